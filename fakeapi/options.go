@@ -1,0 +1,126 @@
+package fakeapi
+
+import (
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/profile"
+)
+
+// An Option configures a server. Options commute: their order does not matter.
+// Of two that say the same thing differently the last counts.
+type Option func(*config)
+
+// config is what the options say.
+type config struct {
+	http        httptest.Options
+	server      apiserver.Config
+	profile     string
+	start       time.Time // of a clock that stands still; zero: it runs
+	objects     []any
+	files       []files
+	definitions []files
+}
+
+// files are YAML or JSON files to load objects from.
+type files struct {
+	fsys  fs.FS
+	globs []string
+}
+
+// WithTLS serves HTTPS with a throwaway certificate that Server.Client,
+// Server.Transport and Server.Kubeconfig trust.
+func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
+
+// WithCertDir keeps the certificate of a TLS server in a directory, as
+// apiserver.crt and apiserver.key; those that are there already are served.
+func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = dir } }
+
+// WithAddress listens on a TCP address, such as "127.0.0.1:8080". The default
+// is a free port of the loopback.
+func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = addr } }
+
+// WithInMemory opens no listener: Server.Client and Server.Transport call the
+// handler directly and stream. That works in a testing/synctest bubble.
+func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
+
+// WithProfile serves the API surface of a Kubernetes release: "v1.36",
+// "v1.34.4", or with "-all" all API versions, as --runtime-config=api/all=true
+// has it. The default is the newest release.
+func WithProfile(name string) Option { return func(c *config) { c.profile = name } }
+
+// WithClock has time stand still at start until Server.Clock moves it. Without
+// it time runs with the wall clock.
+func WithClock(start time.Time) Option { return func(c *config) { c.start = start } }
+
+// WithSeed makes UIDs and generated names the same in every run. Two writes
+// that race still get them in either order. 0 is no seed.
+func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = seed } }
+
+// WithHistory keeps old versions for d after they were replaced; the default is
+// five minutes.
+func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
+
+// A User is who a client is taken for.
+type User struct {
+	Name   string
+	UID    string
+	Groups []string
+}
+
+// WithToken makes a bearer token known as a user's. As soon as one is known,
+// an unknown token is refused with 401 and a request without any is the user
+// system:anonymous. Without WithRBAC all of them may do everything.
+func WithToken(token string, user User) Option {
+	return func(c *config) {
+		if c.server.Auth.Tokens == nil {
+			c.server.Auth.Tokens = map[string]apiserver.User{}
+		}
+		c.server.Auth.Tokens[token] = apiserver.User(user)
+	}
+}
+
+// WithRBAC authorizes requests: the group system:masters may do everything,
+// others read health, version and, if authenticated, discovery; what else they
+// ask for is refused with 403.
+//
+// Differs from kube-apiserver: roles and bindings are not looked at.
+func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
+
+// WithObjects puts objects into the server before it is handed out, as
+// Server.Put does: namespaces first, then in their order.
+func WithObjects(objects ...any) Option {
+	return func(c *config) { c.objects = append(c.objects, objects...) }
+}
+
+// WithObjectFiles puts the objects of YAML and JSON files into the server, as
+// WithObjects does. A glob is one of fs.Glob; one that matches no file is an
+// error.
+func WithObjectFiles(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
+}
+
+// WithoutControl turns off the control endpoint below /debug/fakeapi/.
+func WithoutControl() Option { return func(c *config) { c.server.NoControl = true } }
+
+// newConfig reads the options.
+func newConfig(options []Option) (*config, error) {
+	c := &config{}
+	for _, o := range options {
+		o(c)
+	}
+	p, err := profile.Open(c.profile)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	c.server.Profile = p
+	c.server.Clock = clock.New()
+	if !c.start.IsZero() {
+		c.server.Clock = clock.NewManual(c.start)
+	}
+	return c, nil
+}

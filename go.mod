@@ -1,0 +1,11 @@
+module github.com/kubefake/kubefake
+
+go 1.26.0
+
+require (
+	github.com/google/btree v1.1.3 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.yaml.in/yaml/v2 v2.4.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	sigs.k8s.io/yaml v1.6.0 // indirect
+)

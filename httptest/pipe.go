@@ -1,0 +1,491 @@
+package httptest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// holdBack is how many bytes wait for more before the headers go out, as
+	// in net/http: a response that ends within them has a Content-Length.
+	holdBack = 2 << 10
+	// unread is how many bytes of a response may wait for the client before
+	// the handler does.
+	unread = 64 << 10
+)
+
+var (
+	errReset   = &net.OpError{Op: "read", Net: "memory", Err: syscall.ECONNRESET}
+	errRefused = &net.OpError{Op: "dial", Net: "memory", Err: syscall.ECONNREFUSED}
+
+	errClosedBody = errors.New("httptest: response body closed")
+	errReturned   = errors.New("httptest: the handler has returned")
+)
+
+// direct is the in-memory transport.
+type direct struct {
+	server *Server
+}
+
+var _ http.RoundTripper = direct{}
+
+// RoundTrip implements [http.RoundTripper].
+func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
+	e := &exchange{request: req, header: make(http.Header), declared: -1}
+	e.change.L = &e.mu
+	e.body.source, e.body.failed = req.Body, e.abort
+	if err := context.Cause(req.Context()); err != nil {
+		e.body.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(d.server.base)
+	e.cancel = cancel
+	served, err := e.serverRequest(ctx)
+	if err == nil && !d.server.enter(e) {
+		err = errRefused
+	}
+	if err != nil {
+		e.abort(err)
+		return nil, err
+	}
+	e.forget = context.AfterFunc(req.Context(), func() { e.abort(context.Cause(req.Context())) })
+	go func() {
+		defer d.server.leave(e)
+		e.run(d.server, served)
+	}()
+	return e.wait()
+}
+
+// An exchange is one request and its response. The handler's goroutine writes
+// the response, the client reads it.
+type exchange struct {
+	request *http.Request // as the client made it; not to be changed
+	body    requestBody
+	header  http.Header // the handler's, until it writes
+	cancel  context.CancelCauseFunc
+	forget  func() bool // the client's side: it is done, do not watch its context
+
+	mu     sync.Mutex // guards what follows
+	change sync.Cond  // response, ready, ended or err has changed
+
+	status   int         // 0 until the handler begins the response
+	snapshot http.Header // header when it did
+	declared int64       // the Content-Length the handler set, or -1
+	written  int64       // what the handler has written of it
+	pending  bytes.Buffer
+	// deadline expires the response.
+	deadline *time.Timer
+
+	response *http.Response // nil until the headers are out
+	ready    bytes.Buffer   // for the client to read; at most unread, but for the last bytes
+	ended    bool           // nothing will be added to ready
+	err      error          // the exchange is broken off; reads and writes fail with it
+}
+
+// serverRequest is the request as the handler sees it.
+func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
+	req := e.request
+	if req.URL == nil {
+		return nil, errors.New("httptest: request without URL")
+	}
+	target := req.URL.RequestURI()
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return nil, fmt.Errorf("httptest: %w", err)
+	}
+	served := &http.Request{
+		Method:     req.Method,
+		URL:        u,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     req.Header.Clone(),
+		Body:       http.NoBody,
+		Host:       req.Host,
+		RemoteAddr: "127.0.0.1:0",
+		RequestURI: target,
+	}
+	if served.Method == "" {
+		served.Method = http.MethodGet
+	}
+	if served.Host == "" {
+		served.Host = req.URL.Host
+	}
+	if served.Header == nil {
+		served.Header = make(http.Header)
+	}
+	served.Header.Del("Host")
+	if agent, ok := served.Header["User-Agent"]; !ok {
+		served.Header.Set("User-Agent", "Go-http-client/1.1")
+	} else if len(agent) == 0 || agent[0] == "" {
+		delete(served.Header, "User-Agent")
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		served.Body = &e.body
+		if served.ContentLength = req.ContentLength; req.ContentLength > 0 {
+			served.Header.Set("Content-Length", strconv.FormatInt(req.ContentLength, 10))
+		} else {
+			served.ContentLength = -1
+			served.TransferEncoding = []string{"chunked"}
+		}
+	}
+	return served.WithContext(ctx), nil
+}
+
+// run calls the handler and ends the response.
+func (e *exchange) run(s *Server, served *http.Request) {
+	returned := false
+	defer func() {
+		if !returned {
+			if v := recover(); v != nil && v != http.ErrAbortHandler {
+				s.log.Printf("httptest: panic serving %s %s: %v\n%s", served.Method, served.RequestURI, v, debug.Stack())
+			}
+			e.abort(errReset)
+		}
+		e.finish()
+	}()
+	s.handler.ServeHTTP(responseWriter{e}, served)
+	returned = true
+}
+
+// wait returns the response when its headers are out.
+func (e *exchange) wait() (*http.Response, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.response == nil && e.err == nil {
+		e.change.Wait()
+	}
+	if e.response == nil {
+		e.forget()
+		return nil, e.err
+	}
+	if e.response.Body == http.NoBody {
+		e.forget()
+	}
+	return e.response, nil
+}
+
+// abort breaks the exchange off, unless it already is: the handler's writes and
+// the client's reads fail with err, the latter after what is ready, and the
+// handler's context ends.
+func (e *exchange) abort(err error) {
+	e.mu.Lock()
+	if e.err == nil {
+		e.err = err
+		e.change.Broadcast()
+	}
+	e.mu.Unlock()
+	e.cancel(err)
+	e.body.Close()
+}
+
+// finish ends the response after the handler has returned.
+func (e *exchange) finish() {
+	e.mu.Lock()
+	if e.err == nil {
+		e.completeLocked()
+	}
+	e.ended = true
+	if e.deadline != nil {
+		e.deadline.Stop()
+	}
+	e.change.Broadcast()
+	e.mu.Unlock()
+	e.cancel(nil)
+	e.body.Close()
+}
+
+// completeLocked sends all that is left. It does not wait for the client.
+func (e *exchange) completeLocked() {
+	if e.status == 0 {
+		e.beginLocked(http.StatusOK)
+	}
+	if e.response == nil && e.declared < 0 && bodyAllowed(e.status) && (e.hasBody() || e.written > 0) {
+		e.declared = e.written
+		e.snapshot.Set("Content-Length", strconv.FormatInt(e.written, 10))
+	}
+	e.sendLocked()
+	e.ready.Write(e.pending.Bytes())
+	if e.hasBody() && e.declared > e.written {
+		e.err = io.ErrUnexpectedEOF
+	}
+}
+
+// beginLocked fixes status and headers.
+func (e *exchange) beginLocked(status int) {
+	e.status = status
+	e.snapshot = e.header.Clone()
+	if n, err := strconv.ParseInt(e.snapshot.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+		e.declared = n
+	} else {
+		e.snapshot.Del("Content-Length")
+	}
+}
+
+// sendLocked gives the client status and headers, unless it has them.
+func (e *exchange) sendLocked() {
+	if e.response != nil {
+		return
+	}
+	text := http.StatusText(e.status)
+	if text == "" {
+		text = "status code " + strconv.Itoa(e.status)
+	}
+	e.response = &http.Response{
+		Status:        strconv.Itoa(e.status) + " " + text,
+		StatusCode:    e.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        e.snapshot,
+		ContentLength: e.declared,
+		Body:          responseBody{e},
+		Request:       e.request,
+	}
+	switch {
+	case !bodyAllowed(e.status):
+		e.response.ContentLength = 0
+		e.response.Body = http.NoBody
+	case !e.hasBody() || e.declared == 0:
+		e.response.Body = http.NoBody
+	case e.declared < 0:
+		e.response.TransferEncoding = []string{"chunked"}
+	}
+	e.change.Broadcast()
+}
+
+// hasBody reports whether what the handler writes goes to the client.
+func (e *exchange) hasBody() bool {
+	return e.request.Method != http.MethodHead && bodyAllowed(e.status)
+}
+
+func bodyAllowed(status int) bool {
+	return status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// flushLocked sends what is pending.
+func (e *exchange) flushLocked() error {
+	if e.status == 0 {
+		e.beginLocked(http.StatusOK)
+	}
+	e.sendLocked()
+	err := e.putLocked(e.pending.Bytes())
+	e.pending.Reset()
+	return err
+}
+
+// putLocked gives p to the client, waiting for it to read what is in the way.
+func (e *exchange) putLocked(p []byte) error {
+	for len(p) > 0 {
+		for e.err == nil && e.ready.Len() >= unread {
+			e.change.Wait()
+		}
+		if e.err != nil {
+			return e.err
+		}
+		n := min(len(p), unread-e.ready.Len())
+		e.ready.Write(p[:n])
+		p = p[n:]
+		e.change.Broadcast()
+	}
+	return e.err
+}
+
+// A responseWriter is the handler's side of an exchange.
+type responseWriter struct {
+	e *exchange
+}
+
+var _ http.Flusher = responseWriter{}
+
+// Header implements [http.ResponseWriter].
+func (w responseWriter) Header() http.Header {
+	return w.e.header
+}
+
+// WriteHeader implements [http.ResponseWriter]. Informational responses are
+// not sent.
+func (w responseWriter) WriteHeader(status int) {
+	if status < 100 || status > 999 {
+		panic(fmt.Sprintf("invalid WriteHeader code %v", status))
+	}
+	if status < 200 {
+		return
+	}
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	if w.e.status == 0 {
+		w.e.beginLocked(status)
+	}
+}
+
+// Write implements [http.ResponseWriter]. It waits while the client has too
+// much to read, and fails once the exchange is broken off.
+func (w responseWriter) Write(p []byte) (int, error) {
+	e := w.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.admitLocked(len(p)); err != nil {
+		return 0, err
+	}
+	if !e.hasBody() {
+		return len(p), nil
+	}
+	if e.pending.Len()+len(p) <= holdBack {
+		return e.pending.Write(p)
+	}
+	if err := e.flushLocked(); err != nil {
+		return 0, err
+	}
+	if err := e.putLocked(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// admitLocked counts n bytes that the handler writes, if it may.
+func (e *exchange) admitLocked(n int) error {
+	if e.err != nil {
+		return e.err
+	}
+	if e.ended {
+		return errReturned
+	}
+	if e.status == 0 {
+		e.beginLocked(http.StatusOK)
+	}
+	if !bodyAllowed(e.status) {
+		return http.ErrBodyNotAllowed
+	}
+	if e.declared >= 0 && e.written+int64(n) > e.declared {
+		return http.ErrContentLength
+	}
+	e.written += int64(n)
+	return nil
+}
+
+// Flush implements [http.Flusher].
+func (w responseWriter) Flush() {
+	_ = w.FlushError() // the next Write fails with it
+}
+
+// FlushError is Flush for [http.ResponseController].
+func (w responseWriter) FlushError() error {
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	if w.e.err != nil {
+		return w.e.err
+	}
+	if w.e.ended {
+		return errReturned
+	}
+	return w.e.flushLocked()
+}
+
+// SetWriteDeadline serves [http.ResponseController]: at the deadline the
+// connection is reset, to the handler as to the client.
+func (w responseWriter) SetWriteDeadline(t time.Time) error {
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	if w.e.deadline != nil {
+		w.e.deadline.Stop()
+	}
+	if !t.IsZero() && !w.e.ended {
+		w.e.deadline = time.AfterFunc(time.Until(t), func() { w.e.abort(errReset) })
+	}
+	return nil
+}
+
+// SetReadDeadline serves [http.ResponseController]. It has no effect.
+func (w responseWriter) SetReadDeadline(time.Time) error {
+	return nil
+}
+
+// EnableFullDuplex serves [http.ResponseController]. It has no effect: a
+// request can always be read while its response is written.
+func (w responseWriter) EnableFullDuplex() error {
+	return nil
+}
+
+// A responseBody is the client's side of an exchange.
+type responseBody struct {
+	e *exchange
+}
+
+// Read implements [io.Reader].
+func (b responseBody) Read(p []byte) (int, error) {
+	e := b.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.ready.Len() == 0 && !e.ended && e.err == nil && len(p) > 0 {
+		e.change.Wait()
+	}
+	switch {
+	case e.err == errClosedBody:
+		return 0, e.err
+	case e.ready.Len() > 0 || len(p) == 0:
+		n, _ := e.ready.Read(p) // never fails with bytes to read
+		e.change.Broadcast()
+		return n, nil
+	case e.err != nil:
+		e.forget()
+		return 0, e.err
+	default:
+		e.forget()
+		return 0, io.EOF
+	}
+}
+
+// Close implements [io.Closer]. If the handler is still at it, its context
+// ends; Close does not wait for it.
+func (b responseBody) Close() error {
+	b.e.abort(errClosedBody)
+	b.e.forget()
+	return nil
+}
+
+// A requestBody is the client's body as the handler reads it.
+type requestBody struct {
+	source io.ReadCloser // nil for none
+	failed func(error)   // told why source cannot be read
+	once   sync.Once
+	closed atomic.Bool
+}
+
+// Read implements [io.Reader].
+func (b *requestBody) Read(p []byte) (int, error) {
+	if b.closed.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.source.Read(p)
+	if err != nil && err != io.EOF {
+		if !b.closed.Load() {
+			b.failed(err)
+		}
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (b *requestBody) Close() error {
+	b.once.Do(func() {
+		b.closed.Store(true)
+		if b.source != nil {
+			b.source.Close()
+		}
+	})
+	return nil
+}

@@ -1,0 +1,190 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// controlPrefix begins the paths by which tests in any language, and the
+// command line, do to the server what no kube-apiserver does.
+const controlPrefix = "/debug/fakeapi/"
+
+// controls are the control endpoint: GET reads, POST acts, both in JSON.
+//
+// Differs from kube-apiserver: it has no such endpoint.
+var controls = map[string]map[string]func(*Server, *request) (any, error){
+	"compact":  {http.MethodPost: (*Server).controlCompact},
+	"reset":    {http.MethodPost: (*Server).controlReset},
+	"snapshot": {http.MethodPost: (*Server).controlSnapshot},
+	"restore":  {http.MethodPost: (*Server).controlRestore},
+	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
+	"log":      {http.MethodGet: (*Server).controlLog},
+	"requests": {http.MethodGet: (*Server).controlRequests},
+}
+
+// control serves the control endpoint. Only administrators may use it.
+func (s *Server) control(r *request) error {
+	if s.config.Auth.RBAC && !slices.Contains(r.user.Groups, groupMasters) {
+		return status.Forbidden(status.GroupResource{}, "", fmt.Sprintf("User %q cannot %s path %q", r.user.Name, r.verb, r.path))
+	}
+	methods, ok := controls[strings.TrimPrefix(r.path, controlPrefix)]
+	if !ok {
+		return errNoPage
+	}
+	do, ok := methods[r.http.Method]
+	if !ok {
+		return status.MethodNotAllowed()
+	}
+	out, err := do(s, r)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	r.writeJSON(http.StatusOK, append(b, '\n'))
+	return nil
+}
+
+// controlBody reads a JSON body into v. No body is {}.
+func (r *request) controlBody(v any) error {
+	body, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return status.BadRequest(err.Error())
+	}
+	return nil
+}
+
+type revisionAnswer struct {
+	Revision mvcc.Revision `json:"revision"`
+}
+
+func (s *Server) controlCompact(r *request) (any, error) {
+	var in struct {
+		Revision   mvcc.Revision `json:"revision"`   // 0: the newest
+		WatchCache bool          `json:"watchCache"` // forget what kube-apiserver's watch cache would still hold
+	}
+	if err := r.controlBody(&in); err != nil {
+		return nil, err
+	}
+	rev, err := s.compact(in.Revision, in.WatchCache)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	return revisionAnswer{rev}, nil
+}
+
+// compact forgets what is older than rev, 0 being the newest.
+func (s *Server) compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, error) {
+	if rev == 0 {
+		rev = s.store.Revision()
+	}
+	if rev > s.store.Revision() {
+		return 0, mvcc.ErrFutureRevision
+	}
+	s.store.CompactEtcd(rev)
+	if watchCache && rev > s.store.Compacted() {
+		return rev, s.store.Compact(rev)
+	}
+	return rev, nil
+}
+
+// Compact forgets every version older than the newest, everywhere: whoever
+// reads or watches from an older version gets a 410, and so do open watches
+// that have not seen everything.
+func (s *Server) Compact() error {
+	_, err := s.compact(0, true)
+	return err
+}
+
+// Snapshot returns the state of now, to which Restore goes back.
+func (s *Server) Snapshot() *storage.Store { return s.store.Fork(s.clock) }
+
+// Restore brings back the state of a snapshot, in one transaction that changes
+// what differs: watchers see the changes, and versions go on rising.
+func (s *Server) Restore(to *storage.Store) error { return s.store.Restore(to) }
+
+// Reset brings back the state of a fresh server, as Restore does.
+func (s *Server) Reset() error { return s.store.Restore(s.initial) }
+
+func (s *Server) controlReset(*request) (any, error) {
+	return revisionAnswer{s.store.Revision()}, s.Reset()
+}
+
+type snapshotName struct {
+	Name string `json:"name"`
+}
+
+func (s *Server) controlSnapshot(r *request) (any, error) {
+	var in snapshotName
+	if err := r.controlBody(&in); err != nil {
+		return nil, err
+	}
+	snapshot := s.Snapshot()
+	s.snapshots.Store(in.Name, snapshot)
+	return revisionAnswer{snapshot.Revision()}, nil
+}
+
+func (s *Server) controlRestore(r *request) (any, error) {
+	var in snapshotName
+	if err := r.controlBody(&in); err != nil {
+		return nil, err
+	}
+	snapshot, ok := s.snapshots.Load(in.Name)
+	if !ok {
+		return nil, status.Failure(http.StatusNotFound, status.ReasonNotFound, fmt.Sprintf("no snapshot is named %q", in.Name), nil)
+	}
+	if err := s.Restore(snapshot.(*storage.Store)); err != nil {
+		return nil, err
+	}
+	return revisionAnswer{s.store.Revision()}, nil
+}
+
+type clockAnswer struct {
+	Now    time.Time `json:"now"`
+	Manual bool      `json:"manual"`
+}
+
+func (s *Server) controlClock(*request) (any, error) {
+	return clockAnswer{s.clock.Now(), s.clock.Manual()}, nil
+}
+
+func (s *Server) controlAdvance(r *request) (any, error) {
+	var in struct {
+		Advance string `json:"advance"` // a Go duration: "90s", "10m"
+	}
+	if err := r.controlBody(&in); err != nil {
+		return nil, err
+	}
+	d, err := time.ParseDuration(in.Advance)
+	if err != nil || d < 0 {
+		return nil, status.BadRequest(fmt.Sprintf("advance: %q is no duration forward, such as 90s", in.Advance))
+	}
+	s.clock.Advance(d)
+	return s.controlClock(r)
+}
+
+func (s *Server) controlLog(r *request) (any, error) {
+	from, err := storage.ParseVersion(r.query().Get("from"))
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	return s.Log(mvcc.Revision(from)), nil
+}
+
+func (s *Server) controlRequests(*request) (any, error) { return s.Requests(), nil }

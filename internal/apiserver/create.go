@@ -1,0 +1,82 @@
+package apiserver
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// nameAttempts is how many generated names are tried before a create fails.
+const nameAttempts = 8
+
+// create stores a new object.
+//
+// See https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values.
+func (r *request) create() error {
+	if err := r.checkContentType(); err != nil {
+		return err
+	}
+	body, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	o, err := r.writeOptions("CreateOptions")
+	if err != nil {
+		return err
+	}
+	obj, err := r.decode(body, resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec, o)
+	if err != nil {
+		return err
+	}
+	meta := object.Meta(obj)
+	clearSystemFields(meta)
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return err
+	}
+	r.dedupOwners(meta)
+	if err := r.admitNamespace(object.String(meta, "name"), true); err != nil {
+		return err
+	}
+	stored, err := r.createNamed(obj, o)
+	if err != nil {
+		return err
+	}
+	r.writeJSON(http.StatusCreated, stored.JSON())
+	return nil
+}
+
+// createNamed prepares and stores the object; one whose name is generated is
+// tried again with another name if an object has it.
+func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Object, error) {
+	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
+	for attempt := 1; ; attempt++ {
+		next := obj
+		if generated {
+			next = object.Copy(obj)
+		}
+		if err := r.prepareNew(next); err != nil {
+			return nil, err
+		}
+		stored, err := r.insert(next, o.dryRun())
+		var st *status.Status
+		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
+			continue
+		}
+		return stored, err
+	}
+}
+
+// clearSystemFields takes from new metadata what only the server sets.
+func clearSystemFields(meta map[string]any) {
+	for _, name := range []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
+		delete(meta, name)
+	}
+}
+
+// timestamp prints a time as metadata has it.
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

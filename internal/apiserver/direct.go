@@ -1,0 +1,100 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// ErrNotFound is returned for objects and resources that are not there.
+var ErrNotFound = errors.New("not found")
+
+// internalRequest is one that no client made.
+func (s *Server) internalRequest(t *resource.Type, verb string) *request {
+	return &request{
+		server: s, registry: s.Registry(), user: administrator, verb: verb,
+		isResource: true, group: t.Group, version: t.Version, resource: t.Name, typ: t,
+	}
+}
+
+// Put stores an object, given as JSON, as it is: in place of one of its name,
+// if there is one. What the server owns and the object lacks is filled in. The
+// object as stored is returned.
+func (s *Server) Put(body []byte) (map[string]any, error) {
+	var head struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(body, &head); err != nil {
+		return nil, err
+	}
+	gv, err := parseGroupVersion(head.APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	t := s.Registry().ForKind(resource.Kind{GroupVersion: gv, Kind: head.Kind})
+	if t == nil || t.Virtual() || t.Stored != t.GroupVersion {
+		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, head.Kind, head.APIVersion)
+	}
+	obj, _, err := t.Codec.Decode(body, false)
+	if err != nil {
+		return nil, err
+	}
+	r := s.internalRequest(t, "put")
+	meta := object.Meta(obj)
+	r.namespace = object.String(meta, "namespace")
+	if t.Namespaced && r.namespace == "" {
+		r.namespace = "default"
+		meta["namespace"] = r.namespace
+	}
+	if err := r.admitNamespace(object.String(meta, "name"), false); err != nil {
+		return nil, err
+	}
+	s.complete(t, meta)
+	if errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath); len(errs) > 0 {
+		return nil, status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
+	}
+	if t.Canonicalize != nil {
+		t.Canonicalize(obj)
+	}
+	draft := storage.New(t, obj)
+	var stored *storage.Object
+	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		stored = draft.At(tx.Revision())
+		tx.Put(t.Key(draft.Namespace, draft.Name), stored)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stored.Decode(t), nil
+}
+
+// complete fills in what the server owns of metadata and what is not there.
+func (s *Server) complete(t *resource.Type, meta map[string]any) {
+	if object.String(meta, "uid") == "" {
+		meta["uid"] = s.ids.uid()
+	}
+	if object.String(meta, "creationTimestamp") == "" {
+		meta["creationTimestamp"] = timestamp(s.clock.Now())
+	}
+	if _, ok := object.Int(meta, "generation"); !ok && t.Generation != nil {
+		meta["generation"] = int64(1)
+	}
+}
+
+// Remove deletes an object at once, whatever holds it. It returns ErrNotFound
+// if there is none.
+func (s *Server) Remove(t *resource.Type, namespace, name string) error {
+	r := s.internalRequest(t, "remove")
+	return r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if !tx.Delete(t.Key(namespace, name)) {
+			return fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,37 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// get answers one object, as stored.
+//
+// See https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list.
+func (r *request) get() error {
+	version := ""
+	if r.http.URL.RawQuery != "" {
+		version = r.query().Get("resourceVersion")
+	}
+	obj, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.name, version)
+	if err != nil {
+		return err
+	}
+	if obj == nil {
+		return status.NotFound(r.groupResource(), r.name)
+	}
+	r.writeJSON(http.StatusOK, obj.JSON())
+	return nil
+}
+
+// namespaceOfObject is the namespace of the object that the path names: a
+// namespace's path has one, the object has none.
+func (r *request) namespaceOfObject() string {
+	if !r.typ.Namespaced {
+		return ""
+	}
+	return r.namespace
+}
+
+func (r *request) key() string { return r.typ.Key(r.namespaceOfObject(), r.name) }

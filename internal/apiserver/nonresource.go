@@ -1,0 +1,59 @@
+package apiserver
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// serveNonResource answers the paths that are of no resource: health, version,
+// discovery and OpenAPI.
+func (s *Server) serveNonResource(r *request) error {
+	switch {
+	case r.serveHealth():
+		return nil
+	case strings.TrimSuffix(r.path, "/") == "/version":
+		if r.http.Method != http.MethodGet {
+			return status.MethodNotAllowed()
+		}
+		r.writeJSON(http.StatusOK, s.surface.profile.Version())
+		return nil
+	case strings.HasPrefix(r.path, "/openapi/"):
+		return status.NotImplemented("OpenAPI documents")
+	}
+	if found, err := s.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
+		return err
+	}
+	// Within a group that is served kube-apiserver's router answers, elsewhere
+	// nobody does.
+	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/apis/"), "/"); {
+	case strings.HasPrefix(r.path, "/api/"):
+		return status.NoResource()
+	case strings.HasPrefix(r.path, "/apis/") && r.registry.ServesGroup(group):
+		return status.NoResource()
+	}
+	return errNoPage
+}
+
+// rootPaths are listed at / beside those of discovery.
+func rootPaths(versions []resource.GroupVersion) []string {
+	paths := []string{
+		"/.well-known/openid-configuration", "/healthz", "/livez", "/readyz", "/metrics", "/metrics/slis",
+		"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version", "/logs", "/debug/flags/v",
+	}
+	for _, gv := range versions {
+		if gv.Group == "" {
+			paths = append(paths, "/openapi/v3/api", "/openapi/v3/api/"+gv.Version)
+		} else {
+			paths = append(paths, "/openapi/v3/apis/"+gv.String())
+		}
+	}
+	for _, name := range []string{"healthz", "livez", "readyz"} {
+		for _, check := range healthChecks[name] {
+			paths = append(paths, "/"+name+"/"+check)
+		}
+	}
+	return paths
+}

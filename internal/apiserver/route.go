@@ -1,0 +1,202 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// A request is one HTTP request on its way: what its URL says, who makes it,
+// and where the answer goes.
+type request struct {
+	server   *Server
+	http     *http.Request
+	w        *response
+	registry *resource.Registry
+	user     *User
+	start    time.Time
+
+	path string
+	verb string // get, list, watch, create, update, patch, delete, deletecollection; else the method in lower case
+
+	// What a resource path says. namespace is "" at cluster scope.
+	isResource              bool
+	group, version          string
+	namespace, resource     string
+	name, subresource, more string
+	legacyWatch             bool // the path has the /watch/ prefix
+	typ                     *resource.Type
+	sub                     *resource.Subresource
+	values                  url.Values // the query, parsed on first use
+}
+
+func (r *request) ctx() context.Context { return r.http.Context() }
+
+// query is the parsed query; what cannot be parsed of it is left out.
+func (r *request) query() url.Values {
+	if r.values == nil {
+		if r.http.URL.RawQuery == "" {
+			r.values = url.Values{}
+		} else {
+			r.values = r.http.URL.Query()
+		}
+	}
+	return r.values
+}
+
+func (r *request) groupResource() status.GroupResource {
+	return status.GroupResource{Group: r.group, Resource: r.resource}
+}
+
+func (r *request) groupKind() status.GroupKind {
+	return status.GroupKind{Group: r.typ.Group, Kind: r.typ.Kind}
+}
+
+// parse reads the URL and the method, without asking whether what they name is
+// served: authorization comes before that.
+//
+//	/api/{version}/...                                  the legacy group
+//	/apis/{group}/{version}/...                         other groups
+//	.../{resource}[/{name}[/{subresource}]]             at cluster scope
+//	.../namespaces/{namespace}/{resource}[/{name}...]   in a namespace
+//	.../watch/...                                       either, always a watch
+func (r *request) parse() {
+	r.path = r.http.URL.Path
+	r.verb = strings.ToLower(r.http.Method)
+	rest, ok := strings.CutPrefix(r.path, "/apis/")
+	if ok {
+		if r.group, rest, ok = strings.Cut(rest, "/"); !ok || r.group == "" {
+			return
+		}
+	} else if rest, ok = strings.CutPrefix(r.path, "/api/"); !ok {
+		return
+	}
+	r.version, rest, ok = strings.Cut(rest, "/")
+	if !ok || rest == "" {
+		return // discovery
+	}
+	rest = strings.TrimSuffix(rest, "/")
+	if tail, ok := strings.CutPrefix(rest, "watch/"); ok {
+		r.legacyWatch = true
+		rest = tail
+	}
+	r.isResource = true
+	first, tail, deeper := strings.Cut(rest, "/")
+	if first == "namespaces" && deeper {
+		ns, tail, deeper := strings.Cut(tail, "/")
+		sub, _, _ := strings.Cut(tail, "/")
+		switch {
+		case ns == "" && deeper: // an empty namespace is all of them
+			rest = tail
+		case !deeper, sub == "status" && tail == sub, sub == "finalize" && tail == sub:
+			// A namespace is itself in the namespace of its name.
+			r.resource, r.namespace, r.name, r.subresource = first, ns, ns, tail
+			r.setVerb()
+			return
+		default:
+			r.namespace, rest = ns, tail
+		}
+	}
+	r.resource, tail, _ = strings.Cut(rest, "/")
+	r.name, tail, _ = strings.Cut(tail, "/")
+	r.subresource, r.more, _ = strings.Cut(tail, "/")
+	r.setVerb()
+}
+
+// setVerb gives a resource request the verb of its method.
+func (r *request) setVerb() {
+	switch r.http.Method {
+	case http.MethodGet, http.MethodHead:
+		r.verb = "get"
+		switch {
+		case r.legacyWatch:
+			r.verb = "watch"
+		case r.name == "" && r.wantsWatch():
+			r.verb = "watch"
+		case r.name == "":
+			r.verb = "list"
+		}
+	case http.MethodPost:
+		r.verb = "create"
+	case http.MethodPut:
+		r.verb = "update"
+	case http.MethodPatch:
+		r.verb = "patch"
+	case http.MethodDelete:
+		r.verb = "delete"
+		if r.name == "" {
+			r.verb = "deletecollection"
+		}
+	}
+}
+
+// wantsWatch reads the parameter watch: anything is true that is not 0 or
+// false.
+func (r *request) wantsWatch() bool {
+	if r.http.URL.RawQuery == "" {
+		return false
+	}
+	values, ok := r.query()["watch"]
+	return ok && parseBool(values[0])
+}
+
+// resolve finds the type, and the subresource, that the path names and checks
+// that the method is routed there.
+func (r *request) resolve() error {
+	gv := resource.GroupVersion{Group: r.group, Version: r.version}
+	if !r.registry.Serves(gv) {
+		if r.group != "" && !r.registry.ServesGroup(r.group) {
+			return errNoPage
+		}
+		return status.NoResource()
+	}
+	r.typ = r.registry.Lookup(r.group, r.version, r.resource)
+	if r.typ == nil || r.more != "" && r.subresource != "proxy" {
+		return status.NoResource()
+	}
+	if r.typ.Namespaced && r.namespace == "" && r.name != "" || !r.typ.Namespaced && r.namespace != "" && r.resource != "namespaces" {
+		return status.NoResource()
+	}
+	if r.http.Method == http.MethodHead {
+		return status.MethodNotAllowed()
+	}
+	if r.subresource != "" {
+		if r.sub = r.typ.Subresource(r.subresource); r.sub == nil {
+			return status.NoResource()
+		}
+		if !slices.Contains(r.sub.Verbs, r.verb) {
+			return status.MethodNotAllowed()
+		}
+		return nil
+	}
+	if r.typ.Namespaced && r.namespace == "" && r.verb != "list" && r.verb != "watch" {
+		if r.verb == "create" && r.typ.Virtual() {
+			return status.NoResource()
+		}
+		return status.MethodNotAllowed()
+	}
+	routed := r.typ.Allows(r.verb)
+	switch {
+	case r.legacyWatch:
+		if !r.typ.Allows("watch") {
+			return status.NoResource()
+		}
+		routed = r.http.Method == http.MethodGet
+	case r.verb == "watch" && !routed:
+		if r.typ.Allows("list") {
+			return status.MethodNotSupported(r.groupResource(), "watch")
+		}
+	case r.verb == "create" || r.verb == "update" || r.verb == "patch" || r.verb == "delete" || r.verb == "get":
+		routed = routed && (r.name != "") == (r.verb != "create")
+	}
+	if !routed {
+		return status.MethodNotAllowed()
+	}
+	return nil
+}

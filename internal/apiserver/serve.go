@@ -1,0 +1,187 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	if s.ctx.Err() != nil {
+		http.Error(w, "server closed", http.StatusServiceUnavailable)
+		return
+	}
+	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, registry: s.surface.registry, start: s.clock.Now()}
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			r.panicked(p)
+		}
+		s.requests.add(r)
+	}()
+	r.w.Header().Set("Cache-Control", "no-cache, private")
+	if err := s.serve(r); err != nil {
+		r.fail(err)
+	}
+}
+
+func (s *Server) serve(r *request) error {
+	r.parse()
+	user, err := s.config.Auth.authenticate(r.http)
+	if err != nil {
+		return err
+	}
+	r.user = user
+	if strings.HasPrefix(r.path, controlPrefix) && !s.config.NoControl {
+		return s.control(r)
+	}
+	if err := s.config.Auth.authorize(r); err != nil {
+		return err
+	}
+	if !r.isResource {
+		return s.serveNonResource(r)
+	}
+	if err := r.resolve(); err != nil {
+		return err
+	}
+	return r.serveResource()
+}
+
+// serveResource dispatches by verb.
+func (r *request) serveResource() error {
+	if err := r.negotiate(); err != nil {
+		return err
+	}
+	switch {
+	case r.typ.Virtual():
+		return status.NotImplemented(fmt.Sprintf("%s %s", r.verb, r.groupResource()))
+	case r.typ.Stored != r.typ.GroupVersion:
+		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.resource, r.typ.Stored, r.typ.GroupVersion))
+	case r.sub != nil:
+		return r.serveSubresource()
+	}
+	switch r.verb {
+	case "get":
+		return r.get()
+	case "list":
+		return r.list()
+	case "watch":
+		return r.watch()
+	case "create":
+		return r.create()
+	case "update":
+		return r.update(writeObject)
+	case "patch":
+		return r.patch(writeObject)
+	case "delete":
+		return r.delete()
+	case "deletecollection":
+		return r.deleteCollection()
+	}
+	return status.MethodNotAllowed()
+}
+
+// serveSubresource dispatches the subresources that are parts of an object.
+func (r *request) serveSubresource() error {
+	mode := writeStatus
+	switch {
+	case r.subresource == "status":
+	case r.subresource == "finalize" && r.resource == "namespaces":
+		mode = writeFinalizers
+	default:
+		return status.NotImplemented(fmt.Sprintf("%s %s/%s", r.verb, r.groupResource(), r.subresource))
+	}
+	switch r.verb {
+	case "get":
+		return r.get()
+	case "update":
+		return r.update(mode)
+	case "patch":
+		return r.patch(mode)
+	}
+	return status.MethodNotAllowed()
+}
+
+// panicked reports a bug of the server to the client as a 500, if it still can.
+func (r *request) panicked(p any) {
+	r.w.panic = fmt.Sprintf("%v\n%s", p, debug.Stack())
+	if r.w.code != 0 {
+		panic(http.ErrAbortHandler) // half an answer is out: cut it off
+	}
+	r.fail(status.Internal(fmt.Sprintf("this request caused apiserver to panic: %v", p)))
+}
+
+// A response remembers what was answered.
+type response struct {
+	http.ResponseWriter
+	code    int // 0 until the header is written
+	bytes   int64
+	failure *status.Status
+	panic   string
+}
+
+func (w *response) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find the writer below.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// flush sends what was written so far.
+func (w *response) flush() error {
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// writeJSON answers with an encoded document.
+func (r *request) writeJSON(code int, body []byte) {
+	h := r.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	r.w.WriteHeader(code)
+	r.w.Write(body)
+}
+
+// warn adds a Warning header to the answer.
+//
+// See https://kubernetes.io/blog/2020/09/03/warnings/.
+func (r *request) warn(text string) {
+	r.w.Header().Add("Warning", "299 - "+quoteWarning(text))
+}
+
+// quoteWarning quotes as RFC 7230 does: control characters, which cannot be
+// quoted, are left out.
+func quoteWarning(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c < ' ' || c == 0x7f:
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

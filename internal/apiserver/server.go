@@ -1,0 +1,151 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// Config says how a Server is to be. The zero value is a server of the default
+// profile where everybody is an administrator.
+type Config struct {
+	// Profile is the API surface; nil is the default one.
+	Profile *profile.Profile
+
+	// Clock is the server's time; nil runs with the wall clock.
+	Clock *clock.Clock
+
+	// Seed makes UIDs and generated names the same every time; 0 makes them
+	// random.
+	Seed uint64
+
+	// Auth says who may ask for what.
+	Auth Auth
+
+	// KeepHistory is how long old versions are kept; 0 is five minutes, as
+	// kube-apiserver's default interval of compaction.
+	KeepHistory time.Duration
+
+	// NoControl turns the control endpoint off.
+	NoControl bool
+}
+
+const defaultKeepHistory = 5 * time.Minute
+
+// A Server is an API server: an http.Handler, and the same verbs as methods.
+// It is safe for concurrent use. Close it when done.
+type Server struct {
+	config   Config
+	clock    *clock.Clock
+	store    *storage.Store
+	surface  *surface
+	ids      *ids
+	requests *requestLog
+	writers  *writerLog
+	initial  *storage.Store // the state before the first request, for Reset
+
+	snapshots sync.Map // of names to *storage.Store
+
+	// ctx ends with the server; watches and waiting reads end with it.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// A surface is what a profile serves, made once per process and profile.
+type surface struct {
+	profile   *profile.Profile
+	registry  *resource.Registry
+	documents *discovery.Documents
+}
+
+var surfaces sync.Map // of *profile.Profile to func() *surface
+
+func surfaceOf(p *profile.Profile) *surface {
+	once, ok := surfaces.Load(p)
+	if !ok {
+		once, _ = surfaces.LoadOrStore(p, sync.OnceValue(func() *surface {
+			types := kinds.Types(p.Types())
+			return &surface{
+				profile:  p,
+				registry: resource.NewRegistry(types),
+				documents: discovery.New(discovery.Surface{
+					Builtin: p.GroupVersions(),
+					Types:   types,
+					Paths:   rootPaths(p.GroupVersions()),
+				}),
+			}
+		}))
+	}
+	return once.(func() *surface)()
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New returns a server that holds what a fresh cluster does. It fails if the
+// profile cannot be opened.
+func New(c Config) (*Server, error) {
+	if c.Profile == nil {
+		p, err := profile.Open("")
+		if err != nil {
+			return nil, err
+		}
+		c.Profile = p
+	}
+	if c.Clock == nil {
+		c.Clock = clock.New()
+	}
+	if c.KeepHistory == 0 {
+		c.KeepHistory = defaultKeepHistory
+	}
+	s := newServer(c, storage.NewStore(c.Clock, c.KeepHistory))
+	if err := s.bootstrap(); err != nil {
+		return nil, err
+	}
+	s.initial = s.store.Fork(c.Clock)
+	return s, nil
+}
+
+func newServer(c Config, store *storage.Store) *Server {
+	s := &Server{
+		config:   c,
+		clock:    c.Clock,
+		store:    store,
+		surface:  surfaceOf(c.Profile),
+		ids:      newIDs(c.Seed),
+		requests: &requestLog{},
+		writers:  &writerLog{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Fork returns a server of the same state, history and configuration, apart
+// from now on, its clock set as this one's. It takes constant time.
+func (s *Server) Fork() *Server {
+	config := s.config
+	config.Clock = s.clock.Fork()
+	out := newServer(config, s.store.Fork(config.Clock))
+	out.initial = s.initial
+	return out
+}
+
+// Close ends watches and waiting reads, which answer what they have. Requests
+// fail from then on.
+func (s *Server) Close() { s.cancel() }
+
+// Clock is the server's time.
+func (s *Server) Clock() *clock.Clock { return s.clock }
+
+// Registry is the set of types that the server serves now.
+func (s *Server) Registry() *resource.Registry { return s.surface.registry }
+
+// Store is the server's state.
+func (s *Server) Store() *storage.Store { return s.store }

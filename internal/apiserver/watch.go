@@ -1,0 +1,232 @@
+package apiserver
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+const (
+	// minWatchTimeout is how long a watch without timeoutSeconds lasts at
+	// least; at most it lasts twice as long.
+	minWatchTimeout = 30 * time.Minute
+
+	// bookmarkInterval is how often a watch that allows them gets a bookmark,
+	// and bookmarkLead how long before its end it gets a last one.
+	bookmarkInterval = time.Minute
+	bookmarkLead     = 2 * time.Second
+
+	// watchBatch is about how many events are written between two looks at
+	// clock and client.
+	watchBatch = 256
+)
+
+// watch streams the changes of a selection: from the version asked for, or
+// from the present state, which is sent first as ADDED events.
+//
+// See https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch.
+func (r *request) watch() error {
+	o, err := r.listOptions()
+	if err != nil {
+		return err
+	}
+	version, err := storage.ParseVersion(o.Version)
+	if err != nil {
+		return &storage.VersionError{Value: o.Version, Err: err}
+	}
+	st := &watchStream{request: r, options: o}
+	initial, err := st.open(version)
+	if st.cursor != nil {
+		defer st.cursor.Close()
+	}
+	r.w.Header().Set("Content-Type", "application/json")
+	r.w.WriteHeader(http.StatusOK)
+	if flushErr := r.w.flush(); flushErr != nil {
+		return nil
+	}
+	return r.stream(func(w *bufio.Writer) error {
+		st.w = w
+		if err != nil {
+			return st.fail(err)
+		}
+		return st.run(initial)
+	})
+}
+
+// A watchStream is the answer to one watch.
+type watchStream struct {
+	*request
+	options *listOptions
+	cursor  *storage.Watch
+	w       *bufio.Writer
+}
+
+// open finds where the watch starts. With initial events that is the version
+// of the page it returns, which is to be sent before. Its errors are told in
+// the stream.
+func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
+	o, s := st.options, st.server.store
+	after := mvcc.Revision(version)
+	switch {
+	case o.sendInitialEvents != nil && *o.sendInitialEvents:
+		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
+		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
+			return nil, err
+		}
+		after = initial.Revision
+	case version == 0:
+		after = s.Revision()
+	}
+	if st.cursor, err = s.Watch(st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
+		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
+	}
+	if err != nil {
+		return nil, status.Expired("The resourceVersion for the provided watch is too old.")
+	}
+	return initial, nil
+}
+
+// run writes events until the time is up, the client hangs up, the server
+// closes or compaction overtakes the cursor.
+func (st *watchStream) run(initial *storage.Page) error {
+	c := st.server.clock
+	deadline := c.Now().Add(st.timeout())
+	end := c.After(deadline.Sub(c.Now()))
+	defer end.Stop()
+	if initial != nil {
+		for o := range initial.Items {
+			if err := st.event(storage.Change{Type: storage.Added, Object: o}); err != nil {
+				return err
+			}
+		}
+		if st.options.bookmarks {
+			if err := st.bookmark(initial.Revision, true); err != nil {
+				return err
+			}
+		}
+	}
+	bookmark := st.nextBookmark(deadline)
+	defer func() { bookmark.Stop() }()
+	due := false
+	for {
+		changes, err := st.cursor.Poll(watchBatch)
+		if err != nil {
+			return st.fail(status.Expired("The resourceVersion for the provided watch is too old."))
+		}
+		for _, change := range changes {
+			if err := st.event(change); err != nil {
+				return err
+			}
+		}
+		if len(changes) > 0 {
+			continue
+		}
+		if due { // nothing is left to send: the cursor is at the present
+			if err := st.bookmark(st.cursor.Revision(), false); err != nil {
+				return err
+			}
+			bookmark.Stop()
+			bookmark, due = st.nextBookmark(deadline), false
+		}
+		if err := st.flush(); err != nil {
+			return err
+		}
+		select {
+		case <-st.cursor.Wait():
+		case <-bookmark.C:
+			due = true
+		case <-end.C:
+			return nil
+		case <-st.ctx().Done():
+			return nil
+		case <-st.server.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// timeout is how long the watch lasts.
+func (st *watchStream) timeout() time.Duration {
+	if n := ptrValue(st.options.timeoutSeconds); n > 0 {
+		return time.Duration(min(n, int64(1<<31))) * time.Second
+	}
+	return minWatchTimeout + time.Duration(st.server.ids.fraction()*float64(minWatchTimeout))
+}
+
+// nextBookmark fires when the next bookmark is due: one in time before the end,
+// else after the interval. Where bookmarks are not wanted it never fires.
+func (st *watchStream) nextBookmark(deadline time.Time) *clock.Timer {
+	c := st.server.clock
+	if !st.options.bookmarks {
+		return clock.Never()
+	}
+	wait := bookmarkInterval
+	if last := deadline.Sub(c.Now()) - bookmarkLead; last > 0 {
+		wait = min(wait, last)
+	}
+	return c.After(wait)
+}
+
+func (st *watchStream) flush() error {
+	if st.w.Buffered() == 0 {
+		return nil
+	}
+	if err := st.w.Flush(); err != nil {
+		return err
+	}
+	return st.request.w.flush()
+}
+
+func (st *watchStream) event(c storage.Change) error {
+	w := st.w
+	w.WriteString(`{"type":"`)
+	w.WriteString(string(c.Type))
+	w.WriteString(`","object":`)
+	var err error
+	if c.Type == storage.Deleted {
+		err = c.Object.WriteAt(w, c.Revision)
+	} else {
+		err = c.Object.WriteItem(w, true)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString("}\n")
+	return err
+}
+
+// bookmark tells that everything up to rev has been sent. initial marks the one
+// after the initial events.
+func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
+	obj := map[string]any{"kind": st.typ.Kind, "apiVersion": st.typ.GroupVersion.String()}
+	meta := map[string]any{"resourceVersion": storage.FormatVersion(rev)}
+	if initial {
+		meta["annotations"] = map[string]any{"k8s.io/initial-events-end": "true"}
+	}
+	obj["metadata"] = meta
+	w := st.w
+	w.WriteString(`{"type":"BOOKMARK","object":`)
+	w.Write(st.typ.Codec.Append(w.AvailableBuffer(), obj))
+	if _, err := w.WriteString("}\n"); err != nil {
+		return err
+	}
+	return st.flush()
+}
+
+// fail ends the stream with an ERROR event.
+func (st *watchStream) fail(err error) error {
+	s := st.asStatus(err)
+	st.request.w.failure = s
+	w := st.w
+	w.WriteString(`{"type":"ERROR","object":`)
+	b := s.JSON()
+	w.Write(b[:len(b)-1])
+	w.WriteString("}\n")
+	return st.flush()
+}

@@ -1,0 +1,337 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A writeMode is which part of an object a write is for.
+type writeMode int
+
+const (
+	writeObject     writeMode = iota // all but what has a subresource of its own
+	writeStatus                      // the status subresource
+	writeFinalizers                  // a namespace's finalize subresource
+)
+
+var metadataPath = validation.NewPath("metadata")
+
+// errLost says that the object changed between read and commit.
+var errLost = errors.New("the object has changed")
+
+// admitNamespace refuses writes of objects in a namespace that is missing, and
+// new objects in one that is going.
+func (r *request) admitNamespace(name string, creating bool) error {
+	if !r.typ.Namespaced {
+		return nil
+	}
+	namespaces := r.registry.Lookup("", "v1", "namespaces")
+	ns := r.server.store.Newest(namespaces.Key("", r.namespace))
+	if ns == nil {
+		return status.NotFound(status.GroupResource{Resource: "namespaces"}, r.namespace)
+	}
+	if creating && ns.Terminating {
+		st := status.Forbidden(r.groupResource(), name, fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", r.namespace))
+		st.Details.Causes = append(st.Details.Causes, status.Cause{
+			Reason:  status.CauseNamespaceTerminating,
+			Message: fmt.Sprintf("namespace %s is being terminated", r.namespace),
+			Field:   "metadata.namespace",
+		})
+		return st
+	}
+	return nil
+}
+
+// prepareNew makes obj, whose metadata was cleared of what the server owns, an
+// object that can be stored, or says why it is none.
+func (r *request) prepareNew(obj map[string]any) error {
+	meta := object.Meta(obj)
+	meta["uid"] = r.server.ids.uid()
+	meta["creationTimestamp"] = r.now()
+	if prefix := object.String(meta, "generateName"); prefix != "" && object.String(meta, "name") == "" {
+		meta["name"] = r.server.ids.name(prefix)
+	}
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return err
+	}
+	t := r.typ
+	if t.Generation != nil {
+		meta["generation"] = int64(1)
+	}
+	if t.Prepare != nil {
+		t.Prepare(obj, nil)
+	}
+	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+	if t.Validate != nil {
+		errs = append(errs, t.Validate(obj, nil)...)
+	}
+	if len(errs) == 0 {
+		errs = validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
+	}
+	if len(errs) > 0 {
+		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
+	}
+	if t.Canonicalize != nil {
+		t.Canonicalize(obj)
+	}
+	return nil
+}
+
+// prepareChange makes obj a valid successor of old, or says why it is none.
+func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
+	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return err
+	}
+	t := r.typ
+	object.Keep(meta, oldMeta, "generation")
+	switch {
+	case mode == writeStatus:
+		t.PrepareStatus(obj, old)
+	case mode == writeFinalizers:
+		object.Keep(obj, old, "status")
+	default:
+		if t.Prepare != nil {
+			t.Prepare(obj, old)
+		}
+		if t.Generation != nil && t.Generation(obj, old) {
+			generation, _ := object.Int(oldMeta, "generation")
+			meta["generation"] = generation + 1
+		}
+	}
+	if object.String(meta, "uid") == "" {
+		meta["uid"] = oldMeta["uid"]
+	}
+	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
+		if v := oldMeta[name]; v != nil {
+			meta[name] = v
+		}
+	}
+	if v := oldMeta["deletionGracePeriodSeconds"]; v != nil && meta["deletionGracePeriodSeconds"] == nil {
+		meta["deletionGracePeriodSeconds"] = v
+	}
+	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
+	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	// The type's own validation looks at metadata again.
+	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	if t.Validate != nil && mode == writeObject {
+		errs = append(errs, t.Validate(obj, old)...)
+	}
+	if len(errs) > 0 {
+		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
+	}
+	if t.Canonicalize != nil {
+		t.Canonicalize(obj)
+	}
+	return nil
+}
+
+// now is the time as metadata has it.
+func (r *request) now() string { return timestamp(r.server.clock.Now()) }
+
+// insert stores a new object and returns it as stored. A dry run returns it
+// without a version.
+func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
+	meta := object.Meta(obj)
+	// What does not parse as a version is none: kube-apiserver ignores it too.
+	if version, err := storage.ParseVersion(object.String(meta, "resourceVersion")); err == nil && version != 0 {
+		return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
+	}
+	draft := storage.New(r.typ, obj)
+	key := r.typ.Key(draft.Namespace, draft.Name)
+	exists := func(o *storage.Object) error {
+		st := status.AlreadyExists(r.groupResource(), draft.Name)
+		if object.String(meta, "generateName") != "" {
+			st.Message += ", the server was not able to generate a unique name for the object"
+			st.Details.RetryAfterSeconds = 1
+		}
+		if o.Terminating {
+			st.Message = "object is being deleted: " + st.Message
+		}
+		return st
+	}
+	if dryRun {
+		if o := r.server.store.Newest(key); o != nil {
+			return nil, exists(o)
+		}
+		return draft, nil
+	}
+	var stored *storage.Object
+	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if item, ok := tx.Get(key); ok {
+			return exists(item.Value)
+		}
+		stored = draft.At(tx.Revision())
+		tx.Put(key, stored)
+		return nil
+	})
+	return stored, err
+}
+
+// replace stores draft in place of old and returns it as stored; old itself if
+// nothing changes. It fails with errLost if old is not the newest any more.
+func (r *request) replace(old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
+	if draft.Same(old) {
+		return old, nil
+	}
+	if dryRun {
+		return draft.At(old.Revision), nil
+	}
+	var stored *storage.Object
+	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		key := r.typ.Key(old.Namespace, old.Name)
+		if item, ok := tx.Get(key); !ok || item.Value != old {
+			return errLost
+		}
+		stored = draft.At(tx.Revision())
+		tx.Put(key, stored)
+		return nil
+	})
+	return stored, err
+}
+
+// remove deletes an object and returns it with the version of its deletion. It
+// fails with errLost if old is not the newest any more.
+func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, error) {
+	if dryRun {
+		return old, nil
+	}
+	rev := mvcc.Revision(0)
+	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		key := r.typ.Key(old.Namespace, old.Name)
+		if item, ok := tx.Get(key); !ok || item.Value != old {
+			return errLost
+		}
+		tx.Delete(key)
+		rev = tx.Revision()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return old.At(rev), nil
+}
+
+// commit runs one transaction and remembers whose it was.
+func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
+	rev, err := r.server.store.Update(fn)
+	if err == nil {
+		r.server.writers.add(rev, r)
+	}
+	return err
+}
+
+// change is the path of every write to an existing object, and of a PUT or an
+// apply that may create it: read, change, prepare, validate, commit; again from
+// the start if another write came between.
+//
+// uid, if not "", is that of the only object it may change. next makes the new
+// object from the old one, nil if there is none; it is called anew each time.
+func (r *request) change(mode writeMode, o *writeOptions, uid string, next func(old map[string]any) (map[string]any, error)) error {
+	for {
+		old := r.server.store.Newest(r.key())
+		if old == nil {
+			return r.createByChange(mode, o, next)
+		}
+		if uid != "" && uid != old.UID {
+			return status.Conflict(r.groupResource(), r.name, fmt.Sprintf(
+				"StorageError: invalid object, Code: 4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
+				r.key(), uid, old.UID))
+		}
+		stored, err := r.changeOnce(mode, o, old, next)
+		if err == nil {
+			r.writeJSON(http.StatusOK, stored.JSON())
+		}
+		if !errors.Is(err, errLost) {
+			return err
+		}
+	}
+}
+
+func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next func(map[string]any) (map[string]any, error)) (*storage.Object, error) {
+	was := old.Decode(r.typ)
+	obj, err := next(was)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.admitNamespace(r.name, false); err != nil {
+		return nil, err
+	}
+	if err := r.checkVersion(object.Meta(obj), old); err != nil {
+		return nil, err
+	}
+	if err := r.prepareChange(mode, obj, was); err != nil {
+		return nil, err
+	}
+	draft := storage.New(r.typ, obj)
+	if r.finished(obj, was) {
+		if _, err := r.remove(old, o.dryRun()); err != nil {
+			return nil, err
+		}
+		return draft.At(old.Revision), nil
+	}
+	return r.replace(old, draft, o.dryRun())
+}
+
+// checkVersion compares the version that a write was made from with the stored
+// one. A write from no version overwrites, where the type allows it.
+func (r *request) checkVersion(meta map[string]any, old *storage.Object) error {
+	text := object.String(meta, "resourceVersion")
+	version, err := storage.ParseVersion(text)
+	switch {
+	case err != nil:
+		return status.Unclassified(err.Error())
+	case version == uint64(old.Revision):
+	case version == 0 && r.typ.UnconditionalUpdate:
+	case version == 0:
+		return status.Invalid(status.GroupKind{Group: r.group, Kind: r.resource}, r.name, validation.List{
+			validation.Invalid(metadataPath.Child("resourceVersion"), int64(0), "must be specified for an update"),
+		})
+	default:
+		return status.Conflict(r.groupResource(), r.name, "the object has been modified; please apply your changes to the latest version and try again")
+	}
+	return nil
+}
+
+// finished reports whether the change takes away the last thing that held an
+// object whose deletion has begun.
+func (r *request) finished(obj, old map[string]any) bool {
+	if len(object.List(obj, "metadata", "finalizers")) > 0 || object.Value(old, "metadata", "deletionTimestamp") == nil {
+		return false
+	}
+	if grace, _ := object.Int(old, "metadata", "deletionGracePeriodSeconds"); grace != 0 {
+		return false
+	}
+	return r.typ.Deletable == nil || r.typ.Deletable(obj)
+}
+
+// createByChange creates the object that a change did not find, where the type
+// allows it.
+func (r *request) createByChange(mode writeMode, o *writeOptions, next func(map[string]any) (map[string]any, error)) error {
+	if mode != writeObject || !r.typ.CreateOnUpdate {
+		return status.NotFound(r.groupResource(), r.name)
+	}
+	obj, err := next(nil)
+	if err != nil {
+		return err
+	}
+	if err := r.admitNamespace(r.name, true); err != nil {
+		return err
+	}
+	if err := r.prepareNew(obj); err != nil {
+		return err
+	}
+	stored, err := r.insert(obj, o.dryRun())
+	if err != nil {
+		return err
+	}
+	r.writeJSON(http.StatusCreated, stored.JSON())
+	return nil
+}

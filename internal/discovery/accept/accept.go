@@ -1,0 +1,73 @@
+// Package accept reads Accept headers the way kube-apiserver does, which is
+// not quite RFC 9110: case matters, and a quality of 0 still accepts.
+package accept
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// A Clause is one media type of an Accept header.
+type Clause struct {
+	Type, Subtype string            // "*" matches any
+	Params        map[string]string // without q; nil if there are none
+	Quality       float64           // q, 1 if absent
+}
+
+// Matches reports whether the clause covers a media type such as
+// "application/json". Parameters do not matter to it.
+func (c Clause) Matches(mediaType string) bool {
+	typ, subtype, _ := strings.Cut(mediaType, "/")
+	return (c.Type == typ || c.Type == "*" && c.Subtype == "*") && (c.Subtype == subtype || c.Subtype == "*")
+}
+
+// Parse returns the clauses of a header, the most wanted first: by quality,
+// then the more specific, then as they stand. What is no media type is left
+// out, as is a parameter without a value.
+func Parse(header string) []Clause {
+	var clauses []Clause
+	for part := range strings.SplitSeq(header, ",") {
+		if c, ok := parseClause(part); ok {
+			clauses = append(clauses, c)
+		}
+	}
+	// This is no order: of */* and a specific type of lower quality each is
+	// less than the other, and the one that stands later goes first. Clients
+	// see that, so the comparison and the (then stable) sort are the real
+	// server's.
+	sort.Slice(clauses, func(i, j int) bool {
+		a, b := &clauses[i], &clauses[j]
+		return a.Quality > b.Quality || a.Type != "*" && b.Type == "*" || a.Subtype != "*" && b.Subtype == "*"
+	})
+	return clauses
+}
+
+func parseClause(text string) (Clause, bool) {
+	mediaType, params, _ := strings.Cut(text, ";")
+	typ, subtype, _ := strings.Cut(mediaType, "/")
+	c := Clause{Type: trim(typ), Subtype: trim(subtype), Quality: 1}
+	switch {
+	case subtype == "" && c.Type == "*":
+		c.Subtype = "*"
+	case subtype == "" || strings.Contains(subtype, "/"):
+		return Clause{}, false
+	}
+	for param := range strings.SplitSeq(params, ";") {
+		key, value, _ := strings.Cut(param, "=")
+		if value == "" || strings.Contains(value, "=") {
+			continue
+		}
+		if key = trim(key); key == "q" {
+			c.Quality, _ = strconv.ParseFloat(value, 32)
+			continue
+		}
+		if c.Params == nil {
+			c.Params = map[string]string{}
+		}
+		c.Params[key] = trim(value)
+	}
+	return c, true
+}
+
+func trim(s string) string { return strings.Trim(s, " ") }

@@ -1,0 +1,264 @@
+package discovery
+
+import (
+	"bytes"
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/discovery/accept"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Documents are the discovery documents of one Surface. Each is rendered when
+// it is first asked for and kept. Documents are immutable and safe for
+// concurrent use.
+type Documents struct {
+	encodings []Encoding
+	byPath    map[string]*document
+	root      func() []byte
+}
+
+// A document is what is served at one path.
+type document struct {
+	plain      func() []byte
+	aggregated func() aggregated // nil where there is only the plain form
+	anyMethod  bool              // what kube-apiserver serves past its router answers any method
+}
+
+type aggregated struct {
+	body []byte
+	etag string // with its quotes: the hash of the items, alike in all media types
+}
+
+const (
+	jsonType = "application/json"
+
+	// aggregatedType follows a media type that an aggregated document is in.
+	aggregatedType = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+)
+
+// New returns the documents of a surface. The surface and what it refers to
+// must not change any more.
+func New(s Surface) *Documents {
+	d := &Documents{encodings: s.Encodings, byPath: map[string]*document{}}
+	groups := s.groups()
+	var legacy, others []group
+	for _, g := range groups {
+		prefix := "/apis/" + g.name
+		if g.name == "" {
+			prefix = "/api"
+			legacy = append(legacy, g)
+		} else {
+			d.byPath[prefix] = &document{plain: once(func() any { return describeGroup(g) }), anyMethod: true}
+			others = append(others, g)
+		}
+		for _, v := range g.versions {
+			d.byPath[prefix+"/"+v.Version] = &document{plain: once(func() any { return resourceList(v) }), anyMethod: v.custom}
+		}
+	}
+	d.byPath["/api"] = &document{
+		plain:      once(func() any { return legacyVersions(legacy, s.Address) }),
+		aggregated: onceAggregated(legacy),
+	}
+	d.byPath["/apis"] = &document{
+		plain:      once(func() any { return groupList(others) }),
+		aggregated: onceAggregated(others),
+		anyMethod:  true,
+	}
+	d.root = sync.OnceValue(func() []byte {
+		paths := slices.AppendSeq([]string{"/apis/"}, maps.Keys(d.byPath))
+		paths = append(paths, s.Paths...)
+		slices.Sort(paths)
+		return indent(encode(struct {
+			Paths []string `json:"paths"`
+		}{slices.Compact(paths)}))
+	})
+	return d
+}
+
+func once(render func() any) func() []byte {
+	return sync.OnceValue(func() []byte { return encode(render()) })
+}
+
+func onceAggregated(groups []group) func() aggregated {
+	return sync.OnceValue(func() aggregated {
+		doc := aggregate(groups)
+		sum := sha512.Sum512(encode(doc))
+		doc.Kind, doc.APIVersion = "APIGroupDiscoveryList", "apidiscovery.k8s.io/v2"
+		return aggregated{body: encode(doc), etag: fmt.Sprintf(`"%X"`, sum)}
+	})
+}
+
+// Serve answers a request for the document at a path, in the form and media
+// type that it asks for, and reports whether there is one. A trailing slash of
+// the path does not matter. Nothing is written if there is none, or if err is
+// not nil: then err is a *status.Status that says that the method is not
+// allowed or no media type acceptable.
+//
+// JSON is indented for those who ask for it with "pretty" and for browsers,
+// curl and wget. Cache-Control is left to the caller but for the aggregated
+// documents, which are public.
+func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (found bool, err error) {
+	if path == "/" || path == "/index.html" {
+		w.Header().Set("Content-Type", jsonType)
+		write(w, d.root())
+		return true, nil
+	}
+	doc := d.byPath[strings.TrimSuffix(path, "/")]
+	if doc == nil {
+		return false, nil
+	}
+	if !doc.anyMethod && r.Method != http.MethodGet {
+		return true, status.MethodNotAllowed()
+	}
+	clauses := accept.Parse(r.Header.Get("Accept"))
+	if doc.aggregated != nil {
+		if rep, ok := d.negotiate(clauses, isAggregated); ok {
+			return true, serveAggregated(w, r, doc.aggregated(), rep)
+		}
+	}
+	if r.Header.Get("Accept") == "" {
+		clauses = []accept.Clause{{Type: "*", Subtype: "*"}}
+	}
+	rep, ok := d.negotiate(clauses, isPlain)
+	if !ok {
+		return true, status.NotAcceptable(d.mediaTypes())
+	}
+	body, err := rep.encode(r, doc.plain())
+	if err != nil {
+		return true, err
+	}
+	w.Header().Set("Content-Type", rep.mediaType)
+	write(w, body)
+	return true, nil
+}
+
+func serveAggregated(w http.ResponseWriter, r *http.Request, doc aggregated, rep representation) error {
+	notModified := r.Header.Get("If-None-Match") == doc.etag
+	var body []byte
+	if !notModified {
+		var err error
+		if body, err = rep.encode(r, doc.body); err != nil {
+			return err
+		}
+	}
+	h := w.Header()
+	h.Set("Etag", doc.etag)
+	h.Set("Vary", "Accept")
+	h.Set("Cache-Control", "public")
+	if notModified {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", rep.mediaType+aggregatedType)
+	write(w, body)
+	return nil
+}
+
+func (d *Documents) mediaTypes() []string {
+	types := []string{jsonType}
+	for _, e := range d.encodings {
+		types = append(types, e.MediaType)
+	}
+	return types
+}
+
+// A representation is the form in which a document is written.
+type representation struct {
+	mediaType string
+	convert   func(json []byte) ([]byte, error) // nil for JSON
+	pretty    bool
+}
+
+// negotiate returns the representation of the first clause that names one and
+// whose parameters are those wanted.
+func (d *Documents) negotiate(clauses []accept.Clause, wanted func(params map[string]string) bool) (representation, bool) {
+	for _, c := range clauses {
+		if !wanted(c.Params) {
+			continue
+		}
+		pretty := c.Params["pretty"] == "1"
+		if c.Matches(jsonType) {
+			return representation{mediaType: jsonType, pretty: pretty}, true
+		}
+		for _, e := range d.encodings {
+			if c.Matches(e.MediaType) {
+				return representation{mediaType: e.MediaType, convert: e.Convert}, true
+			}
+		}
+	}
+	return representation{}, false
+}
+
+func isAggregated(params map[string]string) bool {
+	return params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" && params["as"] == "APIGroupDiscoveryList"
+}
+
+func isPlain(params map[string]string) bool {
+	for key, value := range params {
+		switch key {
+		case "as", "g", "v", "sv":
+			return false
+		case "stream":
+			if value != "watch" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// encode turns a document in JSON into the representation. The error is a
+// *status.Status.
+func (rep representation) encode(r *http.Request, doc []byte) ([]byte, error) {
+	switch {
+	case rep.convert != nil:
+		body, err := rep.convert(doc)
+		if err != nil {
+			return nil, status.Internal(err.Error())
+		}
+		return body, nil
+	case rep.pretty || forHumans(r):
+		return indent(doc), nil
+	default:
+		return append(doc[:len(doc):len(doc)], '\n'), nil
+	}
+}
+
+// forHumans reports whether a request wants JSON to be indented.
+func forHumans(r *http.Request) bool {
+	if pretty := r.URL.Query().Get("pretty"); pretty != "" {
+		yes, _ := strconv.ParseBool(pretty)
+		return yes
+	}
+	agent := r.UserAgent()
+	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
+}
+
+// write sends a body. That the client has gone is for the server to notice.
+func write(w http.ResponseWriter, body []byte) { _, _ = w.Write(body) }
+
+// encode is v as JSON on one line.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("discovery: " + err.Error()) // unreachable: strings and booleans only
+	}
+	return b
+}
+
+// indent is JSON as kube-apiserver indents it.
+func indent(doc []byte) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, doc, "", "  "); err != nil {
+		panic("discovery: " + err.Error()) // unreachable: encode made it
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,101 @@
+package discovery
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A Surface is what a server serves.
+type Surface struct {
+	// Builtin are the group versions that come with the server, in the order
+	// in which it lists them: groups by their priority, the preferred version
+	// of a group first.
+	Builtin []resource.GroupVersion
+
+	// Custom are the group versions of custom resources, in any order and as
+	// often as one likes. Their groups are listed by name after the built-in
+	// ones, their versions as by CompareVersions; in a built-in group they come
+	// before its own.
+	Custom []resource.GroupVersion
+
+	// Types are the resources of those group versions, those of one version in
+	// the order in which they are listed.
+	Types []*resource.Type
+
+	// Address is the host and port at which /api says the server is reached.
+	Address string
+
+	// Paths are those that / lists beside the paths of the documents. They are
+	// put in order.
+	Paths []string
+
+	// Encodings are the media types that documents are served in beside JSON.
+	// Where a client takes several equally, earlier ones are preferred, JSON to
+	// all.
+	Encodings []Encoding
+}
+
+// An Encoding turns JSON into another media type.
+type Encoding struct {
+	MediaType string                            // "application/yaml"
+	Convert   func(json []byte) ([]byte, error) // must not change its argument
+}
+
+// A group is an API group and its versions, the preferred one first.
+type group struct {
+	name     string
+	versions []version
+}
+
+type version struct {
+	resource.GroupVersion
+	custom bool
+	types  []*resource.Type
+}
+
+// groups are the groups in the order of discovery. The legacy group, if there
+// is one, has the name "".
+func (s *Surface) groups() []group {
+	custom := slices.SortedFunc(slices.Values(s.Custom), func(a, b resource.GroupVersion) int {
+		if c := strings.Compare(a.Group, b.Group); c != 0 {
+			return c
+		}
+		return CompareVersions(a.Version, b.Version)
+	})
+	custom = slices.Compact(custom)
+	var groups []group
+	byName := map[string]int{} // index in groups
+	add := func(v version) {
+		i, ok := byName[v.Group]
+		if !ok {
+			i = len(groups)
+			byName[v.Group] = i
+			groups = append(groups, group{name: v.Group})
+		}
+		groups[i].versions = append(groups[i].versions, v)
+	}
+	types := map[resource.GroupVersion][]*resource.Type{}
+	for _, t := range s.Types {
+		types[t.GroupVersion] = append(types[t.GroupVersion], t)
+	}
+	builtin := map[string]bool{}
+	for _, gv := range s.Builtin {
+		if !builtin[gv.Group] {
+			builtin[gv.Group] = true
+			for _, c := range custom {
+				if c.Group == gv.Group {
+					add(version{c, true, types[c]})
+				}
+			}
+		}
+		add(version{gv, false, types[gv]})
+	}
+	for _, c := range custom {
+		if !builtin[c.Group] {
+			add(version{c, true, types[c]})
+		}
+	}
+	return groups
+}

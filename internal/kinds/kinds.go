@@ -1,0 +1,198 @@
+// Package kinds is what is particular to each built-in resource: how its
+// objects are named, prepared, compared and selected. Everything that holds
+// for every resource is elsewhere.
+//
+// The rules are those of k8s.io/kubernetes/pkg/registry.
+package kinds
+
+import (
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// Types returns the profile's types ready to be served: with their codecs,
+// strategies and places in the store.
+func Types(profile []*resource.Type) []*resource.Type {
+	out := make([]*resource.Type, len(profile))
+	for i, p := range profile {
+		t := *p
+		t.Codec = &codec{kind: resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}}
+		home := resource.Kind{GroupVersion: resource.GroupVersion{Group: t.Group}, Kind: t.Name}
+		if moved, ok := sharedStorage[resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Name}]; ok {
+			home = moved
+			t.Stored = moved.GroupVersion
+		} else {
+			t.Stored = t.GroupVersion
+		}
+		t.Prefix = "/" + home.Kind + "/"
+		if home.Group != "" {
+			t.Prefix = "/" + home.Kind + "." + home.Group + "/"
+		}
+		if t.Allows("list") && t.Allows("create") {
+			t.Strategy = strategyOf(&t)
+		}
+		out[i] = &t
+	}
+	return out
+}
+
+// sharedStorage names, for a resource served in several group versions, where
+// and in which version its objects are kept.
+var sharedStorage = map[resource.Kind]resource.Kind{
+	resourceIn("autoscaling", "v1", "horizontalpodautoscalers"): resourceIn("autoscaling", "v2", "horizontalpodautoscalers"),
+	resourceIn("events.k8s.io", "v1", "events"):                 resourceIn("", "v1", "events"),
+}
+
+func resourceIn(group, version, name string) resource.Kind {
+	return resource.Kind{GroupVersion: resource.GroupVersion{Group: group, Version: version}, Kind: name}
+}
+
+// A codec reads and writes the objects of a built-in kind. The description of
+// the kind's Go type is opened on first use.
+type codec struct {
+	kind resource.Kind
+	once sync.Once
+	typ  *wire.Type
+}
+
+func (c *codec) open() *wire.Type {
+	c.once.Do(func() {
+		t, ok := wire.ForKind(c.kind.Group, c.kind.Version, c.kind.Kind)
+		if !ok {
+			panic("kinds: no Go type is known for " + c.kind.GroupVersion.String() + " " + c.kind.Kind) // unreachable: a test opens every kind of every profile
+		}
+		c.typ = t
+	})
+	return c.typ
+}
+
+func (c *codec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+	return c.open().Decode(body, wire.DecodeOptions{Strict: strict})
+}
+
+func (c *codec) Append(dst []byte, obj map[string]any) []byte { return c.open().Append(dst, obj) }
+
+// A rule is a resource's row in the table of strategies.
+type rule struct {
+	resource.Strategy
+	// spec tells which members raise metadata.generation.
+	generation []string
+	// status is how a write to the status subresource treats metadata.
+	status statusRule
+	// keepStatus leaves status to whoever writes the object, not its status
+	// subresource.
+	keepStatus bool
+}
+
+// A statusRule is what a write to a status subresource may do to metadata,
+// besides the object's status.
+type statusRule int
+
+const (
+	statusAndMeta   statusRule = iota // all that an update may
+	statusOnly                        // nothing
+	statusNotLabels                   // anything but labels
+	statusNotOwners                   // anything but ownerReferences
+)
+
+func strategyOf(t *resource.Type) *resource.Strategy {
+	name := t.Name
+	if t.Group != "" {
+		name += "." + t.Group
+	}
+	r, ok := rules[name]
+	if !ok {
+		r = rule{Strategy: resource.Strategy{UnconditionalUpdate: true}}
+	}
+	s := r.Strategy
+	if s.Name == nil {
+		s.Name = validation.SubdomainName
+	}
+	if len(r.generation) > 0 {
+		s.Generation = changed(r.generation)
+	}
+	if t.Subresource("status") != nil && !r.keepStatus {
+		own := s.Prepare
+		s.Prepare = func(obj, old map[string]any) {
+			if old == nil {
+				delete(obj, "status")
+			} else {
+				object.Keep(obj, old, "status")
+			}
+			if own != nil {
+				own(obj, old)
+			}
+		}
+	}
+	if s.PrepareStatus == nil {
+		s.PrepareStatus = r.status.prepare
+	}
+	return &s
+}
+
+// prepare keeps of obj, written to the status subresource, what it may write.
+func (r statusRule) prepare(obj, old map[string]any) {
+	for name := range obj {
+		switch name {
+		case "kind", "apiVersion", "metadata", "status":
+		default:
+			object.Keep(obj, old, name)
+		}
+	}
+	for name := range old {
+		if _, ok := obj[name]; !ok && name != "status" {
+			object.Keep(obj, old, name)
+		}
+	}
+	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	switch r {
+	case statusOnly:
+		for _, name := range []string{"labels", "annotations", "ownerReferences", "finalizers", "deletionGracePeriodSeconds", "deletionTimestamp"} {
+			object.Keep(meta, oldMeta, name)
+		}
+	case statusNotLabels:
+		object.Keep(meta, oldMeta, "labels")
+	case statusNotOwners:
+		object.Keep(meta, oldMeta, "ownerReferences")
+	}
+}
+
+// changed reports whether one of the members differs. A member is one of the
+// object's, or with a slash one of its metadata's.
+func changed(members []string) func(obj, old map[string]any) bool {
+	return func(obj, old map[string]any) bool {
+		for _, m := range members {
+			a, b := obj[m], old[m]
+			if m == "annotations" {
+				a, b = object.Value(obj, "metadata", m), object.Value(old, "metadata", m)
+			}
+			if !object.Equal(a, b) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// field is a selectable field that is read where its label says.
+func field(label string, path ...string) resource.Field {
+	return resource.Field{Label: label, Value: func(obj map[string]any) string { return object.Text(obj, path...) }}
+}
+
+// orElse is f with a value for what is not there.
+func orElse(f resource.Field, absent string) resource.Field {
+	value := f.Value
+	f.Value = func(obj map[string]any) string {
+		if s := value(obj); s != "" {
+			return s
+		}
+		return absent
+	}
+	return f
+}
+
+func notSupported(label string) string { return "field label not supported: " + label }

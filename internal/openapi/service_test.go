@@ -1,0 +1,340 @@
+package openapi_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/openapi"
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+func documents(p *profile.Profile) []*openapi.Document {
+	var docs []*openapi.Document
+	for _, path := range p.OpenAPIPaths() {
+		docs = append(docs, openapi.NewDocument(path, p.OpenAPIHash(path), func() ([]byte, error) { return p.OpenAPI(path) }))
+	}
+	return docs
+}
+
+// recorded serves the documents of one profile to all tests, as converting them
+// takes a while.
+var recorded = sync.OnceValue(func() *openapi.Service {
+	p, err := profile.Open("v1.36.3-all")
+	if err != nil {
+		panic(err)
+	}
+	return openapi.New(documents(p), now)
+})
+
+func do(t *testing.T, s *openapi.Service, request string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	method, target, _ := strings.Cut(request, " ")
+	r := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	found, err := s.Serve(w, r, r.URL.Path)
+	require.NoError(t, err)
+	require.True(t, found)
+	return w
+}
+
+// TestIndex compares the index, byte for byte, with what kube-apiserver v1.36.3
+// answered with --runtime-config=api/all=true.
+func TestIndex(t *testing.T) {
+	want, err := os.ReadFile("testdata/index.json")
+	require.NoError(t, err)
+	for _, method := range []string{"GET", "POST"} {
+		w := do(t, recorded(), method+" /openapi/v3", "Accept", "text/html")
+		assert.Equal(t, http.StatusOK, w.Code)
+		assert.Equal(t, "text/plain; charset=utf-8", w.Header().Get("Content-Type"))
+		assert.Equal(t, string(want), w.Body.String())
+	}
+}
+
+const appsHash = "E6837BF046F7D2603C949276F19DA2050C7521B0E5FA9FC64556E8AA9C500719EB5CE97EB6FDF85ABEDA04A50BDA5D2B5F59DA2B283D8B76A82BA2A256AFD626"
+
+func TestServeDocument(t *testing.T) {
+	const path = "/openapi/v3/apis/apps/v1"
+	for name, row := range map[string]struct {
+		do      string
+		headers []string
+		code    int
+		want    http.Header
+	}{
+		"document": {
+			do: "GET " + path, code: 200,
+			want: http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"any method": {
+			do: "POST " + path, code: 200,
+			want: http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"head": {
+			do: "HEAD " + path, code: 200,
+			want: http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"its hash": {
+			do: "GET " + path + "?hash=" + appsHash, code: 200,
+			want: http.Header{
+				"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`},
+				"Cache-Control": {"public, immutable"}, "Expires": {"Sat, 02 Jan 2027 03:04:05 UTC"},
+			},
+		},
+		"another hash": {
+			do: "GET " + path + "?hash=STALE", code: 301,
+			want: http.Header{
+				"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`},
+				"Location": {path + "?hash=" + appsHash},
+			},
+		},
+		"not modified": {
+			do: "GET " + path, headers: []string{"If-None-Match", `"` + appsHash + `"`}, code: 304,
+			want: http.Header{"Vary": {"Accept"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"modified": {
+			do: "GET " + path, headers: []string{"If-None-Match", `"x"`}, code: 200,
+			want: http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"anything": {
+			do: "GET " + path, headers: []string{"Accept", "*/*"}, code: 200,
+			want: http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"protobuf or JSON": {
+			do: "GET " + path, code: 200,
+			headers: []string{"Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf, application/json;q=0.1"},
+			want:    http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+		},
+		"protobuf":        {do: "GET " + path, headers: []string{"Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"}, code: 406, want: http.Header{"Vary": {"Accept"}}},
+		"HTML":            {do: "GET " + path, headers: []string{"Accept", "text/html"}, code: 406, want: http.Header{"Vary": {"Accept"}}},
+		"unknown version": {do: "GET /openapi/v3/api/v2", code: 404, want: http.Header{}},
+		"unknown group":   {do: "GET /openapi/v3/apis/nope/v1", headers: []string{"Accept", "text/html"}, code: 404, want: http.Header{}},
+		"no name":         {do: "GET /openapi/v3/", code: 404, want: http.Header{}},
+		"slash behind":    {do: "GET " + path + "/", code: 404, want: http.Header{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := do(t, recorded(), row.do, row.headers...)
+			assert.Equal(t, row.code, w.Code)
+			for _, of := range []string{"Accept-Ranges", "Content-Length"} {
+				w.Header().Del(of)
+			}
+			assert.Equal(t, row.want, w.Header())
+			if row.code == http.StatusOK && !strings.HasPrefix(row.do, "HEAD") {
+				assert.True(t, json.Valid(w.Body.Bytes()))
+			} else {
+				assert.Zero(t, w.Body.Len())
+			}
+		})
+	}
+}
+
+func TestNotServed(t *testing.T) {
+	for _, path := range []string{"/openapi", "/openapi/", "/openapi/v2/", "/openapi/v1", "/openapi/v33", "/swagger-2.0.0.json", "/"} {
+		t.Run(path, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			found, err := recorded().Serve(w, httptest.NewRequest("GET", path, nil), path)
+			assert.False(t, found)
+			assert.NoError(t, err)
+			assert.Empty(t, w.Header())
+		})
+	}
+}
+
+// TestV2 compares the v2 document with that of kube-apiserver v1.36.3 with
+// --runtime-config=api/all=true: the hashes are of its parts without
+// descriptions, as JSON with sorted keys.
+func TestV2(t *testing.T) {
+	w := do(t, recorded(), "GET /openapi/v2")
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	assert.Equal(t, []string{"Accept-Encoding", "Accept"}, w.Header().Values("Vary"))
+
+	var doc map[string]any
+	d := json.NewDecoder(bytes.NewReader(w.Body.Bytes()))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&doc))
+	assert.Equal(t, "2.0", doc["swagger"])
+	assert.Equal(t, map[string]any{"description": "OK", "schema": map[string]any{"$ref": "#/definitions/io.k8s.api.core.v1.ConfigMap"}},
+		at(doc, "paths", "/api/v1/namespaces/{namespace}/configmaps/{name}", "get", "responses", "200"))
+	assert.Equal(t, map[string]any{"description": "Unauthorized"},
+		at(doc, "paths", "/api/v1/namespaces/{namespace}/configmaps/{name}", "get", "responses", "401"))
+
+	// The kinds of these two are those of every group version that the real
+	// server knows, and here of those it serves in one document.
+	for _, kind := range []string{"DeleteOptions", "WatchEvent"} {
+		definition := at(doc, "definitions", "io.k8s.apimachinery.pkg.apis.meta.v1."+kind).(map[string]any)
+		assert.NotEmpty(t, definition["x-kubernetes-group-version-kind"])
+		delete(definition, "x-kubernetes-group-version-kind")
+	}
+	withoutDescriptions(doc)
+	for part, want := range map[string]string{
+		"info":                "42c317c81fafc3c21699459ebfe51880bc45cba9f13a33a2543ab0244db967f0",
+		"paths":               "3aa9f76f35dc456b655c97bba4e78137bec01a998f8999dbff326252a5d2e216",
+		"definitions":         "d19f553e571682d7f15945803efddc9feb32857e600cca655f8795a7f9d0efe1",
+		"parameters":          "932f766064fc6792dd98cb9f288b11273ed9c0d295af9ca62bfb77c554efde23",
+		"securityDefinitions": "22fa3189d4e713f3b16145338f88a746b9134d40d30a40bbbcd8d70a5979bc42",
+		"security":            "d0631c672269de6d3c8bec5c9d732531c2e9a1eddd5a3a84bb0217c8768c7fcc",
+	} {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		require.NoError(t, e.Encode(doc[part]))
+		assert.Equal(t, want, fmt.Sprintf("%x", sha256.Sum256(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), part)
+	}
+}
+
+func at(v any, path ...string) any {
+	for _, key := range path {
+		v = v.(map[string]any)[key]
+	}
+	return v
+}
+
+// withoutDescriptions deletes the members of that name that are text: where a
+// property is called description, its schema stays.
+func withoutDescriptions(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, text := v["description"].(string); text {
+			delete(v, "description")
+		}
+		for _, member := range v {
+			withoutDescriptions(member)
+		}
+	case []any:
+		for _, item := range v {
+			withoutDescriptions(item)
+		}
+	}
+}
+
+func TestServeV2(t *testing.T) {
+	etag := do(t, recorded(), "GET /openapi/v2").Header().Get("Etag")
+	assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)
+	for name, row := range map[string]struct {
+		do      string
+		headers []string
+		code    int
+	}{
+		"any method":           {"POST /openapi/v2", nil, 200},
+		"not modified":         {"GET /openapi/v2", []string{"If-None-Match", etag}, 304},
+		"JSON less wanted":     {"GET /openapi/v2", []string{"Accept", "application/json;q=0.1, text/html"}, 200},
+		"HTML":                 {"GET /openapi/v2", []string{"Accept", "text/html"}, 406},
+		"protobuf":             {"GET /openapi/v2", []string{"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"}, 406},
+		"hashes mean nothing":  {"GET /openapi/v2?hash=x", nil, 200},
+		"protobuf, else JSON":  {"GET /openapi/v2", []string{"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf,application/json"}, 200},
+		"header without types": {"GET /openapi/v2", []string{"Accept", "json"}, 406},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := do(t, recorded(), row.do, row.headers...)
+			assert.Equal(t, row.code, w.Code)
+			assert.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
+			assert.Equal(t, row.code == 200, w.Body.Len() > 0)
+		})
+	}
+}
+
+func TestOldestProfileConverts(t *testing.T) {
+	p, err := profile.Open(profile.Names()[0])
+	require.NoError(t, err)
+	w := do(t, openapi.New(documents(p), now), "GET /openapi/v2")
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.True(t, json.Valid(w.Body.Bytes()))
+}
+
+func TestLoadedOnce(t *testing.T) {
+	loads := 0
+	doc := openapi.NewDocument("apis/example.com/v1", "", func() ([]byte, error) {
+		loads++
+		return []byte(`{"openapi":"3.0.0","info":{"title":"T"}}`), nil
+	})
+	s := openapi.New([]*openapi.Document{doc}, now)
+	assert.Zero(t, loads)
+	for range 2 {
+		for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/example.com/v1"} {
+			do(t, s, "GET "+path)
+			do(t, openapi.New([]*openapi.Document{doc}, now), "GET "+path)
+		}
+	}
+	assert.Equal(t, 1, loads)
+}
+
+func TestLoadFails(t *testing.T) {
+	failing := openapi.NewDocument("a", "", func() ([]byte, error) { return nil, errors.New("gone") })
+	garbage := openapi.NewDocument("a", "x", func() ([]byte, error) { return []byte("{"), nil })
+	for name, row := range map[string]struct {
+		doc        *openapi.Document
+		path, want string
+	}{
+		"index":    {failing, "/openapi/v3", "Internal error occurred: gone"},
+		"document": {failing, "/openapi/v3/a", "Internal error occurred: gone"},
+		"v2":       {failing, "/openapi/v2", "Internal error occurred: OpenAPI of a: gone"},
+		"garbage":  {garbage, "/openapi/v2", "Internal error occurred: OpenAPI of a: unexpected end of JSON input"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			found, err := openapi.New([]*openapi.Document{row.doc}, now).Serve(w, httptest.NewRequest("GET", row.path, nil), row.path)
+			assert.True(t, found)
+			require.EqualError(t, err, row.want)
+			assert.ErrorAs(t, err, new(*status.Status))
+			assert.Empty(t, w.Header())
+		})
+	}
+}
+
+func BenchmarkServe(b *testing.B) {
+	p, err := profile.Open("")
+	require.NoError(b, err)
+	docs := documents(p)
+	for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1"} {
+		b.Run("first"+path, func(b *testing.B) {
+			for b.Loop() {
+				s := openapi.New(documents(p), now)
+				_, err := s.Serve(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil), path)
+				require.NoError(b, err)
+			}
+		})
+		// A custom resource changes the set of documents and none of the others.
+		b.Run("changed"+path, func(b *testing.B) {
+			for b.Loop() {
+				s := openapi.New(docs, now)
+				_, err := s.Serve(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil), path)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+func ExampleService_Serve() {
+	doc := openapi.NewDocument("apis/example.com/v1", "1A2B", func() ([]byte, error) {
+		return []byte(`{"openapi":"3.0.0"}`), nil
+	})
+	service := openapi.New([]*openapi.Document{doc}, time.Now)
+	for _, path := range []string{"/openapi/v3", "/openapi/v3/apis/example.com/v1"} {
+		w := httptest.NewRecorder()
+		if found, err := service.Serve(w, httptest.NewRequest("GET", path, nil), path); !found || err != nil {
+			panic(path)
+		}
+		fmt.Println(w.Body)
+	}
+	// Output:
+	// {"paths":{"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1?hash=1A2B"}}}
+	// {"openapi":"3.0.0"}
+}

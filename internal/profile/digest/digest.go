@@ -1,0 +1,218 @@
+// Package digest is the text form in which a profile keeps the resource types
+// of a release: what discovery says of them, in a tenth of the size and of the
+// time to read.
+//
+// A line names a group version, and the lines after it the types served there;
+// a line that starts with a slash is a subresource of the type above it:
+//
+//	@apps/v1
+//	deployments deployment Deployment namespaced = create,delete,get deploy all
+//	/scale autoscaling/v1/Scale get,patch,update
+//	/status Deployment get,patch,update
+//
+// The fields of a type are its name, its singular, its kind, its scope, the
+// version it is stored in, its verbs, short names and categories. Fields are
+// separated by one space, the parts of a list by commas; "-" is an empty
+// field. A version of "=" is the type's own, and "-" says that nothing is
+// stored. The kind of a subresource without a slash is of the type's own
+// version.
+package digest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// Surface is what a release serves: its group versions and their types, both
+// in the order of discovery.
+type Surface struct {
+	GroupVersions []resource.GroupVersion
+	Types         []*resource.Type
+}
+
+const (
+	namespaced = "namespaced"
+	cluster    = "cluster"
+	same       = "="
+	empty      = "-"
+)
+
+// Format is the text of a surface whose group versions are each listed once.
+// Types are written under theirs whatever their order; those of a group version
+// that is not listed are left out.
+func Format(s Surface) string {
+	var b strings.Builder
+	for _, gv := range s.GroupVersions {
+		fmt.Fprintf(&b, "@%s\n", gv)
+		for _, t := range s.Types {
+			if t.GroupVersion == gv {
+				formatType(&b, t)
+			}
+		}
+	}
+	return b.String()
+}
+
+func formatType(b *strings.Builder, t *resource.Type) {
+	scope := cluster
+	if t.Namespaced {
+		scope = namespaced
+	}
+	stored := t.Stored.String()
+	switch t.Stored {
+	case resource.GroupVersion{}:
+		stored = empty
+	case t.GroupVersion:
+		stored = same
+	}
+	fmt.Fprintln(b, t.Name, t.Singular, t.Kind, scope, stored, join(t.Verbs), join(t.ShortNames), join(t.Categories))
+	for _, s := range t.Subresources {
+		kind := s.Kind.Kind
+		if s.Kind.GroupVersion != t.GroupVersion {
+			kind = s.Kind.GroupVersion.String() + "/" + kind
+		}
+		fmt.Fprintf(b, "/%s %s %s\n", s.Name, kind, join(s.Verbs))
+	}
+}
+
+func join(list []string) string {
+	if len(list) == 0 {
+		return empty
+	}
+	return strings.Join(list, ",")
+}
+
+// Parse reads what Format writes. The result shares memory with text, and
+// equal lists of verbs with each other.
+func Parse(text string) (Surface, error) {
+	p := parser{lists: map[string][]string{empty: nil}}
+	for n := 1; text != ""; n++ {
+		line, rest, _ := strings.Cut(text, "\n")
+		if err := p.line(line); err != nil {
+			return Surface{}, fmt.Errorf("line %d: %w", n, err)
+		}
+		text = rest
+	}
+	return p.Surface, nil
+}
+
+type parser struct {
+	Surface
+	fields [8]string
+	lists  map[string][]string // by their text
+}
+
+func (p *parser) line(line string) error {
+	switch {
+	case strings.HasPrefix(line, "@"):
+		gv, err := groupVersion(line[1:])
+		if err != nil {
+			return err
+		}
+		if slices.Contains(p.GroupVersions, gv) {
+			return fmt.Errorf("%s comes twice", gv)
+		}
+		p.GroupVersions = append(p.GroupVersions, gv)
+		return nil
+	case len(p.GroupVersions) == 0:
+		return fmt.Errorf("%q comes before any group version", line)
+	case strings.HasPrefix(line, "/"):
+		return p.subresource(line[1:])
+	default:
+		return p.resource(line)
+	}
+}
+
+func (p *parser) resource(line string) error {
+	f, err := p.split(line, 8)
+	if err != nil {
+		return err
+	}
+	t := &resource.Type{
+		GroupVersion: p.GroupVersions[len(p.GroupVersions)-1],
+		Name:         f[0],
+		Singular:     f[1],
+		Kind:         f[2],
+		ListKind:     f[2] + "List",
+		Verbs:        p.list(f[5]),
+		ShortNames:   p.list(f[6]),
+		Categories:   p.list(f[7]),
+	}
+	switch f[3] {
+	case namespaced:
+		t.Namespaced = true
+	case cluster:
+	default:
+		return fmt.Errorf("scope %q is neither %q nor %q", f[3], namespaced, cluster)
+	}
+	switch f[4] {
+	case empty:
+	case same:
+		t.Stored = t.GroupVersion
+	default:
+		if t.Stored, err = groupVersion(f[4]); err != nil {
+			return err
+		}
+	}
+	p.Types = append(p.Types, t)
+	return nil
+}
+
+func (p *parser) subresource(line string) error {
+	f, err := p.split(line, 3)
+	if err != nil {
+		return err
+	}
+	gv := p.GroupVersions[len(p.GroupVersions)-1]
+	if len(p.Types) == 0 || p.Types[len(p.Types)-1].GroupVersion != gv {
+		return fmt.Errorf("subresource %q comes before any type of %s", f[0], gv)
+	}
+	kind := resource.Kind{GroupVersion: gv, Kind: f[1]}
+	if i := strings.LastIndexByte(f[1], '/'); i >= 0 {
+		if kind.GroupVersion, err = groupVersion(f[1][:i]); err != nil {
+			return err
+		}
+		if kind.Kind = f[1][i+1:]; kind.Kind == "" {
+			return fmt.Errorf("%q names no kind", f[1])
+		}
+	}
+	t := p.Types[len(p.Types)-1]
+	t.Subresources = append(t.Subresources, resource.Subresource{Name: f[0], Kind: kind, Verbs: p.list(f[2])})
+	return nil
+}
+
+// split cuts a line into exactly n fields, none of them without text. They are
+// good until the next call.
+func (p *parser) split(line string, n int) ([]string, error) {
+	rest, more := line, true
+	for i := range n {
+		p.fields[i], rest, more = strings.Cut(rest, " ")
+		if p.fields[i] == "" || more != (i < n-1) {
+			return nil, fmt.Errorf("%q has not %d fields", line, n)
+		}
+	}
+	return p.fields[:n], nil
+}
+
+func (p *parser) list(text string) []string {
+	list, ok := p.lists[text]
+	if !ok {
+		list = strings.Split(text, ",")
+		p.lists[text] = list
+	}
+	return list
+}
+
+func groupVersion(text string) (resource.GroupVersion, error) {
+	group, version, ok := strings.Cut(text, "/")
+	if !ok {
+		group, version = "", text
+	}
+	if version == "" || ok && group == "" || strings.Contains(version, "/") || strings.Contains(text, " ") {
+		return resource.GroupVersion{}, fmt.Errorf("%q is no group version", text)
+	}
+	return resource.GroupVersion{Group: group, Version: version}, nil
+}

@@ -1,0 +1,97 @@
+package digest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/profile/digest"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+const sample = `@v1
+bindings binding Binding namespaced - create - -
+namespaces namespace Namespace cluster = create,get ns -
+/finalize Namespace update
+@apps/v1
+deployments deployment Deployment namespaced apps/v1beta2 create,get deploy all
+/scale autoscaling/v1/Scale get,update
+/status Deployment get
+@autoscaling/v1
+`
+
+func TestParse(t *testing.T) {
+	s, err := digest.Parse(sample)
+	require.NoError(t, err)
+	core, apps := resource.GroupVersion{Version: "v1"}, resource.GroupVersion{Group: "apps", Version: "v1"}
+	scale := resource.GroupVersion{Group: "autoscaling", Version: "v1"}
+	assert.Equal(t, []resource.GroupVersion{core, apps, scale}, s.GroupVersions)
+	assert.Equal(t, []*resource.Type{
+		{GroupVersion: core, Name: "bindings", Singular: "binding", Kind: "Binding", ListKind: "BindingList",
+			Namespaced: true, Verbs: []string{"create"}},
+		{GroupVersion: core, Name: "namespaces", Singular: "namespace", Kind: "Namespace", ListKind: "NamespaceList",
+			Verbs: []string{"create", "get"}, ShortNames: []string{"ns"},
+			Stored:       core,
+			Subresources: []resource.Subresource{{Name: "finalize", Kind: resource.Kind{GroupVersion: core, Kind: "Namespace"}, Verbs: []string{"update"}}}},
+		{GroupVersion: apps, Name: "deployments", Singular: "deployment", Kind: "Deployment", ListKind: "DeploymentList",
+			Namespaced: true, Verbs: []string{"create", "get"}, ShortNames: []string{"deploy"}, Categories: []string{"all"},
+			Stored: resource.GroupVersion{Group: "apps", Version: "v1beta2"},
+			Subresources: []resource.Subresource{
+				{Name: "scale", Kind: resource.Kind{GroupVersion: scale, Kind: "Scale"}, Verbs: []string{"get", "update"}},
+				{Name: "status", Kind: resource.Kind{GroupVersion: apps, Kind: "Deployment"}, Verbs: []string{"get"}},
+			}},
+	}, s.Types)
+	assert.Equal(t, sample, digest.Format(s))
+}
+
+func TestParseErrors(t *testing.T) {
+	for name, row := range map[string]struct{ text, want string }{
+		"no group version":     {"pods pod Pod cluster = get - -\n", `line 1: "pods pod Pod cluster = get - -" comes before any group version`},
+		"too few fields":       {"@v1\npods pod Pod\n", `line 2: "pods pod Pod" has not 8 fields`},
+		"too many fields":      {"@v1\npods pod Pod cluster = get - - -\n", `line 2: "pods pod Pod cluster = get - - -" has not 8 fields`},
+		"empty field":          {"@v1\npods  Pod cluster = get - -\n", `line 2: "pods  Pod cluster = get - -" has not 8 fields`},
+		"blank line":           {"@v1\n\n", `line 2: "" has not 8 fields`},
+		"unknown scope":        {"@v1\npods pod Pod here = get - -\n", `line 2: scope "here" is neither "namespaced" nor "cluster"`},
+		"bad group version":    {"@a/b/c\n", `line 1: "a/b/c" is no group version`},
+		"no version":           {"@apps/\n", `line 1: "apps/" is no group version`},
+		"group version twice":  {"@v1\n@v1\n", `line 2: v1 comes twice`},
+		"no kind":              {"@v1\npods pod Pod cluster = get - -\n/status v1/ get\n", `line 3: "v1/" names no kind`},
+		"bad stored version":   {"@v1\npods pod Pod cluster /v1 get - -\n", `line 2: "/v1" is no group version`},
+		"orphan subresource":   {"@v1\n/status Pod get\n", `line 2: subresource "status" comes before any type of v1`},
+		"subresource of above": {"@v1\npods pod Pod cluster = get - -\n@apps/v1\n/status Pod get\n", `line 4: subresource "status" comes before any type of apps/v1`},
+		"bad subresource kind": {"@v1\npods pod Pod cluster = get - -\n/status //Pod get\n", `line 3: "/" is no group version`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := digest.Parse(row.text)
+			assert.EqualError(t, err, row.want)
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(sample)
+	f.Add("@v1\n/status Pod get\n")
+	f.Add("@a/b/c\npods pod")
+	f.Add("@v1\npods pod Pod cluster = get - -\n/status v1/ get")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := digest.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := digest.Parse(digest.Format(s))
+		require.NoError(t, err)
+		assert.Equal(t, s, again)
+	})
+}
+
+func ExampleParse() {
+	s, err := digest.Parse("@apps/v1\ndeployments deployment Deployment namespaced = get,list deploy all\n/scale autoscaling/v1/Scale get\n")
+	if err != nil {
+		panic(err)
+	}
+	t := s.Types[0]
+	fmt.Println(t.GroupVersion, t.ListKind, t.Verbs, t.Subresource("scale").Kind.Group)
+	// Output: apps/v1 DeploymentList [get list] autoscaling
+}

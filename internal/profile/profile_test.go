@@ -1,0 +1,168 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func TestNames(t *testing.T) {
+	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, profile.Names())
+}
+
+func TestOpen(t *testing.T) {
+	for name, want := range map[string]string{
+		"":            "v1.36.3",
+		"v1.36.3":     "v1.36.3",
+		"v1.36":       "v1.36.3",
+		"1.36":        "v1.36.3",
+		"1.36.3":      "v1.36.3",
+		"1.36-all":    "v1.36.3-all",
+		"v1.36.3-all": "v1.36.3-all",
+		"v1.32":       "v1.32.13",
+	} {
+		t.Run("name="+name, func(t *testing.T) {
+			p, err := profile.Open(name)
+			require.NoError(t, err)
+			assert.Equal(t, want, p.Name())
+			again, err := profile.Open(want)
+			require.NoError(t, err)
+			assert.Same(t, p, again)
+		})
+	}
+	for _, name := range []string{"v1.3", "v1", "v", "1.36.4", "v1.32-all", "-all", "all", "v1.36.3/"} {
+		t.Run("unknown="+name, func(t *testing.T) {
+			_, err := profile.Open(name)
+			require.ErrorIs(t, err, profile.ErrUnknown)
+			assert.ErrorContains(t, err, "there are v1.32.13, ")
+		})
+	}
+}
+
+// TestEveryProfile reads all that is embedded, which is why reading it later
+// cannot fail.
+func TestEveryProfile(t *testing.T) {
+	for _, name := range profile.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := profile.Open(name)
+			require.NoError(t, err)
+
+			var version struct{ Major, Minor string }
+			require.NoError(t, json.Unmarshal(p.Version(), &version))
+			assert.Contains(t, p.Release()+".", "v"+version.Major+"."+version.Minor+".")
+
+			served := map[resource.GroupVersion]bool{}
+			for _, gv := range p.GroupVersions() {
+				assert.False(t, served[gv], "%s is listed twice", gv)
+				served[gv] = true
+				path := "apis/" + gv.String()
+				if gv.Group == "" {
+					path = "api/" + gv.Version
+				}
+				assert.Contains(t, p.OpenAPIPaths(), path)
+			}
+			for _, typ := range p.Types() {
+				assert.True(t, served[typ.GroupVersion], "%s %s", typ.GroupVersion, typ.Name)
+				assert.NotEmpty(t, typ.Verbs)
+				assert.Equal(t, typ.Kind+"List", typ.ListKind)
+				assert.Equal(t, typ.Allows("watch"), typ.Stored != resource.GroupVersion{}, "%s %s", typ.GroupVersion, typ.Name)
+			}
+			for _, path := range p.OpenAPIPaths() {
+				doc, err := p.OpenAPI(path)
+				require.NoError(t, err)
+				assert.True(t, json.Valid(doc), path)
+				assert.NotEmpty(t, p.OpenAPIHash(path))
+			}
+		})
+	}
+}
+
+func TestSurface(t *testing.T) {
+	p, err := profile.Open("")
+	require.NoError(t, err)
+	r := resource.NewRegistry(p.Types())
+
+	t.Run("order", func(t *testing.T) {
+		gvs := p.GroupVersions()
+		assert.Equal(t, "v1 apiregistration.k8s.io/v1 apps/v1 events.k8s.io/v1", fmt.Sprint(gvs[0], gvs[1], gvs[2], gvs[3]))
+		assert.Equal(t, "bindings", p.Types()[0].Name)
+	})
+	t.Run("type", func(t *testing.T) {
+		pods := r.Lookup("", "v1", "pods")
+		require.NotNil(t, pods)
+		assert.True(t, pods.Namespaced)
+		assert.Equal(t, []string{"po"}, pods.ShortNames)
+		assert.Equal(t, "policy/v1", pods.Subresource("eviction").Kind.GroupVersion.String())
+		assert.False(t, r.Lookup("", "v1", "nodes").Namespaced)
+	})
+	for _, row := range []struct{ group, version, resource, stored string }{
+		{"", "v1", "pods", "v1"},
+		{"apps", "v1", "deployments", "apps/v1"},
+		{"autoscaling", "v1", "horizontalpodautoscalers", "autoscaling/v2"},
+		{"autoscaling", "v2", "horizontalpodautoscalers", "autoscaling/v2"},
+		{"events.k8s.io", "v1", "events", "v1"},
+		{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "apiextensions.k8s.io/v1beta1"},
+		{"authorization.k8s.io", "v1", "subjectaccessreviews", ""},
+		{"", "v1", "bindings", ""},
+	} {
+		t.Run("stored/"+row.group+"/"+row.version+"/"+row.resource, func(t *testing.T) {
+			assert.Equal(t, row.stored, r.Lookup(row.group, row.version, row.resource).Stored.String())
+		})
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	p, err := profile.Open("")
+	require.NoError(t, err)
+	_, err = p.OpenAPI("apis/nope/v1")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	assert.Empty(t, p.OpenAPIHash("apis/nope/v1"))
+
+	a, err := p.OpenAPI("version")
+	require.NoError(t, err)
+	b, err := p.OpenAPI("version")
+	require.NoError(t, err)
+	a[0] = 'x'
+	assert.Equal(t, byte('{'), b[0], "each caller has bytes of its own")
+}
+
+func BenchmarkOpenAPI(b *testing.B) {
+	p, err := profile.Open("")
+	require.NoError(b, err)
+	for _, path := range []string{"version", "apis/apps/v1", "api/v1"} {
+		b.Run("path="+path, func(b *testing.B) {
+			doc, err := p.OpenAPI(path)
+			require.NoError(b, err)
+			b.SetBytes(int64(len(doc)))
+			for b.Loop() {
+				if _, err := p.OpenAPI(path); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func ExampleOpen() {
+	p, err := profile.Open("1.36")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.Name())
+	for _, t := range p.Types() {
+		if t.Name == "deployments" {
+			fmt.Println(t.GroupVersion, t.Kind, t.Verbs)
+		}
+	}
+	// Output:
+	// v1.36.3
+	// apps/v1 Deployment [create delete deletecollection get list patch update watch]
+}

@@ -1,0 +1,111 @@
+package resource
+
+import (
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A Codec reads and writes the objects of a type as JSON.
+type Codec interface {
+	// Decode reads a body into its canonical generic form, which is the
+	// caller's. Fields that the type does not have are left out; where strict
+	// is set they are told, as are duplicate ones.
+	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
+
+	// Append appends the encoded object to dst, kind, apiVersion and metadata
+	// first. It does not change the object.
+	Append(dst []byte, obj map[string]any) []byte
+}
+
+// A Strategy is how the objects of one resource are treated: the rules that
+// differ from resource to resource, and nothing else. Built-in resources take
+// theirs from package kinds, custom ones from their definition. A Strategy is
+// immutable.
+type Strategy struct {
+	// Name checks metadata.name.
+	Name validation.NameFunc
+
+	// CreateOnUpdate lets a PUT create a missing object.
+	CreateOnUpdate bool
+
+	// UnconditionalUpdate lets a PUT without a resourceVersion overwrite.
+	UnconditionalUpdate bool
+
+	// Uncached resources are read from etcd, not from the watch cache: their
+	// reads fail below the compacted revision and do not wait for a future one.
+	Uncached bool
+
+	// AnswersDeleted makes a DELETE answer the deleted object, not a Status.
+	AnswersDeleted bool
+
+	// TypedItems keeps kind and apiVersion in the items of a list, and an
+	// empty continue in its metadata.
+	TypedItems bool
+
+	// Dependents is what a deletion that names no policy does to them.
+	Dependents DependentsPolicy
+
+	// Grace returns the grace period, in seconds, of a deletion that asks for
+	// requested (nil: not said), and false if obj is deleted without one. A nil
+	// Grace means that no object of the type has any.
+	Grace func(obj map[string]any, requested *int64) (seconds int64, graceful bool)
+
+	// Generation reports whether a change raises metadata.generation. A nil
+	// Generation means that the type keeps none; one that is set starts at 1.
+	Generation func(obj, old map[string]any) bool
+
+	// Terminate, if not nil, makes the first DELETE of an object only mark it:
+	// it is called once metadata.deletionTimestamp is set. The object goes when
+	// it is Deletable.
+	Terminate func(obj map[string]any)
+
+	// Prepare brings obj into the form that is validated and stored: what the
+	// request may not set is reset, what it left out is filled in. On a
+	// creation old is nil.
+	Prepare func(obj, old map[string]any)
+
+	// PrepareStatus does the same for a write to the status subresource.
+	PrepareStatus func(obj, old map[string]any)
+
+	// Validate checks what the type alone knows of; metadata is checked for
+	// every type. On a creation old is nil.
+	Validate func(obj, old map[string]any) validation.List
+
+	// Canonicalize is called on every object that passed validation, before it
+	// is stored.
+	Canonicalize func(obj map[string]any)
+
+	// Undeletable, if not nil, tells why the object may never be deleted; "" if
+	// it may.
+	Undeletable func(name string) string
+
+	// Fields are what field selectors may name, beside metadata.name and, in a
+	// namespaced type, metadata.namespace.
+	Fields []Field
+
+	// UnknownField words the refusal of any other field label.
+	UnknownField func(label string) string
+
+	// Deletable, if not nil, decides whether an object whose deletion has begun
+	// and whose metadata.finalizers are gone may go.
+	Deletable func(obj map[string]any) bool
+}
+
+// A Field is one that field selectors may name. Value is read when the object
+// is written and kept beside it.
+type Field struct {
+	Label string
+	Value func(obj map[string]any) string
+}
+
+// A DependentsPolicy is what becomes of the objects that an object owns.
+type DependentsPolicy int
+
+const (
+	// DeleteDependents leaves them to the garbage collector.
+	DeleteDependents DependentsPolicy = iota
+	// OrphanDependents has the garbage collector disown them first.
+	OrphanDependents
+	// NoDependents marks types that cannot own: they never get the finalizers
+	// by which the garbage collector is asked.
+	NoDependents
+)

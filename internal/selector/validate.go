@@ -1,0 +1,147 @@
+package selector
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxName      = 63
+	maxSubdomain = 253
+)
+
+const (
+	nameRule = "must consist of alphanumeric characters, '-', '_' or '.', " +
+		"and must start and end with an alphanumeric character " +
+		"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+	valueRule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
+		"and must start and end with an alphanumeric character " +
+		"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+	subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
+		"and must start and end with an alphanumeric character " +
+		`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
+)
+
+// KeyProblems says what keeps key from being a label key: a name of at most
+// 63 bytes, optionally behind a DNS subdomain of at most 253 bytes and a
+// slash. The texts are the real server's; there are none for a valid key.
+func KeyProblems(key string) []string {
+	var texts []string
+	prefix, name, prefixed := strings.Cut(key, "/")
+	switch {
+	case !prefixed:
+		name = key
+	case strings.Contains(name, "/"):
+		return []string{"a valid label key " + nameRule + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
+	case prefix == "":
+		texts = append(texts, "prefix part must be non-empty")
+	default:
+		if len(prefix) > maxSubdomain {
+			texts = append(texts, "prefix part "+tooLong(maxSubdomain))
+		}
+		if !isSubdomain(prefix) {
+			texts = append(texts, "prefix part "+subdomainRule)
+		}
+	}
+	if name == "" {
+		texts = append(texts, "name part must be non-empty")
+	} else if len(name) > maxName {
+		texts = append(texts, "name part "+tooLong(maxName))
+	}
+	if !isName(name) {
+		texts = append(texts, "name part "+nameRule)
+	}
+	return texts
+}
+
+// ValueProblems says what keeps value from being a label value: empty, or a
+// name of at most 63 bytes. The texts are the real server's; there are none
+// for a valid value.
+func ValueProblems(value string) []string {
+	var texts []string
+	if len(value) > maxName {
+		texts = append(texts, tooLong(maxName))
+	}
+	if value != "" && !isName(value) {
+		texts = append(texts, valueRule)
+	}
+	return texts
+}
+
+func tooLong(limit int) string {
+	return "must be no more than " + strconv.Itoa(limit) + " bytes"
+}
+
+// isName reports whether s has letters and digits at both ends and these,
+// dashes, underscores and dots between them.
+func isName(s string) bool {
+	if s == "" || !isAlphanumeric(s[0]) || !isAlphanumeric(s[len(s)-1]) {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// isSubdomain reports whether s is dot-separated labels of lower case letters,
+// digits and, inside, dashes.
+func isSubdomain(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if c := label[i]; !isLower(c) && !isDigit(c) && c != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isAlphanumeric(c byte) bool {
+	return isLower(c) || isDigit(c) || 'A' <= c && c <= 'Z'
+}
+
+// problems collects what is wrong with one requirement.
+type problems []string
+
+func (p *problems) add(path, value, detail string) {
+	*p = append(*p, fmt.Sprintf("%s: Invalid value: %q: %s", path, value, detail))
+}
+
+func (p *problems) addList(path string, values []string, detail string) {
+	list, err := json.Marshal(values)
+	if err != nil { // a list of strings always marshals
+		panic(err)
+	}
+	*p = append(*p, fmt.Sprintf("%s: Invalid value: %s: %s", path, list, detail))
+}
+
+// err is nil without problems, the text of a single one, and otherwise a
+// bracketed list that mentions each text once.
+func (p problems) err() error {
+	var distinct []string
+	for _, text := range p {
+		if !slices.Contains(distinct, text) {
+			distinct = append(distinct, text)
+		}
+	}
+	switch len(distinct) {
+	case 0:
+		return nil
+	case 1:
+		return errors.New(distinct[0])
+	default:
+		return errors.New("[" + strings.Join(distinct, ", ") + "]")
+	}
+}

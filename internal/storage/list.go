@@ -1,0 +1,229 @@
+package storage
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A Selection is the part of a resource that a list or a watch wants. The zero
+// value is all of it.
+type Selection struct {
+	// Namespace bounds it to one namespace, unless "".
+	Namespace string
+	// Name bounds it to one object, unless "".
+	Name string
+	// Match bounds it to the objects it accepts, unless nil.
+	Match func(*Object) bool
+}
+
+// everything reports whether the selection leaves out no object of its
+// namespace, so that the rest of a page can be counted without looking.
+func (s *Selection) everything() bool { return s.Name == "" && s.Match == nil }
+
+func (s *Selection) matches(o *Object) bool {
+	return (s.Name == "" || o.Name == s.Name) && (s.Match == nil || s.Match(o))
+}
+
+// prefix bounds the keys among which the selection lies; exact tells that it
+// is a whole key.
+func (s *Selection) prefix(t *resource.Type) (prefix string, exact bool) {
+	if s.Name != "" && (s.Namespace != "" || !t.Namespaced) {
+		return t.Key(s.Namespace, s.Name), true
+	}
+	return t.KeyPrefix(s.Namespace), false
+}
+
+// How the version of a list is meant.
+const (
+	MatchUnset        = ""
+	MatchNotOlderThan = "NotOlderThan"
+	MatchExact        = "Exact"
+)
+
+// A Query is a list request, its options already validated against each other.
+type Query struct {
+	Selection
+	Version  string // resourceVersion
+	Match    string // resourceVersionMatch: one of the Match constants
+	Limit    int64  // at most so many items; none if not positive
+	Continue string // the token of an earlier page
+}
+
+// A Page is the answer to a Query.
+type Page struct {
+	Revision mvcc.Revision
+	// Items are the objects in the order of their keys, read as they are
+	// walked, all of one snapshot. They can be walked once or more.
+	Items iter.Seq[*Object]
+	// Continue is the token for the next page, "" on the last.
+	Continue string
+	// Remaining counts the objects after this page; -1 if that is not known.
+	Remaining int64
+}
+
+// List answers a query.
+//
+// Errors: *VersionError, *TooLargeError, *ExpiredError, *ContinueError, and
+// the context's.
+func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, error) {
+	prefix, exact := q.prefix(t)
+	from := prefix
+	var at uint64 // 0: the newest
+	var token bool
+	if q.Continue != "" && !exact {
+		var err error
+		if from, at, err = decodeContinue(q.Continue, prefix); err != nil {
+			return nil, err
+		}
+		if q.Version != "" && q.Version != "0" {
+			return nil, &ContinueError{"specifying resource version is not allowed when using continue"}
+		}
+		token = true
+	} else {
+		var err error
+		if at, err = s.resolve(ctx, t, q, exact); err != nil {
+			return nil, err
+		}
+	}
+	view, err := s.at(t, at)
+	if err != nil {
+		if token && errors.As(err, new(*ExpiredError)) {
+			return nil, &ExpiredError{Continue: encodeContinue(from, prefix, -1)}
+		}
+		return nil, err
+	}
+	page := &Page{Revision: view.Revision(), Remaining: -1}
+	if exact {
+		page.Items = func(yield func(*Object) bool) {
+			if item, ok := view.Get(prefix); ok && q.matches(item.Value) {
+				yield(item.Value)
+			}
+		}
+		return page, nil
+	}
+	end := mvcc.PrefixEnd(prefix)
+	limit := q.Limit
+	if q.Version == "0" && !t.Uncached {
+		limit = 0 // the watch cache answers "any version" whole
+	}
+	if limit <= 0 {
+		page.Items = func(yield func(*Object) bool) {
+			for item := range view.Range(from, end) {
+				if q.matches(item.Value) && !yield(item.Value) {
+					return
+				}
+			}
+		}
+		return page, nil
+	}
+	var items []*Object
+	var last string
+	more := false
+	for item := range view.Range(from, end) {
+		if int64(len(items)) == limit {
+			more = true
+			break
+		}
+		if q.matches(item.Value) {
+			items = append(items, item.Value)
+			last = item.Key
+		}
+	}
+	page.Items = slices.Values(items)
+	if more {
+		next := last + "\x00"
+		page.Continue = encodeContinue(next, prefix, int64(page.Revision))
+		if q.everything() {
+			page.Remaining = int64(view.Count(next, end))
+		}
+	}
+	return page, nil
+}
+
+// resolve finds the version at which a query without a continue token reads;
+// 0 is the newest.
+func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (uint64, error) {
+	rev, err := ParseVersion(q.Version)
+	if err != nil {
+		return 0, &VersionError{Value: q.Version, Err: err}
+	}
+	legacyExact := q.Match == MatchUnset && q.Limit > 0 && rev > 0 && !exact
+	if err := s.reach(ctx, t, rev); err != nil {
+		return 0, err
+	}
+	if q.Match == MatchExact || legacyExact {
+		return rev, nil
+	}
+	return 0, nil
+}
+
+// at is the view of t at a version, 0 being the newest.
+func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
+	if rev != 0 && rev < uint64(s.oldest(t)) {
+		return nil, &ExpiredError{}
+	}
+	if rev > uint64(s.Revision()) {
+		return nil, &TooLargeError{Requested: rev, Current: s.Revision()}
+	}
+	view, err := s.View(mvcc.Revision(rev))
+	if err != nil {
+		return nil, &ExpiredError{}
+	}
+	return view, nil
+}
+
+// A continueToken is what a continue token holds, as in kube-apiserver: a
+// negative version goes on at the newest.
+type continueToken struct {
+	APIVersion string `json:"v"`
+	Version    int64  `json:"rv"`
+	Start      string `json:"start"`
+}
+
+const tokenVersion = "meta.k8s.io/v1"
+
+func encodeContinue(key, prefix string, version int64) string {
+	b, err := json.Marshal(continueToken{tokenVersion, version, strings.TrimPrefix(key, prefix)})
+	if err != nil {
+		panic("storage: continue token: " + err.Error()) // unreachable: strings and a number
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func decodeContinue(token, prefix string) (from string, version uint64, err error) {
+	const invalid = "invalid continue token: continue key is not valid: "
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return "", 0, &ContinueError{invalid + err.Error()}
+	}
+	var t continueToken
+	if err := json.Unmarshal(b, &t); err != nil {
+		return "", 0, &ContinueError{invalid + err.Error()}
+	}
+	switch {
+	case t.APIVersion != tokenVersion:
+		return "", 0, &ContinueError{invalid + "server does not recognize this encoded version " + t.APIVersion}
+	case t.Version == 0:
+		return "", 0, &ContinueError{fmt.Sprintf("%sincorrect encoded start resourceVersion (version %s)", invalid, tokenVersion)}
+	case t.Start == "":
+		return "", 0, &ContinueError{fmt.Sprintf("%sencoded start key empty (version %s)", invalid, tokenVersion)}
+	}
+	key := t.Start
+	if !strings.HasPrefix(key, "/") {
+		key = "/" + key
+	}
+	if path.Clean(key) != key {
+		return "", 0, &ContinueError{invalid + t.Start}
+	}
+	return prefix + key[1:], uint64(max(t.Version, 0)), nil
+}

@@ -1,0 +1,149 @@
+package storage
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// An Object is an object at rest: its JSON as clients read it, and beside it
+// the few things that selecting and guarding need, so that reading an object
+// decodes nothing. It is immutable and shared.
+type Object struct {
+	Namespace, Name, UID string
+	Labels               map[string]string
+	// Fields are the values of the type's selectable fields, in their order.
+	Fields []string
+	// Revision is the one that wrote the object, 0 if none has.
+	Revision mvcc.Revision
+	// Terminating tells that metadata.deletionTimestamp is set.
+	Terminating bool
+
+	json []byte // ended by a newline
+	meta int    // where `"metadata":` begins, after kind and apiVersion
+	// json[version:versionEnd] are the digits of the resourceVersion; both are
+	// 0 in an object that was never stored.
+	version, versionEnd int
+}
+
+// New encodes obj as an Object that is not stored yet: its JSON is without a
+// resourceVersion.
+func New(t *resource.Type, obj map[string]any) *Object {
+	meta := object.Meta(obj)
+	delete(meta, "resourceVersion")
+	o := &Object{
+		Namespace:   strings.Clone(object.String(meta, "namespace")),
+		Name:        strings.Clone(object.String(meta, "name")),
+		UID:         strings.Clone(object.String(meta, "uid")),
+		Labels:      cloneLabels(object.Map(meta, "labels")),
+		Terminating: meta["deletionTimestamp"] != nil,
+	}
+	if len(t.Fields) > 0 {
+		o.Fields = make([]string, len(t.Fields))
+		for i, f := range t.Fields {
+			o.Fields[i] = strings.Clone(f.Value(obj))
+		}
+	}
+	o.json = append(t.Codec.Append(make([]byte, 0, 1024), obj), '\n')
+	o.meta = bytes.Index(o.json, []byte(`"metadata":`))
+	return o
+}
+
+// cloneLabels copies labels out of the body they were decoded from, which
+// would stay in memory with them.
+func cloneLabels(labels map[string]any) map[string]string {
+	if len(labels) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(labels))
+	for k, v := range labels {
+		if s, ok := v.(string); ok {
+			out[strings.Clone(k)] = strings.Clone(s)
+		}
+	}
+	return out
+}
+
+// The resourceVersion stands after the uid, as in the order of Kubernetes' types.
+var versionMember = []byte(`,"resourceVersion":"`)
+
+// At returns the object as stored at rev: its JSON with that resourceVersion.
+func (o *Object) At(rev mvcc.Revision) *Object {
+	head, tail := o.around()
+	out := *o
+	out.Revision = rev
+	b := make([]byte, 0, len(head)+len(versionMember)+20+len(tail))
+	b = append(b, head...)
+	b = append(b, versionMember...)
+	out.version = len(b)
+	b = strconv.AppendInt(b, int64(rev), 10)
+	out.versionEnd = len(b)
+	b = append(b, '"')
+	out.json = append(b, tail...)
+	return &out
+}
+
+// around is the JSON before and after the resourceVersion, or where it is to
+// stand: behind the uid. What stands before the uid (name, generateName and
+// namespace) cannot hold a bare `"uid":`.
+func (o *Object) around() (head, tail []byte) {
+	if o.version > 0 {
+		return o.json[:o.version-len(versionMember)], o.json[o.versionEnd+len(`"`):]
+	}
+	member := `"uid":"` + o.UID + `"`
+	at := o.meta + bytes.Index(o.json[o.meta:], []byte(member)) + len(member)
+	return o.json[:at], o.json[at:]
+}
+
+// Same reports whether two objects differ in nothing but their version.
+func (o *Object) Same(other *Object) bool {
+	head, tail := o.around()
+	otherHead, otherTail := other.around()
+	return bytes.Equal(head, otherHead) && bytes.Equal(tail, otherTail)
+}
+
+// JSON is the encoded object, ended by a newline. It is shared: do not change
+// it.
+func (o *Object) JSON() []byte { return o.json }
+
+// WriteItem writes the object as an item of a list: without kind and
+// apiVersion unless typed.
+func (o *Object) WriteItem(w io.Writer, typed bool) error {
+	b := o.json[:len(o.json)-1]
+	if typed {
+		_, err := w.Write(b)
+		return err
+	}
+	if _, err := io.WriteString(w, "{"); err != nil {
+		return err
+	}
+	_, err := w.Write(b[o.meta:])
+	return err
+}
+
+// WriteAt writes the object with rev for its resourceVersion, without a
+// newline: what a watch shows of an object deleted at rev.
+func (o *Object) WriteAt(w io.Writer, rev mvcc.Revision) error {
+	if _, err := w.Write(o.json[:o.version]); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, strconv.FormatInt(int64(rev), 10)); err != nil {
+		return err
+	}
+	_, err := w.Write(o.json[o.versionEnd : len(o.json)-1])
+	return err
+}
+
+// Decode returns the object in generic form; the map is the caller's.
+func (o *Object) Decode(t *resource.Type) map[string]any {
+	obj, _, err := t.Codec.Decode(o.json, false)
+	if err != nil {
+		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
+	}
+	return obj
+}

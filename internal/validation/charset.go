@@ -1,0 +1,65 @@
+package validation
+
+// A charset is a set of ASCII characters. Formats are matched byte by byte
+// against these sets: the regular expressions that the messages quote would
+// cost ten times as much on every label of every write.
+type charset uint8
+
+const (
+	lower charset = 1 << iota
+	upper
+	digit
+	dash
+	dot
+	underscore
+	comma
+	colon
+
+	letter = lower | upper
+)
+
+var charsets = func() (sets [256]charset) {
+	for c := 'a'; c <= 'z'; c++ {
+		sets[c] = lower
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		sets[c] = upper
+	}
+	for c := '0'; c <= '9'; c++ {
+		sets[c] = digit
+	}
+	sets['-'] = dash
+	sets['.'] = dot
+	sets['_'] = underscore
+	sets[','] = comma
+	sets[':'] = colon
+	return sets
+}()
+
+// has reports whether c is in the set. No set has a byte above 127.
+func (set charset) has(c byte) bool {
+	return charsets[c]&set != 0
+}
+
+// all reports whether s is not empty and made of the set alone.
+func (set charset) all(s string) bool {
+	for i := range len(s) {
+		if !set.has(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// enclosed reports whether s is not empty, begins with one of first and, if it
+// is longer than that, ends with one of last and has only inner between.
+func enclosed(s string, first, inner, last charset) bool {
+	if s == "" || !first.has(s[0]) {
+		return false
+	}
+	if len(s) == 1 {
+		return true
+	}
+	end := len(s) - 1
+	return last.has(s[end]) && (end == 1 || inner.all(s[1:end]))
+}

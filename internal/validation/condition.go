@@ -1,0 +1,56 @@
+package validation
+
+// Limits of a condition, in bytes.
+const (
+	conditionReasonMaxLength  = 1 << 10
+	conditionMessageMaxLength = 32 << 10
+)
+
+// Conditions checks a list of conditions of the common form, whose types must
+// differ.
+func Conditions(conditions []any, path *Path) List {
+	var list List
+	seen := make(map[string]bool, len(conditions))
+	for i, v := range conditions {
+		c := object(v)
+		kind := text(c["type"])
+		if seen[kind] {
+			list = append(list, Duplicate(path.Index(i).Child("type"), kind))
+		}
+		seen[kind] = true
+		list = append(list, condition(c, path.Index(i))...)
+	}
+	return list
+}
+
+func condition(c map[string]any, path *Path) List {
+	list := LabelKey(text(c["type"]), path.Child("type"))
+
+	switch status := text(c["status"]); status {
+	case "True", "False", "Unknown":
+	default:
+		list = append(list, NotSupported(path.Child("status"), NamedString(status), []string{"False", "True", "Unknown"}))
+	}
+
+	if generation := integer(c["observedGeneration"]); generation < 0 {
+		list = append(list, Invalid(path.Child("observedGeneration"), generation, "must be greater than or equal to zero"))
+	}
+
+	if t, ok := timestamp(c["lastTransitionTime"]); !ok || t.IsZero() {
+		list = append(list, Required(path.Child("lastTransitionTime"), ""))
+	}
+
+	if reason := text(c["reason"]); reason == "" {
+		list = append(list, Required(path.Child("reason"), ""))
+	} else {
+		list = append(list, Each(path.Child("reason"), reason, ConditionReason(reason))...)
+		if len(reason) > conditionReasonMaxLength {
+			list = append(list, TooLong(path.Child("reason"), conditionReasonMaxLength))
+		}
+	}
+
+	if len(text(c["message"])) > conditionMessageMaxLength {
+		list = append(list, TooLong(path.Child("message"), conditionMessageMaxLength))
+	}
+	return list
+}

@@ -1,0 +1,57 @@
+package validation
+
+import "reflect"
+
+const immutableRule = "field is immutable"
+
+// ImmutableField checks that a field has the value it had. Null and an empty
+// list equal an absent field, as they do once an object is decoded. An empty
+// map does not: it may be a structure whose presence means something, as that
+// of emptyDir does.
+//
+// Values are those of decoded objects, or of Go types of the caller's, which
+// are compared with reflect.DeepEqual.
+func ImmutableField(newVal, oldVal any, path *Path) List {
+	if equal(newVal, oldVal) {
+		return nil
+	}
+	return List{Invalid(path, newVal, immutableRule)}
+}
+
+func equal(a, b any) bool {
+	if absent(a) || absent(b) {
+		return absent(a) && absent(b)
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && covers(a, b) && covers(b, a)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// covers reports whether b has every entry of a.
+func covers(a, b map[string]any) bool {
+	for key, v := range a {
+		if !equal(v, b[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+func absent(v any) bool {
+	list, ok := v.([]any)
+	return v == nil || ok && len(list) == 0
+}

@@ -1,0 +1,192 @@
+package validation
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Three rules apply to addresses. New fields take the canonical text alone: IP,
+// CIDR and InterfaceAddress. Older fields take any text of an unambiguous
+// address: LegacyIP and LegacyCIDR, whose callers also send IPWarnings and
+// CIDRWarnings. What an older field already holds stays valid, even where the
+// text is ambiguous: leading zeros, which some read as octal, and IPv4 addresses
+// mapped into IPv6.
+
+// parseIP parses an IPv4 or IPv6 address, with leading zeros allowed in every
+// group of digits. The result is not valid if s is not an address.
+func parseIP(s string) netip.Addr {
+	addr, err := netip.ParseAddr(trimZeros(s))
+	if err != nil || addr.Zone() != "" {
+		return netip.Addr{}
+	}
+	return addr
+}
+
+// trimZeros removes the leading zeros of each group of an address.
+func trimZeros(s string) string {
+	var b strings.Builder
+	kept := 0 // of s, up to where it is in b
+	start := true
+	for i := range len(s) {
+		if start && s[i] == '0' && i+1 < len(s) && isHexDigit(s[i+1]) {
+			b.WriteString(s[kept:i])
+			kept = i + 1
+			continue
+		}
+		start = s[i] == '.' || s[i] == ':'
+	}
+	if kept == 0 {
+		return s
+	}
+	b.WriteString(s[kept:])
+	return b.String()
+}
+
+func isHexDigit(c byte) bool {
+	return digit.has(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// parseCIDR parses an address, a slash and the length of a prefix, with leading
+// zeros allowed everywhere. The network is nil if s is not that. An IPv4 address
+// mapped into IPv6 has a prefix of up to 128 bits here, where net/netip has none.
+func parseCIDR(s string) (net.IP, *net.IPNet) {
+	text, length, _ := strings.Cut(s, "/")
+	addr := parseIP(text)
+	if !addr.IsValid() || !digit.all(length) {
+		return nil, nil
+	}
+	bits, err := strconv.Atoi(length)
+	if err != nil || bits > addr.BitLen() {
+		return nil, nil
+	}
+	ip := net.IP(addr.AsSlice())
+	mask := net.CIDRMask(bits, addr.BitLen())
+	return ip, &net.IPNet{IP: ip.Mask(mask), Mask: mask}
+}
+
+// IP checks the canonical text of an IP address.
+func IP(s string, path *Path) List {
+	list := LegacyIP(s, nil, path)
+	if canonical := parseIP(s).String(); len(list) == 0 && s != canonical {
+		list = List{notCanonical(path, s, canonical)}
+	}
+	return list
+}
+
+// LegacyIP checks an IP address that is neither ambiguous nor mapped, or one of
+// those the field holds already.
+func LegacyIP(s string, held []string, path *Path) List {
+	if slices.Contains(held, s) {
+		return nil
+	}
+	addr := parseIP(s)
+	if !addr.IsValid() {
+		return List{Invalid(path, s, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")}
+	}
+	strict, err := netip.ParseAddr(s)
+	if err != nil {
+		return List{Invalid(path, s, "must not have leading 0s")}
+	}
+	if strict.Is4In6() {
+		return List{Invalid(path, s, "must not be an IPv4-mapped IPv6 address")}
+	}
+	return nil
+}
+
+// IPWarnings returns the warning that a text which LegacyIP accepts deserves,
+// if any.
+func IPWarnings(s string, path *Path) []string {
+	addr := parseIP(s)
+	if !addr.IsValid() {
+		return nil
+	}
+	strict, err := netip.ParseAddr(s)
+	if err != nil || strict.Is4In6() {
+		return []string{fmt.Sprintf("%s: non-standard IP address %q is invalid: use %q", path, s, addr.Unmap())}
+	}
+	if canonical := strict.String(); strict.Is6() && canonical != s {
+		return []string{fmt.Sprintf("%s: IPv6 address %q should be in RFC 5952 canonical format (%q)", path, s, canonical)}
+	}
+	return nil
+}
+
+// CIDR checks the canonical text of a network: an address whose bits beyond the
+// prefix are zero, and the length of the prefix.
+func CIDR(s string, path *Path) List {
+	if list := LegacyCIDR(s, nil, path); len(list) > 0 {
+		return list
+	}
+	if _, network := parseCIDR(s); s != network.String() {
+		return List{notCanonical(path, s, network.String())}
+	}
+	return nil
+}
+
+// LegacyCIDR checks a network whose text is not ambiguous, or one of those the
+// field holds already.
+func LegacyCIDR(s string, held []string, path *Path) List {
+	if slices.Contains(held, s) {
+		return nil
+	}
+	if _, network := parseCIDR(s); network == nil {
+		return List{Invalid(path, s, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")}
+	}
+	strict, err := netip.ParsePrefix(s)
+	switch {
+	case err != nil:
+		return List{Invalid(path, s, "must not have leading 0s in IP or prefix length")}
+	case strict.Addr().Is4In6():
+		return List{Invalid(path, s, "must not have an IPv4-mapped IPv6 address")}
+	case strict != strict.Masked():
+		return List{Invalid(path, s, "must not have bits set beyond the prefix length")}
+	}
+	return nil
+}
+
+// CIDRWarnings returns the warnings that a text which LegacyCIDR accepts
+// deserves, if any.
+func CIDRWarnings(s string, path *Path) []string {
+	ip, network := parseCIDR(s)
+	if network == nil {
+		return nil
+	}
+	var warnings []string
+	if !ip.Equal(network.IP) {
+		_, bits := network.Mask.Size()
+		warnings = append(warnings, fmt.Sprintf("%s: CIDR value %q is ambiguous in this context (should be %q or %q?)",
+			path, s, network, fmt.Sprintf("%s/%d", ip, bits)))
+	}
+	strict, err := netip.ParsePrefix(s)
+	if err != nil || strict.Addr().Is4In6() {
+		return append(warnings, fmt.Sprintf("%s: non-standard CIDR value %q is invalid: use %q", path, s, network))
+	}
+	if canonical := strict.String(); len(warnings) == 0 && strict.Addr().Is6() && canonical != s {
+		warnings = append(warnings, fmt.Sprintf("%s: IPv6 CIDR value %q should be in RFC 5952 canonical format (%q)", path, s, canonical))
+	}
+	return warnings
+}
+
+// InterfaceAddress checks the canonical text of an address together with the
+// length of its network's prefix.
+func InterfaceAddress(s string, path *Path) List {
+	ip, network := parseCIDR(s)
+	if network == nil {
+		return List{Invalid(path, s, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")}
+	}
+	bits, _ := network.Mask.Size()
+	if ip.To4() != nil && bits > 32 {
+		bits -= 96 // "::ffff:192.168.0.1/120" is 192.168.0.1/24
+	}
+	if canonical := fmt.Sprintf("%s/%d", ip, bits); s != canonical {
+		return List{notCanonical(path, s, canonical)}
+	}
+	return nil
+}
+
+func notCanonical(path *Path, s, canonical string) *Error {
+	return Invalid(path, s, fmt.Sprintf("must be in canonical form (%q)", canonical))
+}

@@ -1,0 +1,104 @@
+package validation
+
+import (
+	"slices"
+	"strings"
+)
+
+// Labels checks the labels of an object: map[string]any of strings, or nil.
+func Labels(labels map[string]any, path *Path) List {
+	var bad []string
+	for key, v := range labels {
+		if len(QualifiedName(key)) > 0 || len(LabelValue(text(v))) > 0 {
+			bad = append(bad, key)
+		}
+	}
+	slices.Sort(bad)
+
+	var list List
+	for _, key := range bad {
+		list = append(list, LabelKey(key, path)...)
+		value := text(labels[key])
+		list = append(list, Each(path, value, LabelValue(value))...)
+	}
+	return list
+}
+
+// LabelKey checks the key of a label.
+func LabelKey(key string, path *Path) List {
+	return Each(path, key, QualifiedName(key))
+}
+
+// AnnotationsMaxSize is how many bytes the keys and values of the annotations of
+// an object may have in all.
+const AnnotationsMaxSize = 256 << 10
+
+// Annotations checks the annotations of an object: map[string]any of strings, or
+// nil. Keys are label keys in letters of either case.
+func Annotations(annotations map[string]any, path *Path) List {
+	var bad []string
+	size := 0
+	for key, v := range annotations {
+		if len(QualifiedName(strings.ToLower(key))) > 0 {
+			bad = append(bad, key)
+		}
+		size += len(key) + len(text(v))
+	}
+	slices.Sort(bad)
+
+	var list List
+	for _, key := range bad {
+		list = append(list, Each(path, key, QualifiedName(strings.ToLower(key)))...)
+	}
+	if size > AnnotationsMaxSize {
+		list = append(list, TooLong(path, AnnotationsMaxSize))
+	}
+	return list
+}
+
+// LabelSelectorOptions relax the checks of a label selector. The zero value
+// relaxes none.
+type LabelSelectorOptions struct {
+	InvalidValues    bool // allow values that no label can have
+	UnknownOperators bool // allow operators that nothing can interpret
+}
+
+// LabelSelector checks a selector: matchLabels and matchExpressions. A nil
+// selector is valid.
+func LabelSelector(selector map[string]any, opts LabelSelectorOptions, path *Path) List {
+	if selector == nil {
+		return nil
+	}
+	list := Labels(object(selector["matchLabels"]), path.Child("matchLabels"))
+	for i, v := range items(selector["matchExpressions"]) {
+		list = append(list, requirement(object(v), opts, path.Child("matchExpressions").Index(i))...)
+	}
+	return list
+}
+
+func requirement(expr map[string]any, opts LabelSelectorOptions, path *Path) List {
+	var list List
+	key, operator, values := text(expr["key"]), text(expr["operator"]), items(expr["values"])
+	switch operator {
+	case "In", "NotIn":
+		if len(values) == 0 {
+			list = append(list, Required(path.Child("values"), "must be specified when `operator` is 'In' or 'NotIn'"))
+		}
+	case "Exists", "DoesNotExist":
+		if len(values) > 0 {
+			list = append(list, Forbidden(path.Child("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+		}
+	default:
+		if !opts.UnknownOperators {
+			list = append(list, Invalid(path.Child("operator"), NamedString(operator), "not a valid selector operator"))
+		}
+	}
+	list = append(list, LabelKey(key, path.Child("key"))...)
+	if !opts.InvalidValues {
+		for i, v := range values {
+			value := text(v)
+			list = append(list, Each(path.Child("values").Index(i), value, LabelValue(value))...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,278 @@
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The finalizers that are not domain names.
+const (
+	finalizerKubernetes = "kubernetes"
+	finalizerOrphan     = "orphan"
+	finalizerForeground = "foregroundDeletion"
+)
+
+// subresourceMaxLength is the limit of a subresource in managedFields, in bytes.
+const subresourceMaxLength = 256
+
+// ObjectMeta checks the metadata of an object, whose name has been generated if
+// it was to be. The path is that of the metadata.
+func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path) List {
+	var list List
+	if prefix := text(meta["generateName"]); prefix != "" {
+		list = append(list, Each(path.Child("generateName"), prefix, name(prefix, true))...)
+	}
+	if s := text(meta["name"]); s == "" {
+		list = append(list, Required(path.Child("name"), "name or generateName is required"))
+	} else {
+		list = append(list, Each(path.Child("name"), s, name(s, false))...)
+	}
+
+	namespace := text(meta["namespace"])
+	switch {
+	case namespaced && namespace == "":
+		list = append(list, Required(path.Child("namespace"), ""))
+	case namespaced:
+		list = append(list, Each(path.Child("namespace"), namespace, LabelName(namespace, false))...)
+	case namespace != "":
+		list = append(list, Forbidden(path.Child("namespace"), "not allowed on this type"))
+	}
+
+	list = append(list, NonNegative(integer(meta["generation"]), path.Child("generation"))...)
+	list = append(list, Labels(object(meta["labels"]), path.Child("labels"))...)
+	list = append(list, Annotations(object(meta["annotations"]), path.Child("annotations"))...)
+	list = append(list, ownerReferences(meta, path.Child("ownerReferences"))...)
+	list = append(list, finalizers(meta, path.Child("finalizers"))...)
+	list = append(list, managedFields(meta, path.Child("managedFields"))...)
+	return list
+}
+
+// ObjectMetaUpdate checks the metadata of an object against what it was. Old
+// metadata is not checked in itself. The path is that of the metadata.
+func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
+	var list List
+	if _, deleting := timestamp(oldMeta["deletionTimestamp"]); deleting {
+		if added := addedFinalizers(newMeta, oldMeta); len(added) > 0 {
+			list = append(list, Forbidden(path.Child("finalizers"),
+				fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
+		}
+	}
+	if text(newMeta["resourceVersion"]) == "" {
+		list = append(list, Invalid(path.Child("resourceVersion"), "", "must be specified for an update"))
+	}
+	if generation := integer(newMeta["generation"]); generation < integer(oldMeta["generation"]) {
+		list = append(list, Invalid(path.Child("generation"), generation, "must not be decremented"))
+	}
+
+	immutable := func(field string, newVal, oldVal any) {
+		if newVal != oldVal {
+			list = append(list, Invalid(path.Child(field), newVal, immutableRule))
+		}
+	}
+	immutable("name", text(newMeta["name"]), text(oldMeta["name"]))
+	immutable("namespace", text(newMeta["namespace"]), text(oldMeta["namespace"]))
+	immutable("uid", NamedString(text(newMeta["uid"])), NamedString(text(oldMeta["uid"])))
+	immutable("creationTimestamp", instant(newMeta["creationTimestamp"]), instant(oldMeta["creationTimestamp"]))
+	immutable("deletionTimestamp", instant(newMeta["deletionTimestamp"]), instant(oldMeta["deletionTimestamp"]))
+	immutable("deletionGracePeriodSeconds", seconds(newMeta), seconds(oldMeta))
+
+	list = append(list, Labels(object(newMeta["labels"]), path.Child("labels"))...)
+	list = append(list, Annotations(object(newMeta["annotations"]), path.Child("annotations"))...)
+	list = append(list, ownerReferences(newMeta, path.Child("ownerReferences"))...)
+	list = append(list, managedFields(newMeta, path.Child("managedFields"))...)
+	return list
+}
+
+// utc is a time in UTC, in which equal times compare as equal. Messages print it
+// to the second.
+type utc struct{ time.Time }
+
+func (t utc) MarshalJSON() ([]byte, error) {
+	return []byte(t.Format(`"` + time.RFC3339 + `"`)), nil
+}
+
+// instant reads a time, nil for none.
+func instant(v any) any {
+	t, ok := timestamp(v)
+	if !ok || t.IsZero() {
+		return nil
+	}
+	return utc{t.UTC()}
+}
+
+// seconds reads deletionGracePeriodSeconds, nil for none.
+func seconds(meta map[string]any) any {
+	n, ok := meta["deletionGracePeriodSeconds"].(int64)
+	if !ok {
+		return nil
+	}
+	return n
+}
+
+// FinalizerNames checks that each finalizer is a domain and a path, or one of
+// those that Kubernetes itself began with. It is for all kinds but custom
+// resources, which get FinalizerWarnings instead, PodDisruptionBudgets and the
+// kinds in the groups admissionregistration, apiextensions, apiregistration,
+// coordination and node.
+func FinalizerNames(meta map[string]any, path *Path) List {
+	var list List
+	for i, v := range items(meta["finalizers"]) {
+		if name := text(v); !strings.Contains(name, "/") && !standardFinalizer(name) {
+			list = append(list, Invalid(path.Child("finalizers").Index(i), name,
+				"name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return list
+}
+
+// FinalizerWarnings returns the warnings that the finalizers of a custom
+// resource deserve, in the order of their names. Finalizers of the old metadata,
+// which is nil on create, are not warned about again.
+func FinalizerWarnings(newMeta, oldMeta map[string]any, path *Path) []string {
+	var warnings []string
+	for _, name := range addedFinalizers(newMeta, oldMeta) {
+		at := fmt.Sprintf("%s: %q: ", path.Child("finalizers"), name)
+		for _, m := range QualifiedName(name) {
+			warnings = append(warnings, at+m)
+		}
+		switch {
+		case strings.Contains(name, "/") || standardFinalizer(name):
+		case strings.Contains(name, "."):
+			warnings = append(warnings, at+"prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers")
+		default:
+			warnings = append(warnings, at+"prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers")
+		}
+	}
+	return warnings
+}
+
+func standardFinalizer(name string) bool {
+	return name == finalizerKubernetes || name == finalizerOrphan || name == finalizerForeground
+}
+
+// addedFinalizers returns the finalizers that are only in the new metadata,
+// sorted, each once.
+func addedFinalizers(newMeta, oldMeta map[string]any) []string {
+	added := texts(newMeta["finalizers"])
+	held := texts(oldMeta["finalizers"])
+	added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(held, name) })
+	slices.Sort(added)
+	return slices.Compact(added)
+}
+
+func finalizers(meta map[string]any, path *Path) List {
+	var list List
+	names := texts(meta["finalizers"])
+	for _, name := range names {
+		list = append(list, Each(path, name, QualifiedName(name))...)
+	}
+	if slices.Contains(names, finalizerOrphan) && slices.Contains(names, finalizerForeground) {
+		list = append(list, Invalid(path, names,
+			fmt.Sprintf("finalizer %s and %s cannot be both set", finalizerOrphan, finalizerForeground)))
+	}
+	return list
+}
+
+// An ownerReference has its fields in the order in which messages print them.
+type ownerReference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         *bool  `json:"controller,omitempty"`
+	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+}
+
+func readOwnerReferences(meta map[string]any) []ownerReference {
+	values := items(meta["ownerReferences"])
+	refs := make([]ownerReference, len(values))
+	for i, v := range values {
+		ref := object(v)
+		refs[i] = ownerReference{
+			APIVersion:         text(ref["apiVersion"]),
+			Kind:               text(ref["kind"]),
+			Name:               text(ref["name"]),
+			UID:                text(ref["uid"]),
+			Controller:         optionalBool(ref["controller"]),
+			BlockOwnerDeletion: optionalBool(ref["blockOwnerDeletion"]),
+		}
+	}
+	return refs
+}
+
+func optionalBool(v any) *bool {
+	b, ok := v.(bool)
+	if !ok {
+		return nil
+	}
+	return &b
+}
+
+// ownerReferences checks the owners of an object. The path of an error does not
+// say which of them it is about.
+func ownerReferences(meta map[string]any, path *Path) List {
+	var list List
+	controller := ""
+	refs := readOwnerReferences(meta)
+	for _, ref := range refs {
+		group, version := splitAPIVersion(ref.APIVersion)
+		if version == "" {
+			list = append(list, Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))
+		}
+		if ref.Kind == "" {
+			list = append(list, Invalid(path.Child("kind"), "", "must not be empty"))
+		}
+		if ref.Name == "" {
+			list = append(list, Invalid(path.Child("name"), "", "must not be empty"))
+		}
+		if ref.UID == "" {
+			list = append(list, Invalid(path.Child("uid"), "", "must not be empty"))
+		}
+		if group == "" && version == "v1" && ref.Kind == "Event" {
+			list = append(list, Invalid(path, ref, "/v1, Kind=Event is disallowed from being an owner"))
+		}
+		if ref.Controller == nil || !*ref.Controller {
+			continue
+		}
+		if this := ref.Kind + "/" + ref.Name; controller == "" {
+			controller = this
+		} else {
+			list = append(list, Invalid(path, refs, fmt.Sprintf(
+				`Only one reference can have Controller set to true. Found "true" in references for %s and %s`, controller, this)))
+		}
+	}
+	return list
+}
+
+// splitAPIVersion splits "group/version" or "version". Anything else has
+// neither.
+func splitAPIVersion(s string) (group, version string) {
+	group, version, ok := strings.Cut(s, "/")
+	switch {
+	case !ok:
+		return "", s
+	case strings.Contains(version, "/"):
+		return "", ""
+	}
+	return group, version
+}
+
+func managedFields(meta map[string]any, path *Path) List {
+	var list List
+	for i, v := range items(meta["managedFields"]) {
+		entry, path := object(v), path.Index(i)
+		if op := text(entry["operation"]); op != "Apply" && op != "Update" {
+			list = append(list, Invalid(path.Child("operation"), NamedString(op), "must be `Apply` or `Update`"))
+		}
+		if kind := text(entry["fieldsType"]); kind != "" && kind != "FieldsV1" {
+			list = append(list, Invalid(path.Child("fieldsType"), kind, "must be `FieldsV1`"))
+		}
+		list = append(list, fieldManager(text(entry["manager"]), path.Child("manager"))...)
+		if len(text(entry["subresource"])) > subresourceMaxLength {
+			list = append(list, TooLong(path.Child("subresource"), subresourceMaxLength))
+		}
+	}
+	return list
+}

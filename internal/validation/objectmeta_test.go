@@ -1,0 +1,180 @@
+package validation_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+type object = map[string]any
+
+// with returns valid metadata of a namespaced object, changed. Nil removes a
+// field.
+func with(changes object) object {
+	meta := object{
+		"name": "a", "namespace": "ns", "uid": "u", "resourceVersion": "1", "generation": int64(1),
+		"creationTimestamp": "2024-01-01T00:00:00Z",
+		"labels":            object{"example.com/a": "b"},
+		"annotations":       object{"Example.com/A": "b c"},
+		"finalizers":        []any{"example.com/f"},
+		"ownerReferences":   []any{object{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "v", "controller": true}},
+		"managedFields":     []any{object{"manager": "m", "operation": "Update", "fieldsType": "FieldsV1", "subresource": "status"}},
+	}
+	for field, v := range changes {
+		if v == nil {
+			delete(meta, field)
+		} else {
+			meta[field] = v
+		}
+	}
+	return meta
+}
+
+func TestObjectMeta(t *testing.T) {
+	path := validation.NewPath("metadata")
+	for _, tc := range []struct {
+		name    string
+		changes object
+		want    []string
+	}{
+		{"valid", nil, nil},
+		{"no name", object{"name": nil}, []string{"metadata.name: Required value: name or generateName is required"}},
+		{"bad name and prefix", object{"name": "A", "generateName": "B"}, []string{
+			`metadata.generateName: Invalid value: "B": ` + subdomainText, `metadata.name: Invalid value: "A": ` + subdomainText,
+		}},
+		{"no namespace", object{"namespace": nil}, []string{"metadata.namespace: Required value"}},
+		{"bad namespace", object{"namespace": "a.b"}, []string{`metadata.namespace: Invalid value: "a.b": must not contain dots`}},
+		{"negative generation", object{"generation": int64(-1)}, []string{"metadata.generation: Invalid value: -1: must be greater than or equal to 0"}},
+		{"bad labels, by key", object{"labels": object{"b": "-", "-": "ok", "a": "."}}, []string{
+			`metadata.labels: Invalid value: "-": ` + namePartText, `metadata.labels: Invalid value: ".": ` + labelValueText, `metadata.labels: Invalid value: "-": ` + labelValueText,
+		}},
+		{"null label", object{"labels": object{"a": nil}}, nil},
+		{"bad annotation", object{"annotations": object{"bad key": ""}}, []string{`metadata.annotations: Invalid value: "bad key": ` + namePartText}},
+		{"annotations as large as may be", object{"annotations": object{"a": strings.Repeat("v", 256<<10-1)}}, nil},
+		{"annotations too large", object{"annotations": object{"a": strings.Repeat("v", 256<<10)}}, []string{"metadata.annotations: Too long: may not be more than 262144 bytes"}},
+		{"empty owner", object{"ownerReferences": []any{object{}}}, []string{
+			`metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty`,
+			`metadata.ownerReferences.kind: Invalid value: "": must not be empty`,
+			`metadata.ownerReferences.name: Invalid value: "": must not be empty`,
+			`metadata.ownerReferences.uid: Invalid value: "": must not be empty`,
+		}},
+		{"owner of a bad version", object{"ownerReferences": []any{object{"apiVersion": "a/b/c", "kind": "K", "name": "n", "uid": "u"}}}, []string{
+			`metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty`,
+		}},
+		{"owned by an event", object{"ownerReferences": []any{object{"apiVersion": "v1", "kind": "Event", "name": "e", "uid": "u1"}}}, []string{
+			`metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"e","uid":"u1"}: /v1, Kind=Event is disallowed from being an owner`,
+		}},
+		{"two controllers", object{"ownerReferences": []any{
+			object{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u1", "controller": true},
+			object{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u2", "controller": true, "blockOwnerDeletion": false},
+		}}, []string{
+			`metadata.ownerReferences: Invalid value: [{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u1","controller":true},{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u2","controller":true,"blockOwnerDeletion":false}]: Only one reference can have Controller set to true. Found "true" in references for Pod/p and ReplicaSet/r`,
+		}},
+		{"bad finalizer", object{"finalizers": []any{"bad one"}}, []string{`metadata.finalizers: Invalid value: "bad one": ` + namePartText}},
+		{"opposed finalizers", object{"finalizers": []any{"foregroundDeletion", "orphan"}}, []string{
+			`metadata.finalizers: Invalid value: ["foregroundDeletion","orphan"]: finalizer orphan and foregroundDeletion cannot be both set`,
+		}},
+		{"bad managed fields", object{"managedFields": []any{object{"operation": "Apply"}, object{
+			"operation": "Patch", "fieldsType": "V2", "manager": "a\n" + strings.Repeat("b", 127), "subresource": strings.Repeat("s", 257),
+		}}}, []string{
+			"metadata.managedFields[1].operation: Invalid value: \"Patch\": must be `Apply` or `Update`",
+			"metadata.managedFields[1].fieldsType: Invalid value: \"V2\": must be `FieldsV1`",
+			"metadata.managedFields[1].manager: Too long: may not be more than 128 bytes",
+			`metadata.managedFields[1].manager: Invalid value: "a\n` + strings.Repeat("b", 127) + `": invalid character U+000A (at position 1)`,
+			"metadata.managedFields[1].subresource: Too long: may not be more than 256 bytes",
+		}},
+		{"values of other types", object{"labels": "a", "finalizers": int64(1), "ownerReferences": object{}, "generation": "1"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.want, texts(validation.ObjectMeta(with(tc.changes), true, validation.SubdomainName, path)))
+		})
+	}
+
+	t.Run("cluster scope", func(t *testing.T) {
+		assert.Empty(t, validation.ObjectMeta(with(object{"namespace": nil}), false, validation.SubdomainName, path))
+		assert.Equal(t, []string{"metadata.namespace: Forbidden: not allowed on this type"},
+			texts(validation.ObjectMeta(with(nil), false, validation.SubdomainName, path)))
+	})
+	t.Run("nil", func(t *testing.T) {
+		assert.Equal(t, "metadata.name: Required value: name or generateName is required",
+			validation.ObjectMeta(nil, false, validation.SubdomainName, path).Message())
+	})
+}
+
+func TestObjectMetaUpdate(t *testing.T) {
+	deleting := object{"deletionTimestamp": "2024-01-02T00:00:00Z", "deletionGracePeriodSeconds": int64(30)}
+	for _, tc := range []struct {
+		name     string
+		old, new object
+		want     []string
+	}{
+		{"nothing", nil, nil, nil},
+		{"no version", nil, object{"resourceVersion": nil}, []string{`metadata.resourceVersion: Invalid value: "": must be specified for an update`}},
+		{"lower generation", nil, object{"generation": nil}, []string{"metadata.generation: Invalid value: 0: must not be decremented"}},
+		{"another identity", nil, object{"name": "b", "namespace": "b", "uid": "<b>"}, []string{
+			`metadata.name: Invalid value: "b": field is immutable`,
+			`metadata.namespace: Invalid value: "b": field is immutable`,
+			`metadata.uid: Invalid value: "\u003cb\u003e": field is immutable`,
+		}},
+		{"the same time elsewhere", nil, object{"creationTimestamp": "2024-01-01T01:00:00+01:00"}, nil},
+		{"another creation", nil, object{"creationTimestamp": "2024-01-01T02:00:00+01:00"}, []string{`metadata.creationTimestamp: Invalid value: "2024-01-01T01:00:00Z": field is immutable`}},
+		{"no creation", nil, object{"creationTimestamp": nil}, []string{`metadata.creationTimestamp: Invalid value: null: field is immutable`}},
+		{"deletion by update", nil, deleting, []string{
+			`metadata.deletionTimestamp: Invalid value: "2024-01-02T00:00:00Z": field is immutable`,
+			`metadata.deletionGracePeriodSeconds: Invalid value: 30: field is immutable`,
+		}},
+		{"deletion undone", deleting, nil, []string{
+			`metadata.deletionTimestamp: Invalid value: null: field is immutable`,
+			`metadata.deletionGracePeriodSeconds: Invalid value: null: field is immutable`,
+		}},
+		{"other finalizers", nil, object{"finalizers": []any{"x/z", "bad one"}}, nil},
+		{"other finalizers while deleting", deleting, object{
+			"deletionTimestamp": "2024-01-02T00:00:00Z", "deletionGracePeriodSeconds": int64(30),
+			"finalizers": []any{"x/z", "example.com/f", "x/a", "x/z"},
+		}, []string{`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/a", "x/z"}`}},
+		{"bad old labels", object{"labels": object{"-": ""}}, nil, nil},
+		{"bad new labels, annotations, owners, managers", nil, object{
+			"labels": object{"a": "-"}, "annotations": object{"": ""}, "ownerReferences": []any{object{"apiVersion": "v1", "kind": "K", "name": "n"}}, "managedFields": []any{object{}},
+		}, []string{
+			`metadata.labels: Invalid value: "-": ` + labelValueText,
+			`metadata.annotations: Invalid value: "": name part must be non-empty`,
+			`metadata.annotations: Invalid value: "": ` + namePartText,
+			`metadata.ownerReferences.uid: Invalid value: "": must not be empty`,
+			"metadata.managedFields[0].operation: Invalid value: \"\": must be `Apply` or `Update`",
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			list := validation.ObjectMetaUpdate(with(tc.new), with(tc.old), validation.NewPath("metadata"))
+			assert.Equal(t, tc.want, texts(list))
+		})
+	}
+}
+
+func TestObjectMetaIsNotChanged(t *testing.T) {
+	newMeta, oldMeta := with(object{"finalizers": []any{"z", "a", "a"}}), with(object{"deletionTimestamp": "2024-01-02T00:00:00Z"})
+	path := validation.NewPath("metadata")
+	validation.ObjectMeta(newMeta, true, validation.SubdomainName, path)
+	validation.ObjectMetaUpdate(newMeta, oldMeta, path)
+	assert.Equal(t, with(object{"finalizers": []any{"z", "a", "a"}}), newMeta)
+	assert.Equal(t, with(object{"deletionTimestamp": "2024-01-02T00:00:00Z"}), oldMeta)
+}
+
+func TestFinalizerNames(t *testing.T) {
+	meta := object{"finalizers": []any{"kubernetes", "orphan", "foregroundDeletion", "a/b", "nope", "x.io"}}
+	assert.Equal(t, []string{
+		`metadata.finalizers[4]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified`,
+		`metadata.finalizers[5]: Invalid value: "x.io": name is neither a standard finalizer name nor is it fully qualified`,
+	}, texts(validation.FinalizerNames(meta, validation.NewPath("metadata"))))
+}
+
+func TestFinalizerWarnings(t *testing.T) {
+	meta := object{"finalizers": []any{"x.io", "held", "a/b", "orphan", "-"}}
+	assert.Equal(t, []string{
+		`metadata.finalizers: "-": ` + namePartText,
+		`metadata.finalizers: "-": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+		`metadata.finalizers: "x.io": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+	}, validation.FinalizerWarnings(meta, object{"finalizers": []any{"held"}}, validation.NewPath("metadata")))
+}

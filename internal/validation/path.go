@@ -1,0 +1,78 @@
+package validation
+
+import "strconv"
+
+// A Path leads from the root of an object to one of its fields. Paths are
+// immutable: Child, Index and Key return a longer one and keep the receiver as
+// its beginning. Extending a path formats nothing, so that a check which passes
+// pays for no text.
+//
+// The nil path is the root of an object. Its children are printed as root
+// fields.
+type Path struct {
+	parent *Path
+	step   step
+	name   string // of a child or a key
+	index  int
+}
+
+type step uint8
+
+const (
+	stepChild step = iota
+	stepKey
+	stepIndex
+)
+
+// NewPath returns the path that descends through these fields, at least one.
+func NewPath(name string, more ...string) *Path {
+	p := &Path{name: name}
+	for _, name := range more {
+		p = p.Child(name)
+	}
+	return p
+}
+
+// Child returns the path of a field of the object at p.
+func (p *Path) Child(name string) *Path {
+	return &Path{parent: p, step: stepChild, name: name}
+}
+
+// Index returns the path of an item of the list at p, counting from 0.
+func (p *Path) Index(i int) *Path {
+	return &Path{parent: p, step: stepIndex, index: i}
+}
+
+// Key returns the path of an entry of the map at p.
+func (p *Path) Key(key string) *Path {
+	return &Path{parent: p, step: stepKey, name: key}
+}
+
+// String prints the path: "spec.containers[0].name", "data[key]". The nil path
+// prints as "<nil>".
+func (p *Path) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return string(p.appendTo(make([]byte, 0, 64)))
+}
+
+func (p *Path) appendTo(b []byte) []byte {
+	if p.parent != nil {
+		b = p.parent.appendTo(b)
+	}
+	switch p.step {
+	case stepIndex:
+		b = append(b, '[')
+		b = strconv.AppendInt(b, int64(p.index), 10)
+		return append(b, ']')
+	case stepKey:
+		b = append(b, '[')
+		b = append(b, p.name...)
+		return append(b, ']')
+	}
+	if p.parent != nil {
+		b = append(b, '.')
+	}
+	return append(b, p.name...)
+}

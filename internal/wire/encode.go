@@ -1,0 +1,219 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Append appends the JSON encoding of an object of the type to dst, as
+// encoding/json encodes the Go struct, without a newline at the end: fields in
+// the order of the struct, map keys sorted, zero values left out or added as the
+// fields' tags say, and <, > and & escaped. Members that the type does not have
+// are left out.
+//
+// Values are of the sorts that canonical objects have, but need not be of the
+// right sort for their field; Append panics at others. It reads obj only, and
+// keeps no part of it.
+func (t *Type) Append(dst []byte, obj map[string]any) []byte {
+	return appendStruct(dst, t.root, obj)
+}
+
+func appendStruct(dst []byte, n *node, obj map[string]any) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	for i := range n.fields {
+		f := &n.fields[i]
+		v, ok := obj[f.name]
+		if !f.always && (!ok || !f.pointer && empty(v)) {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, f.prefix...)
+		if v == nil && !f.pointer {
+			dst = appendZero(dst, f.node)
+		} else {
+			dst = appendTyped(dst, f.node, v)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendZero appends the zero value of a type.
+func appendZero(dst []byte, n *node) []byte {
+	if n.kind == kindStruct {
+		return appendStruct(dst, n, nil)
+	}
+	return appendAny(dst, n.zero())
+}
+
+// appendTyped appends a value of a type, which tells it how to go about structs.
+func appendTyped(dst []byte, n *node, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		switch n.kind {
+		case kindStruct:
+			return appendStruct(dst, n, v)
+		case kindMap:
+			return appendMap(dst, n.elem, v)
+		case kindSchemaOrBool, kindSchemaOrArray, kindSchemaOrStrings:
+			return appendStruct(dst, n.elem, v)
+		}
+	case []any:
+		switch n.kind {
+		case kindSlice, kindSchemaOrArray:
+			return appendList(dst, n.elem, v)
+		}
+	case nil:
+		return append(dst, "null"...)
+	}
+	return appendAny(dst, v)
+}
+
+func appendMap(dst []byte, elem *node, obj map[string]any) []byte {
+	var room [16]string // for the keys, on the stack
+	keys := slices.AppendSeq(room[:0], maps.Keys(obj))
+	slices.Sort(keys)
+	dst = append(dst, '{')
+	for i, key := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, key)
+		dst = append(dst, ':')
+		dst = appendElem(dst, elem, obj[key])
+	}
+	return append(dst, '}')
+}
+
+func appendList(dst []byte, elem *node, list []any) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendElem(dst, elem, v)
+	}
+	return append(dst, ']')
+}
+
+// appendElem appends an element of a list or a map.
+func appendElem(dst []byte, elem *node, v any) []byte {
+	if v == nil {
+		return appendZero(dst, elem)
+	}
+	return appendTyped(dst, elem, v)
+}
+
+// appendAny appends a value of no type.
+func appendAny(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		return appendFloat(dst, v)
+	case string:
+		return appendString(dst, v)
+	case []any:
+		return appendList(dst, untyped, v)
+	case map[string]any:
+		return appendMap(dst, untyped, v)
+	}
+	panic(fmt.Sprintf("wire: %T in an object", v))
+}
+
+// appendFloat appends a number in the format of ECMAScript, as encoding/json
+// does.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		panic("wire: " + strconv.FormatFloat(f, 'g', -1, 64) + " in an object")
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1] // e-09 is e-9
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// plain is the set of bytes that stand for themselves in a string, also where it
+// ends up in HTML.
+var plain = func() (set [utf8.RuneSelf]bool) {
+	for c := range set {
+		switch c {
+		case '"', '\\', '<', '>', '&':
+		default:
+			set[c] = c >= ' '
+		}
+	}
+	return set
+}()
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends a quoted string.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	done := 0 // how much of s is in dst
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if plain[c] {
+				i++
+				continue
+			}
+			dst = append(dst, s[done:i]...)
+			dst = appendEscape(dst, c)
+			i++
+			done = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, s[done:i]...)
+			dst = append(dst, `\ufffd`...)
+			done = i + size
+		case r == '\u2028' || r == '\u2029': // line ends to JavaScript
+			dst = append(dst, s[done:i]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&0xf])
+			done = i + size
+		}
+		i += size
+	}
+	dst = append(dst, s[done:]...)
+	return append(dst, '"')
+}
+
+// appendEscape appends an ASCII character that does not stand for itself.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}

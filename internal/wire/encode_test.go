@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAppend(t *testing.T) {
+	t.Run("the order of the struct", func(t *testing.T) {
+		pod := mustKind(t, "", "v1", "Pod")
+		obj, _, err := pod.Decode(podJSON, DecodeOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, string(bytes.TrimSpace(podJSON)), string(pod.Append(nil, obj)))
+	})
+	for _, tt := range []struct {
+		name, group, kind string
+		obj               map[string]any
+		want              string
+	}{
+		{"missing zero values are added", "rbac.authorization.k8s.io", "Role",
+			map[string]any{"kind": "Role"},
+			`{"kind":"Role","metadata":{},"rules":null}`},
+		{"empty values are left out", "", "ConfigMap",
+			map[string]any{"kind": "", "data": map[string]any{}, "metadata": map[string]any{"finalizers": []any{}, "creationTimestamp": nil}},
+			`{"metadata":{}}`},
+		{"empty lists stay where nothing leaves them out", "", "PodList",
+			map[string]any{"items": []any{}},
+			`{"metadata":{},"items":[]}`},
+		{"nulls are zero values", "apps", "Deployment",
+			map[string]any{"metadata": nil, "spec": nil, "status": nil},
+			`{"metadata":{},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}}`},
+		{"unknown members are left out", "", "ConfigMap",
+			map[string]any{"foo": "bar"},
+			`{"metadata":{}}`},
+		{"the keys of maps are sorted", "", "ConfigMap",
+			map[string]any{"data": map[string]any{"b": "2", "a": "1", "": "0"}},
+			`{"metadata":{},"data":{"":"0","a":"1","b":"2"}}`},
+		{"values of the wrong sort", "", "ConfigMap",
+			map[string]any{"metadata": "x", "data": []any{true}, "immutable": 1.5},
+			`{"metadata":"x","immutable":1.5,"data":[true]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ := mustKind(t, tt.group, "v1", tt.kind)
+			assert.Equal(t, "..."+tt.want, string(typ.Append([]byte("..."), tt.obj)))
+		})
+	}
+	t.Run("what no object holds", func(t *testing.T) {
+		typ := mustKind(t, "", "v1", "ConfigMap")
+		assert.PanicsWithValue(t, "wire: []string in an object", func() {
+			typ.Append(nil, map[string]any{"data": []string{"x"}})
+		})
+		assert.PanicsWithValue(t, "wire: NaN in an object", func() {
+			typ.Append(nil, map[string]any{"data": math.NaN()})
+		})
+	})
+}
+
+// TestAppendScalars compares strings and numbers with encoding/json.
+func TestAppendScalars(t *testing.T) {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for _, v := range []any{
+		"", "plain", string(all), "<a href='x'>&</a>", "\u2028\u2029\u2030", "日本語", "a\xffb\xc0",
+		true, false, nil, int64(math.MinInt64), int64(0),
+		0.0, math.Copysign(0, -1), 1.0, 1.5, 1e6, 1e20, 1e21, 1e-6, 1e-7, 1.5e-9, 1e-10, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64,
+		[]any{}, []any{nil, []any{"x"}}, map[string]any{"<": map[string]any{}},
+	} {
+		want, err := json.Marshal(v)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(appendAny(nil, v)))
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	f.Add("<\u2028\x00\xff\"\\")
+	f.Fuzz(func(t *testing.T, s string) {
+		want, err := json.Marshal(s)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(appendString(nil, s)))
+	})
+}

@@ -1,0 +1,55 @@
+package wire_test
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+func ExampleForKind() {
+	deployment, ok := wire.ForKind("apps", "v1", "Deployment")
+	fmt.Println(deployment.GoName(), ok)
+	// Output: v1.Deployment true
+}
+
+func ExampleType_Decode() {
+	role, _ := wire.ForKind("rbac.authorization.k8s.io", "v1", "Role")
+	obj, fieldErrors, err := role.Decode([]byte(`{"metadata":{"name":"a","nmae":"b"},"rules":[]}`), wire.DecodeOptions{Strict: true})
+	fmt.Println(obj, fieldErrors, err)
+
+	_, _, err = role.Decode([]byte(`{"rules":"all"}`), wire.DecodeOptions{})
+	fmt.Println(err)
+	// Output:
+	// map[metadata:map[name:a] rules:<nil>] [unknown field "metadata.nmae"] <nil>
+	// json: cannot unmarshal string into Go struct field Role.rules of type []v1.PolicyRule
+}
+
+func ExampleType_Append() {
+	deployment, _ := wire.ForKind("apps", "v1", "Deployment")
+	fmt.Printf("%s\n", deployment.Append(nil, map[string]any{
+		"metadata": map[string]any{"namespace": "default", "name": "web"},
+		"kind":     "Deployment",
+	}))
+	// Output: {"kind":"Deployment","metadata":{"name":"web","namespace":"default"},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}}
+}
+
+func ExampleType_Normalize() {
+	quota, _ := wire.ForKind("", "v1", "ResourceQuota")
+	obj, _, err := quota.Normalize(map[string]any{
+		"spec": map[string]any{"hard": map[string]any{"cpu": 1.5}, "scopes": []any{}},
+	}, wire.DecodeOptions{})
+	fmt.Println(obj, err)
+	// Output: map[metadata:map[] spec:map[hard:map[cpu:1500m]] status:map[]] <nil>
+}
+
+func ExampleIdentify() {
+	apiVersion, kind, err := wire.Identify([]byte(`{"apiVersion":"apps/v1","kind":"Deployment"}`))
+	fmt.Println(apiVersion, kind, err)
+	// Output: apps/v1 Deployment <nil>
+}
+
+func ExampleCanonicalQuantity() {
+	s, err := wire.CanonicalQuantity("1024Mi")
+	fmt.Println(s, err)
+	// Output: 1Gi <nil>
+}

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// kinds are the kinds of the scheme in a fixed order.
+var kinds = func() (kinds []kind) {
+	for gvk, t := range builtins().AllKnownTypes() {
+		if gvk.Version != runtime.APIVersionInternal {
+			kinds = append(kinds, kind{gvk, t})
+		}
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}()
+
+type kind struct {
+	schema.GroupVersionKind
+	goType reflect.Type
+}
+
+// TestFidelity compares package wire with the Go types it stands in for: on
+// random documents of every kind they agree on the object, its encoding, the
+// strict errors and the error.
+func TestFidelity(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	g := &documents{Rand: rand.New(rand.NewPCG(seed, 0))}
+	rounds := 30
+	if testing.Short() {
+		rounds = 3
+	}
+	for _, k := range kinds {
+		for range rounds {
+			doc := g.document(k.goType)
+			if diff := compare(k, doc); diff != "" {
+				t.Fatalf("%v\n%s\n%s", k, doc, diff)
+			}
+		}
+	}
+}
+
+func FuzzFidelity(f *testing.F) {
+	g := &documents{Rand: rand.New(rand.NewPCG(1, 2))}
+	for i, k := range kinds {
+		f.Add(uint16(i), g.document(k.goType))
+	}
+	f.Fuzz(func(t *testing.T, i uint16, doc []byte) {
+		k := kinds[int(i)%len(kinds)]
+		if diff := compare(k, doc); diff != "" {
+			t.Fatalf("%v\n%s\n%s", k, doc, diff)
+		}
+	})
+}
+
+// compare decodes a document both ways and tells the first difference.
+func compare(k kind, doc []byte) string {
+	typ, ok := wire.ForKind(k.Group, k.Version, k.Kind)
+	if !ok {
+		return "wire has no such kind"
+	}
+	if typ.GoName() != k.goType.String() {
+		return "wire calls its type " + typ.GoName()
+	}
+	want := real(k, doc)
+	if want.unsure {
+		return ""
+	}
+	obj, strict, err := typ.Decode(doc, wire.DecodeOptions{Strict: true})
+	if e, ok := err.(*wire.TypeError); ok && e.GoType == "float64" && !strings.Contains(fmt.Sprint(want.err), "float64") {
+		return "" // a number in untyped data; see the package comment
+	}
+	if fmt.Sprint(err) != fmt.Sprint(want.err) {
+		return fmt.Sprintf("error %v\nwant  %v", err, want.err)
+	}
+	if err != nil {
+		return ""
+	}
+	if fmt.Sprint(strict) != fmt.Sprint(want.strict) {
+		return fmt.Sprintf("strict errors %v\nwant          %v", strict, want.strict)
+	}
+	if got := typ.Append(nil, obj); !bytes.Equal(got, want.encoded) {
+		return fmt.Sprintf("encoded %s\nwant    %s", got, want.encoded)
+	}
+	var generic map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(want.encoded, &generic); err != nil {
+		return err.Error()
+	}
+	if !same(obj, generic) {
+		return fmt.Sprintf("object %#v\nwant   %#v", obj, generic)
+	}
+	// A patch reads what was answered: nulls are absent fields by then.
+	again, _, err := typ.Normalize(obj, wire.DecodeOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	want = real(k, want.encoded)
+	if got := typ.Append(nil, again); !want.unsure && !bytes.Equal(got, want.encoded) {
+		return fmt.Sprintf("normalized %s\nwant       %s", got, want.encoded)
+	}
+	return ""
+}
+
+// same compares objects. A number that has an integer's text may be a float64 in
+// one of them.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k := range a {
+			if v, ok := b[k]; !ok || !same(a[k], v) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, same)
+	case float64:
+		if i, ok := b.(int64); ok {
+			return a == float64(i)
+		}
+	}
+	return a == b
+}
+
+// An outcome is what the Go type makes of a document.
+type outcome struct {
+	encoded []byte
+	strict  []error
+	err     error
+	unsure  bool // a document on which agreement is not promised
+}
+
+// real does what a server does: decode, store, read back, encode.
+func real(k kind, doc []byte) outcome {
+	obj := reflect.New(k.goType)
+	strict, err := kjson.UnmarshalStrict(doc, obj.Interface())
+	if err != nil {
+		return outcome{err: err}
+	}
+	unsure := !plainRaw(obj.Elem())
+	if storedAsProtobuf(k.goType) {
+		stored := obj.Interface().(interface {
+			Marshal() ([]byte, error)
+			Unmarshal([]byte) error
+		})
+		data, err := stored.Marshal()
+		if err != nil {
+			return outcome{unsure: true}
+		}
+		typeMeta := obj.Elem().FieldByName("TypeMeta").Interface()
+		obj = reflect.New(k.goType)
+		if err := obj.Interface().(interface{ Unmarshal([]byte) error }).Unmarshal(data); err != nil {
+			return outcome{unsure: true}
+		}
+		obj.Elem().FieldByName("TypeMeta").Set(reflect.ValueOf(typeMeta))
+	} else {
+		data, err := json.Marshal(obj.Interface())
+		if err != nil {
+			return outcome{unsure: true}
+		}
+		obj = reflect.New(k.goType)
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, obj.Interface()); err != nil {
+			return outcome{unsure: true}
+		}
+		plainRaw(obj.Elem())
+	}
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(obj.Interface()); err != nil {
+		return outcome{unsure: true}
+	}
+	return outcome{bytes.TrimSuffix(b.Bytes(), []byte("\n")), strict, nil, unsure}
+}
+
+// plainRaw puts untyped data in the form of generic values, and reports false if
+// there is some that has none.
+func plainRaw(v reflect.Value) bool {
+	switch x := v.Addr().Interface().(type) {
+	case *runtime.RawExtension:
+		return plain(&x.Raw)
+	case *apiextensionsv1.JSON:
+		return plain(&x.Raw)
+	case *metav1.FieldsV1:
+		raw := x.GetRawBytes()
+		ok := plain(&raw)
+		x.SetRawBytes(raw)
+		return ok
+	case *metav1.Time, *metav1.MicroTime, *resource.Quantity:
+		return true
+	}
+	ok := true
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil() || plainRaw(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			ok = plainRaw(v.Field(i)) && ok
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			ok = plainRaw(v.Index(i)) && ok
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			elem.Set(v.MapIndex(key))
+			ok = plainRaw(elem) && ok
+			v.SetMapIndex(key, elem)
+		}
+	}
+	return ok
+}
+
+func plain(raw *[]byte) bool {
+	if *raw == nil {
+		return true
+	}
+	var v any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(*raw, &v); err != nil {
+		return false
+	}
+	data, err := json.Marshal(v)
+	*raw = data
+	return err == nil
+}
+
+// TestFreshness regenerates the table and compares it with the one in the
+// repository. Compressed bytes may differ between releases of Go; texts do not.
+func TestFreshness(t *testing.T) {
+	archive, err := os.ReadFile("../types.zip")
+	require.NoError(t, err)
+	have, err := unpack(archive)
+	require.NoError(t, err)
+	want := describe(builtins())
+	assert.Len(t, have, len(want))
+	for name, text := range want {
+		assert.Equal(t, string(text), string(have[name]), "%s: run GOWORK=off go run .", name)
+	}
+}
+
+// TestVersions ties the line about versions in the table to go.mod.
+func TestVersions(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	_, version, ok := strings.Cut(header, "k8s.io/api ")
+	require.True(t, ok)
+	version, _, _ = strings.Cut(version, " ")
+	for _, name := range []string{"api", "apiextensions-apiserver", "apimachinery", "kube-aggregator"} {
+		assert.Contains(t, string(mod), "k8s.io/"+name+" "+version)
+	}
+}
+
+// TestQuantity compares quantities on random texts.
+func TestQuantity(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	for range 200_000 {
+		var b strings.Builder
+		b.WriteString(pick("", "", "", "-", "+"))
+		for range r.IntN(4) {
+			b.WriteString(pick("0", "00", "000", "1", "5", "7", "12", "1024", "512", "999", "123456789"))
+		}
+		b.WriteString(pick("", "", ".", ".."))
+		if r.IntN(2) == 0 {
+			b.WriteString(pick("", "0", "5", "500", "001", "123456789123", "000"))
+		}
+		b.WriteString(pick("", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei",
+			"e3", "e1", "E2", "e-3", "e-10", "e+2", "e", "e40", "K", "i", "x", "ki", "e3e", "m5", " "))
+		compareQuantity(t, b.String())
+	}
+}
+
+func FuzzQuantity(f *testing.F) {
+	for _, s := range []string{"", "0", "1.5Gi", "+5", ".", "1e-10", "1000E", "-1.5Ki", "e3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if i := strings.LastIndexAny(s, "eE"); i >= 0 && len(s)-i > 6 {
+			t.Skip("the real parser takes forever over such exponents")
+		}
+		compareQuantity(t, s)
+	})
+}
+
+func compareQuantity(t *testing.T, s string) {
+	t.Helper()
+	got, err := wire.CanonicalQuantity(s)
+	q, wantErr := resource.ParseQuantity(strings.TrimSpace(s))
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("%q: error %v, want %v", s, err, wantErr)
+	}
+	if err == nil && got != q.String() {
+		t.Fatalf("%q: %q, want %q", s, got, q.String())
+	}
+}

@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// peek returns the next byte, 0 at the end: no token begins with that.
+func (d *decoder) peek() byte {
+	if d.pos < len(d.src) {
+		return d.src[d.pos]
+	}
+	return 0
+}
+
+// space consumes white space.
+func (d *decoder) space() {
+	for d.pos < len(d.src) {
+		switch d.src[d.pos] {
+		case ' ', '\t', '\r', '\n':
+			d.pos++
+		default:
+			return
+		}
+	}
+}
+
+// literal consumes a word and reports whether it was there.
+func (d *decoder) literal(word string) bool {
+	if !strings.HasPrefix(d.src[d.pos:], word) {
+		return false
+	}
+	d.pos += len(word)
+	return true
+}
+
+// number consumes a number and returns its text.
+func (d *decoder) number() (literal string, ok bool) {
+	start := d.pos
+	if d.peek() == '-' {
+		d.pos++
+	}
+	if d.peek() == '0' {
+		d.pos++
+	} else if !d.digits() {
+		return "", false
+	}
+	if d.peek() == '.' {
+		d.pos++
+		if !d.digits() {
+			return "", false
+		}
+	}
+	if c := d.peek(); c == 'e' || c == 'E' {
+		d.pos++
+		if c := d.peek(); c == '+' || c == '-' {
+			d.pos++
+		}
+		if !d.digits() {
+			return "", false
+		}
+	}
+	return d.src[start:d.pos], true
+}
+
+// digits consumes digits and reports whether there were any.
+func (d *decoder) digits() bool {
+	start := d.pos
+	for c := d.peek(); '0' <= c && c <= '9'; c = d.peek() {
+		d.pos++
+	}
+	return d.pos > start
+}
+
+// string consumes a string, quotes and all, and returns what it stands for: a
+// part of the source unless there are escapes or invalid UTF-8 in it.
+func (d *decoder) string() (s string, ok bool) {
+	src := d.src
+	start := d.pos + 1
+	ascii := true
+	for i := start; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '"':
+			d.pos = i + 1
+			s = src[start:i]
+			if !ascii && !utf8.ValidString(s) {
+				s = string([]rune(s)) // a replacement character for each bad byte
+			}
+			return s, true
+		case c == '\\':
+			if !ascii {
+				i = start // what came before may be invalid
+			}
+			return d.escaped(start, i)
+		case c < ' ':
+			return "", false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return "", false
+}
+
+// escaped is string for one that starts at start, is ASCII up to i and has
+// backslashes after that.
+func (d *decoder) escaped(start, i int) (s string, ok bool) {
+	src := d.src
+	b := append(make([]byte, 0, 2*(i-start)+16), src[start:i]...)
+	for i < len(src) {
+		switch c := src[i]; {
+		case c == '"':
+			d.pos = i + 1
+			return string(b), true
+		case c == '\\':
+			if i+1 == len(src) {
+				return "", false
+			}
+			if src[i+1] == 'u' {
+				r, size, ok := unescapeRune(src[i:])
+				if !ok {
+					return "", false
+				}
+				b = utf8.AppendRune(b, r)
+				i += size
+				continue
+			}
+			at := strings.IndexByte(`"\/bfnrt`, src[i+1])
+			if at < 0 {
+				return "", false
+			}
+			b = append(b, "\"\\/\b\f\n\r\t"[at])
+			i += 2
+		case c < ' ':
+			return "", false
+		default:
+			r, size := utf8.DecodeRuneInString(src[i:])
+			b = utf8.AppendRune(b, r)
+			i += size
+		}
+	}
+	return "", false
+}
+
+// unescapeRune decodes the \u escape that s begins with, or the two that make a
+// surrogate pair. Half a pair stands for the replacement character.
+func unescapeRune(s string) (r rune, size int, ok bool) {
+	r, ok = hexRune(s)
+	if !ok || !utf16.IsSurrogate(r) {
+		return r, 6, ok
+	}
+	if low, ok := hexRune(s[6:]); ok {
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12, true
+		}
+	}
+	return utf8.RuneError, 6, true
+}
+
+// hexRune decodes the \uXXXX that s begins with.
+func hexRune(s string) (r rune, ok bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range []byte(s[2:6]) {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,360 @@
+package wire
+
+import (
+	"archive/zip"
+	_ "embed"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed types.zip
+var archive string
+
+// metaPackage holds the kinds that every group version serves, DeleteOptions
+// and Status for instance.
+const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// A nodeKind says how a value of a Go type is read and written.
+type nodeKind uint8
+
+const (
+	kindBool nodeKind = iota
+	kindInt
+	kindFloat
+	kindString
+	kindBytes
+	kindAny
+	kindSlice
+	kindMap
+	kindStruct
+
+	// Kinds from here on have codecs of their own; see custom.go.
+	kindTime
+	kindMicroTime
+	kindQuantity
+	kindIntOrString
+	kindRaw
+	kindSchemaOrBool
+	kindSchemaOrArray
+	kindSchemaOrStrings
+)
+
+// customKinds are the types the table declares as custom.
+var customKinds = map[string]nodeKind{
+	metaPackage + ".Time":                             kindTime,
+	metaPackage + ".MicroTime":                        kindMicroTime,
+	metaPackage + ".FieldsV1":                         kindRaw,
+	"k8s.io/apimachinery/pkg/api/resource.Quantity":   kindQuantity,
+	"k8s.io/apimachinery/pkg/runtime.RawExtension":    kindRaw,
+	"k8s.io/apimachinery/pkg/util/intstr.IntOrString": kindIntOrString,
+	schemaPackage + ".JSON":                           kindRaw,
+	schemaPackage + ".JSONSchemaPropsOrBool":          kindSchemaOrBool,
+	schemaPackage + ".JSONSchemaPropsOrArray":         kindSchemaOrArray,
+	schemaPackage + ".JSONSchemaPropsOrStringArray":   kindSchemaOrStrings,
+}
+
+const schemaPackage = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+// A node is one Go type. Nodes form a graph that may have cycles, and are
+// immutable once a Type that reaches them has been returned.
+type node struct {
+	kind   nodeKind
+	bits   int    // size of a kindInt
+	goType string // as reflect.Type.String spells it, for errors
+
+	elem *node // of a slice or map; the schema within the kindSchemaOr kinds
+
+	// Of a struct:
+	name   string // without the package, for errors
+	fields []field
+	byName [128]uint8 // hash table of indexes into fields plus one; see find
+	always uint64     // set of fields that are written even if zero
+}
+
+// A field is a field of a struct as JSON sees it: those of embedded structs are
+// fields of the struct that embeds them.
+type field struct {
+	name      string
+	errorName string // the name with those of embedded structs before it
+	prefix    string // the name as an encoded member begins: `"name":`
+	node      *node
+	pointer   bool
+	omitempty bool
+	always    bool // written even if zero
+	unstored  bool // JSON has the field, protobuf has not
+}
+
+// maxFields is how many fields a struct can have for a set of them to be a
+// uint64.
+const maxFields = 64
+
+// table is the opened archive. mu guards all of it and is held while a Type is
+// made, so that no half-made node is ever seen outside.
+type table struct {
+	mu       sync.Mutex
+	files    map[string]*zip.File
+	packages map[string]string            // package path by group version
+	decls    map[string]map[string]string // declarations by package path and name
+	nodes    map[string]*node             // by spelling
+}
+
+// builtin is the table that ForKind uses.
+var builtin = sync.OnceValue(open)
+
+// open opens the embedded archive and reads its index.
+func open() *table {
+	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		panic("wire: types.zip: " + err.Error())
+	}
+	t := &table{
+		files:    make(map[string]*zip.File, len(r.File)),
+		packages: map[string]string{},
+		decls:    map[string]map[string]string{},
+		nodes:    map[string]*node{},
+	}
+	for _, f := range r.File {
+		t.files[f.Name] = f
+	}
+	for line := range t.lines("index") {
+		gv, pkg, _ := strings.Cut(line, " ")
+		t.packages[gv] = pkg
+	}
+	return t
+}
+
+// lines yields the lines of a file of the archive but its comments.
+func (t *table) lines(name string) func(yield func(string) bool) {
+	text, err := t.read(name)
+	if err != nil {
+		panic("wire: types.zip: " + err.Error())
+	}
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			if line[0] != '#' && !yield(strings.TrimSuffix(line, "\n")) {
+				return
+			}
+		}
+	}
+}
+
+func (t *table) read(name string) (string, error) {
+	f, ok := t.files[name]
+	if !ok {
+		return "", fmt.Errorf("no file %s", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	var b strings.Builder
+	b.Grow(int(f.UncompressedSize64))
+	if _, err := io.Copy(&b, r); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// declarations returns the declarations of a package by type name: the lines
+// without the name. The caller holds mu.
+func (t *table) declarations(pkg string) map[string]string {
+	if decls, ok := t.decls[pkg]; ok {
+		return decls
+	}
+	text, err := t.read(pkg)
+	if err != nil {
+		panic("wire: types.zip: " + err.Error())
+	}
+	decls := map[string]string{}
+	for len(text) > 0 {
+		// A declaration ends where a line begins without a space.
+		end := 0
+		for {
+			next := strings.IndexByte(text[end:], '\n')
+			end += next + 1
+			if end == len(text) || text[end] != ' ' {
+				break
+			}
+		}
+		decl := text[:end]
+		text = text[end:]
+		if decl[0] == '#' {
+			continue
+		}
+		word, rest, _ := strings.Cut(decl, " ")
+		stop := strings.IndexAny(rest, " \n")
+		decls[rest[:stop]] = word + rest[stop:]
+	}
+	t.decls[pkg] = decls
+	return decls
+}
+
+// node returns the node of a type by its spelling, making it if it is the first
+// to ask. The caller holds mu.
+func (t *table) node(spelling string) *node {
+	if n, ok := t.nodes[spelling]; ok {
+		return n
+	}
+	n := &node{goType: goType(spelling)}
+	t.nodes[spelling] = n // before its parts: types are recursive
+	t.build(n, spelling)
+	return n
+}
+
+// build makes n the type of that spelling, all but its goType, which a named
+// type does not share with the type below it.
+func (t *table) build(n *node, spelling string) {
+	switch spelling {
+	case "bool":
+		n.kind = kindBool
+		return
+	case "int", "int64":
+		n.kind, n.bits = kindInt, 64
+		return
+	case "int32":
+		n.kind, n.bits = kindInt, 32
+		return
+	case "uint8":
+		n.kind, n.bits = kindInt, 8
+		return
+	case "float64":
+		n.kind = kindFloat
+		return
+	case "string":
+		n.kind = kindString
+		return
+	case "any":
+		n.kind = kindAny
+		return
+	case "[]uint8":
+		n.kind, n.elem = kindBytes, t.node("uint8")
+		return
+	}
+	if elem, ok := strings.CutPrefix(spelling, "[]"); ok {
+		n.kind, n.elem = kindSlice, t.node(elem)
+		return
+	}
+	if _, elem, ok := strings.Cut(spelling, "]"); ok { // map[K]V
+		n.kind, n.elem = kindMap, t.node(elem)
+		return
+	}
+	t.buildNamed(n, spelling)
+}
+
+func (t *table) buildNamed(n *node, spelling string) {
+	dot := strings.LastIndexByte(spelling, '.')
+	if dot < 0 {
+		panic("wire: types.zip: unknown type " + strconv.Quote(spelling))
+	}
+	pkg, name := spelling[:dot], spelling[dot+1:]
+	decl, ok := t.declarations(pkg)[name]
+	if !ok {
+		panic("wire: types.zip: undeclared type " + strconv.Quote(spelling))
+	}
+	head, body, _ := strings.Cut(decl, "\n")
+	word, rest, _ := strings.Cut(head, " ")
+	switch word {
+	case "type":
+		t.build(n, rest)
+	case "custom":
+		kind, ok := customKinds[spelling]
+		if !ok {
+			panic("wire: types.zip: no codec for " + strconv.Quote(spelling))
+		}
+		n.kind = kind
+		switch kind {
+		case kindSchemaOrBool, kindSchemaOrArray, kindSchemaOrStrings:
+			n.elem = t.node(schemaPackage + ".JSONSchemaProps")
+		}
+	case "struct":
+		n.kind, n.name = kindStruct, name
+		t.addFields(n, body, "", false)
+	}
+}
+
+// goType turns the table's spelling of a type into Go's.
+func goType(spelling string) string {
+	if elem, ok := strings.CutPrefix(spelling, "[]"); ok {
+		return "[]" + goType(elem)
+	}
+	if key, elem, ok := strings.Cut(spelling, "]"); ok {
+		return "map[" + goType(strings.TrimPrefix(key, "map[")) + "]" + goType(elem)
+	}
+	if spelling == "any" {
+		return "interface {}"
+	}
+	return path.Base(spelling)
+}
+
+// addFields adds the fields in the lines of a struct to n. The lines are those
+// of n itself, or of a struct it embeds: then embedded is the names that lead
+// there, each with a dot after it.
+func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
+	for line := range strings.Lines(lines) {
+		parts := strings.Fields(line)
+		name, spelling, flags := parts[0], parts[1], parts[2]
+		unstored := unstored || len(parts) < 4
+		if strings.Contains(flags, "i") {
+			dot := strings.LastIndexByte(spelling, '.')
+			_, inner, _ := strings.Cut(t.declarations(spelling[:dot])[spelling[dot+1:]], "\n")
+			t.addFields(n, inner, embedded+name+".", unstored)
+			continue
+		}
+		f := field{
+			name:      name,
+			errorName: embedded + name,
+			prefix:    strconv.Quote(name) + ":",
+			omitempty: strings.Contains(flags, "e"),
+			unstored:  unstored,
+		}
+		spelling, f.pointer = strings.CutPrefix(spelling, "*")
+		f.node = t.node(spelling)
+		f.always = !strings.Contains(flags, "z") &&
+			!(f.omitempty && (f.pointer || f.node.kind < kindStruct))
+		if f.always {
+			n.always |= 1 << len(n.fields)
+		}
+		n.addField(f)
+	}
+}
+
+// addField appends a field and enters it in the hash table.
+func (n *node) addField(f field) {
+	if _, twice := n.find(f.name); twice || len(n.fields) == maxFields {
+		panic("wire: types.zip: cannot hold the fields of " + n.name)
+	}
+	n.fields = append(n.fields, f)
+	slot := nameHash(f.name)
+	for n.byName[slot] != 0 {
+		slot = (slot + 1) % uint32(len(n.byName))
+	}
+	n.byName[slot] = uint8(len(n.fields))
+}
+
+// find returns the index of a field. The table is at most half full, so that a
+// search soon comes to an empty slot; for short names it beats a map by far.
+func (n *node) find(name string) (i int, ok bool) {
+	for slot := nameHash(name); n.byName[slot] != 0; slot = (slot + 1) % uint32(len(n.byName)) {
+		i := int(n.byName[slot]) - 1
+		if n.fields[i].name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// nameHash mixes what tells the names of a struct's fields apart into seven
+// bits.
+func nameHash(name string) uint32 {
+	if name == "" {
+		return 0
+	}
+	n := len(name)
+	h := uint32(name[0]) | uint32(name[n/2])<<8 | uint32(name[n-1])<<16 | uint32(n)<<24
+	return h * 0x9e3779b1 >> 25
+}

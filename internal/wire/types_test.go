@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestForKind(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		group, version, kind string
+		want                 string // "" for none
+	}{
+		{"a kind", "apps", "v1", "Deployment", "v1.Deployment"},
+		{"of the legacy group", "", "v1", "Pod", "v1.Pod"},
+		{"a list", "apps", "v1", "DeploymentList", "v1.DeploymentList"},
+		{"of a subresource", "policy", "v1", "Eviction", "v1.Eviction"},
+		{"options of a subresource", "", "v1", "PodExecOptions", "v1.PodExecOptions"},
+		{"of all groups", "apps", "v1", "DeleteOptions", "v1.DeleteOptions"},
+		{"a table", "meta.k8s.io", "v1", "Table", "v1.Table"},
+		{"a struct of the machinery", "meta.k8s.io", "v1", "ObjectMeta", "v1.ObjectMeta"},
+		{"an alpha version", "resource.k8s.io", "v1alpha3", "DeviceTaintRule", "v1alpha3.DeviceTaintRule"},
+		{"what webhooks see", "admission.k8s.io", "v1", "AdmissionReview", "v1.AdmissionReview"},
+		{"a struct that is no kind", "", "v1", "PodSpec", ""},
+		{"another group's kind", "apps", "v1", "Pod", ""},
+		{"a type that is no struct", "", "v1", "PodPhase", ""},
+		{"no such version", "apps", "v9", "Deployment", ""},
+		{"no such group", "example.com", "v1", "DeleteOptions", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ, ok := ForKind(tt.group, tt.version, tt.kind)
+			if tt.want == "" {
+				assert.False(t, ok)
+				assert.Nil(t, typ)
+				return
+			}
+			require.True(t, ok)
+			assert.Equal(t, tt.want, typ.GoName())
+		})
+	}
+}
+
+func TestForKindConcurrently(t *testing.T) {
+	var wg sync.WaitGroup
+	types := make([]*Type, 8)
+	for i := range types {
+		wg.Go(func() {
+			typ, ok := ForKind("batch", "v1", "CronJob")
+			if assert.True(t, ok) {
+				typ.Append(nil, nil)
+				types[i] = typ
+			}
+		})
+	}
+	wg.Wait()
+	for _, typ := range types {
+		assert.Same(t, types[0], typ)
+	}
+}
+
+// TestTable makes every type there is: what the generator writes, this package
+// can read.
+func TestTable(t *testing.T) {
+	table := open()
+	require.NotEmpty(t, table.packages)
+	for _, pkg := range table.packages {
+		for name := range table.declarations(pkg) {
+			n := table.node(pkg + "." + name)
+			assert.Equal(t, goType(pkg+"."+name), n.goType)
+			for i := range n.fields {
+				got, ok := n.find(n.fields[i].name)
+				assert.True(t, ok)
+				assert.Equal(t, i, got)
+			}
+		}
+	}
+	assert.Less(t, len(archive), 150<<10)
+}

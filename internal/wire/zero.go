@@ -1,0 +1,63 @@
+package wire
+
+import "math/bits"
+
+// zero returns the canonical form of a Go type's zero value. Objects are made
+// anew at each call.
+func (n *node) zero() any {
+	switch n.kind {
+	case kindBool, kindSchemaOrBool:
+		return false
+	case kindInt, kindIntOrString:
+		return int64(0)
+	case kindFloat:
+		return 0.0
+	case kindString:
+		return ""
+	case kindQuantity:
+		return "0"
+	case kindStruct:
+		obj := make(map[string]any, bits.OnesCount64(n.always))
+		n.addZeros(obj, n.always)
+		return obj
+	}
+	return nil
+}
+
+// zero is the canonical form of a field that is written although it is not set.
+func (f *field) zero() any {
+	if f.pointer {
+		return nil
+	}
+	return f.node.zero()
+}
+
+// addZeros sets the fields of a set to their zero values.
+func (n *node) addZeros(obj map[string]any, set uint64) {
+	for ; set != 0; set &= set - 1 {
+		f := &n.fields[bits.TrailingZeros64(set)]
+		obj[f.name] = f.zero()
+	}
+}
+
+// empty reports whether omitempty leaves a value out. Structs and values with
+// codecs of their own are never asked about.
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}

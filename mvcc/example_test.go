@@ -1,0 +1,188 @@
+package mvcc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+func Example() {
+	s := mvcc.New[string](mvcc.Options{})
+	w, err := s.Watch("fruit/", 0)
+	if err != nil {
+		panic(err)
+	}
+	defer w.Close()
+
+	rev, err := s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Put("fruit/apple", "green")
+		tx.Put("tree/oak", "tall")
+		return nil
+	})
+	fmt.Println(rev, err)
+
+	events, err := w.Next(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range events {
+		fmt.Println(e.Type, e.Item.Key, e.Item.Value)
+	}
+	// Output:
+	// 2 <nil>
+	// PUT fruit/apple green
+}
+
+func ExampleStore_View() {
+	s := mvcc.New[string](mvcc.Options{})
+	for _, color := range []string{"green", "red"} {
+		_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: color})
+	}
+	for _, at := range []mvcc.Revision{0, 2, 1} {
+		v, err := s.View(at)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("revision %d:", v.Revision())
+		for item := range v.Range("", "") {
+			fmt.Printf(" %s is %s since %d,", item.Key, item.Value, item.Modified)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// revision 3: apple is red since 3,
+	// revision 2: apple is green since 2,
+	// revision 1:
+}
+
+func ExampleStore_Update() {
+	s := mvcc.New[string](mvcc.Options{})
+	_, err := s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Put("apple", fmt.Sprint("picked at ", tx.Revision()))
+		if _, ok := tx.Get("basket"); !ok {
+			return errors.New("no basket")
+		}
+		return nil
+	})
+	v, _ := s.View(0)
+	fmt.Println(err, v.Revision(), v.Count("", ""))
+	// Output: no basket 1 0
+}
+
+func ExampleStore_Commit() {
+	s := mvcc.New[string](mvcc.Options{})
+	absent := []mvcc.Compare{{Key: "apple", Modified: 0}}
+	apple := mvcc.Op[string]{Key: "apple", Value: "green"}
+
+	rev, err := s.Commit(absent, apple)
+	fmt.Println(rev, err)
+	_, err = s.Commit(absent, apple)
+	fmt.Println(err, errors.Is(err, mvcc.ErrConflict))
+	rev, err = s.Commit([]mvcc.Compare{{Key: "apple", Modified: rev}}, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
+	fmt.Println(rev, err)
+	// Output:
+	// 2 <nil>
+	// mvcc: key has been modified: "apple" is at revision 2, not 0 true
+	// 3 <nil>
+}
+
+func ExampleStore_Compact() {
+	s := mvcc.New[int](mvcc.Options{})
+	for i := range 3 {
+		_, _ = s.Commit(nil, mvcc.Op[int]{Key: "n", Value: i})
+	}
+	fmt.Println(s.Compact(3))
+	for at := mvcc.Revision(2); at <= s.Revision(); at++ {
+		v, err := s.View(at)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		item, _ := v.Get("n")
+		fmt.Println(at, item.Value)
+	}
+	// Output:
+	// <nil>
+	// mvcc: required revision has been compacted: requested 2, compacted 3, current 4
+	// 3 1
+	// 4 2
+}
+
+// A server that also has other things to do while it watches.
+func ExampleWatcher_Wait() {
+	s := mvcc.New[int](mvcc.Options{})
+	w, err := s.Watch("n", 0)
+	if err != nil {
+		panic(err)
+	}
+	defer w.Close()
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			events, err := w.Poll(100)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			for _, e := range events {
+				fmt.Println(e.Type, e.Item.Key, e.Item.Value)
+				if e.Item.Value == 2 {
+					close(stop)
+				}
+			}
+			if len(events) > 0 {
+				continue
+			}
+			select {
+			case <-w.Wait():
+			case <-stop:
+				return
+			}
+		}
+	}()
+	for i := range 3 {
+		_, _ = s.Commit(nil, mvcc.Op[int]{Key: "n", Value: i})
+	}
+	<-done
+	// Output:
+	// PUT n 0
+	// PUT n 1
+	// PUT n 2
+}
+
+func ExampleStore_Fork() {
+	s := mvcc.New[string](mvcc.Options{})
+	_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: "green"})
+
+	child := s.Fork(mvcc.Options{})
+	_, _ = child.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
+
+	for _, s := range []*mvcc.Store[string]{s, child} {
+		v, _ := s.View(0)
+		_, ok := v.Get("apple")
+		fmt.Println(v.Revision(), ok)
+	}
+	// Output:
+	// 2 true
+	// 3 false
+}
+
+func ExampleStore_Log() {
+	s := mvcc.New[string](mvcc.Options{})
+	_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: "green"}, mvcc.Op[string]{Key: "pear", Value: "yellow"})
+	_, _ = s.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
+	for tx := range s.Log(0) {
+		fmt.Print(tx.Revision, ":")
+		for _, e := range tx.Events {
+			fmt.Print(" ", e.Type, " ", e.Item.Key)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 2: PUT apple PUT pear
+	// 3: DELETE apple
+}

@@ -1,0 +1,491 @@
+package mvcc
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestModel does random things to a store and to a model of it that keeps a
+// copy of everything at every revision, and expects the same of both. A failure
+// names the seed; -run 'TestModel/seed=N$' repeats it.
+func TestModel(t *testing.T) {
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 0))
+			exercise(t, random.IntN, func(step int) bool { return step < 500 })
+		})
+	}
+}
+
+// FuzzModel is TestModel with the choices made by the fuzzer, a byte each.
+func FuzzModel(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		seed := make([]byte, 2000)
+		for i := range seed {
+			seed[i] = byte(random.Uint32())
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		choose := func(n int) int {
+			if len(choices) == 0 {
+				return 0
+			}
+			c := choices[0]
+			choices = choices[1:]
+			return int(c) % n
+		}
+		exercise(t, choose, func(int) bool { return len(choices) > 0 })
+	})
+}
+
+var (
+	modelKeys     = []string{"", "a", "a/1", "a/2", "a/3", "ab", "b", "b/1", "b\xff", "b\xff\xff", "c/1/2", "\xff"}
+	modelPrefixes = []string{"", "a", "a/", "a/1", "b", "b\xff", "c/1/", "\xff", "zzz"}
+)
+
+// A world is a store and its model.
+type world struct {
+	t      *testing.T
+	choose func(n int) int
+	store  *Store[int]
+	opts   Options
+	clock  time.Time
+
+	states    []map[string]*Item[int] // by revision
+	log       []*Transaction[int]     // by revision
+	compacted Revision
+	watchers  []*modelWatcher
+}
+
+// A modelWatcher follows the rules of the documentation, by searching the whole
+// log each time.
+type modelWatcher struct {
+	watcher *Watcher[int]
+	prefix  string
+	next    Revision
+	synced  Revision // the revision of the store when everything had been delivered, -1 otherwise
+}
+
+// exercise does random steps in a growing number of worlds, forked off each other.
+func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
+	first := &world{t: t, choose: choose, clock: time.Unix(1000, 0)}
+	first.states = []map[string]*Item[int]{nil, {}}
+	first.log = []*Transaction[int]{{}, {}} // nothing leads to revision 1
+	first.opts = first.options()
+	first.store = New[int](first.opts)
+
+	worlds := []*world{first}
+	for step := 0; more(step); step++ {
+		w := worlds[choose(len(worlds))]
+		switch op := choose(20); {
+		case op < 6:
+			w.update()
+		case op < 8:
+			w.commit()
+		case op < 10:
+			w.view()
+		case op == 10:
+			w.compact()
+		case op == 11:
+			w.clock = w.clock.Add(time.Duration(choose(8)) * time.Second)
+		case op < 14:
+			w.watch()
+		case op < 18:
+			w.poll()
+		case op == 18 && len(worlds) < 4:
+			worlds = append(worlds, w.fork())
+		default:
+			w.inspect()
+		}
+	}
+	for _, w := range worlds {
+		w.inspect()
+	}
+}
+
+func (w *world) options() Options {
+	return Options{
+		Now:           func() time.Time { return w.clock },
+		KeepRevisions: int64(w.choose(3) * 5),
+		KeepFor:       time.Duration(w.choose(3)*10) * time.Second,
+	}
+}
+
+func (w *world) rev() Revision { return Revision(len(w.states) - 1) }
+
+func (w *world) key() string { return modelKeys[w.choose(len(modelKeys))] }
+
+func (w *world) prefix() string { return modelPrefixes[w.choose(len(modelPrefixes))] }
+
+// someRevision is mostly one that can be read.
+func (w *world) someRevision() Revision { return Revision(w.choose(len(w.states) + 2)) }
+
+// expire brings the model's compacted revision up to the present.
+func (w *world) expire() {
+	if w.opts.KeepRevisions > 0 {
+		w.compacted = max(w.compacted, w.rev()-Revision(w.opts.KeepRevisions))
+	}
+	if w.opts.KeepFor > 0 {
+		for rev := w.rev(); rev >= 2 && rev > w.compacted; rev-- {
+			if !w.log[rev].Time.After(w.clock.Add(-w.opts.KeepFor)) {
+				w.compacted = rev
+			}
+		}
+	}
+}
+
+func (w *world) requireRevisionError(err, cause error) {
+	w.t.Helper()
+	require.ErrorIs(w.t, err, cause)
+	var re *RevisionError
+	require.ErrorAs(w.t, err, &re)
+	require.Equal(w.t, w.rev(), re.Current)
+	require.Equal(w.t, w.compacted, re.Compacted)
+}
+
+func inRange(key, from, to string) bool { return key >= from && (to == "" || key < to) }
+
+// between returns the items of a state that are in a range, in order.
+func between(state map[string]*Item[int], from, to string) []*Item[int] {
+	var items []*Item[int]
+	for _, key := range slices.Sorted(maps.Keys(state)) {
+		if inRange(key, from, to) {
+			items = append(items, state[key])
+		}
+	}
+	return items
+}
+
+func (w *world) update() {
+	rev := w.rev() + 1
+	before, after := w.states[rev-1], maps.Clone(w.states[rev-1])
+	var order []string
+	touch := func(key string) {
+		if !slices.Contains(order, key) {
+			order = append(order, key)
+		}
+	}
+	fail := w.choose(8) == 0
+	failed := errors.New("failed")
+
+	got, err := w.store.Update(func(tx *Txn[int]) error {
+		require.Equal(w.t, rev, tx.Revision())
+		for range w.choose(14) {
+			key := w.key()
+			switch w.choose(6) {
+			case 0, 1, 2:
+				item := &Item[int]{Key: key, Value: w.choose(100), Created: rev, Modified: rev, Version: 1}
+				if prev := before[key]; prev != nil {
+					item.Created, item.Version = prev.Created, prev.Version+1
+				}
+				tx.Put(key, item.Value)
+				after[key] = item
+				touch(key)
+			case 3:
+				require.Equal(w.t, after[key] != nil, tx.Delete(key))
+				if after[key] != nil {
+					touch(key)
+				}
+				delete(after, key)
+			case 4:
+				item, ok := tx.Get(key)
+				require.Equal(w.t, after[key] != nil, ok)
+				if ok {
+					require.Equal(w.t, after[key], item)
+				}
+			case 5:
+				to := w.key()
+				require.Equal(w.t, between(after, key, to), slices.Collect(tx.Range(key, to)))
+			}
+		}
+		if fail {
+			return failed
+		}
+		return nil
+	})
+	if fail {
+		require.Same(w.t, failed, err)
+		return
+	}
+	require.NoError(w.t, err)
+
+	tx := &Transaction[int]{Revision: rev, Time: w.clock}
+	for _, key := range order {
+		switch prev, item := before[key], after[key]; {
+		case item != nil:
+			tx.Events = append(tx.Events, Event[int]{Put, item, prev})
+		case prev != nil:
+			tx.Events = append(tx.Events, Event[int]{Delete, &Item[int]{Key: key, Modified: rev}, prev})
+		}
+	}
+	if len(tx.Events) == 0 {
+		rev--
+	} else {
+		w.states = append(w.states, after)
+		w.log = append(w.log, tx)
+	}
+	require.Equal(w.t, rev, got)
+}
+
+func (w *world) commit() {
+	c := Compare{Key: w.key()}
+	have := Revision(0)
+	if item := w.states[w.rev()][c.Key]; item != nil {
+		have = item.Modified
+	}
+	if c.Modified = have; w.choose(3) == 0 {
+		c.Modified = w.someRevision()
+	}
+	rev, err := w.store.Commit([]Compare{c}, Op[int]{Key: c.Key, Value: 7})
+	if c.Modified != have {
+		require.Equal(w.t, &ConflictError{Key: c.Key, Want: c.Modified, Have: have}, err)
+		return
+	}
+	require.NoError(w.t, err)
+	require.Equal(w.t, w.rev()+1, rev)
+
+	prev := w.states[w.rev()][c.Key]
+	item := &Item[int]{Key: c.Key, Value: 7, Created: rev, Modified: rev, Version: 1}
+	if prev != nil {
+		item.Created, item.Version = prev.Created, prev.Version+1
+	}
+	after := maps.Clone(w.states[w.rev()])
+	after[c.Key] = item
+	w.states = append(w.states, after)
+	w.log = append(w.log, &Transaction[int]{rev, w.clock, []Event[int]{{Put, item, prev}}})
+}
+
+func (w *world) view() {
+	w.expire()
+	at := w.someRevision()
+	v, err := w.store.View(at)
+	switch {
+	case at == 0:
+		at = w.rev()
+	case at > w.rev():
+		w.requireRevisionError(err, ErrFutureRevision)
+		return
+	case at < w.compacted:
+		w.requireRevisionError(err, ErrCompacted)
+		return
+	}
+	require.NoError(w.t, err)
+	require.Equal(w.t, at, v.Revision())
+
+	if w.choose(4) == 0 {
+		// What happens later must not show in the view.
+		w.update()
+		w.compact()
+	}
+	state := w.states[at]
+	for _, key := range modelKeys {
+		item, ok := v.Get(key)
+		require.Equal(w.t, state[key], item, "%q at %d", key, at)
+		require.Equal(w.t, state[key] != nil, ok)
+	}
+	for _, r := range [][2]string{{w.key(), w.key()}, {w.key(), ""}, {"", ""}} {
+		want := between(state, r[0], r[1])
+		require.Equal(w.t, want, slices.Collect(v.Range(r[0], r[1])), "%q at %d", r, at)
+		require.Equal(w.t, len(want), v.Count(r[0], r[1]))
+		n := w.choose(len(want) + 1)
+		for item := range v.Range(r[0], r[1]) {
+			if n--; n <= 0 {
+				require.Contains(w.t, want, item)
+				break
+			}
+		}
+	}
+}
+
+func (w *world) compact() {
+	w.expire()
+	rev := w.someRevision()
+	err := w.store.Compact(rev)
+	switch {
+	case rev <= w.compacted:
+		w.requireRevisionError(err, ErrCompacted)
+	case rev > w.rev():
+		w.requireRevisionError(err, ErrFutureRevision)
+	default:
+		require.NoError(w.t, err)
+		w.compacted = rev
+		oldest, ok := w.store.log.entries.Min()
+		require.True(w.t, ok && oldest.rev >= rev || rev == 1, "everything below is freed")
+	}
+	require.Equal(w.t, w.compacted, w.store.Compacted())
+}
+
+func (w *world) watch() {
+	w.expire()
+	m := &modelWatcher{prefix: w.prefix(), next: w.someRevision(), synced: -1}
+	var err error
+	m.watcher, err = w.store.Watch(m.prefix, m.next)
+	if m.next == 0 {
+		m.next = w.rev() + 1
+	}
+	if m.next < w.compacted {
+		w.requireRevisionError(err, ErrCompacted)
+		return
+	}
+	require.NoError(w.t, err)
+	m.next = max(m.next, 2)
+	if m.next > w.rev() {
+		m.synced = w.rev()
+	}
+	w.watchers = append(w.watchers, m)
+}
+
+// matching returns the events of a transaction that a watcher is to see.
+func (m *modelWatcher) matching(tx *Transaction[int]) []Event[int] {
+	var events []Event[int]
+	for _, e := range tx.Events {
+		if strings.HasPrefix(e.Item.Key, m.prefix) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// missed returns the first revision with a matching event since the watcher was synced, 0 if none.
+func (w *world) missed(m *modelWatcher) Revision {
+	for rev := m.synced + 1; rev <= w.rev(); rev++ {
+		if len(m.matching(w.log[rev])) > 0 {
+			return rev
+		}
+	}
+	return 0
+}
+
+func (w *world) poll() {
+	if len(w.watchers) == 0 {
+		return
+	}
+	w.expire()
+	i := w.choose(len(w.watchers))
+	m := w.watchers[i]
+	if w.choose(10) == 0 {
+		m.watcher.Close()
+		m.watcher.Close()
+		_, err := m.watcher.Poll(0)
+		require.ErrorIs(w.t, err, ErrClosed)
+		w.watchers = slices.Delete(w.watchers, i, i+1)
+		return
+	}
+
+	progress := m.next - 1
+	idle := false
+	if m.synced >= 0 {
+		switch missed := w.missed(m); missed {
+		case 0:
+			idle = true
+			progress = max(progress, w.rev())
+		default:
+			progress = max(progress, missed-1)
+		}
+	}
+	require.Equal(w.t, progress, m.watcher.Revision())
+	select {
+	case <-m.watcher.Wait():
+		require.False(w.t, idle, "woken for nothing")
+	default:
+		require.True(w.t, idle, "not woken")
+	}
+
+	limit := w.choose(6)
+	events, err := m.watcher.Poll(limit)
+	m.next = progress + 1
+	if m.next <= w.rev() && m.next < w.compacted {
+		w.requireRevisionError(err, ErrCompacted)
+		require.Empty(w.t, events)
+		m.synced = -1
+		return
+	}
+	require.NoError(w.t, err)
+	var want []Event[int]
+	for m.next <= w.rev() && (limit == 0 || len(want) < limit) {
+		want = append(want, m.matching(w.log[m.next])...)
+		m.next++
+	}
+	require.Equal(w.t, want, append([]Event[int](nil), events...))
+	if m.synced = -1; m.next > w.rev() {
+		m.synced = w.rev()
+	}
+	require.Equal(w.t, m.next-1, m.watcher.Revision())
+}
+
+func (w *world) fork() *world {
+	child := *w
+	child.watchers = nil
+	child.states = slices.Clone(w.states)
+	child.log = slices.Clone(w.log)
+	w.expire()
+	child.compacted = w.compacted
+	child.opts = child.options()
+	child.store = w.store.Fork(child.opts)
+	return &child
+}
+
+// inspect compares the log, and checks what must hold of the store itself.
+func (w *world) inspect() {
+	w.expire()
+	require.Equal(w.t, w.rev(), w.store.Revision())
+	require.Equal(w.t, w.compacted, w.store.Compacted())
+
+	from := w.someRevision()
+	var want []*Transaction[int]
+	for rev := max(from, w.compacted, 2); rev <= w.rev(); rev++ {
+		want = append(want, w.log[rev])
+	}
+	require.Equal(w.t, want, slices.Collect(w.store.Log(from)))
+
+	oldest := max(w.compacted, 1)
+	at := w.clock.Add(-time.Duration(w.choose(30)) * time.Second)
+	for rev := oldest + 1; rev <= w.rev() && !w.log[rev].Time.After(at); rev++ {
+		oldest = rev
+	}
+	require.Equal(w.t, oldest, w.store.RevisionAt(at))
+
+	type ended struct {
+		key string
+		end Revision
+	}
+	indexed := make(map[ended]*Item[int])
+	for e := range w.store.past.entries.Ascend {
+		indexed[ended{e.key, e.end}] = e.item
+	}
+	logged := make(map[ended]*Item[int])
+	for e := range w.store.log.entries.Ascend {
+		for _, event := range e.tx.Events {
+			if event.Prev != nil {
+				logged[ended{event.Prev.Key, e.rev}] = event.Prev
+			}
+		}
+	}
+	require.Equal(w.t, logged, indexed, "the past is an index of the log")
+
+	groups := make(map[string]int)
+	for _, m := range w.watchers {
+		groups[m.prefix]++
+	}
+	require.Len(w.t, w.store.groups.byPrefix, len(groups))
+	lengths := make(map[int]int)
+	for prefix, n := range groups {
+		require.Equal(w.t, n, w.store.groups.byPrefix[prefix].watchers)
+		lengths[len(prefix)]++
+	}
+	require.Len(w.t, w.store.groups.lengths, len(lengths))
+	for _, l := range w.store.groups.lengths {
+		require.Equal(w.t, lengths[l.length], l.groups)
+	}
+}
