@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -117,11 +117,14 @@ func (s *Server) read(name string, options []ReadOption) (*resource.Type, *mvcc.
 // It fails for what is no valid object of its kind, and for a namespace that is
 // not there.
 func (s *Server) Put(object any) (Object, error) {
-	b, err := encode(object)
+	docs, err := documentsOf(object)
+	if err == nil && len(docs) != 1 {
+		err = fmt.Errorf("%d objects instead of one", len(docs))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", err)
 	}
-	out, err := s.api.Put(b)
+	out, err := s.api.Put(docs[0].json)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", err)
 	}
@@ -138,109 +141,168 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return s.api.Remove(t, namespace, name)
 }
 
-func encode(object any) ([]byte, error) {
-	switch o := object.(type) {
-	case []byte:
-		return yaml.YAMLToJSON(o)
-	case string:
-		return yaml.YAMLToJSON([]byte(o))
-	}
-	return json.Marshal(object)
-}
-
-// load puts the objects of the options: namespaces first.
+// load puts the objects of the options: what others need first.
 func (s *Server) load() error {
-	objects := slices.Clone(s.config.objects)
-	for _, f := range slices.Concat(s.config.definitions, s.config.files) {
-		more, err := f.read()
-		if err != nil {
-			return err
-		}
-		objects = append(objects, more...)
+	docs, err := s.config.documents()
+	if err != nil {
+		return fmt.Errorf("fakeapi: %w", err)
 	}
-	var docs [][]byte
-	for _, o := range objects {
-		b, err := encode(o)
-		if err != nil {
-			return fmt.Errorf("fakeapi: %w", err)
-		}
-		docs = append(docs, b)
-	}
-	slices.SortStableFunc(docs, func(a, b []byte) int { return rank(a) - rank(b) })
-	for _, b := range docs {
-		if _, err := s.api.Put(b); err != nil {
-			return fmt.Errorf("fakeapi: %w", err)
+	slices.SortStableFunc(docs, func(a, b document) int { return a.rank() - b.rank() })
+	for _, d := range docs {
+		if _, err := s.api.Put(d.json); err != nil {
+			return fmt.Errorf("fakeapi: %s: %w", d.source, err)
 		}
 	}
 	return nil
 }
 
+// A document is one object to load.
+type document struct {
+	json   []byte
+	source string // what to call the place it is from in an error
+	kind   string
+}
+
 // rank puts what other objects need before them.
-func rank(object []byte) int {
-	var head struct{ Kind string }
-	if json.Unmarshal(object, &head) == nil {
-		switch head.Kind {
-		case "CustomResourceDefinition":
-			return 0
-		case "Namespace":
-			return 1
-		}
+func (d document) rank() int {
+	switch d.kind {
+	case "CustomResourceDefinition":
+		return 0
+	case "Namespace":
+		return 1
 	}
 	return 2
 }
 
-// read reads the objects of the files; a List stands for its items.
-func (f files) read() ([]any, error) {
-	var out []any
-	for _, glob := range f.globs {
-		names, err := fs.Glob(f.fsys, glob)
+// documents are all objects that the options name.
+func (c *config) documents() ([]document, error) {
+	var out []document
+	for i, o := range c.objects {
+		docs, err := documentsOf(o)
 		if err != nil {
-			return nil, fmt.Errorf("fakeapi: %q: %w", glob, err)
+			return nil, fmt.Errorf("object %d of WithObjects: %w", i+1, err)
 		}
-		if len(names) == 0 {
-			return nil, fmt.Errorf("fakeapi: no file matches %q", glob)
+		for _, d := range docs {
+			d.source = fmt.Sprintf("object %d of WithObjects", i+1)
+			out = append(out, d)
 		}
-		for _, name := range names {
-			b, err := fs.ReadFile(f.fsys, name)
-			if err != nil {
-				return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	for _, f := range c.files {
+		docs, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, docs...)
+	}
+	return out, nil
+}
+
+// read reads the objects of the files, each file once.
+func (f files) read() ([]document, error) {
+	var names []string
+	for _, glob := range f.globs {
+		matches, err := fs.Glob(f.fsys, glob)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", glob, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("no file matches %q", glob)
+		}
+		for _, name := range matches {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
-			objects, err := documents(b)
-			if err != nil {
-				return nil, fmt.Errorf("fakeapi: %s: %w", name, err)
-			}
-			out = append(out, objects...)
+		}
+	}
+	var out []document
+	for _, name := range names {
+		b, err := fs.ReadFile(f.fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		docs, err := documentsOf(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, d := range docs {
+			d.source = name
+			out = append(out, d)
 		}
 	}
 	return out, nil
 }
 
-// documents splits a YAML stream into its objects.
-func documents(b []byte) ([]any, error) {
-	var out []any
-	for doc := range bytes.SplitSeq(append([]byte("\n"), b...), []byte("\n---")) {
-		j, err := yaml.YAMLToJSON(doc)
+// documentsOf returns the objects in a Go value, or in YAML or JSON as []byte
+// or string: a stream of documents, in which a list stands for its items.
+func documentsOf(object any) ([]document, error) {
+	switch o := object.(type) {
+	case []byte:
+		return split(o)
+	case string:
+		return split([]byte(o))
+	}
+	b, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return expand(b)
+}
+
+// split returns the objects of a YAML stream. Empty documents are none.
+func split(stream []byte) ([]document, error) {
+	var out []document
+	i := 0
+	for doc := range bytes.SplitSeq(append([]byte("\n"), stream...), []byte("\n---")) {
+		b, err := yaml.YAMLToJSONStrict(doc)
+		if err == nil && string(b) == "null" {
+			continue
+		}
+		i++
+		var docs []document
+		if err == nil {
+			docs, err = expand(b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		out = append(out, docs...)
+	}
+	return out, nil
+}
+
+// expand returns the object of a JSON document, or the items if it is a list.
+// Items of a list of one kind, such as a PodList, need not repeat it.
+func expand(b []byte) ([]document, error) {
+	var head struct {
+		APIVersion string                       `json:"apiVersion"`
+		Kind       string                       `json:"kind"`
+		Items      []map[string]json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, err
+	}
+	kind, isList := strings.CutSuffix(head.Kind, "List")
+	if !isList || head.Items == nil {
+		if head.Kind == "" || head.APIVersion == "" {
+			return nil, errors.New("an object without kind and apiVersion")
+		}
+		return []document{{json: b, kind: head.Kind}}, nil
+	}
+	var out []document
+	for i, item := range head.Items {
+		if item["kind"] == nil && kind != "" {
+			item["kind"], _ = json.Marshal(kind)
+			item["apiVersion"], _ = json.Marshal(head.APIVersion)
+		}
+		b, err := json.Marshal(item)
 		if err != nil {
 			return nil, err
 		}
-		var list struct {
-			Kind  string            `json:"kind"`
-			Items []json.RawMessage `json:"items"`
+		docs, err := expand(b)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
-		switch err := json.Unmarshal(j, &list); {
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
-		case list.Kind == "":
-			if !bytes.Equal(j, []byte("null")) {
-				return nil, errors.New("an object without a kind")
-			}
-		case list.Kind == "List":
-			for _, item := range list.Items {
-				out = append(out, json.RawMessage(item))
-			}
-		default:
-			out = append(out, json.RawMessage(j))
-		}
+		out = append(out, docs...)
 	}
 	return out, nil
 }

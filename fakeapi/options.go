@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -17,13 +18,12 @@ type Option func(*config)
 
 // config is what the options say.
 type config struct {
-	http        httptest.Options
-	server      apiserver.Config
-	profile     string
-	start       time.Time // of a clock that stands still; zero: it runs
-	objects     []any
-	files       []files
-	definitions []files
+	http    httptest.Options
+	server  apiserver.Config
+	profile string
+	start   time.Time // of a clock that stands still; zero: it runs
+	objects []any
+	files   []files
 }
 
 // files are YAML or JSON files to load objects from.
@@ -91,8 +91,21 @@ func WithToken(token string, user User) Option {
 // Differs from kube-apiserver: roles and bindings are not looked at.
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
 
+// WithFeatureGates turns features on and off by the names of kube-apiserver's
+// feature gates. The server has CBORServingAndStorage, which is off by default;
+// any other is an error of New.
+func WithFeatureGates(gates map[string]bool) Option {
+	return func(c *config) {
+		if c.server.FeatureGates == nil {
+			c.server.FeatureGates = map[string]bool{}
+		}
+		maps.Copy(c.server.FeatureGates, gates)
+	}
+}
+
 // WithObjects puts objects into the server before it is handed out, as
-// Server.Put does: namespaces first, then in their order.
+// Server.Put does: namespaces first, then in their order. A list, and YAML of
+// several documents, stand for the objects in them.
 func WithObjects(objects ...any) Option {
 	return func(c *config) { c.objects = append(c.objects, objects...) }
 }

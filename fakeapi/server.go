@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -35,7 +36,7 @@ func New(options ...Option) (*Server, error) {
 	}
 	api, err := apiserver.New(c.server)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	s, err := serve(api, c)
 	if err != nil {
@@ -52,7 +53,7 @@ func serve(api *apiserver.Server, c *config) (*Server, error) {
 	h, err := httptest.Start(api, c.http)
 	if err != nil {
 		api.Close()
-		return nil, err
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	return &Server{URL: h.URL, api: api, http: h, config: c}, nil
 }

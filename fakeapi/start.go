@@ -16,7 +16,7 @@ func Start(t TB, options ...Option) *Server {
 	t.Helper()
 	s, err := New(options...)
 	if err != nil {
-		t.Fatalf("fakeapi.Start: %v", err)
+		t.Fatalf("%v", err)
 		return nil
 	}
 	s.endWith(t)
@@ -33,7 +33,7 @@ func (s *Server) Fork(t TB) *Server {
 	t.Helper()
 	f, err := s.NewFork()
 	if err != nil {
-		t.Fatalf("fakeapi: Fork: %v", err)
+		t.Fatalf("%v", err)
 		return nil
 	}
 	f.endWith(t)

@@ -118,7 +118,8 @@ type pastCursor[V any] struct {
 	to    string
 	seek  pastEntry[V] // where to go on; with end == never, past all versions of the key
 	done  bool
-	ahead []*Item[V]
+	ahead []*Item[V] // found and not returned yet, a part of found
+	found [64]*Item[V]
 }
 
 // never is later than any revision.
@@ -137,17 +138,14 @@ func (c *pastCursor[V]) next() *Item[V] {
 	return item
 }
 
-// readAhead fills ahead with up to 64 versions, none if there are no more.
+// readAhead finds the next versions, none if there are no more.
 //
 // A key with many versions is not walked through: after a few steps that found
 // nothing the tree is searched for where to go on.
 func (c *pastCursor[V]) readAhead() {
-	const (
-		enough   = 64
-		patience = 8
-	)
-	c.ahead = c.ahead[:0]
-	for !c.done && len(c.ahead) < enough {
+	const patience = 8
+	c.ahead = c.found[:0]
+	for !c.done && len(c.ahead) < len(c.found) {
 		c.done = true // unless the walk is broken off
 		idle := 0
 		c.tree.AscendGreaterOrEqual(c.seek, func(e pastEntry[V]) bool {
@@ -155,19 +153,18 @@ func (c *pastCursor[V]) readAhead() {
 				return false
 			}
 			idle++
-			switch {
-			case e.end <= c.rev:
+			if e.end <= c.rev {
 				c.seek = pastEntry[V]{key: e.key, end: c.rev + 1}
-			case c.seek.end != never || c.seek.key != e.key:
-				// The first version of its key that ended after the view: no
-				// later one can have begun before it.
+			} else {
+				// No later version of the key can have begun before the first
+				// that ended after the view.
 				c.seek = pastEntry[V]{key: e.key, end: never}
 				if e.item.Modified <= c.rev {
 					c.ahead = append(c.ahead, e.item)
 					idle = 0
 				}
 			}
-			c.done = idle < patience && len(c.ahead) < enough
+			c.done = idle < patience && len(c.ahead) < len(c.found)
 			return c.done
 		})
 	}

@@ -1,25 +1,28 @@
-// Fakeapi is a Kubernetes API server for tests.
+// Fakeapi is a Kubernetes API server for tests, for those who do not write
+// their tests in Go.
 //
 //	fakeapi serve --listen 127.0.0.1:8080 --kubeconfig fake.kubeconfig
 //	kubectl --kubeconfig fake.kubeconfig get namespaces
+//
+// The exit status is 0 if all went well, 1 if a command failed, and 2 if the
+// command line makes no sense.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
+	"strings"
 	"syscall"
 )
 
 // A command is what follows the program's name.
 type command struct {
 	name, summary string
-	run           func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+	run           func(ctx context.Context, args []string, stdout io.Writer) error
 }
 
 var commands = []command{
@@ -29,61 +32,53 @@ var commands = []command{
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// errUsage says that the command line is wrong, which has been told already.
-var errUsage = errors.New("usage")
+// A usageError is about the command line rather than about what it asks for.
+type usageError struct{ err error }
 
-// run runs a command line and returns the exit status: 0, 1 for a failure, 2
-// for a command line that makes no sense.
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// run runs a command line and returns the exit status. When ctx ends, so does
+// what runs.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		usage(stderr)
+		printCommands(stderr)
 		return 2
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		usage(stdout)
+		printCommands(stdout)
 		return 0
 	}
 	for _, c := range commands {
 		if c.name != args[0] {
 			continue
 		}
-		switch err := c.run(ctx, args[1:], stdout, stderr); {
-		case err == nil, errors.Is(err, flag.ErrHelp):
+		err := c.run(ctx, args[1:], stdout)
+		var usage *usageError
+		switch {
+		case err == nil:
 			return 0
-		case errors.Is(err, errUsage):
+		case errors.As(err, &usage):
+			fmt.Fprintf(stderr, "fakeapi %s: %v\n\"fakeapi %s --help\" lists the flags.\n", c.name, err, c.name)
 			return 2
-		default:
-			fmt.Fprintf(stderr, "fakeapi %s: %v\n", c.name, err)
-			return 1
 		}
+		fmt.Fprintf(stderr, "fakeapi %s: %s\n", c.name, strings.TrimPrefix(err.Error(), "fakeapi: "))
+		return 1
 	}
 	fmt.Fprintf(stderr, "fakeapi: unknown command %q\n\n", args[0])
-	usage(stderr)
+	printCommands(stderr)
 	return 2
 }
 
-func usage(w io.Writer) {
-	fmt.Fprintf(w, "Fakeapi is a Kubernetes API server for tests.\n\nUsage:\n\n\tfakeapi COMMAND [flags]\n\nCommands:\n\n")
+func printCommands(w io.Writer) {
+	fmt.Fprint(w, "Fakeapi is a Kubernetes API server for tests.\n\nUsage:\n\n  fakeapi COMMAND [flags]\n\nCommands:\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "\t%-10s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-8s  %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nfakeapi COMMAND --help tells the flags of a command.\n")
-}
-
-func version(_ context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) > 0 {
-		fmt.Fprintln(stderr, "usage: fakeapi version")
-		return errUsage
-	}
-	v := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
-	}
-	fmt.Fprintf(stdout, "fakeapi %s\n", v)
-	return nil
+	fmt.Fprint(w, "\n\"fakeapi COMMAND --help\" lists the flags of a command.\n")
 }

@@ -2,79 +2,59 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/profile"
 )
 
-// serve starts a server and keeps it until ctx ends.
-func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	listen := fs.String("listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 is a free one")
-	tls := fs.Bool("tls", false, "serve HTTPS")
-	certDir := fs.String("cert-dir", "", "`DIR` of apiserver.crt and apiserver.key, written if missing (with --tls)")
-	kubeconfig := fs.String("kubeconfig", "", "write a kubeconfig to `FILE`")
-	tokens := fs.String("token-auth-file", "", "CSV `FILE` of known users: token,user,uid,\"group1,group2\"")
-	mode := fs.String("authorization-mode", "AlwaysAllow", "`MODE`: AlwaysAllow or RBAC")
-	serviceRange := fs.String("service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of service addresses")
-	profile := fs.String("profile", "", "Kubernetes `RELEASE` to be: v1.36 (default), v1.35, ...")
-	runtimeConfig := fs.String("runtime-config", "", "`LIST` of API versions to turn on: api/all=true")
-	controllers := fs.String("controllers", "none", "`LIST` of controllers to run; there are none yet")
-	gates := fs.String("feature-gates", "", "`LIST` of Gate=true|false")
-	seed := fs.Uint64("seed", 0, "`SEED` that makes UIDs and generated names the same every time; 0 for random ones")
-	objects := fs.String("objects", "", "`DIR` of YAML files with objects to start with")
-	crds := fs.String("crds", "", "`DIR` of YAML files with CustomResourceDefinitions to start with")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return errUsage
+// A serveCommand is the command line of serve. Flags that kube-apiserver has
+// have its names.
+type serveCommand struct {
+	listen        string
+	tls           bool
+	certDir       string
+	kubeconfig    string
+	tokens        string
+	authorization string
+	profile       string
+	runtimeConfig switches
+	featureGates  switches
+	objects       string
+	crds          string
+	seed          uint64
+	clock         time.Time
+	history       time.Duration
+	control       bool
+}
+
+// serve starts a server, prints its URL and keeps it until ctx ends.
+func serve(ctx context.Context, args []string, stdout io.Writer) error {
+	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+	if help, err := c.flags().parse(args, stdout); help || err != nil {
+		return err
 	}
-	if fs.NArg() > 0 {
-		fmt.Fprintf(stderr, "fakeapi serve: unexpected argument %q\n", fs.Arg(0))
-		return errUsage
-	}
-	_, _, _ = serviceRange, gates, runtimeConfig
-	options := []fakeapi.Option{fakeapi.WithAddress(*listen), fakeapi.WithProfile(*profile), fakeapi.WithSeed(*seed)}
-	if *controllers != "none" {
-		return fmt.Errorf("--controllers: no controller is named %q; there are none yet", *controllers)
-	}
-	if *tls {
-		options = append(options, fakeapi.WithTLS(), fakeapi.WithCertDir(*certDir))
-	}
-	switch *mode {
-	case "AlwaysAllow":
-	case "RBAC":
-		options = append(options, fakeapi.WithRBAC())
-	default:
-		return fmt.Errorf("--authorization-mode: %q is neither AlwaysAllow nor RBAC", *mode)
-	}
-	if *tokens != "" {
-		more, err := readTokens(*tokens)
-		if err != nil {
-			return err
-		}
-		options = append(options, more...)
-	}
-	for _, dir := range []string{*crds, *objects} {
-		if dir != "" {
-			options = append(options, fakeapi.WithObjectFiles(os.DirFS(dir), "*.yaml"))
-		}
+	options, err := c.options()
+	if err != nil {
+		return err
 	}
 	srv, err := fakeapi.New(options...)
 	if err != nil {
 		return err
 	}
 	defer srv.Close()
-	if *kubeconfig != "" {
-		if err := srv.WriteKubeconfig(*kubeconfig); err != nil {
+	if c.kubeconfig != "" {
+		if err := srv.WriteKubeconfig(c.kubeconfig); err != nil {
 			return err
 		}
 	}
@@ -83,33 +63,147 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// readTokens reads a token file: a line a user, with token, name, uid and,
-// optionally, a quoted list of groups.
-func readTokens(name string) ([]fakeapi.Option, error) {
-	f, err := os.Open(name)
+func (c *serveCommand) flags() *flagSet {
+	return &flagSet{
+		synopsis: "fakeapi serve [flags]",
+		groups: []flagGroup{
+			{"Where it is reached", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, on a free port if that is 0; the URL is printed on start")
+				fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a throwaway certificate")
+				fs.StringVar(&c.certDir, "cert-dir", "", "keep the certificate in `DIR`, as apiserver.crt and apiserver.key; those that are there are served")
+				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig to `FILE` on start")
+				fs.BoolVar(&c.control, "control", true, "serve /debug/fakeapi/, by which tests compact, reset, move the clock, ...")
+			}},
+			{"Who may do what", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.tokens, "token-auth-file", "", "know the users of the CSV `FILE`: token,user,uid,\"group1,group2\"; without it everybody is an administrator")
+				fs.Func("authorization-mode", "authorize by `MODE`: AlwaysAllow, or RBAC, where system:masters may do everything and others see discovery (default AlwaysAllow)", c.setAuthorization)
+			}},
+			{"What it serves", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.Func("runtime-config", "serve all API versions, with `api/all=true`, instead of those on by default", c.runtimeConfig.set)
+				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the gate is CBORServingAndStorage: what needs it is answered with 501", c.setFeatureGates)
+				fs.Func("service-cluster-ip-range", "have `CIDR` for the addresses of Services; it is checked, and none are given out", checkServiceRange)
+				fs.Func("controllers", "run the controllers of `LIST`; there are none, so the only value is none (default none)", checkControllers)
+			}},
+			{"What it starts with", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.crds, "crds", "", "put the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json); their resources are not served")
+				fs.StringVar(&c.objects, "objects", "", "put the objects in `DIR` (*.yaml, *.yml, *.json)")
+			}},
+			{"Time and chance", func(fs *flag.FlagSet) {
+				fs.Uint64Var(&c.seed, "seed", 0, "make the same UIDs and generated names in every run with `NUMBER`; 0 makes random ones")
+				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until POST /debug/fakeapi/clock moves it", c.setClock)
+				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep old versions for `DURATION`")
+			}},
+		},
+	}
+}
+
+func (c *serveCommand) setAuthorization(mode string) error {
+	if mode != "AlwaysAllow" && mode != "RBAC" {
+		return errors.New("it is neither AlwaysAllow nor RBAC")
+	}
+	c.authorization = mode
+	return nil
+}
+
+func (c *serveCommand) setFeatureGates(value string) error {
+	if err := c.featureGates.set(value); err != nil {
+		return err
+	}
+	return apiserver.CheckFeatureGates(c.featureGates)
+}
+
+func (c *serveCommand) setClock(value string) (err error) {
+	c.clock, err = time.Parse(time.RFC3339, value)
+	return err
+}
+
+// options are those of the server that the command line asks for.
+func (c *serveCommand) options() ([]fakeapi.Option, error) {
+	release, err := c.release()
 	if err != nil {
+		return nil, &usageError{err}
+	}
+	options := []fakeapi.Option{
+		fakeapi.WithAddress(c.listen),
+		fakeapi.WithProfile(release),
+		fakeapi.WithFeatureGates(c.featureGates),
+		fakeapi.WithSeed(c.seed),
+		fakeapi.WithClock(c.clock),
+		fakeapi.WithHistory(c.history),
+	}
+	switch {
+	case c.tls:
+		options = append(options, fakeapi.WithTLS(), fakeapi.WithCertDir(c.certDir))
+	case c.certDir != "":
+		return nil, &usageError{errors.New("--cert-dir needs --tls")}
+	}
+	if c.history <= 0 {
+		return nil, &usageError{errors.New("--history must be positive")}
+	}
+	if c.authorization == "RBAC" {
+		options = append(options, fakeapi.WithRBAC())
+	}
+	if !c.control {
+		options = append(options, fakeapi.WithoutControl())
+	}
+	if c.tokens != "" {
+		users, err := readTokens(c.tokens)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, users...)
+	}
+	for _, dir := range []string{c.crds, c.objects} {
+		if dir == "" {
+			continue
+		}
+		files, err := objectFiles(dir)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, files)
+	}
+	return options, nil
+}
+
+// release is the name of the profile to serve.
+func (c *serveCommand) release() (string, error) {
+	name := c.profile
+	for _, key := range slices.Sorted(maps.Keys(c.runtimeConfig)) {
+		if key != "api/all" {
+			return "", fmt.Errorf("--runtime-config: %q cannot be turned on or off, only api/all can", key)
+		}
+		name = strings.TrimSuffix(name, "-all")
+		if c.runtimeConfig[key] {
+			name += "-all"
+		}
+	}
+	if _, err := profile.Open(name); err != nil {
+		return "", fmt.Errorf("--profile: %w", err)
+	}
+	return name, nil
+}
+
+// objectFiles is the option that loads the YAML and JSON files of a directory,
+// of which there must be one.
+func objectFiles(dir string) (fakeapi.Option, error) {
+	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = -1
-	var options []fakeapi.Option
-	for {
-		record, err := r.Read()
-		if err == io.EOF {
-			return options, nil
-		}
+	fsys := os.DirFS(dir)
+	var globs []string
+	for _, glob := range []string{"*.yaml", "*.yml", "*.json"} {
+		names, err := fs.Glob(fsys, glob)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		if len(record) < 3 {
-			line, _ := r.FieldPos(0)
-			return nil, fmt.Errorf("%s:%d: a token needs at least token, user and uid", name, line)
+		if len(names) > 0 {
+			globs = append(globs, glob)
 		}
-		user := fakeapi.User{Name: record[1], UID: record[2]}
-		if len(record) > 3 && record[3] != "" {
-			user.Groups = strings.Split(record[3], ",")
-		}
-		options = append(options, fakeapi.WithToken(record[0], user))
 	}
+	if len(globs) == 0 {
+		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
+	}
+	return fakeapi.WithObjectFiles(fsys, globs...), nil
 }

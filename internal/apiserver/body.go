@@ -58,8 +58,9 @@ func readAll(src io.Reader, size int64) ([]byte, error) {
 // decode reads the body as an object of the kind that the path takes. Unknown
 // and duplicate fields are refused, warned of or dropped, as fieldValidation
 // says; warning is the default.
-func (r *request) decode(body []byte, kind resource.Kind, codec resource.Codec, o *writeOptions) (map[string]any, error) {
-	obj, fieldErrors, err := codec.Decode(body, o.FieldValidation != "Ignore")
+func (r *request) decode(body []byte, o *writeOptions) (map[string]any, error) {
+	kind := resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}
+	obj, fieldErrors, err := r.typ.Codec.Decode(body, o.FieldValidation != "Ignore")
 	if err != nil || !kind.Fits(obj) {
 		return nil, r.notDecoded(body, kind, err)
 	}
@@ -71,8 +72,16 @@ func (r *request) decode(body []byte, kind resource.Kind, codec resource.Codec, 
 			r.warn(e.Error())
 		}
 	}
-	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GroupVersion.String()
-	return obj, nil
+	return completed(r.typ, obj), nil
+}
+
+// completed gives a decoded object its kind and its defaults.
+func completed(t *resource.Type, obj map[string]any) map[string]any {
+	obj["kind"], obj["apiVersion"] = t.Kind, t.GroupVersion.String()
+	if t.Default != nil {
+		t.Default(obj)
+	}
+	return obj
 }
 
 // strictError joins what fieldValidation=Strict does not let pass.

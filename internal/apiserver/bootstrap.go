@@ -25,8 +25,7 @@ func (s *Server) bootstrap() error {
 
 // make creates an object on the server's own behalf.
 func (s *Server) make(t *resource.Type, obj map[string]any) error {
-	obj["kind"], obj["apiVersion"] = t.Kind, t.GroupVersion.String()
 	r := s.internalRequest(t, "create")
-	_, err := r.createNamed(obj, &writeOptions{})
+	_, err := r.createNamed(completed(t, obj), &writeOptions{})
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -29,7 +28,7 @@ func (r *request) create() error {
 	if err != nil {
 		return err
 	}
-	obj, err := r.decode(body, resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec, o)
+	obj, err := r.decode(body, o)
 	if err != nil {
 		return err
 	}
@@ -61,6 +60,11 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 		}
 		if err := r.prepareNew(next); err != nil {
 			return nil, err
+		}
+		// What does not parse as a version is none: kube-apiserver ignores it too.
+		version, err := storage.ParseVersion(object.String(next, "metadata", "resourceVersion"))
+		if err == nil && version != 0 && !o.dryRun() {
+			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
 		}
 		stored, err := r.insert(next, o.dryRun())
 		var st *status.Status

@@ -45,7 +45,7 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	r := s.internalRequest(t, "put")
-	meta := object.Meta(obj)
+	meta := object.Meta(completed(t, obj))
 	r.namespace = object.String(meta, "namespace")
 	if t.Namespaced && r.namespace == "" {
 		r.namespace = "default"
@@ -57,9 +57,6 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 	s.complete(t, meta)
 	if errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath); len(errs) > 0 {
 		return nil, status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
-	}
-	if t.Canonicalize != nil {
-		t.Canonicalize(obj)
 	}
 	draft := storage.New(t, obj)
 	var stored *storage.Object

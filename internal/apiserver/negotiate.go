@@ -34,6 +34,8 @@ func (r *request) negotiate() error {
 			known = true
 		case "application/yaml", "application/vnd.kubernetes.protobuf":
 			known = true
+		case "application/cbor":
+			known = known || r.server.config.enabled(cborGate)
 		}
 	}
 	if known {
@@ -55,7 +57,8 @@ func (r *request) checkContentType() error {
 		return status.UnsupportedMediaType(offered)
 	case name == "application/json":
 		return nil
-	case name == "application/yaml" || name == "application/vnd.kubernetes.protobuf":
+	case name == "application/yaml" || name == "application/vnd.kubernetes.protobuf",
+		name == "application/cbor" && r.server.config.enabled(cborGate):
 		return status.NotImplemented("bodies in " + name)
 	}
 	return status.UnsupportedMediaType(offered)

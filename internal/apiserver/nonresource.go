@@ -20,8 +20,11 @@ func (s *Server) serveNonResource(r *request) error {
 		}
 		r.writeJSON(http.StatusOK, s.surface.profile.Version())
 		return nil
-	case strings.HasPrefix(r.path, "/openapi/"):
-		return status.NotImplemented("OpenAPI documents")
+	}
+	if strings.HasPrefix(r.path, "/openapi/") {
+		if found, err := s.openapi().Serve(r.w, r.http, r.path); found || err != nil {
+			return err
+		}
 	}
 	if found, err := s.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
 		return err

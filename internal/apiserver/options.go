@@ -199,14 +199,18 @@ func (o *writeOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
 // writeOptions reads and checks the query of a create or update; kind names it
 // in errors.
 func (r *request) writeOptions(kind string) (*writeOptions, error) {
-	q := r.query()
-	o := &writeOptions{validation.WriteOptions{
-		FieldManager:    q.Get("fieldManager"),
-		DryRun:          q["dryRun"],
-		FieldValidation: q.Get("fieldValidation"),
-	}}
+	o := r.readWriteOptions()
 	if errs := o.Validate(); len(errs) > 0 {
 		return nil, invalidOptions(kind, errs)
 	}
 	return o, nil
+}
+
+func (r *request) readWriteOptions() *writeOptions {
+	q := r.query()
+	return &writeOptions{validation.WriteOptions{
+		FieldManager:    q.Get("fieldManager"),
+		DryRun:          q["dryRun"],
+		FieldValidation: q.Get("fieldValidation"),
+	}}
 }

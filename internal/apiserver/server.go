@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -36,6 +37,10 @@ type Config struct {
 
 	// NoControl turns the control endpoint off.
 	NoControl bool
+
+	// FeatureGates are the features turned on and off by the names of their
+	// gates. The map must not change any more.
+	FeatureGates map[string]bool
 }
 
 const defaultKeepHistory = 5 * time.Minute
@@ -47,6 +52,7 @@ type Server struct {
 	clock    *clock.Clock
 	store    *storage.Store
 	surface  *surface
+	openapi  func() *openapi.Service // made when it is first asked for
 	ids      *ids
 	requests *requestLog
 	writers  *writerLog
@@ -64,6 +70,7 @@ type surface struct {
 	profile   *profile.Profile
 	registry  *resource.Registry
 	documents *discovery.Documents
+	openapi   []*openapi.Document
 }
 
 var surfaces sync.Map // of *profile.Profile to func() *surface
@@ -78,20 +85,33 @@ func surfaceOf(p *profile.Profile) *surface {
 				registry: resource.NewRegistry(types),
 				documents: discovery.New(discovery.Surface{
 					Builtin: p.GroupVersions(),
-					Types:   types,
+					Types:   p.Types(),
 					Paths:   rootPaths(p.GroupVersions()),
 				}),
+				openapi: openapiOf(p),
 			}
 		}))
 	}
 	return once.(func() *surface)()
 }
 
+func openapiOf(p *profile.Profile) []*openapi.Document {
+	paths := p.OpenAPIPaths()
+	out := make([]*openapi.Document, len(paths))
+	for i, path := range paths {
+		out[i] = openapi.NewDocument(path, p.OpenAPIHash(path), func() ([]byte, error) { return p.OpenAPI(path) })
+	}
+	return out
+}
+
 var _ http.Handler = (*Server)(nil)
 
 // New returns a server that holds what a fresh cluster does. It fails if the
-// profile cannot be opened.
+// profile cannot be opened, and for an unknown feature gate.
 func New(c Config) (*Server, error) {
+	if err := CheckFeatureGates(c.FeatureGates); err != nil {
+		return nil, err
+	}
 	if c.Profile == nil {
 		p, err := profile.Open("")
 		if err != nil {
@@ -123,6 +143,7 @@ func newServer(c Config, store *storage.Store) *Server {
 		requests: &requestLog{},
 		writers:  &writerLog{},
 	}
+	s.openapi = sync.OnceValue(func() *openapi.Service { return openapi.New(s.surface.openapi, s.clock.Now) })
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }

@@ -2,8 +2,6 @@ package apiserver
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/status"
 )
 
 // update replaces an object, or a part of it that has a subresource, by the
@@ -20,7 +18,7 @@ func (r *request) update(mode writeMode) error {
 	if err := r.checkContentType(); err != nil {
 		return err
 	}
-	obj, err := r.decode(body, resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec, o)
+	obj, err := r.decode(body, o)
 	if err != nil {
 		return err
 	}
@@ -34,14 +32,7 @@ func (r *request) update(mode writeMode) error {
 	delete(meta, "managedFields")
 	delete(meta, "selfLink")
 	r.dedupOwners(meta)
-	return r.change(mode, o, object.String(meta, "uid"), func(map[string]any) (map[string]any, error) {
+	return r.change(mode, o, object.String(meta, "uid"), func(*version) (map[string]any, error) {
 		return object.Copy(obj), nil
 	})
-}
-
-// patch answers that patches are not there yet.
-//
-// Differs from kube-apiserver: no patch is implemented.
-func (r *request) patch(writeMode) error {
-	return status.NotImplemented("patches in " + r.http.Header.Get("Content-Type"))
 }

@@ -69,6 +69,9 @@ func (r *request) prepareNew(obj map[string]any) error {
 		t.Prepare(obj, nil)
 	}
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+	if !t.AnyFinalizer {
+		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
+	}
 	if t.Validate != nil {
 		errs = append(errs, t.Validate(obj, nil)...)
 	}
@@ -77,9 +80,6 @@ func (r *request) prepareNew(obj map[string]any) error {
 	}
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
-	}
-	if t.Canonicalize != nil {
-		t.Canonicalize(obj)
 	}
 	return nil
 }
@@ -121,14 +121,14 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
 	// The type's own validation looks at metadata again.
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	if !t.AnyFinalizer {
+		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
+	}
 	if t.Validate != nil && mode == writeObject {
 		errs = append(errs, t.Validate(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
-	}
-	if t.Canonicalize != nil {
-		t.Canonicalize(obj)
 	}
 	return nil
 }
@@ -139,16 +139,11 @@ func (r *request) now() string { return timestamp(r.server.clock.Now()) }
 // insert stores a new object and returns it as stored. A dry run returns it
 // without a version.
 func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	meta := object.Meta(obj)
-	// What does not parse as a version is none: kube-apiserver ignores it too.
-	if version, err := storage.ParseVersion(object.String(meta, "resourceVersion")); err == nil && version != 0 {
-		return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
-	}
 	draft := storage.New(r.typ, obj)
 	key := r.typ.Key(draft.Namespace, draft.Name)
 	exists := func(o *storage.Object) error {
 		st := status.AlreadyExists(r.groupResource(), draft.Name)
-		if object.String(meta, "generateName") != "" {
+		if object.String(obj, "metadata", "generateName") != "" {
 			st.Message += ", the server was not able to generate a unique name for the object"
 			st.Details.RetryAfterSeconds = 1
 		}
@@ -228,13 +223,22 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 	return err
 }
 
+// A version is one state of an object: as it is stored, and decoded.
+type version struct {
+	stored *storage.Object
+	object map[string]any
+}
+
+// A successor makes the next object from the present one, which is nil if there
+// is none and not to be changed. It is called anew for each attempt.
+type successor func(old *version) (map[string]any, error)
+
 // change is the path of every write to an existing object, and of a PUT or an
 // apply that may create it: read, change, prepare, validate, commit; again from
 // the start if another write came between.
 //
-// uid, if not "", is that of the only object it may change. next makes the new
-// object from the old one, nil if there is none; it is called anew each time.
-func (r *request) change(mode writeMode, o *writeOptions, uid string, next func(old map[string]any) (map[string]any, error)) error {
+// uid, if not "", is that of the only object it may change.
+func (r *request) change(mode writeMode, o *writeOptions, uid string, next successor) error {
 	for {
 		old := r.server.store.Newest(r.key())
 		if old == nil {
@@ -255,9 +259,9 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next func(
 	}
 }
 
-func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next func(map[string]any) (map[string]any, error)) (*storage.Object, error) {
+func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next successor) (*storage.Object, error) {
 	was := old.Decode(r.typ)
-	obj, err := next(was)
+	obj, err := next(&version{old, was})
 	if err != nil {
 		return nil, err
 	}
@@ -281,16 +285,18 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 }
 
 // checkVersion compares the version that a write was made from with the stored
-// one. A write from no version overwrites, where the type allows it.
+// one. A write from no version is taken for one from the stored one, where the
+// type allows it.
 func (r *request) checkVersion(meta map[string]any, old *storage.Object) error {
 	text := object.String(meta, "resourceVersion")
-	version, err := storage.ParseVersion(text)
+	rev, err := storage.ParseVersion(text)
 	switch {
 	case err != nil:
 		return status.Unclassified(err.Error())
-	case version == uint64(old.Revision):
-	case version == 0 && r.typ.UnconditionalUpdate:
-	case version == 0:
+	case rev == uint64(old.Revision):
+	case rev == 0 && r.typ.UnconditionalUpdate:
+		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
+	case rev == 0:
 		return status.Invalid(status.GroupKind{Group: r.group, Kind: r.resource}, r.name, validation.List{
 			validation.Invalid(metadataPath.Child("resourceVersion"), int64(0), "must be specified for an update"),
 		})
@@ -314,7 +320,7 @@ func (r *request) finished(obj, old map[string]any) bool {
 
 // createByChange creates the object that a change did not find, where the type
 // allows it.
-func (r *request) createByChange(mode writeMode, o *writeOptions, next func(map[string]any) (map[string]any, error)) error {
+func (r *request) createByChange(mode writeMode, o *writeOptions, next successor) error {
 	if mode != writeObject || !r.typ.CreateOnUpdate {
 		return status.NotFound(r.groupResource(), r.name)
 	}

@@ -6,6 +6,7 @@
 package kinds
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -17,21 +18,21 @@ import (
 // Types returns the profile's types ready to be served: with their codecs,
 // strategies and places in the store.
 func Types(profile []*resource.Type) []*resource.Type {
+	isServed := make(map[served]bool, len(profile))
+	for _, p := range profile {
+		isServed[served{p.GroupVersion, p.Name}] = true
+	}
 	out := make([]*resource.Type, len(profile))
 	for i, p := range profile {
 		t := *p
 		t.Codec = &codec{kind: resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}}
-		home := resource.Kind{GroupVersion: resource.GroupVersion{Group: t.Group}, Kind: t.Name}
-		if moved, ok := sharedStorage[resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Name}]; ok {
-			home = moved
-			t.Stored = moved.GroupVersion
-		} else {
+		if t.Group == "events.k8s.io" {
+			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource kept in another group
+		}
+		if !isServed[served{t.Stored, t.Name}] {
 			t.Stored = t.GroupVersion
 		}
-		t.Prefix = "/" + home.Kind + "/"
-		if home.Group != "" {
-			t.Prefix = "/" + home.Kind + "." + home.Group + "/"
-		}
+		t.Prefix = "/" + qualified(t.Stored.Group, t.Name) + "/"
 		if t.Allows("list") && t.Allows("create") {
 			t.Strategy = strategyOf(&t)
 		}
@@ -40,15 +41,18 @@ func Types(profile []*resource.Type) []*resource.Type {
 	return out
 }
 
-// sharedStorage names, for a resource served in several group versions, where
-// and in which version its objects are kept.
-var sharedStorage = map[resource.Kind]resource.Kind{
-	resourceIn("autoscaling", "v1", "horizontalpodautoscalers"): resourceIn("autoscaling", "v2", "horizontalpodautoscalers"),
-	resourceIn("events.k8s.io", "v1", "events"):                 resourceIn("", "v1", "events"),
+// served names a resource in a version.
+type served struct {
+	resource.GroupVersion
+	name string
 }
 
-func resourceIn(group, version, name string) resource.Kind {
-	return resource.Kind{GroupVersion: resource.GroupVersion{Group: group, Version: version}, Kind: name}
+// qualified is a resource with its group: "deployments.apps", "pods".
+func qualified(group, name string) string {
+	if group == "" {
+		return name
+	}
+	return name + "." + group
 }
 
 // A codec reads and writes the objects of a built-in kind. The description of
@@ -79,13 +83,20 @@ func (c *codec) Append(dst []byte, obj map[string]any) []byte { return c.open().
 // A rule is a resource's row in the table of strategies.
 type rule struct {
 	resource.Strategy
-	// spec tells which members raise metadata.generation.
+	// generation are the members that raise metadata.generation.
 	generation []string
 	// status is how a write to the status subresource treats metadata.
 	status statusRule
 	// keepStatus leaves status to whoever writes the object, not its status
 	// subresource.
 	keepStatus bool
+	// anyFinalizer takes unqualified finalizers.
+	anyFinalizer bool
+}
+
+// anyFinalizerGroups take unqualified finalizers in all their resources.
+var anyFinalizerGroups = []string{
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io",
 }
 
 // A statusRule is what a write to a status subresource may do to metadata,
@@ -100,11 +111,7 @@ const (
 )
 
 func strategyOf(t *resource.Type) *resource.Strategy {
-	name := t.Name
-	if t.Group != "" {
-		name += "." + t.Group
-	}
-	r, ok := rules[name]
+	r, ok := rules[qualified(t.Stored.Group, t.Name)]
 	if !ok {
 		r = rule{Strategy: resource.Strategy{UnconditionalUpdate: true}}
 	}
@@ -112,6 +119,7 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}
+	s.AnyFinalizer = r.anyFinalizer || slices.Contains(anyFinalizerGroups, t.Stored.Group)
 	if len(r.generation) > 0 {
 		s.Generation = changed(r.generation)
 	}

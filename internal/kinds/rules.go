@@ -38,7 +38,7 @@ var rules = map[string]rule{
 	"limitranges": {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true}},
 	"namespaces": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.LabelName,
 		Prepare:      prepareNamespace,
-		Canonicalize: labelNamespace,
+		Default:      labelNamespace,
 		Terminate:    func(obj map[string]any) { obj["status"] = terminating(obj) },
 		Undeletable:  undeletableNamespace,
 		Deletable:    func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
@@ -125,7 +125,7 @@ var rules = map[string]rule{
 	"networkpolicies.networking.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true}, generation: []string{"spec"}},
 	"servicecidrs.networking.k8s.io":    {Strategy: resource.Strategy{UnconditionalUpdate: true}, status: statusOnly},
 	"runtimeclasses.node.k8s.io":        {Strategy: resource.Strategy{CreateOnUpdate: true}},
-	"poddisruptionbudgets.policy":       {generation: []string{"spec"}},
+	"poddisruptionbudgets.policy":       {generation: []string{"spec"}, anyFinalizer: true},
 
 	"clusterrolebindings.rbac.authorization.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName}},
 	"clusterroles.rbac.authorization.k8s.io":        {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName}},
@@ -179,6 +179,9 @@ func prepareNamespace(obj, old map[string]any) {
 // labelNamespace labels a namespace with its name.
 func labelNamespace(obj map[string]any) {
 	meta := object.Meta(obj)
+	if object.String(meta, "name") == "" {
+		return
+	}
 	labels := object.Map(meta, "labels")
 	if labels == nil {
 		labels = map[string]any{}

@@ -58,6 +58,10 @@ type Strategy struct {
 	// it is Deletable.
 	Terminate func(obj map[string]any)
 
+	// Default fills in what a decoded object leaves out. It is called on every
+	// object that a request or a file brings, whatever it is for.
+	Default func(obj map[string]any)
+
 	// Prepare brings obj into the form that is validated and stored: what the
 	// request may not set is reset, what it left out is filled in. On a
 	// creation old is nil.
@@ -70,9 +74,8 @@ type Strategy struct {
 	// every type. On a creation old is nil.
 	Validate func(obj, old map[string]any) validation.List
 
-	// Canonicalize is called on every object that passed validation, before it
-	// is stored.
-	Canonicalize func(obj map[string]any)
+	// AnyFinalizer takes finalizers that are neither standard nor qualified.
+	AnyFinalizer bool
 
 	// Undeletable, if not nil, tells why the object may never be deleted; "" if
 	// it may.

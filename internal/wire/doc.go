@@ -24,6 +24,10 @@
 // order of members and the spelling of numbers survive in its answers; here
 // members are sorted, and a number beyond the range of a float64 is an error.
 //
+// Differs from kube-apiserver: where a body gives a quantity or a port more than
+// once and the last is a null, that may answer with an earlier value; here a
+// quantity is 0 then, and a port what the value before the null says.
+//
 // # The table
 //
 // The file types.zip is generated from the Go types by the program in gen. Its

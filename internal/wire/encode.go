@@ -12,8 +12,9 @@ import (
 // Append appends the JSON encoding of an object of the type to dst, as
 // encoding/json encodes the Go struct, without a newline at the end: fields in
 // the order of the struct, map keys sorted, zero values left out or added as the
-// fields' tags say, and <, > and & escaped. Members that the type does not have
-// are left out.
+// fields' tags say, and <, > and & escaped. A nil is the zero value of its field;
+// in a pointer field it is a null, for a nil pointer is a member left out.
+// Members that the type does not have are left out.
 //
 // Values are of the sorts that canonical objects have, but need not be of the
 // right sort for their field; Append panics at others. It reads obj only, and

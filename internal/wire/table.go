@@ -3,7 +3,6 @@ package wire
 import (
 	"archive/zip"
 	_ "embed"
-	"fmt"
 	"io"
 	"path"
 	"strconv"
@@ -83,7 +82,6 @@ type field struct {
 	prefix    string // the name as an encoded member begins: `"name":`
 	node      *node
 	pointer   bool
-	omitempty bool
 	always    bool // written even if zero
 	unstored  bool // JSON has the field, protobuf has not
 }
@@ -120,44 +118,33 @@ func open() *table {
 	for _, f := range r.File {
 		t.files[f.Name] = f
 	}
-	for line := range t.lines("index") {
-		gv, pkg, _ := strings.Cut(line, " ")
-		t.packages[gv] = pkg
+	for line := range strings.Lines(t.read("index")) {
+		if line[0] != '#' {
+			gv, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+			t.packages[gv] = pkg
+		}
 	}
 	return t
 }
 
-// lines yields the lines of a file of the archive but its comments.
-func (t *table) lines(name string) func(yield func(string) bool) {
-	text, err := t.read(name)
-	if err != nil {
-		panic("wire: types.zip: " + err.Error())
-	}
-	return func(yield func(string) bool) {
-		for line := range strings.Lines(text) {
-			if line[0] != '#' && !yield(strings.TrimSuffix(line, "\n")) {
-				return
-			}
-		}
-	}
-}
-
-func (t *table) read(name string) (string, error) {
+// read unpacks a file of the archive. It panics if that fails: the archive is
+// part of the program.
+func (t *table) read(name string) string {
 	f, ok := t.files[name]
 	if !ok {
-		return "", fmt.Errorf("no file %s", name)
+		panic("wire: types.zip: no file " + name)
 	}
 	r, err := f.Open()
 	if err != nil {
-		return "", err
+		panic("wire: types.zip: " + err.Error())
 	}
 	defer r.Close()
 	var b strings.Builder
 	b.Grow(int(f.UncompressedSize64))
 	if _, err := io.Copy(&b, r); err != nil {
-		return "", err
+		panic("wire: types.zip: " + err.Error())
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // declarations returns the declarations of a package by type name: the lines
@@ -166,10 +153,7 @@ func (t *table) declarations(pkg string) map[string]string {
 	if decls, ok := t.decls[pkg]; ok {
 		return decls
 	}
-	text, err := t.read(pkg)
-	if err != nil {
-		panic("wire: types.zip: " + err.Error())
-	}
+	text := t.read(pkg)
 	decls := map[string]string{}
 	for len(text) > 0 {
 		// A declaration ends where a line begins without a space.
@@ -309,13 +293,13 @@ func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
 			name:      name,
 			errorName: embedded + name,
 			prefix:    strconv.Quote(name) + ":",
-			omitempty: strings.Contains(flags, "e"),
 			unstored:  unstored,
 		}
+		omitempty := strings.Contains(flags, "e")
 		spelling, f.pointer = strings.CutPrefix(spelling, "*")
 		f.node = t.node(spelling)
 		f.always = !strings.Contains(flags, "z") &&
-			!(f.omitempty && (f.pointer || f.node.kind < kindStruct))
+			!(omitempty && (f.pointer || f.node.kind < kindStruct))
 		if f.always {
 			n.always |= 1 << len(n.fields)
 		}

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubefake/kubefake/fakeapi"
 )
 
 // Bearer tokens that every target accepts: of the user admin in the group
@@ -42,14 +44,24 @@ type Server struct {
 // Remote reports whether the environment names the server.
 func Remote() bool { return os.Getenv("CONFORMANCE_SERVER") != "" }
 
-// Start returns a server with RBAC, with the feature gates on, without
-// controllers and with services in 10.0.0.0/24. It stops when t ends. Where
-// the environment names a server, Start returns that one and skips t if its
-// gates are off.
+// Start returns a server with RBAC, without controllers and with services in
+// 10.0.0.0/24. It stops when t ends. Where the environment names a server,
+// Start returns that one.
+//
+// A test that needs feature gates names them. It is skipped where the
+// environment's server has them off; a server in process has none to turn on.
 func Start(t testing.TB, gates ...string) *Server {
 	t.Helper()
 	if !Remote() {
-		return start(t, gates)
+		srv := fakeapi.Start(t,
+			fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
+			fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
+			fakeapi.WithRBAC(),
+		)
+		return &Server{
+			URL:     srv.URL,
+			compact: func() error { srv.Compact(); return nil },
+		}
 	}
 	on := strings.Split(os.Getenv("CONFORMANCE_GATES"), ",")
 	for _, g := range gates {

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/kubefake/kubefake/internal/profile"
+)
+
+// version prints what this program is and whose API it can serve.
+func version(_ context.Context, args []string, stdout io.Writer) error {
+	flags := &flagSet{synopsis: "fakeapi version"}
+	if help, err := flags.parse(args, stdout); help || err != nil {
+		return err
+	}
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	fmt.Fprintf(stdout, "fakeapi %s\n\nprofiles:\n", v)
+	for _, name := range profile.Names() {
+		if name == profile.Default {
+			name += " (default)"
+		}
+		fmt.Fprintf(stdout, "  %s\n", name)
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package clients runs real clients of the newest release against the server:
+// client-go, controller-runtime and kubectl.
+package clients

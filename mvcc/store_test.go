@@ -1,0 +1,273 @@
+package mvcc_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// set puts one key and returns the revision.
+func set(t *testing.T, s *mvcc.Store[string], key, value string) mvcc.Revision {
+	t.Helper()
+	rev, err := s.Commit(nil, mvcc.Op[string]{Key: key, Value: value})
+	require.NoError(t, err)
+	return rev
+}
+
+// unset deletes one key and returns the revision.
+func unset(t *testing.T, s *mvcc.Store[string], key string) mvcc.Revision {
+	t.Helper()
+	rev, err := s.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: key})
+	require.NoError(t, err)
+	return rev
+}
+
+// contents returns the values of a view by key.
+func contents(t *testing.T, s *mvcc.Store[string], at mvcc.Revision) map[string]string {
+	t.Helper()
+	v, err := s.View(at)
+	require.NoError(t, err)
+	values := make(map[string]string)
+	for item := range v.Range("", "") {
+		values[item.Key] = item.Value
+	}
+	return values
+}
+
+func TestPrefixEnd(t *testing.T) {
+	for _, row := range []struct{ name, prefix, end string }{
+		{"empty", "", ""},
+		{"plain", "a/", "a0"},
+		{"last byte is the greatest", "a\xff", "b"},
+		{"all bytes are the greatest", "\xff\xff", ""},
+		{"not text", "\x00", "\x01"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.end, mvcc.PrefixEnd(row.prefix))
+		})
+	}
+}
+
+func TestEmptyStore(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	assert.Equal(t, mvcc.Revision(1), s.Revision())
+	assert.Equal(t, mvcc.Revision(0), s.Compacted())
+	assert.Empty(t, contents(t, s, 0))
+	assert.Empty(t, contents(t, s, 1))
+	assert.Empty(t, slices.Collect(s.Log(0)))
+	_, err := s.View(2)
+	assert.ErrorIs(t, err, mvcc.ErrFutureRevision)
+	_, err = s.View(-1)
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+	w, err := s.Watch("", 1)
+	require.NoError(t, err)
+	defer w.Close()
+	events, err := w.Poll(0)
+	assert.NoError(t, err)
+	assert.Empty(t, events)
+}
+
+// TestKeyTwice shows what is left of several changes of one key in one
+// transaction, where "old" exists before and "new" does not.
+func TestKeyTwice(t *testing.T) {
+	type Txn = *mvcc.Txn[string]
+	for _, row := range []struct {
+		name    string
+		do      func(tx Txn)
+		event   string // empty if there is none
+		created mvcc.Revision
+		version int64
+	}{
+		{"put and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Put("new", "2") }, "PUT new 2", 3, 1},
+		{"put and put an old key", func(tx Txn) { tx.Put("old", "1"); tx.Put("old", "2") }, "PUT old 2", 2, 2},
+		{"delete and put an old key", func(tx Txn) { tx.Delete("old"); tx.Put("old", "2") }, "PUT old 2", 2, 2},
+		{"put and delete an old key", func(tx Txn) { tx.Put("old", "1"); tx.Delete("old") }, "DELETE old ", 0, 0},
+		{"delete an old key twice", func(tx Txn) { tx.Delete("old"); tx.Delete("old") }, "DELETE old ", 0, 0},
+		{"put and delete a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new") }, "", 0, 0},
+		{"put, delete and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new"); tx.Put("new", "2") }, "PUT new 2", 3, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := mvcc.New[string](mvcc.Options{})
+			set(t, s, "old", "0")
+			rev, err := s.Update(func(tx Txn) error { row.do(tx); return nil })
+			require.NoError(t, err)
+			if row.event == "" {
+				assert.Equal(t, mvcc.Revision(2), rev)
+				assert.Equal(t, mvcc.Revision(2), s.Revision())
+				return
+			}
+			require.Equal(t, mvcc.Revision(3), rev)
+			for tx := range s.Log(3) {
+				require.Len(t, tx.Events, 1)
+				e := tx.Events[0]
+				assert.Equal(t, row.event, e.Type.String()+" "+e.Item.Key+" "+e.Item.Value)
+				assert.Equal(t, row.created, e.Item.Created)
+				assert.Equal(t, row.version, e.Item.Version)
+				assert.Equal(t, rev, e.Item.Modified)
+				assert.Equal(t, e.Item.Key == "old", e.Prev != nil)
+			}
+		})
+	}
+}
+
+func TestUpdatePanicChangesNothing(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	var escaped *mvcc.Txn[string]
+	assert.Panics(t, func() {
+		_, _ = s.Update(func(tx *mvcc.Txn[string]) error {
+			escaped = tx
+			tx.Put("a", "1")
+			panic("caller's")
+		})
+	})
+	assert.Equal(t, mvcc.Revision(1), s.Revision())
+	assert.Panics(t, func() { escaped.Put("a", "2") })
+	assert.Panics(t, func() { escaped.Range("", "") })
+	assert.Equal(t, mvcc.Revision(2), set(t, s, "a", "3"), "the writer's lock is free again")
+}
+
+func TestReadersDoNotWaitForUpdate(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	set(t, s, "a", "1")
+	_, err := s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Put("a", "2")
+		assert.Equal(t, map[string]string{"a": "1"}, contents(t, s, 0))
+		assert.Equal(t, mvcc.Revision(2), s.Revision())
+		assert.Equal(t, map[string]string{"a": "1"}, contents(t, s.Fork(mvcc.Options{}), 0))
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 0))
+}
+
+// TestCompact compacts copies of this history to each of its revisions:
+//
+//	2: +a  3: +b  4: +a  5: -a  6: +a +c
+func TestCompact(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	set(t, s, "a", "2")
+	set(t, s, "b", "3")
+	set(t, s, "a", "4")
+	unset(t, s, "a")
+	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "6"}, mvcc.Op[string]{Key: "c", Value: "6"})
+	require.NoError(t, err)
+
+	for _, row := range []struct {
+		name string
+		to   mvcc.Revision
+		at   map[string]string // what the compacted revision was
+		err  error
+	}{
+		{"below the beginning", 0, nil, mvcc.ErrCompacted},
+		{"the beginning", 1, map[string]string{}, nil},
+		{"the first put", 2, map[string]string{"a": "2"}, nil},
+		{"another key", 3, map[string]string{"a": "2", "b": "3"}, nil},
+		{"a second version", 4, map[string]string{"a": "4", "b": "3"}, nil},
+		{"a tombstone", 5, map[string]string{"b": "3"}, nil},
+		{"the newest", 6, map[string]string{"a": "6", "b": "3", "c": "6"}, nil},
+		{"the future", 7, nil, mvcc.ErrFutureRevision},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := s.Fork(mvcc.Options{})
+			err := f.Compact(row.to)
+			if row.err != nil {
+				assert.ErrorIs(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, row.to, f.Compacted())
+			assert.ErrorIs(t, f.Compact(row.to), mvcc.ErrCompacted)
+			_, err = f.View(row.to - 1)
+			if row.to > 1 {
+				assert.ErrorIs(t, err, mvcc.ErrCompacted)
+			}
+			assert.Equal(t, row.at, contents(t, f, row.to))
+			for at := row.to; at <= 6; at++ {
+				assert.Equal(t, contents(t, s, at), contents(t, f, at))
+			}
+			for tx := range f.Log(0) {
+				assert.GreaterOrEqual(t, tx.Revision, row.to)
+			}
+		})
+	}
+}
+
+func TestKeepRevisions(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{KeepRevisions: 2})
+	for _, value := range []string{"2", "3", "4", "5"} {
+		set(t, s, "a", value)
+	}
+	assert.Equal(t, mvcc.Revision(3), s.Compacted())
+	assert.Equal(t, map[string]string{"a": "3"}, contents(t, s, 3))
+	_, err := s.View(2)
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+}
+
+func TestKeepFor(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := mvcc.New[string](mvcc.Options{Now: func() time.Time { return now }, KeepFor: 10 * time.Second})
+	set(t, s, "a", "2") // at 0 s
+	now = now.Add(6 * time.Second)
+	set(t, s, "a", "3") // at 6 s
+	assert.Equal(t, mvcc.Revision(2), s.RevisionAt(now.Add(-time.Second)))
+	assert.Equal(t, mvcc.Revision(3), s.RevisionAt(now))
+	behind, err := s.Watch("", 2)
+	require.NoError(t, err)
+	defer behind.Close()
+
+	now = now.Add(3 * time.Second)
+	assert.Equal(t, mvcc.Revision(0), s.Compacted(), "nothing is ten seconds old")
+	now = now.Add(time.Second)
+	assert.Equal(t, mvcc.Revision(2), s.Compacted(), "ten seconds ago the store was at 2")
+	assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 2))
+	now = now.Add(6 * time.Second)
+	assert.Equal(t, mvcc.Revision(3), s.Compacted(), "without any write")
+	_, err = s.View(2)
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+	_, err = behind.Poll(0)
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+	now = now.Add(time.Hour)
+	assert.Equal(t, map[string]string{"a": "3"}, contents(t, s, 0), "the newest version never expires")
+}
+
+func TestClockSetBack(t *testing.T) {
+	now := time.Unix(100, 0)
+	s := mvcc.New[string](mvcc.Options{Now: func() time.Time { return now }})
+	set(t, s, "a", "2")
+	now = time.Unix(50, 0)
+	set(t, s, "a", "3")
+	now = time.Unix(150, 0)
+	set(t, s, "a", "4")
+	var seconds []int64
+	for tx := range s.Log(0) {
+		seconds = append(seconds, tx.Time.Unix())
+	}
+	assert.Equal(t, []int64{100, 100, 150}, seconds)
+}
+
+// TestManyVersionsOfOneKey reads, from a range, past a key that has far more
+// versions than the others.
+func TestManyVersionsOfOneKey(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	for _, key := range []string{"a", "b", "c"} {
+		set(t, s, key, "old")
+	}
+	for range 1000 {
+		set(t, s, "b", "new")
+	}
+	middle := s.Revision()
+	for range 1000 {
+		set(t, s, "b", "newer")
+	}
+	for _, key := range []string{"a", "c"} {
+		unset(t, s, key)
+	}
+	assert.Equal(t, map[string]string{"a": "old", "b": "old", "c": "old"}, contents(t, s, 4))
+	assert.Equal(t, map[string]string{"a": "old", "b": "new", "c": "old"}, contents(t, s, middle))
+	assert.Equal(t, map[string]string{"b": "newer"}, contents(t, s, 0))
+}

@@ -1,0 +1,195 @@
+package mvcc_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+func watch(t *testing.T, s *mvcc.Store[string], prefix string, from mvcc.Revision) *mvcc.Watcher[string] {
+	t.Helper()
+	w, err := s.Watch(prefix, from)
+	require.NoError(t, err)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// poll returns the values of the next events, and "-key" for deletions.
+func poll(t *testing.T, w *mvcc.Watcher[string], limit int) []string {
+	t.Helper()
+	events, err := w.Poll(limit)
+	require.NoError(t, err)
+	var values []string
+	for _, e := range events {
+		if e.Type == mvcc.Delete {
+			values = append(values, "-"+e.Item.Key)
+		} else {
+			values = append(values, e.Item.Value)
+		}
+	}
+	return values
+}
+
+func woken(w *mvcc.Watcher[string]) bool {
+	select {
+	case <-w.Wait():
+		return true
+	default:
+		return false
+	}
+}
+
+// TestWatchFrom watches, from each revision, this history:
+//
+//	2: +a  3: +b  4: +a  5: -a  6: +a +b
+func TestWatchFrom(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	set(t, s, "a", "a2")
+	set(t, s, "b", "b3")
+	set(t, s, "a", "a4")
+	unset(t, s, "a")
+	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "a6"}, mvcc.Op[string]{Key: "b", Value: "b6"})
+	require.NoError(t, err)
+	require.NoError(t, s.Compact(3))
+
+	for _, row := range []struct {
+		name   string
+		prefix string
+		from   mvcc.Revision
+		want   []string
+		err    error
+	}{
+		{"below the compacted revision", "", 2, nil, mvcc.ErrCompacted},
+		{"the compacted revision", "", 3, []string{"b3", "a4", "-a", "a6", "b6"}, nil},
+		{"one key", "a", 3, []string{"a4", "-a", "a6"}, nil},
+		{"a deletion", "a", 5, []string{"-a", "a6"}, nil},
+		{"the newest", "", 6, []string{"a6", "b6"}, nil},
+		{"no such key", "c", 3, nil, nil},
+		{"now", "", 0, nil, nil},
+		{"the next", "", 7, nil, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w, err := s.Watch(row.prefix, row.from)
+			if row.err != nil {
+				require.ErrorIs(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			defer w.Close()
+			assert.Equal(t, row.want, poll(t, w, 0))
+			assert.Equal(t, mvcc.Revision(6), w.Revision())
+			assert.False(t, woken(w))
+		})
+	}
+}
+
+func TestWatchFuture(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	w := watch(t, s, "a", 4)
+	assert.Equal(t, mvcc.Revision(3), w.Revision(), "nothing before 4 is wanted")
+	set(t, s, "a", "2")
+	assert.Empty(t, poll(t, w, 0))
+	set(t, s, "a", "3")
+	require.NoError(t, s.Compact(3))
+	assert.Empty(t, poll(t, w, 0))
+	set(t, s, "a", "4")
+	assert.True(t, woken(w))
+	assert.Equal(t, []string{"4"}, poll(t, w, 0))
+}
+
+func TestPollLimitKeepsTransactionsWhole(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	w := watch(t, s, "", 0)
+	set(t, s, "a", "a2")
+	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "a3"}, mvcc.Op[string]{Key: "b", Value: "b3"})
+	require.NoError(t, err)
+	set(t, s, "a", "a4")
+
+	assert.Equal(t, []string{"a2", "a3", "b3"}, poll(t, w, 2))
+	assert.Equal(t, mvcc.Revision(3), w.Revision())
+	assert.True(t, woken(w))
+	assert.Equal(t, []string{"a4"}, poll(t, w, 2))
+	assert.False(t, woken(w))
+}
+
+func TestWait(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	w, other := watch(t, s, "a/", 0), watch(t, s, "b/", 0)
+	wait := w.Wait()
+	assert.Equal(t, wait, w.Wait(), "one channel as long as nothing happens")
+	set(t, s, "b/1", "2")
+	assert.False(t, woken(w))
+	assert.True(t, woken(other))
+	assert.Equal(t, mvcc.Revision(2), w.Revision(), "other keys' changes are progress")
+	assert.Equal(t, mvcc.Revision(1), other.Revision())
+	set(t, s, "a/1", "3")
+	<-wait
+	assert.True(t, woken(w), "until polled")
+	assert.Equal(t, []string{"3"}, poll(t, w, 0))
+	assert.False(t, woken(w))
+
+	set(t, s, "a/1", "4")
+	assert.True(t, woken(w), "though nobody waited")
+	late := watch(t, s, "a/", 0)
+	assert.False(t, woken(late), "what came before is not its concern")
+}
+
+// TestOvertaken has two watchers that have delivered everything and one that
+// has not, when compaction comes.
+func TestOvertaken(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	idle, behind, lost := watch(t, s, "a", 0), watch(t, s, "b", 0), watch(t, s, "b", 0)
+	for _, value := range []string{"2", "3", "4"} {
+		set(t, s, "b", value)
+	}
+	assert.Equal(t, []string{"2"}, poll(t, behind, 1))
+
+	require.NoError(t, s.Compact(3))
+	assert.Equal(t, []string{"3", "4"}, poll(t, behind, 0), "all from 3 on is there")
+
+	assert.True(t, woken(lost))
+	for range 2 {
+		_, err := lost.Poll(0)
+		var re *mvcc.RevisionError
+		require.ErrorAs(t, err, &re)
+		assert.Equal(t, mvcc.RevisionError{Err: mvcc.ErrCompacted, Requested: 2, Compacted: 3, Current: 4}, *re)
+		assert.True(t, woken(lost))
+	}
+
+	require.NoError(t, s.Compact(4))
+	assert.Empty(t, poll(t, idle, 0), "it has missed nothing")
+	assert.Empty(t, poll(t, behind, 0))
+	set(t, s, "a", "5")
+	set(t, s, "b", "6")
+	require.NoError(t, s.Compact(5))
+	assert.Equal(t, []string{"5"}, poll(t, idle, 0))
+	assert.Equal(t, []string{"6"}, poll(t, behind, 0))
+}
+
+func TestNext(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	w := watch(t, s, "", 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		events, err := w.Next(ctx)
+		if assert.NoError(t, err) && assert.Len(t, events, 1) {
+			assert.Equal(t, "2", events[0].Item.Value)
+		}
+		done <- err
+		_, err = w.Next(ctx)
+		done <- err
+	}()
+	set(t, s, "a", "2")
+	require.NoError(t, <-done)
+	cancel()
+	assert.ErrorIs(t, <-done, context.Canceled)
+	w.Close()
+	_, err := w.Next(t.Context())
+	assert.ErrorIs(t, err, mvcc.ErrClosed)
+	assert.True(t, woken(w))
+}
