@@ -36,7 +36,14 @@ func TestCorpus(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, r.name, s.Area+"/"+s.Name)
 			server := target.Start(t, s.Gates...)
-			failures, err := play(server, client, hooks, s)
+			wait := inProcessPatience
+			switch {
+			case target.Remote():
+				wait = realPatience
+			case list.Has(r.name):
+				wait = littlePatience
+			}
+			failures, err := play(s, server, client, hooks, wait)
 			if err != nil {
 				failures = append(failures, err.Error())
 			}

@@ -18,18 +18,23 @@ import (
 )
 
 const (
-	// eventPatience is how long an event may take. A stream that is right
-	// never uses it up.
-	eventPatience = 5 * time.Second
-	// untilPatience is how long a request may be repeated until it gets the
-	// status it waits for, and untilInterval the time between two tries.
-	untilPatience = 10 * time.Second
-	untilInterval = 20 * time.Millisecond
-	// failedPatience takes the place of both once a step has failed: what
-	// follows no longer decides anything.
-	failedPatience = 100 * time.Millisecond
-
+	// untilInterval is the time between two tries of a request that is
+	// repeated until it gets the status it waits for.
+	untilInterval  = 20 * time.Millisecond
 	requestTimeout = 40 * time.Second
+)
+
+// patience is how long to wait for what should come: an event, or the status
+// that a request waits for. A right server in process needs next to nothing of
+// it, a real server some seconds for what it does in the background.
+type patience time.Duration
+
+const (
+	realPatience      = patience(10 * time.Second)
+	inProcessPatience = patience(2 * time.Second)
+	// littlePatience is for what no longer decides anything, after a step has
+	// failed, and for scenarios that are expected to fail.
+	littlePatience = patience(100 * time.Millisecond)
 )
 
 // A player plays one scenario against one server.
@@ -38,7 +43,7 @@ type player struct {
 	client  *http.Client
 	vars    variables
 	streams map[string]*stream
-	failed  bool
+	patience
 }
 
 // newHTTPClient returns a client that leaves encodings and redirects to the
@@ -53,13 +58,15 @@ func newHTTPClient() *http.Client {
 
 // play runs the scenario in a namespace of its own and reports the steps that
 // the server answered otherwise than recorded.
-func play(server *target.Server, client *http.Client, hooks webhooks, s *scenario) ([]string, error) {
+func play(s *scenario, server *target.Server, client *http.Client, hooks webhooks, wait patience) ([]string, error) {
 	run := randomName()
 	p := &player{
 		server:  server,
 		client:  client,
 		vars:    variables{"ns": "s-" + run, "run": run, "webhook": hooks.url, "webhook_ca": hooks.ca},
 		streams: map[string]*stream{},
+
+		patience: wait,
 	}
 	defer func() {
 		for _, st := range p.streams {
@@ -88,7 +95,7 @@ func play(server *target.Server, client *http.Client, hooks webhooks, s *scenari
 			diffs = m.answer(st.Want, got)
 		}
 		if len(diffs) > 0 {
-			p.failed = true
+			p.patience = littlePatience
 			failures = append(failures, fmt.Sprintf("step %d (%s)\n\t%s", i, st, strings.Join(diffs, "\n\t")))
 		}
 	}
@@ -130,13 +137,8 @@ func (p *player) normalize(s *scenario, st *step, got *answer) {
 	}
 }
 
-// patience is how long to wait for what a right server does within d.
-func (p *player) patience(d time.Duration) <-chan time.Time {
-	if p.failed {
-		d = failedPatience
-	}
-	return time.After(d)
-}
+// over returns a channel that tells when patience ends.
+func (p patience) over() <-chan time.Time { return time.After(time.Duration(p)) }
 
 // step takes one step; a control gives no answer.
 func (p *player) step(st *step) (*answer, error) {
@@ -159,7 +161,7 @@ func (p *player) step(st *step) (*answer, error) {
 }
 
 func (p *player) request(st *step) (*answer, error) {
-	deadline := p.patience(untilPatience)
+	deadline := p.over()
 	for {
 		got, err := p.send(st)
 		if err != nil {
@@ -247,7 +249,7 @@ func (p *player) events(st *step) (*answer, error) {
 			}
 			got.Events = append(got.Events, e)
 			p.capture(st, e, strconv.Itoa(len(got.Events)-1)+".")
-		case <-p.patience(eventPatience):
+		case <-p.over():
 			got.Events = append(got.Events, "<no event in time>")
 			return got, nil
 		}
@@ -258,7 +260,7 @@ func (p *player) events(st *step) (*answer, error) {
 			if ok {
 				got.Events = append(got.Events, e)
 			}
-		case <-p.patience(eventPatience):
+		case <-p.over():
 			got.Events = append(got.Events, "<the stream did not end in time>")
 		}
 	}

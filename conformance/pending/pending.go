@@ -101,6 +101,13 @@ func (l *List) format() []byte {
 	return out
 }
 
+// Has reports whether the test that the list knows by name is pending.
+func (l *List) Has(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reasons[name] != ""
+}
+
 // Verdict ends the test t, which the list knows by name, according to what it
 // found: failure is empty where all was well. It passes t, fails it, or skips
 // it with the reason for which it is pending.

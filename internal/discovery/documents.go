@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ type Documents struct {
 
 // A document is what is served at one path.
 type document struct {
-	plain      func() []byte
+	plain      func(r *http.Request) []byte
 	aggregated func() aggregated // nil where there is only the plain form
 	anyMethod  bool              // what kube-apiserver serves past its router answers any method
 }
@@ -64,7 +65,7 @@ func New(s Surface) *Documents {
 		}
 	}
 	d.byPath["/api"] = &document{
-		plain:      once(func() any { return legacyVersions(legacy, s.Address) }),
+		plain:      func(r *http.Request) []byte { return encode(legacyVersions(legacy, localAddress(r))) },
 		aggregated: onceAggregated(legacy),
 	}
 	d.byPath["/apis"] = &document{
@@ -83,8 +84,19 @@ func New(s Surface) *Documents {
 	return d
 }
 
-func once(render func() any) func() []byte {
-	return sync.OnceValue(func() []byte { return encode(render()) })
+// once renders a document that is the same for every request.
+func once(render func() any) func(*http.Request) []byte {
+	encoded := sync.OnceValue(func() []byte { return encode(render()) })
+	return func(*http.Request) []byte { return encoded() }
+}
+
+// localAddress is the address at which the server got the request, "" where it
+// came through no connection.
+func localAddress(r *http.Request) string {
+	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		return addr.String()
+	}
+	return ""
 }
 
 func onceAggregated(groups []group) func() aggregated {
@@ -131,7 +143,7 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	if !ok {
 		return true, status.NotAcceptable(d.mediaTypes())
 	}
-	body, err := rep.encode(r, doc.plain())
+	body, err := rep.encode(r, doc.plain(r))
 	if err != nil {
 		return true, err
 	}

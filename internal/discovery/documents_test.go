@@ -3,10 +3,12 @@ package discovery_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,7 +35,7 @@ const (
 func surface(t testing.TB, name string) discovery.Surface {
 	p, err := profile.Open(name)
 	require.NoError(t, err)
-	return discovery.Surface{Builtin: p.GroupVersions(), Types: p.Types(), Address: "192.0.2.2:16444"}
+	return discovery.Surface{Builtin: p.GroupVersions(), Types: p.Types()}
 }
 
 func get(t *testing.T, d *discovery.Documents, path string, headers ...string) *httptest.ResponseRecorder {
@@ -47,6 +49,7 @@ var errNotFound = errors.New("no document")
 
 func do(d *discovery.Documents, method, path string, headers ...string) (*httptest.ResponseRecorder, error) {
 	r := httptest.NewRequest(method, path, nil)
+	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 16444}))
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -315,7 +318,7 @@ func TestCustom(t *testing.T) {
 func TestNothingServed(t *testing.T) {
 	d := discovery.New(discovery.Surface{})
 	assert.JSONEq(t, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`, get(t, d, "/apis").Body.String())
-	assert.JSONEq(t, `{"kind":"APIVersions","versions":[],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":""}]}`, get(t, d, "/api").Body.String())
+	assert.JSONEq(t, `{"kind":"APIVersions","versions":[],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"192.0.2.2:16444"}]}`, get(t, d, "/api").Body.String())
 	assert.JSONEq(t, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[]}`, get(t, d, "/api", "Accept", clientGo).Body.String())
 	assert.JSONEq(t, `{"paths":["/api","/apis","/apis/"]}`, get(t, d, "/").Body.String())
 }

@@ -24,9 +24,6 @@ type Surface struct {
 	// the order in which they are listed.
 	Types []*resource.Type
 
-	// Address is the host and port at which /api says the server is reached.
-	Address string
-
 	// Paths are those that / lists beside the paths of the documents. They are
 	// put in order.
 	Paths []string

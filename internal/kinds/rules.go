@@ -110,8 +110,6 @@ var rules = map[string]rule{
 		Fields:       []resource.Field{field("spec.signerName", "spec", "signerName")},
 		UnknownField: notSupported,
 	}},
-	"clustertrustbundles.certificates.k8s.io":                  {},
-	"podcertificaterequests.certificates.k8s.io":               {status: statusOnly},
 	"leases.coordination.k8s.io":                               {Strategy: resource.Strategy{CreateOnUpdate: true}},
 	"leasecandidates.coordination.k8s.io":                      {Strategy: resource.Strategy{CreateOnUpdate: true, Name: validation.LeaseCandidateName}},
 	"endpointslices.discovery.k8s.io":                          {Strategy: resource.Strategy{UnconditionalUpdate: true}, generation: []string{"addressType", "endpoints", "ports"}},
@@ -144,17 +142,14 @@ var rules = map[string]rule{
 		},
 	}, generation: []string{"spec"}},
 
-	"podgroups.scheduling.k8s.io":       {Strategy: resource.Strategy{UnconditionalUpdate: true}, status: statusOnly},
 	"priorityclasses.scheduling.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true}, generation: []string{"value"}},
-	"workloads.scheduling.k8s.io":       {Strategy: resource.Strategy{UnconditionalUpdate: true}},
 
-	"csidrivers.storage.k8s.io":                        {Strategy: resource.Strategy{AnswersDeleted: true}},
-	"csinodes.storage.k8s.io":                          {Strategy: resource.Strategy{AnswersDeleted: true}},
-	"csistoragecapacities.storage.k8s.io":              {},
-	"storageclasses.storage.k8s.io":                    {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true}},
-	"volumeattachments.storage.k8s.io":                 {Strategy: resource.Strategy{AnswersDeleted: true}, status: statusOnly},
-	"volumeattributesclasses.storage.k8s.io":           {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true}},
-	"storageversionmigrations.storagemigration.k8s.io": {status: statusOnly},
+	"csidrivers.storage.k8s.io":              {Strategy: resource.Strategy{AnswersDeleted: true}},
+	"csinodes.storage.k8s.io":                {Strategy: resource.Strategy{AnswersDeleted: true}},
+	"csistoragecapacities.storage.k8s.io":    {},
+	"storageclasses.storage.k8s.io":          {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true}},
+	"volumeattachments.storage.k8s.io":       {Strategy: resource.Strategy{AnswersDeleted: true}, status: statusOnly},
+	"volumeattributesclasses.storage.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true}},
 }
 
 // prepareNamespace gives a new namespace its phase and the finalizer that holds

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun(t *testing.T) {
+	tests := []struct {
+		name   string
+		args   string
+		code   int
+		stdout string // a part of it; "" is nothing at all
+		stderr string
+	}{
+		{"no command", "", 2, "", "Commands:"},
+		{"help", "help", 0, "start a server", ""},
+		{"help flag", "--help", 0, "start a server", ""},
+		{"unknown command", "server", 2, "", `unknown command "server"`},
+		{"version", "version", 0, "v1.36.3 (default)", ""},
+		{"version with argument", "version 2", 2, "", `unexpected argument "2"`},
+		{"version help", "version -h", 0, "fakeapi version", ""},
+
+		{"serve help", "serve --help", 0, "--token-auth-file FILE", ""},
+		{"unknown flag", "serve --etcd-servers x", 2, "", "-etcd-servers"},
+		{"argument", "serve now", 2, "", `unexpected argument "now"`},
+		{"certificate without TLS", "serve --cert-dir x", 2, "", "--cert-dir needs --tls"},
+		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "neither AlwaysAllow nor RBAC"},
+		{"profile", "serve --profile v1.2", 2, "", `unknown profile "v1.2": there are v1.32`},
+		{"profile without all", "serve --profile v1.35 --runtime-config api/all=true", 2, "", `unknown profile "v1.35-all"`},
+		{"runtime config entry", "serve --runtime-config api/beta=true", 2, "", `"api/beta" cannot be turned on or off`},
+		{"runtime config value", "serve --runtime-config api/all", 2, "", `"api/all" is neither`},
+		{"unknown gate", "serve --feature-gates Magic=true", 2, "", `unknown feature gate "Magic": there are CBORServingAndStorage`},
+		{"gate value", "serve --feature-gates CBORServingAndStorage=maybe", 2, "", "is neither NAME=true nor NAME=false"},
+		{"service range", "serve --service-cluster-ip-range 10.0.0.0", 2, "", "service-cluster-ip-range"},
+		{"service ranges of one family", "serve --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24", 2, "", "two ranges of one IP family"},
+		{"three service ranges", "serve --service-cluster-ip-range 10.0.0.0/24,fd00::/108,10.1.0.0/24", 2, "", "more than two ranges"},
+		{"controller", "serve --controllers namespace", 2, "", "the only value is none"},
+		{"seed", "serve --seed -1", 2, "", "-seed"},
+		{"clock", "serve --clock noon", 2, "", "-clock"},
+		{"history", "serve --history 0s", 2, "", "--history must be positive"},
+
+		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
+		{"token file short", "serve --token-auth-file testdata/short.csv", 1, "", "testdata/short.csv: line 2: 2 columns"},
+		{"token empty", "serve --token-auth-file testdata/empty-token.csv", 1, "", "line 1: the token is empty"},
+		{"objects missing", "serve --objects testdata/none", 1, "", "testdata/none: no such file"},
+		{"objects none", "serve --objects testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
+		{"objects broken", "serve --objects testdata/broken", 1, "", "widget.yaml: "},
+		{"crds none", "serve --crds testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
+		{"address", "serve --listen 127.0.0.1:99999", 1, "", "127.0.0.1:99999"},
+		{"address", "serve --listen nowhere", 1, "", "nowhere"},
+		{"kubeconfig", "serve --kubeconfig testdata/none/kubeconfig", 1, "", "testdata/none"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr)
+			assert.Equal(t, tt.code, code)
+			for _, out := range []struct{ what, want, got string }{
+				{"stdout", tt.stdout, stdout.String()},
+				{"stderr", tt.stderr, stderr.String()},
+			} {
+				if out.want == "" {
+					assert.Empty(t, out.got, out.what)
+				} else {
+					assert.Contains(t, out.got, out.want, out.what)
+				}
+			}
+		})
+	}
+}
+
+// The README's table and the flags are the same set.
+func TestReadmeListsFlags(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	for _, group := range (&serveCommand{}).flags().groups {
+		fs := flag.NewFlagSet("", flag.ContinueOnError)
+		group.define(fs)
+		fs.VisitAll(func(f *flag.Flag) {
+			assert.Contains(t, string(readme), "| `--"+f.Name, "a row for the flag")
+		})
+	}
+}
+
+// A server started by run is used, and ended by its context, in two lines of a
+// test.
+type server struct {
+	url    string
+	cancel context.CancelFunc
+	code   chan int
+}
+
+// start runs serve and returns once it has printed its URL. The test fails if
+// it ends before.
+func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	s := &server{cancel: cancel, code: make(chan int, 1)}
+	r, w := io.Pipe()
+	go func() {
+		var stderr strings.Builder
+		s.code <- run(ctx, append([]string{"serve"}, args...), w, &stderr)
+		w.CloseWithError(&exited{stderr.String()})
+	}()
+	var out strings.Builder
+	for !strings.HasSuffix(out.String(), "\n") {
+		b := make([]byte, 256)
+		n, err := r.Read(b)
+		require.NoError(t, err)
+		out.Write(b[:n])
+	}
+	s.url = strings.TrimSpace(out.String())
+	return s
+}
+
+type exited struct{ stderr string }
+
+func (e *exited) Error() string { return "serve has ended: " + e.stderr }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// do makes a request with a bearer token, none if that is empty.
+func (s *server) do(t *testing.T, method, path, token, body string) (int, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var out map[string]any
+	json.Unmarshal(b, &out) // what is no JSON is no map
+	return resp.StatusCode, out
+}
+
+func TestServe(t *testing.T) {
+	s := start(t, "--listen", "127.0.0.1:0")
+	assert.Regexp(t, `^http://127\.0\.0\.1:\d+$`, s.url)
+
+	code, _ := s.do(t, "GET", "/readyz", "", "")
+	assert.Equal(t, http.StatusOK, code)
+	code, made := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
+	assert.Equal(t, http.StatusCreated, code)
+	code, got := s.do(t, "GET", "/api/v1/namespaces/default/configmaps/a", "", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, made, got)
+
+	s.cancel()
+	assert.Equal(t, 0, <-s.code)
+	_, err := http.Get(s.url)
+	assert.Error(t, err, "the server is gone")
+}
+
+// A watch that is open when the server is told to end does not hold it.
+func TestServeEndsOpenWatch(t *testing.T) {
+	s := start(t)
+	resp, err := http.Get(s.url + "/api/v1/configmaps?watch=1&resourceVersion=1")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	s.cancel()
+	assert.Equal(t, 0, <-s.code)
+	_, err = io.ReadAll(resp.Body)
+	assert.NoError(t, err, "the stream ends cleanly")
+}
+
+// The command line that the conformance tool uses.
+func TestServeUsers(t *testing.T) {
+	s := start(t, "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC",
+		"--service-cluster-ip-range", "10.0.0.0/24", "--controllers", "none", "--feature-gates", "CBORServingAndStorage=true")
+	tests := []struct {
+		name, token, path string
+		code              int
+	}{
+		{"master", "roottoken", "/api/v1/pods", http.StatusOK},
+		{"user", "alicetoken", "/api/v1/pods", http.StatusForbidden},
+		{"user discovers", "bobtoken", "/api/v1", http.StatusOK},
+		{"anonymous", "", "/api/v1/pods", http.StatusForbidden},
+		{"anonymous asks for health", "", "/readyz", http.StatusOK},
+		{"unknown token", "x", "/api/v1/pods", http.StatusUnauthorized},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, _ := s.do(t, "GET", tt.path, tt.token, "")
+			assert.Equal(t, tt.code, code)
+		})
+	}
+}
+
+func TestServeObjects(t *testing.T) {
+	s := start(t, "--objects", "testdata/objects", "--crds", "testdata/crds")
+	for _, path := range []string{
+		"/api/v1/namespaces/shop",
+		"/api/v1/namespaces/shop/configmaps/settings",
+		"/api/v1/namespaces/shop/configmaps/first",
+		"/api/v1/namespaces/shop/configmaps/second",
+		"/api/v1/namespaces/shop/secrets/key",
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com",
+	} {
+		code, _ := s.do(t, "GET", path, "", "")
+		assert.Equal(t, http.StatusOK, code, path)
+	}
+}
+
+func TestServeProfile(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		code int // of an API version that is off by default
+	}{
+		{"default", nil, http.StatusNotFound},
+		{"all", []string{"--runtime-config", "api/all=true"}, http.StatusOK},
+		{"all off again", []string{"--runtime-config", "api/all=true,api/all=false"}, http.StatusNotFound},
+		{"all by name", []string{"--profile", "1.36-all"}, http.StatusOK},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, tt.args...)
+			code, _ := s.do(t, "GET", "/apis/internal.apiserver.k8s.io/v1alpha1", "", "")
+			assert.Equal(t, tt.code, code)
+		})
+	}
+}
+
+// Two servers of one seed and clock make the same object.
+func TestServeSeedAndClock(t *testing.T) {
+	create := func() map[string]any {
+		s := start(t, "--seed", "7", "--clock", "2030-01-02T03:04:05Z")
+		code, obj := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"generateName":"a-"}}`)
+		require.Equal(t, http.StatusCreated, code)
+		return obj
+	}
+	first := create()
+	assert.Equal(t, first, create())
+	assert.Equal(t, "2030-01-02T03:04:05Z", first["metadata"].(map[string]any)["creationTimestamp"])
+}
+
+func TestServeControl(t *testing.T) {
+	code, _ := start(t).do(t, "POST", "/debug/fakeapi/compact", "", "{}")
+	assert.Equal(t, http.StatusOK, code)
+	code, _ = start(t, "--control=false").do(t, "POST", "/debug/fakeapi/compact", "", "{}")
+	assert.Equal(t, http.StatusNotFound, code)
+}
+
+// The kubeconfig has the address, and the certificate directory what a client
+// has to trust.
+func TestServeTLS(t *testing.T) {
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	s := start(t, "--tls", "--cert-dir", dir, "--kubeconfig", kubeconfig)
+	assert.Regexp(t, `^https://`, s.url)
+	written, err := os.ReadFile(kubeconfig)
+	require.NoError(t, err)
+	assert.Contains(t, string(written), s.url)
+	assert.Contains(t, string(written), "certificate-authority-data")
+
+	chain, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(chain))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Get(s.url + "/readyz")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+}

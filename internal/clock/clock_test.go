@@ -1,0 +1,100 @@
+package clock_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/clock"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func fired(t *clock.Timer) bool {
+	select {
+	case <-t.C:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestManual(t *testing.T) {
+	c := clock.NewManual(start)
+	assert.True(t, c.Manual())
+	assert.Equal(t, start, c.Now())
+
+	due, now, stopped := c.After(10*time.Second), c.After(0), c.After(5*time.Second)
+	stopped.Stop()
+	assert.True(t, fired(now), "a timer of no duration fires at once")
+
+	c.Advance(9 * time.Second)
+	assert.False(t, fired(due), "a second is missing")
+	c.Advance(time.Second)
+	assert.True(t, fired(due), "the moment itself counts")
+	assert.False(t, fired(stopped), "a stopped timer never fires")
+	assert.Equal(t, start.Add(10*time.Second), c.Now())
+
+	due.Stop()
+	assert.Panics(t, func() { c.Advance(-1) }, "time does not go back")
+}
+
+func TestRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.New()
+		began := c.Now()
+		assert.False(t, c.Manual())
+
+		due := c.After(time.Minute)
+		defer due.Stop()
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		assert.False(t, fired(due))
+
+		c.Advance(20 * time.Second)
+		assert.Equal(t, 50*time.Second, c.Now().Sub(began), "Advance adds to the time that passed")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		assert.True(t, fired(due), "30 s and 10 s passed, 20 s were skipped")
+
+		skipped := c.After(time.Hour)
+		c.Advance(time.Hour)
+		assert.True(t, fired(skipped))
+	})
+}
+
+func TestFork(t *testing.T) {
+	parent := clock.NewManual(start)
+	parent.Advance(time.Minute)
+	fork := parent.Fork()
+	assert.Equal(t, parent.Now(), fork.Now())
+
+	waiting := parent.After(time.Second)
+	fork.Advance(time.Hour)
+	assert.False(t, fired(waiting), "moving a fork does not move its parent")
+	assert.Equal(t, time.Hour, fork.Now().Sub(parent.Now()))
+
+	synctest.Test(t, func(t *testing.T) {
+		running := clock.New()
+		running.Advance(time.Hour)
+		assert.Equal(t, running.Now(), running.Fork().Now(), "a fork of a running clock is as far ahead")
+	})
+}
+
+func TestNever(t *testing.T) {
+	n := clock.Never()
+	assert.False(t, fired(n))
+	n.Stop()
+}
+
+func ExampleClock_Advance() {
+	c := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	lunch := c.After(12 * time.Hour)
+	c.Advance(12 * time.Hour)
+	<-lunch.C
+	fmt.Println(c.Now().Format(time.TimeOnly))
+	// Output: 12:00:00
+}

@@ -1,0 +1,101 @@
+package object_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+func pod() map[string]any {
+	return map[string]any{
+		"metadata": map[string]any{"name": "a", "finalizers": []any{"x", int64(1), "y"}},
+		"spec":     map[string]any{"priority": int64(7), "hostNetwork": true, "nodeName": "n"},
+	}
+}
+
+func TestRead(t *testing.T) {
+	p := pod()
+	assert.Equal(t, "a", object.String(p, "metadata", "name"))
+	assert.Empty(t, object.String(p, "metadata", "name", "deeper"), "a string has no members")
+	assert.Empty(t, object.String(p, "spec", "priority"), "a number is no string")
+	assert.True(t, object.Bool(p, "spec", "hostNetwork"))
+
+	n, ok := object.Int(p, "spec", "priority")
+	assert.True(t, ok)
+	assert.EqualValues(t, 7, n)
+	_, ok = object.Int(p, "spec", "nodeName")
+	assert.False(t, ok)
+
+	assert.Equal(t, []string{"x", "y"}, object.Strings(p, "metadata", "finalizers"), "what is no string is left out")
+	assert.Nil(t, object.Strings(p, "metadata", "none"))
+	assert.Nil(t, object.Map(p, "spec", "nodeName"))
+	assert.Len(t, object.List(p, "metadata", "finalizers"), 3)
+}
+
+func TestText(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		path []string
+		want string
+	}{
+		{"string", []string{"spec", "nodeName"}, "n"},
+		{"number", []string{"spec", "priority"}, "7"},
+		{"boolean", []string{"spec", "hostNetwork"}, "true"},
+		{"object", []string{"spec"}, ""},
+		{"absent", []string{"spec", "none"}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, object.Text(pod(), row.path...))
+		})
+	}
+}
+
+func TestMeta(t *testing.T) {
+	p := map[string]any{"metadata": "no object"}
+	object.Meta(p)["name"] = "a"
+	assert.Equal(t, "a", object.String(p, "metadata", "name"), "metadata that is missing is made")
+}
+
+func TestKeep(t *testing.T) {
+	dst, src := map[string]any{"a": 1, "b": 2}, map[string]any{"a": 3}
+	object.Keep(dst, src, "a")
+	object.Keep(dst, src, "b")
+	assert.Equal(t, map[string]any{"a": 3}, dst)
+}
+
+func TestCopy(t *testing.T) {
+	p := pod()
+	c := object.Copy(p)
+	assert.Equal(t, p, c)
+	object.Meta(c)["name"] = "b"
+	object.List(c, "metadata", "finalizers")[0] = "z"
+	assert.Equal(t, pod(), p, "a copy shares nothing")
+	assert.Nil(t, object.Copy[map[string]any](nil))
+}
+
+func TestEqual(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		a, b any
+		want bool
+	}{
+		{"same objects", pod(), pod(), true},
+		{"other value", map[string]any{"a": "x"}, map[string]any{"a": "y"}, false},
+		{"other member", map[string]any{"a": "x"}, map[string]any{"b": "x"}, false},
+		{"member that is nil", map[string]any{"a": nil}, map[string]any{}, false},
+		{"order of a list", []any{"a", "b"}, []any{"b", "a"}, false},
+		{"shorter list", []any{"a", "b"}, []any{"a"}, false},
+		{"empty list and none", []any{}, []any(nil), false},
+		{"list and object", []any{}, map[string]any{}, false},
+		{"scalar and list", "a", []any{"a"}, false},
+		{"integer and float", int64(1), float64(1), false},
+		{"nothing", nil, nil, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, object.Equal(row.a, row.b))
+			assert.Equal(t, row.want, object.Equal(row.b, row.a))
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/profile"
+)
+
+// documents holds the documents that have been asked for: a
+// func() *Document by documentKey.
+var documents sync.Map
+
+// documentKey names a document of a profile.
+type documentKey struct {
+	profile *profile.Profile
+	path    string
+}
+
+// ForKind returns the schema of a built-in kind as the profile's release
+// describes it; the legacy group is "". It reports false for a kind that the
+// release does not serve.
+//
+// The first call for a group version parses its document, which for the legacy
+// group takes a few milliseconds; the calls after it share the result.
+func ForKind(p *profile.Profile, group, version, kind string) (*Schema, bool) {
+	path := "apis/" + group + "/" + version
+	if group == "" {
+		path = legacyPath
+	}
+	if s, ok := find(p, path, group, version, kind); ok || path == legacyPath {
+		return s, ok
+	}
+	// Some kinds belong to a group but are served by other groups' subresources
+	// only: Scale, Eviction. The legacy group has them all.
+	return find(p, legacyPath, group, version, kind)
+}
+
+const legacyPath = "api/v1"
+
+// find looks for a kind in one document.
+func find(p *profile.Profile, path, group, version, kind string) (*Schema, bool) {
+	if p.OpenAPIHash(path) == "" {
+		return nil, false
+	}
+	key := documentKey{p, path}
+	load, ok := documents.Load(key)
+	if !ok {
+		load, _ = documents.LoadOrStore(key, sync.OnceValue(key.load))
+	}
+	return load.(func() *Document)().ForKind(group, version, kind)
+}
+
+// load parses the document. It panics if that fails: documents are part of the
+// program, and a test parses all of them.
+func (k documentKey) load() *Document {
+	text, err := k.profile.OpenAPI(k.path)
+	if err != nil {
+		panic("schema: " + err.Error())
+	}
+	d, err := Parse(text)
+	if err != nil {
+		panic("schema: " + k.profile.Name() + " " + k.path + ": " + err.Error())
+	}
+	return d
+}

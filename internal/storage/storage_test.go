@@ -1,0 +1,403 @@
+package storage
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// plain is a codec of objects whose members are in no particular order but for
+// metadata, name and uid.
+type plain struct{}
+
+func (plain) Decode(body []byte, _ bool) (map[string]any, []error, error) {
+	var obj map[string]any
+	return obj, nil, json.Unmarshal(body, &obj)
+}
+
+func (plain) Append(dst []byte, obj map[string]any) []byte {
+	meta := object.Copy(object.Meta(obj))
+	dst = fmt.Appendf(dst, `{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"namespace":%q,"uid":%q`, meta["name"], meta["namespace"], meta["uid"])
+	if labels := object.Map(meta, "labels"); labels != nil {
+		b, _ := json.Marshal(labels)
+		dst = append(append(dst, `,"labels":`...), b...)
+	}
+	return fmt.Appendf(dst, `},"data":%q}`, object.String(obj, "data"))
+}
+
+func thing(uncached bool) *resource.Type {
+	return &resource.Type{
+		Name: "things", Kind: "Thing", Namespaced: true, Prefix: "/things/", Codec: plain{},
+		Strategy: &resource.Strategy{
+			Uncached: uncached,
+			Fields:   []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}},
+		},
+	}
+}
+
+func build(namespace, name, data, label string) map[string]any {
+	meta := map[string]any{"name": name, "namespace": namespace, "uid": "uid-" + name}
+	if label != "" {
+		meta["labels"] = map[string]any{"l": label}
+	}
+	return map[string]any{"metadata": meta, "data": data}
+}
+
+type history struct {
+	t *testing.T
+	s *Store
+	k *resource.Type
+}
+
+func newHistory(t *testing.T, uncached bool) *history {
+	return &history{t, NewStore(clock.NewManual(time.Unix(0, 0)), 0), thing(uncached)}
+}
+
+func (h *history) put(namespace, name, data, label string) mvcc.Revision {
+	rev, err := h.s.Update(func(tx *mvcc.Txn[*Object]) error {
+		tx.Put(h.k.Key(namespace, name), New(h.k, build(namespace, name, data, label)).At(tx.Revision()))
+		return nil
+	})
+	require.NoError(h.t, err)
+	return rev
+}
+
+func (h *history) delete(namespace, name string) mvcc.Revision {
+	rev, err := h.s.Update(func(tx *mvcc.Txn[*Object]) error {
+		tx.Delete(h.k.Key(namespace, name))
+		return nil
+	})
+	require.NoError(h.t, err)
+	return rev
+}
+
+func (h *history) list(q Query) (*Page, error) {
+	return h.s.List(context.Background(), h.k, q)
+}
+
+// names lists what a query answers: "a=1 b=2".
+func (h *history) names(q Query) string {
+	page, err := h.list(q)
+	require.NoError(h.t, err)
+	return names(page)
+}
+
+func names(page *Page) string {
+	var out []string
+	for o := range page.Items {
+		out = append(out, o.Name+"="+o.Fields[0])
+	}
+	return strings.Join(out, " ")
+}
+
+func TestObject(t *testing.T) {
+	k := thing(false)
+	draft := New(k, build("ns", "a", `tricky "uid":"uid-a"`, "x"))
+	assert.NotContains(t, string(draft.JSON()), "resourceVersion")
+
+	stored := draft.At(41)
+	assert.Equal(t, mvcc.Revision(41), stored.Revision)
+	assert.JSONEq(t, `{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"uid-a","resourceVersion":"41","labels":{"l":"x"}},"data":"tricky \"uid\":\"uid-a\""}`, string(stored.JSON()))
+	assert.True(t, strings.HasSuffix(string(stored.JSON()), "}\n"))
+	assert.Equal(t, map[string]string{"l": "x"}, stored.Labels)
+
+	assert.True(t, draft.Same(stored), "the version is not content")
+	assert.True(t, stored.Same(stored.At(1000)))
+	assert.False(t, stored.Same(New(k, build("ns", "a", "other", "x"))))
+
+	var item, deleted strings.Builder
+	require.NoError(t, stored.WriteItem(&item, false))
+	assert.True(t, strings.HasPrefix(item.String(), `{"metadata":`), "items of a list have no kind")
+	require.NoError(t, stored.WriteAt(&deleted, 12345))
+	assert.Contains(t, deleted.String(), `"resourceVersion":"12345"`)
+	assert.Equal(t, string(stored.At(12345).JSON()), deleted.String()+"\n")
+	assert.Equal(t, "41", object.String(stored.Decode(k), "metadata", "resourceVersion"))
+}
+
+// The history of these tables:
+//
+//	2  a=1
+//	3  b=1
+//	4  c=1
+//	5  a=2
+//	6  b deleted
+//	7  d=1
+func told(t *testing.T, uncached bool) *history {
+	h := newHistory(t, uncached)
+	h.put("ns", "a", "1", "x")
+	h.put("ns", "b", "1", "y")
+	h.put("ns", "c", "1", "x")
+	h.put("ns", "a", "2", "x")
+	h.delete("ns", "b")
+	h.put("ns", "d", "1", "")
+	return h
+}
+
+func TestListVersions(t *testing.T) {
+	const newest = "a=2 c=1 d=1"
+	for _, row := range []struct {
+		name  string
+		query Query
+		want  string
+		rev   mvcc.Revision
+	}{
+		{"unset", Query{}, newest, 7},
+		{"zero", Query{Version: "0"}, newest, 7},
+		{"zero, not older", Query{Version: "0", Match: MatchNotOlderThan}, newest, 7},
+		{"N without a match", Query{Version: "3"}, newest, 7},
+		{"N, not older", Query{Version: "3", Match: MatchNotOlderThan}, newest, 7},
+		{"N, exact", Query{Version: "3", Match: MatchExact}, "a=1 b=1", 3},
+		{"N, exact, deleted since", Query{Version: "5", Match: MatchExact}, "a=2 b=1 c=1", 5},
+		{"N, exact, the newest", Query{Version: "7", Match: MatchExact}, newest, 7},
+		{"limit alone", Query{Limit: 2}, "a=2 c=1", 7},
+		{"limit, zero", Query{Limit: 2, Version: "0"}, newest, 7},
+		{"limit, N without a match is exact", Query{Limit: 2, Version: "4"}, "a=1 b=1", 4},
+		{"limit, N not older", Query{Limit: 2, Version: "4", Match: MatchNotOlderThan}, "a=2 c=1", 7},
+		{"limit, N exact", Query{Limit: 2, Version: "4", Match: MatchExact}, "a=1 b=1", 4},
+		{"negative limit", Query{Limit: -1}, newest, 7},
+		{"one by name", Query{Selection: Selection{Namespace: "ns", Name: "a"}}, "a=2", 7},
+		{"one by name, exact", Query{Selection: Selection{Namespace: "ns", Name: "a"}, Version: "2", Match: MatchExact}, "a=1", 2},
+		{"name in all namespaces", Query{Selection: Selection{Name: "a"}}, "a=2", 7},
+		{"another namespace", Query{Selection: Selection{Namespace: "n"}}, "", 7},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			page, err := told(t, false).list(row.query)
+			require.NoError(t, err)
+			assert.Equal(t, row.want, names(page))
+			assert.Equal(t, row.rev, page.Revision)
+		})
+	}
+}
+
+func TestListUncachedHonoursLimitAtZero(t *testing.T) {
+	assert.Equal(t, "a=2 c=1", told(t, true).names(Query{Limit: 2, Version: "0"}))
+}
+
+func TestPages(t *testing.T) {
+	h := told(t, false)
+	first, err := h.list(Query{Limit: 1})
+	require.NoError(t, err)
+	assert.Equal(t, "a=2", names(first))
+	assert.EqualValues(t, 2, first.Remaining)
+
+	h.put("ns", "b", "late", "")
+	h.delete("ns", "c")
+	second, err := h.list(Query{Limit: 1, Continue: first.Continue})
+	require.NoError(t, err)
+	assert.Equal(t, "c=1", names(second), "pages are of one snapshot")
+	assert.Equal(t, first.Revision, second.Revision)
+	assert.EqualValues(t, 1, second.Remaining)
+
+	last, err := h.list(Query{Limit: 1, Continue: second.Continue})
+	require.NoError(t, err)
+	assert.Equal(t, "d=1", names(last))
+	assert.Empty(t, last.Continue)
+	assert.EqualValues(t, -1, last.Remaining)
+}
+
+func TestPagesOfASelectionAreNotCounted(t *testing.T) {
+	h := told(t, false)
+	q := Query{Selection: Selection{Match: func(o *Object) bool { return o.Labels["l"] == "x" }}, Limit: 2}
+	page, err := h.list(q)
+	require.NoError(t, err)
+	assert.Equal(t, "a=2 c=1", names(page))
+	assert.EqualValues(t, -1, page.Remaining)
+	require.NotEmpty(t, page.Continue, "d might match for all the page knows")
+	q.Continue = page.Continue
+	assert.Empty(t, h.names(q))
+}
+
+func TestExpiredContinue(t *testing.T) {
+	h := told(t, true)
+	first, err := h.list(Query{Limit: 1})
+	require.NoError(t, err)
+	h.put("ns", "b", "late", "")
+	h.s.CompactEtcd(h.s.Revision())
+
+	_, err = h.list(Query{Limit: 1, Continue: first.Continue})
+	var expired *ExpiredError
+	require.ErrorAs(t, err, &expired)
+	rest, err := h.list(Query{Continue: expired.Continue})
+	require.NoError(t, err, "the token of the error goes on at the newest version")
+	assert.Equal(t, "b=late c=1 d=1", names(rest))
+}
+
+func TestCompactionOfEtcd(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		uncached bool
+		compact  func(*Store) error
+		gone     bool
+	}{
+		{"etcd alone, cached", false, func(s *Store) error { s.CompactEtcd(7); return nil }, false},
+		{"etcd alone, uncached", true, func(s *Store) error { s.CompactEtcd(7); return nil }, true},
+		{"all, cached", false, func(s *Store) error { return s.Compact(7) }, true},
+		{"all, uncached", true, func(s *Store) error { return s.Compact(7) }, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			h := told(t, row.uncached)
+			require.NoError(t, row.compact(h.s))
+			_, listErr := h.list(Query{Version: "3", Match: MatchExact})
+			_, watchErr := h.s.Watch(h.k, Selection{}, 3)
+			if row.gone {
+				assert.ErrorAs(t, listErr, new(*ExpiredError))
+				assert.ErrorAs(t, watchErr, new(*ExpiredError))
+			} else {
+				assert.NoError(t, listErr)
+				assert.NoError(t, watchErr)
+			}
+			assert.Equal(t, "a=2 c=1 d=1", h.names(Query{Version: "3"}), "not older than 3 is there")
+		})
+	}
+}
+
+func TestBadQueries(t *testing.T) {
+	h := told(t, false)
+	token := func(v any) string {
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		return base64.RawURLEncoding.EncodeToString(b)
+	}
+	for _, row := range []struct {
+		name  string
+		query Query
+		want  string
+	}{
+		{"version", Query{Version: "x"}, `resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax`},
+		{"token, no base64", Query{Continue: "!"}, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"},
+		{"token, no version", Query{Continue: token(map[string]any{})}, "invalid continue token: continue key is not valid: server does not recognize this encoded version "},
+		{"token, no revision", Query{Continue: token(continueToken{tokenVersion, 0, "a"})}, "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"},
+		{"token, no key", Query{Continue: token(continueToken{tokenVersion, 5, ""})}, "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"},
+		{"token, upwards", Query{Continue: token(continueToken{tokenVersion, 5, "../x"})}, "invalid continue token: continue key is not valid: ../x"},
+		{"token and version", Query{Continue: token(continueToken{tokenVersion, 5, "a"}), Version: "5"}, "specifying resource version is not allowed when using continue"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := h.list(row.query)
+			assert.EqualError(t, err, row.want)
+		})
+	}
+}
+
+func TestFutureVersion(t *testing.T) {
+	var tooLarge *TooLargeError
+	_, err := told(t, true).list(Query{Version: "9"})
+	require.ErrorAs(t, err, &tooLarge)
+	assert.Equal(t, TooLargeError{Requested: 9, Current: 7}, *tooLarge, "an uncached resource does not wait")
+
+	synctest.Test(t, func(t *testing.T) {
+		h := &history{t, NewStore(clock.New(), 0), thing(false)}
+		began := time.Now()
+		_, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
+		require.ErrorAs(t, err, &tooLarge)
+		assert.True(t, tooLarge.Waited)
+		assert.Equal(t, freshnessWait, time.Since(began))
+
+		go func() {
+			time.Sleep(time.Second)
+			h.put("ns", "a", "1", "")
+		}()
+		got, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
+		require.NoError(t, err, "the version comes while the read waits")
+		assert.Equal(t, "a", got.Name)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = h.s.Get(ctx, h.k, "ns", "a", "99")
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// An object enters and leaves a selection:
+//
+//	2  a with label x     ADDED
+//	3  a with label y     DELETED, as it was with x
+//	4  a with label z     nothing
+//	5  a with label x     ADDED
+//	6  a=2 with label x   MODIFIED
+//	7  a deleted          DELETED
+func TestWatchTransitions(t *testing.T) {
+	h := newHistory(t, false)
+	w, err := h.s.Watch(h.k, Selection{Match: func(o *Object) bool { return o.Labels["l"] == "x" }}, 1)
+	require.NoError(t, err)
+	defer w.Close()
+	h.put("ns", "a", "1", "x")
+	h.put("ns", "a", "1", "y")
+	h.put("ns", "a", "1", "z")
+	h.put("ns", "a", "1", "x")
+	h.put("ns", "a", "2", "x")
+	h.delete("ns", "a")
+
+	var got []string
+	for {
+		changes, err := w.Poll(2)
+		require.NoError(t, err)
+		if len(changes) == 0 {
+			break
+		}
+		for _, c := range changes {
+			got = append(got, fmt.Sprintf("%d %s %s %s", c.Revision, c.Type, c.Object.Fields[0], c.Object.Labels["l"]))
+		}
+	}
+	assert.Equal(t, []string{"2 ADDED 1 x", "3 DELETED 1 x", "5 ADDED 1 x", "6 MODIFIED 2 x", "7 DELETED 2 x"}, got)
+	assert.Equal(t, h.s.Revision(), w.Revision())
+
+	h.put("ns", "b", "1", "y")
+	h.put("ns", "b", "2", "y")
+	require.NoError(t, h.s.Compact(h.s.Revision()))
+	_, err = w.Poll(1)
+	assert.ErrorAs(t, err, new(*ExpiredError), "compaction overtook the cursor")
+}
+
+func TestRestore(t *testing.T) {
+	h := told(t, false)
+	was := h.s.Fork(clock.New())
+	h.put("ns", "a", "3", "")
+	h.delete("ns", "c")
+	h.put("ns", "e", "1", "")
+	before := h.s.Revision()
+
+	require.NoError(t, h.s.Restore(was))
+	assert.Equal(t, before+1, h.s.Revision(), "a restore is one transaction")
+	assert.Equal(t, "a=2 c=1 d=1", h.names(Query{}))
+	page, err := h.list(Query{Selection: Selection{Namespace: "ns", Name: "a"}})
+	require.NoError(t, err)
+	for o := range page.Items {
+		assert.Contains(t, string(o.JSON()), `"resourceVersion":"`+FormatVersion(before+1)+`"`)
+	}
+
+	require.NoError(t, h.s.Restore(was))
+	assert.Equal(t, before+1, h.s.Revision(), "nothing differs any more")
+}
+
+func FuzzContinue(f *testing.F) {
+	f.Add("")
+	f.Add("e30")
+	f.Add(encodeContinue("/things/ns/a\x00", "/things/", 5))
+	f.Fuzz(func(t *testing.T, token string) {
+		from, _, err := decodeContinue(token, "/things/ns/")
+		if err != nil {
+			var bad *ContinueError
+			if !errors.As(err, &bad) {
+				t.Fatalf("an error of another kind: %v", err)
+			}
+			return
+		}
+		if !strings.HasPrefix(from, "/things/ns/") {
+			t.Fatalf("a token leads out of its collection: %q", from)
+		}
+	})
+}
