@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 		{"objects none", "serve --objects testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
 		{"objects broken", "serve --objects testdata/broken", 1, "", "widget.yaml: "},
 		{"crds none", "serve --crds testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
-		{"address", "serve --listen 127.0.0.1:99999", 1, "", "127.0.0.1:99999"},
+		{"port", "serve --listen 127.0.0.1:99999", 1, "", "address 99999"},
 		{"address", "serve --listen nowhere", 1, "", "nowhere"},
 		{"kubeconfig", "serve --kubeconfig testdata/none/kubeconfig", 1, "", "testdata/none"},
 	}
@@ -91,12 +91,11 @@ func TestReadmeListsFlags(t *testing.T) {
 	}
 }
 
-// A server started by run is used, and ended by its context, in two lines of a
-// test.
+// A server is one that run serves.
 type server struct {
 	url    string
-	cancel context.CancelFunc
-	code   chan int
+	cancel context.CancelFunc // ends it
+	code   chan int           // gets the exit status
 }
 
 // start runs serve and returns once it has printed its URL. The test fails if

@@ -59,8 +59,8 @@ func readAll(src io.Reader, size int64) ([]byte, error) {
 // and duplicate fields are refused, warned of or dropped, as fieldValidation
 // says; warning is the default.
 func (r *request) decode(body []byte, o *writeOptions) (map[string]any, error) {
-	kind := resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}
-	obj, fieldErrors, err := r.typ.Codec.Decode(body, o.FieldValidation != "Ignore")
+	kind, codec := r.bodyKind()
+	obj, fieldErrors, err := codec.Decode(body, o.FieldValidation != "Ignore")
 	if err != nil || !kind.Fits(obj) {
 		return nil, r.notDecoded(body, kind, err)
 	}
@@ -72,7 +72,24 @@ func (r *request) decode(body []byte, o *writeOptions) (map[string]any, error) {
 			r.warn(e.Error())
 		}
 	}
-	return completed(r.typ, obj), nil
+	return r.completed(obj), nil
+}
+
+// bodyKind is the kind that the request's body has, and how it is read.
+func (r *request) bodyKind() (resource.Kind, resource.Codec) {
+	if r.isScale() {
+		return r.sub.Kind, r.typ.Scale.Codec
+	}
+	return resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec
+}
+
+// completed gives the object of a body its kind and its defaults.
+func (r *request) completed(obj map[string]any) map[string]any {
+	if r.isScale() {
+		obj["kind"], obj["apiVersion"] = r.sub.Kind.Kind, r.sub.Kind.GroupVersion.String()
+		return obj
+	}
+	return completed(r.typ, obj)
 }
 
 // completed gives a decoded object its kind and its defaults.

@@ -45,7 +45,7 @@ func (r *request) create() error {
 	if err != nil {
 		return err
 	}
-	r.writeJSON(http.StatusCreated, stored.JSON())
+	r.answer(http.StatusCreated, stored)
 	return nil
 }
 

@@ -116,7 +116,7 @@ func (r *request) delete() error {
 		r.writeJSON(code, status.Success(&status.Details{Name: out.Name, Group: r.group, Kind: r.resource, UID: out.UID}).JSON())
 		return nil
 	}
-	r.writeJSON(code, out.JSON())
+	r.answer(code, out)
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (r *request) get() error {
 	if obj == nil {
 		return status.NotFound(r.groupResource(), r.name)
 	}
-	r.writeJSON(http.StatusOK, obj.JSON())
+	r.answer(http.StatusOK, obj)
 	return nil
 }
 

@@ -48,11 +48,15 @@ func (r *request) patch(mode writeMode) error {
 		if old == nil {
 			return nil, status.NotFound(r.groupResource(), r.name)
 		}
-		doc, err := apply(old.stored.JSON(), body)
+		doc, err := apply(r.shown(old), body)
 		if err != nil {
 			return nil, patchFailed(err)
 		}
-		return r.decodePatched(doc, o)
+		obj, err := r.decodePatched(doc, o)
+		if err != nil {
+			return nil, err
+		}
+		return r.placed(obj, old)
 	})
 }
 
@@ -90,7 +94,8 @@ func patchFailed(err error) error {
 
 // decodePatched reads the document that a patch has made.
 func (r *request) decodePatched(doc []byte, o *writeOptions) (map[string]any, error) {
-	obj, fieldErrors, err := r.typ.Codec.Decode(doc, o.FieldValidation != "Ignore")
+	_, codec := r.bodyKind()
+	obj, fieldErrors, err := codec.Decode(doc, o.FieldValidation != "Ignore")
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
 		err = strictError(fieldErrors)
 	}
@@ -100,7 +105,7 @@ func (r *request) decodePatched(doc []byte, o *writeOptions) (map[string]any, er
 	for _, e := range fieldErrors {
 		r.warn(e.Error())
 	}
-	meta := object.Meta(completed(r.typ, obj))
+	meta := object.Meta(r.completed(obj))
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // ServeHTTP answers one request.
@@ -93,6 +94,8 @@ func (r *request) serveSubresource() error {
 	mode := writeStatus
 	switch {
 	case r.subresource == "status":
+	case r.subresource == "scale" && r.typ.Scale != nil:
+		mode = writeScale
 	case r.subresource == "finalize" && r.resource == "namespaces":
 		mode = writeFinalizers
 	default:
@@ -149,6 +152,16 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // flush sends what was written so far.
 func (w *response) flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// answer answers with a stored object, or with what the subresource shows of
+// it.
+func (r *request) answer(code int, o *storage.Object) {
+	if r.isScale() {
+		r.writeJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'))
+		return
+	}
+	r.writeJSON(code, o.JSON())
 }
 
 // writeJSON answers with an encoded document.

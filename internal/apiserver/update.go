@@ -32,7 +32,7 @@ func (r *request) update(mode writeMode) error {
 	delete(meta, "managedFields")
 	delete(meta, "selfLink")
 	r.dedupOwners(meta)
-	return r.change(mode, o, object.String(meta, "uid"), func(*version) (map[string]any, error) {
-		return object.Copy(obj), nil
+	return r.change(mode, o, object.String(meta, "uid"), func(old *version) (map[string]any, error) {
+		return r.placed(object.Copy(obj), old)
 	})
 }

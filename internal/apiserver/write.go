@@ -19,6 +19,7 @@ const (
 	writeObject     writeMode = iota // all but what has a subresource of its own
 	writeStatus                      // the status subresource
 	writeFinalizers                  // a namespace's finalize subresource
+	writeScale                       // the scale subresource
 )
 
 var metadataPath = validation.NewPath("metadata")
@@ -251,7 +252,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {
-			r.writeJSON(http.StatusOK, stored.JSON())
+			r.answer(http.StatusOK, stored)
 		}
 		if !errors.Is(err, errLost) {
 			return err
@@ -338,6 +339,6 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err != nil {
 		return err
 	}
-	r.writeJSON(http.StatusCreated, stored.JSON())
+	r.answer(http.StatusCreated, stored)
 	return nil
 }

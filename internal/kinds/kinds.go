@@ -6,11 +6,13 @@
 package kinds
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -136,6 +138,14 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 			}
 		}
 	}
+	if sub := t.Subresource("scale"); sub != nil && s.Scale == nil {
+		s.Scale = &resource.Scale{
+			Spec:     []string{"spec", "replicas"},
+			Status:   []string{"status", "replicas"},
+			Selector: selectorText,
+			Codec:    &codec{kind: sub.Kind},
+		}
+	}
 	if s.PrepareStatus == nil {
 		s.PrepareStatus = r.status.prepare
 	}
@@ -169,8 +179,32 @@ func (r statusRule) prepare(obj, old map[string]any) {
 	}
 }
 
-// changed reports whether one of the members differs. A member is one of the
-// object's, or with a slash one of its metadata's.
+// selectorText is spec.selector as text: a label selector, or in the oldest
+// kinds a map of labels.
+func selectorText(obj map[string]any) string {
+	var o selector.Object
+	spec := object.Map(obj, "spec", "selector")
+	_, labels := spec["matchLabels"].(map[string]any)
+	_, expressions := spec["matchExpressions"].([]any)
+	if !labels && !expressions {
+		spec = map[string]any{"matchLabels": spec}
+	}
+	b, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	if err != nil {
+		return ""
+	}
+	labelSelector, err := o.Selector()
+	if err != nil {
+		return ""
+	}
+	return labelSelector.String()
+}
+
+// changed reports whether one of the members differs: of the object, or
+// metadata.annotations.
 func changed(members []string) func(obj, old map[string]any) bool {
 	return func(obj, old map[string]any) bool {
 		for _, m := range members {

@@ -89,13 +89,18 @@ func Text(obj map[string]any, path ...string) string {
 	return ""
 }
 
-// SetOrDelete sets the member, or deletes it when v is nil.
-func SetOrDelete(m map[string]any, name string, v any) {
-	if v == nil {
-		delete(m, name)
-		return
+// Set sets the value at the path, making the objects on the way.
+func Set(obj map[string]any, v any, path ...string) {
+	last := len(path) - 1
+	for _, name := range path[:last] {
+		next, ok := obj[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			obj[name] = next
+		}
+		obj = next
 	}
-	m[name] = v
+	obj[path[last]] = v
 }
 
 // Keep gives dst the member that src has, and takes it from dst where src has

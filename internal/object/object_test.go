@@ -58,6 +58,15 @@ func TestMeta(t *testing.T) {
 	assert.Equal(t, "a", object.String(p, "metadata", "name"), "metadata that is missing is made")
 }
 
+func TestSet(t *testing.T) {
+	p := pod()
+	object.Set(p, int64(3), "spec", "priority")
+	object.Set(p, "x", "status", "phase", "deep")
+	n, _ := object.Int(p, "spec", "priority")
+	assert.EqualValues(t, 3, n)
+	assert.Equal(t, "x", object.String(p, "status", "phase", "deep"))
+}
+
 func TestKeep(t *testing.T) {
 	dst, src := map[string]any{"a": 1, "b": 2}, map[string]any{"a": 3}
 	object.Keep(dst, src, "a")

@@ -70,6 +70,9 @@ type Strategy struct {
 	// PrepareStatus does the same for a write to the status subresource.
 	PrepareStatus func(obj, old map[string]any)
 
+	// Scale is the scale subresource; nil where there is none.
+	Scale *Scale
+
 	// Validate checks what the type alone knows of; metadata is checked for
 	// every type. On a creation old is nil.
 	Validate func(obj, old map[string]any) validation.List
@@ -98,6 +101,16 @@ type Strategy struct {
 type Field struct {
 	Label string
 	Value func(obj map[string]any) string
+}
+
+// Scale says where the numbers of a scale subresource stand.
+type Scale struct {
+	Spec   []string // path of the replicas that are wanted
+	Status []string // path of those there are
+	// Selector is the label selector of the replicas, as text.
+	Selector func(obj map[string]any) string
+	// Codec reads and writes the Scale.
+	Codec Codec
 }
 
 // A DependentsPolicy is what becomes of the objects that an object owns.

@@ -1,0 +1,148 @@
+package fakeapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A recorder is a TB that a test plays with.
+type recorder struct {
+	failed   bool
+	fatal    string // the message of the first Fatalf
+	log      strings.Builder
+	cleanups []func()
+}
+
+func (r *recorder) Helper()                    {}
+func (r *recorder) Cleanup(f func())           { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Failed() bool               { return r.failed }
+func (r *recorder) Logf(f string, args ...any) { fmt.Fprintf(&r.log, f+"\n", args...) }
+func (r *recorder) Fatalf(f string, args ...any) {
+	if r.fatal == "" {
+		r.fatal = fmt.Sprintf(f, args...)
+	}
+	r.failed = true
+}
+
+// end is the end of the recorder's test.
+func (r *recorder) end() {
+	for len(r.cleanups) > 0 {
+		last := r.cleanups[len(r.cleanups)-1]
+		r.cleanups = r.cleanups[:len(r.cleanups)-1]
+		last()
+	}
+}
+
+var _ fakeapi.TB = (*recorder)(nil)
+
+// configMap is a ConfigMap in the namespace default.
+func configMap(name, value string) fakeapi.Object {
+	return fakeapi.Object{
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"metadata":   map[string]any{"name": name, "namespace": "default"},
+		"data":       map[string]any{"key": value},
+	}
+}
+
+// put puts objects that are known to be fine.
+func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
+	t.Helper()
+	for _, o := range objects {
+		_, err := srv.Put(o)
+		require.NoError(t, err)
+	}
+}
+
+// values are the values of the ConfigMaps in the server, by name.
+func values(t testing.TB, srv *fakeapi.Server, options ...fakeapi.ReadOption) map[string]any {
+	t.Helper()
+	objects, err := srv.List("configmaps", append(options, fakeapi.In("default"))...)
+	require.NoError(t, err)
+	out := map[string]any{}
+	for _, o := range objects {
+		out[o.Name()] = o["data"].(map[string]any)["key"]
+	}
+	return out
+}
+
+// do makes a request with a JSON body, if any, and returns the answer decoded.
+func do(t testing.TB, srv *fakeapi.Server, method, path, body string) (int, fakeapi.Object) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var out fakeapi.Object
+	json.Unmarshal(b, &out) // what is no JSON is no object
+	return resp.StatusCode, out
+}
+
+// A stream is the answer to a watch.
+type stream struct {
+	t    testing.TB
+	body io.ReadCloser
+	in   *bufio.Reader
+}
+
+type event struct {
+	Type   string
+	Object fakeapi.Object
+}
+
+// watch opens a watch of ConfigMaps, which ends with the test.
+func watch(t testing.TB, srv *fakeapi.Server, query string) *stream {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/api/v1/configmaps?watch=1&"+query, nil)
+	require.NoError(t, err)
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	t.Cleanup(func() { resp.Body.Close() })
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	return &stream{t, resp.Body, bufio.NewReader(resp.Body)}
+}
+
+// next waits for an event; it reports false at the end of the stream.
+func (s *stream) next() (event, bool) {
+	s.t.Helper()
+	line, err := s.in.ReadBytes('\n')
+	if err == io.EOF && len(line) == 0 {
+		return event{}, false
+	}
+	require.NoError(s.t, err)
+	var e event
+	require.NoError(s.t, json.Unmarshal(line, &e))
+	return e, true
+}
+
+// expect waits for an event of a type.
+func (s *stream) expect(kind string) fakeapi.Object {
+	s.t.Helper()
+	e, ok := s.next()
+	require.True(s.t, ok, "the stream has ended")
+	require.Equal(s.t, kind, e.Type, "%v", e.Object)
+	return e.Object
+}
+
+// eventually waits for a condition that others make true.
+func eventually(condition func() bool) {
+	for !condition() {
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,179 @@
+package fakeapi_test
+
+import (
+	"net"
+	"net/http"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func TestStart(t *testing.T) {
+	tb := &recorder{}
+	srv := fakeapi.Start(tb)
+	require.Empty(t, tb.fatal)
+	resp, err := http.Get(srv.URL + "/readyz")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+
+	tb.end()
+	_, err = http.Get(srv.URL + "/readyz")
+	assert.Error(t, err, "the end of the test closes the server")
+	assert.Empty(t, tb.log.String(), "nothing is logged for a test that passes")
+}
+
+func TestStartLogsFailure(t *testing.T) {
+	tb := &recorder{}
+	srv := fakeapi.Start(tb, fakeapi.WithInMemory())
+	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
+	do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+	tb.failed = true
+	tb.end()
+	log := tb.log.String()
+	assert.Contains(t, log, "201 POST /api/v1/namespaces/default/configmaps")
+	assert.Contains(t, log, `404 GET /api/v1/namespaces/default/configmaps/b (Go-http-client/1.1): configmaps "b" not found`)
+	assert.Contains(t, log, "ADDED /configmaps/default/a by create admin")
+}
+
+func TestStartFails(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	tests := []struct {
+		name   string
+		option fakeapi.Option
+		fatal  string
+	}{
+		{"profile", fakeapi.WithProfile("v1.2"), `fakeapi: unknown profile "v1.2"`},
+		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unknown feature gate "Magic"`},
+		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
+		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tb := &recorder{}
+			assert.Nil(t, fakeapi.Start(tb, tt.option))
+			assert.Contains(t, tb.fatal, tt.fatal)
+			assert.Empty(t, tb.cleanups, "nothing is left to close")
+		})
+	}
+}
+
+// A fork has what its parent has, history included, and then goes its own way.
+func TestFork(t *testing.T) {
+	tests := []struct {
+		name    string
+		options []fakeapi.Option
+	}{
+		{"listening", nil},
+		{"in memory", []fakeapi.Option{fakeapi.WithInMemory()}},
+		{"on an address of its own", []fakeapi.Option{fakeapi.WithAddress("127.0.0.1:0")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			parent := fakeapi.Start(t, tt.options...)
+			put(t, parent, configMap("a", "1"))
+			old := parent.Revision()
+			put(t, parent, configMap("a", "2"))
+
+			tb := &recorder{}
+			fork := parent.Fork(tb)
+			assert.Equal(t, parent.Revision(), fork.Revision())
+			assert.Equal(t, map[string]any{"a": "1"}, values(t, fork, fakeapi.At(old)))
+
+			put(t, parent, configMap("a", "parent"))
+			put(t, fork, configMap("a", "fork"), configMap("b", "fork"))
+			assert.Equal(t, map[string]any{"a": "parent"}, values(t, parent))
+			assert.Equal(t, map[string]any{"a": "fork", "b": "fork"}, values(t, fork))
+
+			code, _ := do(t, fork, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+			assert.Equal(t, http.StatusOK, code)
+			code, _ = do(t, parent, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+			assert.Equal(t, http.StatusNotFound, code)
+
+			tb.end()
+			_, err := fork.Client().Get(fork.URL + "/readyz")
+			assert.Error(t, err, "the end of its test closes the fork")
+			code, _ = do(t, parent, "GET", "/readyz", "")
+			assert.Equal(t, http.StatusOK, code, "and no other server")
+		})
+	}
+}
+
+// A watch of the parent does not see the fork's writes, nor the other way.
+func TestForkWatch(t *testing.T) {
+	parent := fakeapi.Start(t, fakeapi.WithInMemory())
+	fork := parent.Fork(t)
+	query := "resourceVersion=1"
+	ofParent, ofFork := watch(t, parent, query), watch(t, fork, query)
+	put(t, fork, configMap("fork", ""))
+	put(t, parent, configMap("parent", ""))
+	skipBootstrap := func(s *stream) fakeapi.Object {
+		for {
+			if o := s.expect("ADDED"); o.Namespace() == "default" {
+				return o
+			}
+		}
+	}
+	assert.Equal(t, "parent", skipBootstrap(ofParent).Name())
+	assert.Equal(t, "fork", skipBootstrap(ofFork).Name())
+}
+
+func TestForkOfClosedServerFails(t *testing.T) {
+	tb := &recorder{}
+	srv, err := fakeapi.New(fakeapi.WithInMemory())
+	require.NoError(t, err)
+	put(t, srv, configMap("a", "1"))
+	srv.Close()
+	fork := srv.Fork(tb)
+	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork), "its state outlives a server")
+	tb.end()
+}
+
+// Whatever clients are in the middle of, a closed server leaves no goroutine.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	tests := []struct {
+		name    string
+		options []fakeapi.Option
+	}{
+		{"listening", nil},
+		{"TLS", []fakeapi.Option{fakeapi.WithTLS()}},
+		{"in memory", []fakeapi.Option{fakeapi.WithInMemory()}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			srv, err := fakeapi.New(tt.options...)
+			require.NoError(t, err)
+			do(t, srv, "GET", "/api/v1/pods", "")
+			for range 5 {
+				watch(t, srv, "resourceVersion=1")
+			}
+			srv.Close()
+			srv.Close() // does nothing
+			eventually(func() bool { return runtime.NumGoroutine() <= before })
+		})
+	}
+}
+
+func TestCloseEndsWatches(t *testing.T) {
+	for _, memory := range []bool{true, false} {
+		var options []fakeapi.Option
+		if memory {
+			options = append(options, fakeapi.WithInMemory())
+		}
+		srv, err := fakeapi.New(options...)
+		require.NoError(t, err)
+		put(t, srv, configMap("a", "1"))
+		w := watch(t, srv, "fieldSelector=metadata.name%3Da")
+		w.expect("ADDED")
+		srv.Close()
+		_, more := w.next()
+		assert.False(t, more, "the stream ends without an error")
+	}
+}
