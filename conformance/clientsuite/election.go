@@ -23,24 +23,28 @@ import (
 // after the first has released it, and leads too after the first has lost the
 // server; never do both lead at once.
 func LeaderElection(t *testing.T) {
-	t.Run("released", func(t *testing.T) {
-		e := newElection(t)
-		first := e.join(t, "first")
-		e.waitForLeader(t, "first")
-		e.join(t, "second")
-		first.resign()
-		e.waitForLeader(t, "second")
-		assert.Equal(t, int32(1), e.transitions(t))
-	})
-	t.Run("lost", func(t *testing.T) {
-		e := newElection(t)
-		first := e.join(t, "first")
-		e.waitForLeader(t, "first")
-		e.join(t, "second")
-		first.cutOff.Store(true)
-		e.waitForLeader(t, "second")
-		assert.Equal(t, int32(1), e.transitions(t))
-	})
+	t.Run("released", func(t *testing.T) { Encodings(t, testRelease) })
+	t.Run("lost", func(t *testing.T) { Encodings(t, testLoss) })
+}
+
+func testRelease(t *testing.T, _ *target.Server, cfg *rest.Config) {
+	e := newElection(t, cfg)
+	first := e.join(t, "first")
+	e.waitForLeader(t, "first")
+	e.join(t, "second")
+	first.resign()
+	e.waitForLeader(t, "second")
+	assert.Equal(t, int32(1), e.transitions(t))
+}
+
+func testLoss(t *testing.T, _ *target.Server, cfg *rest.Config) {
+	e := newElection(t, cfg)
+	first := e.join(t, "first")
+	e.waitForLeader(t, "first")
+	e.join(t, "second")
+	first.cutOff.Store(true)
+	e.waitForLeader(t, "second")
+	assert.Equal(t, int32(1), e.transitions(t))
 }
 
 // An election is about one Lease.
@@ -54,8 +58,7 @@ type election struct {
 
 const leaseName = "election"
 
-func newElection(t *testing.T) *election {
-	cfg := Config(target.Start(t))
+func newElection(t *testing.T, cfg *rest.Config) *election {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
 	return &election{

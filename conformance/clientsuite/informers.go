@@ -46,6 +46,10 @@ var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 // A flavour is a way to keep a local copy of the ConfigMaps of a namespace.
 type flavour struct {
 	name string
+	// needs is a media type that the client asks for.
+	needs string
+	// config derives the configuration, of the writer too.
+	config func(*rest.Config) *rest.Config
 	// informer returns one that is not started.
 	informer func(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error)
 	// list asks the server through the same kind of client.
@@ -53,18 +57,24 @@ type flavour struct {
 }
 
 var flavours = []flavour{
-	{name: "typed", informer: typedInformer, list: typedList},
 	{
-		name: "typed JSON",
-		informer: func(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error) {
-			return typedInformer(inJSON(cfg), namespace)
-		},
-		list: func(ctx context.Context, cfg *rest.Config, namespace string) (runtime.Object, error) {
-			return typedList(ctx, inJSON(cfg), namespace)
-		},
+		name:     "typed",
+		needs:    runtime.ContentTypeJSON,
+		config:   JSON,
+		informer: typedInformer,
+		list:     typedList,
 	},
 	{
-		name: "dynamic",
+		name:     "typed in protobuf",
+		needs:    runtime.ContentTypeProtobuf,
+		config:   rest.CopyConfig,
+		informer: typedInformer,
+		list:     typedList,
+	},
+	{
+		name:   "dynamic",
+		needs:  runtime.ContentTypeJSON,
+		config: JSON,
 		informer: func(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error) {
 			c, err := dynamic.NewForConfig(cfg)
 			if err != nil {
@@ -82,7 +92,9 @@ var flavours = []flavour{
 		},
 	},
 	{
-		name: "metadata",
+		name:   "metadata",
+		needs:  runtime.ContentTypeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		config: JSON,
 		informer: func(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error) {
 			c, err := metadata.NewForConfig(cfg)
 			if err != nil {
@@ -99,14 +111,6 @@ var flavours = []flavour{
 			return c.Resource(configMaps).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		},
 	},
-}
-
-// inJSON returns a copy of cfg for typed clients that do without protobuf,
-// their default.
-func inJSON(cfg *rest.Config) *rest.Config {
-	cfg = rest.CopyConfig(cfg)
-	cfg.ContentType = runtime.ContentTypeJSON
-	return cfg
 }
 
 func typedInformer(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error) {
@@ -128,7 +132,8 @@ func typedList(ctx context.Context, cfg *rest.Config, namespace string) (runtime
 
 // Informers keeps reflectors and shared informers of every kind of client in
 // step with a server whose objects change at random, first by list and watch,
-// then by streaming lists. Where watches are only cut, every change must be
+// then by streaming lists. What the server says it has not implemented is
+// skipped. Where watches are only cut, every change must be
 // told once and in order. Where versions expire too, some may be missed, but
 // what is told must be consistent and the end must be the server's state.
 func Informers(t *testing.T) {
@@ -170,7 +175,8 @@ func seed(t *testing.T) uint64 {
 // may happen and must: expiries also mean compaction.
 func testInformer(t *testing.T, f flavour, streaming bool, tr *trouble) {
 	server := target.Start(t)
-	calm := Config(server)
+	calm := f.config(Config(server))
+	skipWithout(t, server, f.needs)
 	namespace := Namespace(t, calm)
 	s := seed(t)
 	tr.random = rand.New(rand.NewPCG(s, 1))
@@ -181,6 +187,7 @@ func testInformer(t *testing.T, f flavour, streaming bool, tr *trouble) {
 		tr.next = next
 		return tr
 	})
+	tr.compact = server.Compact
 	informer, err := f.informer(troubled, namespace)
 	require.NoError(t, err)
 	told := newHistory(expiries > 0)
@@ -250,7 +257,7 @@ func after(before map[string][]change, initial []string, log map[string][]change
 // testReflector runs a reflector without an informer around it.
 func testReflector(t *testing.T) {
 	server := target.Start(t)
-	cfg := Config(server)
+	cfg := JSON(Config(server))
 	namespace := Namespace(t, cfg)
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)

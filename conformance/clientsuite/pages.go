@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubefake/kubefake/conformance/clientsuite/target"
@@ -28,15 +29,13 @@ const (
 // compacted away between two pages the pager gets a whole new list, or an
 // error if it does not want one.
 func Pages(t *testing.T) {
-	t.Run("snapshot", testSnapshotPages)
-	t.Run("expired", testExpiredPages)
-	t.Run("each item", testEachItem)
+	t.Run("snapshot", func(t *testing.T) { Encodings(t, testSnapshotPages) })
+	t.Run("expired", func(t *testing.T) { Encodings(t, testExpiredPages) })
+	t.Run("each item", func(t *testing.T) { Encodings(t, testEachItem) })
 }
 
 // testSnapshotPages deletes, changes and creates objects after the first page.
-func testSnapshotPages(t *testing.T) {
-	server := target.Start(t)
-	cfg := Config(server)
+func testSnapshotPages(t *testing.T, _ *target.Server, cfg *rest.Config) {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
 	maps := client.CoreV1().ConfigMaps(Namespace(t, cfg))
@@ -84,9 +83,7 @@ func testSnapshotPages(t *testing.T) {
 
 // testExpiredPages compacts after the first page. Events are what a real
 // server does not cache, so compaction shows at once.
-func testExpiredPages(t *testing.T) {
-	server := target.Start(t)
-	cfg := Config(server)
+func testExpiredPages(t *testing.T, server *target.Server, cfg *rest.Config) {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
 	namespace := Namespace(t, cfg)
@@ -131,9 +128,7 @@ func testExpiredPages(t *testing.T) {
 }
 
 // testEachItem walks pages that the pager reads ahead.
-func testEachItem(t *testing.T) {
-	server := target.Start(t)
-	cfg := Config(server)
+func testEachItem(t *testing.T, _ *target.Server, cfg *rest.Config) {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
 	maps := client.CoreV1().ConfigMaps(Namespace(t, cfg))

@@ -12,7 +12,8 @@ import (
 // trouble is a transport that makes watches fail as networks and compaction
 // do. Its choices follow from the seed and the order of the requests.
 type trouble struct {
-	next http.RoundTripper
+	next    http.RoundTripper
+	compact func() error
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -31,33 +32,19 @@ func (r *trouble) counts() (cut, expired, streamed int) {
 }
 
 func (r *trouble) RoundTrip(req *http.Request) (*http.Response, error) {
-	query := req.URL.Query()
-	if query.Get("watch") == "" {
+	if req.URL.Query().Get("watch") == "" {
 		return r.next.RoundTrip(req)
 	}
-	r.mu.Lock()
-	events := 0
-	streams := query.Get("sendInitialEvents") != ""
-	switch {
-	case streams:
-		r.streamed++
-	case r.cut > 0 && r.expiries > 0:
-		r.expiries--
-		r.expired++
+	expire, events := r.plan(req)
+	if expire {
+		if err := r.compact(); err != nil {
+			return nil, err
+		}
+		query := req.URL.Query()
 		query.Set("resourceVersion", "1")
 		req = req.Clone(req.Context())
 		req.URL.RawQuery = query.Encode()
 	}
-	if r.cuts > 0 {
-		// At least one: client-go takes a watch that brought nothing for a
-		// sign that it should list again.
-		events = 1 + r.random.IntN(4)
-		if streams && r.streamed > 1 {
-			// Only the first initial events are disturbed.
-			events += maxObjects + 1
-		}
-	}
-	r.mu.Unlock()
 	resp, err := r.next.RoundTrip(req)
 	if err != nil || events == 0 || resp.StatusCode != http.StatusOK {
 		return resp, err
@@ -69,6 +56,33 @@ func (r *trouble) RoundTrip(req *http.Request) (*http.Response, error) {
 		onCut:      r.countCut,
 	}
 	return resp, nil
+}
+
+// plan decides on a watch: whether its version is to be one long gone, and
+// after how many events to cut it, 0 for never.
+func (r *trouble) plan(req *http.Request) (expire bool, events int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	streams := req.URL.Query().Get("sendInitialEvents") != ""
+	switch {
+	case streams:
+		r.streamed++
+	case r.cut > 0 && r.expiries > 0:
+		r.expiries--
+		r.expired++
+		expire = true
+	}
+	if r.cuts == 0 {
+		return expire, 0
+	}
+	// At least one: client-go takes a watch that brought nothing for a sign
+	// that it should list again.
+	events = 1 + r.random.IntN(4)
+	if streams && r.streamed > 1 {
+		// Only the first initial events are disturbed.
+		events += maxObjects + 1
+	}
+	return expire, events
 }
 
 func (r *trouble) countCut() (ok bool) {

@@ -45,8 +45,7 @@ func (r *request) create() error {
 	if err != nil {
 		return err
 	}
-	r.answer(http.StatusCreated, stored)
-	return nil
+	return r.answer(http.StatusCreated, stored)
 }
 
 // createNamed prepares and stores the object; one whose name is generated is

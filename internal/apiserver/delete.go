@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
@@ -116,8 +115,7 @@ func (r *request) delete() error {
 		r.writeJSON(code, status.Success(&status.Details{Name: out.Name, Group: r.group, Kind: r.resource, UID: out.UID}).JSON())
 		return nil
 	}
-	r.answer(code, out)
-	return nil
+	return r.answer(code, out)
 }
 
 // deleteObject deletes the object at a key. It returns the object in its last
@@ -334,6 +332,10 @@ func (r *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	shape, err := r.shape()
+	if err != nil {
+		return err
+	}
 	page, err := r.server.store.List(r.ctx(), r.typ, list.Query)
 	if err != nil {
 		return err
@@ -348,7 +350,5 @@ func (r *request) deleteCollection() error {
 			return err
 		}
 	}
-	r.w.Header().Set("Content-Type", "application/json")
-	r.w.WriteHeader(http.StatusOK)
-	return r.stream(func(w *bufio.Writer) error { return writeList(w, r.typ, page) })
+	return r.answerList(shape, page)
 }

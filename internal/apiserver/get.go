@@ -21,8 +21,7 @@ func (r *request) get() error {
 	if obj == nil {
 		return status.NotFound(r.groupResource(), r.name)
 	}
-	r.answer(http.StatusOK, obj)
-	return nil
+	return r.answer(http.StatusOK, obj)
 }
 
 // namespaceOfObject is the namespace of the object that the path names: a

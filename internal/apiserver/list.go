@@ -2,12 +2,9 @@ package apiserver
 
 import (
 	"bufio"
-	"io"
 	"net/http"
-	"strconv"
 	"sync"
 
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -17,13 +14,27 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
+	shape, err := r.shape()
+	if err != nil {
+		return err
+	}
 	page, err := r.server.store.List(r.ctx(), r.typ, o.Query)
 	if err != nil {
 		return err
 	}
+	return r.answerList(shape, page)
+}
+
+// answerList answers a page in a shape.
+func (r *request) answerList(shape shape, page *storage.Page) error {
 	r.w.Header().Set("Content-Type", "application/json")
 	r.w.WriteHeader(http.StatusOK)
-	return r.stream(func(w *bufio.Writer) error { return writeList(w, r.typ, page) })
+	return r.stream(func(w *bufio.Writer) error {
+		if err := shape.list(w, page); err != nil {
+			return err
+		}
+		return w.WriteByte('\n')
+	})
 }
 
 // buffers hold what is on its way to a client. Their size is that of a read of
@@ -41,36 +52,4 @@ func (r *request) stream(write func(w *bufio.Writer) error) error {
 	w.Reset(nil)
 	buffers.Put(w)
 	return nil
-}
-
-func writeList(w *bufio.Writer, t *resource.Type, page *storage.Page) error {
-	w.WriteString(`{"kind":`)
-	w.WriteString(strconv.Quote(t.ListKind))
-	w.WriteString(`,"apiVersion":`)
-	w.WriteString(strconv.Quote(t.GroupVersion.String()))
-	w.WriteString(`,"metadata":{"resourceVersion":"`)
-	w.WriteString(storage.FormatVersion(page.Revision))
-	w.WriteByte('"')
-	if page.Continue != "" || t.TypedItems {
-		w.WriteString(`,"continue":"`)
-		w.WriteString(page.Continue)
-		w.WriteByte('"')
-	}
-	if page.Remaining >= 0 {
-		w.WriteString(`,"remainingItemCount":`)
-		w.WriteString(strconv.FormatInt(page.Remaining, 10))
-	}
-	w.WriteString(`},"items":[`)
-	first := true
-	for o := range page.Items {
-		if !first {
-			w.WriteByte(',')
-		}
-		first = false
-		if err := o.WriteItem(w, t.TypedItems); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(w, "]}\n")
-	return err
 }

@@ -28,10 +28,14 @@ func (r *request) negotiate() error {
 		}
 		switch name {
 		case "application/json", "*/*":
-			if params["as"] == "" {
+			as, version := params["as"], params["v"]
+			switch {
+			case as == "":
+				return nil
+			case (as == asTable || as == asPartialMetadata || as == asPartialMetadataList) && params["g"] == "meta.k8s.io" && (version == "v1" || version == "v1beta1"):
+				r.as, r.asVersion = as, version
 				return nil
 			}
-			known = true
 		case "application/yaml", "application/vnd.kubernetes.protobuf":
 			known = true
 		case "application/cbor":

@@ -34,6 +34,10 @@ type request struct {
 	typ                     *resource.Type
 	sub                     *resource.Subresource
 	values                  url.Values // the query, parsed on first use
+
+	// How the answer is to look: "" or one of the as constants, in a version of
+	// meta.k8s.io.
+	as, asVersion string
 }
 
 func (r *request) ctx() context.Context { return r.http.Context() }

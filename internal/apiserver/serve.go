@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -154,14 +156,30 @@ func (w *response) flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// answer answers with a stored object, or with what the subresource shows of
-// it.
-func (r *request) answer(code int, o *storage.Object) {
+// answer answers with a stored object, in the shape that the client asks for,
+// or with what the subresource shows of it.
+func (r *request) answer(code int, o *storage.Object) error {
 	if r.isScale() {
 		r.writeJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'))
-		return
+		return nil
 	}
-	r.writeJSON(code, o.JSON())
+	shape, err := r.shape()
+	if err != nil {
+		return err
+	}
+	if _, whole := shape.(wholeShape); whole {
+		r.writeJSON(code, o.JSON())
+		return nil
+	}
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	if err := shape.object(w, o); err != nil {
+		return err
+	}
+	w.WriteByte('\n')
+	w.Flush()
+	r.writeJSON(code, b.Bytes())
+	return nil
 }
 
 // writeJSON answers with an encoded document.

@@ -36,11 +36,15 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
+	shape, err := r.shape()
+	if err != nil {
+		return err
+	}
 	version, err := storage.ParseVersion(o.Version)
 	if err != nil {
 		return &storage.VersionError{Value: o.Version, Err: err}
 	}
-	st := &watchStream{request: r, options: o}
+	st := &watchStream{request: r, options: o, shape: shape}
 	initial, err := st.open(version)
 	if st.cursor != nil {
 		defer st.cursor.Close()
@@ -64,6 +68,7 @@ type watchStream struct {
 	*request
 	options *listOptions
 	cursor  *storage.Watch
+	shape   shape
 	w       *bufio.Writer
 }
 
@@ -101,7 +106,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 	defer end.Stop()
 	if initial != nil {
 		for o := range initial.Items {
-			if err := st.event(storage.Change{Type: storage.Added, Object: o}); err != nil {
+			if err := st.event(string(storage.Added), o); err != nil {
 				return err
 			}
 		}
@@ -120,7 +125,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			return st.fail(status.Expired("The resourceVersion for the provided watch is too old."))
 		}
 		for _, change := range changes {
-			if err := st.event(change); err != nil {
+			if err := st.change(change); err != nil {
 				return err
 			}
 		}
@@ -183,37 +188,37 @@ func (st *watchStream) flush() error {
 	return st.request.w.flush()
 }
 
-func (st *watchStream) event(c storage.Change) error {
-	w := st.w
-	w.WriteString(`{"type":"`)
-	w.WriteString(string(c.Type))
-	w.WriteString(`","object":`)
-	var err error
-	if c.Type == storage.Deleted {
-		err = c.Object.WriteAt(w, c.Revision)
-	} else {
-		err = c.Object.WriteItem(w, true)
+// change writes an event.
+func (st *watchStream) change(c storage.Change) error {
+	if c.Type != storage.Deleted {
+		return st.event(string(c.Type), c.Object)
 	}
-	if err != nil {
+	if _, whole := st.shape.(wholeShape); !whole {
+		return st.event(string(c.Type), c.Object.At(c.Revision))
+	}
+	st.w.WriteString(`{"type":"DELETED","object":`)
+	if err := c.Object.WriteAt(st.w, c.Revision); err != nil {
 		return err
 	}
-	_, err = w.WriteString("}\n")
+	_, err := st.w.WriteString("}\n")
+	return err
+}
+
+func (st *watchStream) event(typ string, o *storage.Object) error {
+	st.w.WriteString(`{"type":"`)
+	st.w.WriteString(typ)
+	st.w.WriteString(`","object":`)
+	if err := st.shape.object(st.w, o); err != nil {
+		return err
+	}
+	_, err := st.w.WriteString("}\n")
 	return err
 }
 
 // bookmark tells that everything up to rev has been sent. initial marks the one
 // after the initial events.
 func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
-	obj := map[string]any{"kind": st.typ.Kind, "apiVersion": st.typ.GroupVersion.String()}
-	meta := map[string]any{"resourceVersion": storage.FormatVersion(rev)}
-	if initial {
-		meta["annotations"] = map[string]any{"k8s.io/initial-events-end": "true"}
-	}
-	obj["metadata"] = meta
-	w := st.w
-	w.WriteString(`{"type":"BOOKMARK","object":`)
-	w.Write(st.typ.Codec.Append(w.AvailableBuffer(), obj))
-	if _, err := w.WriteString("}\n"); err != nil {
+	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial)); err != nil {
 		return err
 	}
 	return st.flush()

@@ -252,7 +252,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {
-			r.answer(http.StatusOK, stored)
+			return r.answer(http.StatusOK, stored)
 		}
 		if !errors.Is(err, errLost) {
 			return err
@@ -339,6 +339,5 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err != nil {
 		return err
 	}
-	r.answer(http.StatusCreated, stored)
-	return nil
+	return r.answer(http.StatusCreated, stored)
 }

@@ -3,10 +3,12 @@ package schema
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 )
 
-// ErrMalformed is in the error of Parse for a document that contradicts itself:
-// a reference to nothing, or one that leads back to itself.
+// ErrMalformed is in the error of Parse for JSON that is no OpenAPI document, or
+// one whose references lead nowhere.
 var ErrMalformed = errors.New("malformed OpenAPI document")
 
 // A Document is the schemas of an OpenAPI v3 document. It is immutable and safe
@@ -17,11 +19,7 @@ type Document struct {
 }
 
 // kindKey names a kind.
-type kindKey struct {
-	Group   string `json:"group"`
-	Version string `json:"version"`
-	Kind    string `json:"kind"`
-}
+type kindKey struct{ group, version, kind string }
 
 // Named returns the schema that the document names so among its components,
 // such as "io.k8s.api.core.v1.PodSpec".
@@ -43,73 +41,185 @@ func (d *Document) ForKind(group, version, kind string) (*Schema, bool) {
 // referred to. Keywords that a Schema has no field for, and all of the document
 // but its component schemas, are passed over.
 //
-// Errors: those of encoding/json, and ErrMalformed.
+// Errors: those of encoding/json for a text that is not JSON, where that is
+// noticed, and ErrMalformed.
 func Parse(doc []byte) (*Document, error) {
-	var parsed struct {
-		Components struct {
-			Schemas map[string]*definition `json:"schemas"`
-		} `json:"components"`
-	}
-	if err := json.Unmarshal(doc, &parsed); err != nil {
-		return nil, err
+	r := reader{text: string(doc)}
+	definitions, ok := r.document()
+	if !ok {
+		var raw json.RawMessage
+		if err := json.Unmarshal(doc, &raw); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: unexpected value at offset %d", ErrMalformed, r.pos)
 	}
 	l := linker{
-		definitions: parsed.Components.Schemas,
-		done:        make(map[string]*Schema, len(parsed.Components.Schemas)),
+		definitions: definitions,
+		done:        make(map[string]*Schema, len(definitions)),
 		open:        map[string]bool{},
 	}
 	d := &Document{named: l.done, kinds: map[kindKey]*Schema{}}
-	for name := range l.definitions {
+	for name, def := range definitions {
 		s, err := l.named(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range l.definitions[name].Kinds {
+		for _, k := range def.kinds {
 			d.kinds[k] = s
 		}
 	}
-	if err := l.finish(); err != nil {
-		return nil, err
-	}
+	l.finish()
 	return d, nil
 }
 
 // A definition is a schema as it is written.
 type definition struct {
-	Ref                  string                 `json:"$ref"`
-	AllOf                []*definition          `json:"allOf"`
-	OneOf                []*definition          `json:"oneOf"`
-	Type                 string                 `json:"type"`
-	Format               string                 `json:"format"`
-	Properties           map[string]*definition `json:"properties"`
-	Required             []string               `json:"required"`
-	AdditionalProperties *additional            `json:"additionalProperties"`
-	Items                *definition            `json:"items"`
-	Default              json.RawMessage        `json:"default"`
-	Nullable             bool                   `json:"nullable"`
+	// own has what the keywords say that have no schemas in them.
+	own Schema
+	// described is whether there is such a keyword.
+	described bool
 
-	ListType              string    `json:"x-kubernetes-list-type"`
-	ListMapKeys           []string  `json:"x-kubernetes-list-map-keys"`
-	MapType               string    `json:"x-kubernetes-map-type"`
-	PatchStrategy         string    `json:"x-kubernetes-patch-strategy"`
-	PatchMergeKey         string    `json:"x-kubernetes-patch-merge-key"`
-	IntOrString           bool      `json:"x-kubernetes-int-or-string"`
-	PreserveUnknownFields bool      `json:"x-kubernetes-preserve-unknown-fields"`
-	EmbeddedResource      bool      `json:"x-kubernetes-embedded-resource"`
-	Kinds                 []kindKey `json:"x-kubernetes-group-version-kind"`
+	ref                  string
+	allOf, oneOf         []*definition
+	properties           map[string]*definition
+	additionalProperties *definition
+	items                *definition
+	kinds                []kindKey
 }
 
-// An additional is what additionalProperties says: a schema, or whether there
-// may be any.
-type additional struct {
-	allowed bool
-	schema  *definition
+// document reads the component schemas of a document.
+func (r *reader) document() (map[string]*definition, bool) {
+	definitions := map[string]*definition{}
+	ok := r.object(func(name string) bool {
+		if name != "components" {
+			return r.skip()
+		}
+		return r.object(func(name string) bool {
+			if name != "schemas" {
+				return r.skip()
+			}
+			return r.definitions(&definitions)
+		})
+	})
+	return definitions, ok && r.token() == 0
 }
 
-func (a *additional) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		a.allowed = true
-		return json.Unmarshal(b, &a.schema)
+// definitions reads an object whose members are schemas.
+func (r *reader) definitions(to *map[string]*definition) bool {
+	if *to == nil {
+		*to = map[string]*definition{}
 	}
-	return json.Unmarshal(b, &a.allowed)
+	return r.object(func(name string) bool {
+		d := &definition{}
+		(*to)[name] = d
+		return r.definition(d)
+	})
+}
+
+// list reads an array of schemas.
+func (r *reader) list(to *[]*definition) bool {
+	return r.array(func() bool {
+		d := &definition{}
+		*to = append(*to, d)
+		return r.definition(d)
+	})
+}
+
+// definition reads a schema.
+func (r *reader) definition(d *definition) bool {
+	return r.object(func(keyword string) bool {
+		switch keyword {
+		case "$ref":
+			return r.string(&d.ref)
+		case "allOf":
+			return r.list(&d.allOf)
+		case "oneOf":
+			return r.list(&d.oneOf)
+		case "properties":
+			return r.definitions(&d.properties)
+		case "required":
+			return r.strings(&d.own.Required)
+		case "additionalProperties":
+			return r.additional(&d.additionalProperties)
+		case "items":
+			d.items = &definition{}
+			return r.definition(d.items)
+		case "x-kubernetes-group-version-kind":
+			return r.kinds(&d.kinds)
+		}
+		known, ok := r.keyword(&d.own, keyword)
+		d.described = d.described || known
+		return ok
+	})
+}
+
+// keyword reads a keyword that has no schemas in it and reports whether it is
+// one that a Schema has a field for.
+func (r *reader) keyword(s *Schema, keyword string) (known, ok bool) {
+	switch keyword {
+	case "type":
+		return true, r.string(&s.Type)
+	case "format":
+		return true, r.string(&s.Format)
+	case "default":
+		s.HasDefault = true
+		return true, r.value(&s.Default)
+	case "nullable":
+		return true, r.bool(&s.Nullable)
+	case "x-kubernetes-list-type":
+		return true, r.string(&s.ListType)
+	case "x-kubernetes-list-map-keys":
+		return true, r.strings(&s.ListMapKeys)
+	case "x-kubernetes-map-type":
+		return true, r.string(&s.MapType)
+	case "x-kubernetes-patch-strategy":
+		var strategies string
+		ok := r.string(&strategies)
+		s.PatchStrategies = strings.Split(strategies, ",")
+		return true, ok
+	case "x-kubernetes-patch-merge-key":
+		return true, r.string(&s.PatchMergeKey)
+	case "x-kubernetes-int-or-string":
+		return true, r.bool(&s.IntOrString)
+	case "x-kubernetes-preserve-unknown-fields":
+		return true, r.bool(&s.PreserveUnknownFields)
+	case "x-kubernetes-embedded-resource":
+		return true, r.bool(&s.EmbeddedResource)
+	}
+	return false, r.skip()
+}
+
+// additional reads what additionalProperties says: a schema, or whether any
+// value will do.
+func (r *reader) additional(to **definition) bool {
+	if r.token() == '{' {
+		*to = &definition{}
+		return r.definition(*to)
+	}
+	var any bool
+	ok := r.bool(&any)
+	if any {
+		*to = &definition{}
+	}
+	return ok
+}
+
+// kinds reads which kinds a schema is of.
+func (r *reader) kinds(to *[]kindKey) bool {
+	return r.array(func() bool {
+		var k kindKey
+		ok := r.object(func(name string) bool {
+			switch name {
+			case "group":
+				return r.string(&k.group)
+			case "version":
+				return r.string(&k.version)
+			case "kind":
+				return r.string(&k.kind)
+			}
+			return r.skip()
+		})
+		*to = append(*to, k)
+		return ok
+	})
 }

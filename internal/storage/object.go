@@ -54,6 +54,19 @@ func New(t *resource.Type, obj map[string]any) *Object {
 	return o
 }
 
+// Bookmark returns what a watch of t shows to tell that it has come to rev: an
+// object with a resourceVersion and, after the initial events, an annotation.
+func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool) *Object {
+	meta := map[string]any{"resourceVersion": FormatVersion(rev)}
+	if initial {
+		meta["annotations"] = map[string]any{"k8s.io/initial-events-end": "true"}
+	}
+	obj := map[string]any{"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": meta}
+	o := &Object{Revision: rev, json: append(t.Codec.Append(nil, obj), '\n')}
+	o.meta = bytes.Index(o.json, []byte(`"metadata":`))
+	return o
+}
+
 // cloneLabels copies labels out of the body they were decoded from, which
 // would stay in memory with them.
 func cloneLabels(labels map[string]any) map[string]string {
@@ -110,6 +123,28 @@ func (o *Object) Same(other *Object) bool {
 // JSON is the encoded object, ended by a newline. It is shared: do not change
 // it.
 func (o *Object) JSON() []byte { return o.json }
+
+// Metadata is the object's metadata as JSON. It is shared: do not change it.
+func (o *Object) Metadata() []byte {
+	b := o.json[o.meta+len(`"metadata":`):]
+	depth, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return b[:i+1]
+			}
+		}
+	}
+	panic("storage: metadata has no end") // unreachable: the JSON is our own
+}
 
 // WriteItem writes the object as an item of a list: without kind and
 // apiVersion unless typed.

@@ -119,6 +119,12 @@ func TestObject(t *testing.T) {
 	assert.True(t, stored.Same(stored.At(1000)))
 	assert.False(t, stored.Same(New(k, build("ns", "a", "other", "x"))))
 
+	braces := New(k, build("ns", `a`, "x", `}"{\`)).At(5)
+	var meta map[string]any
+	require.NoError(t, json.Unmarshal(braces.Metadata(), &meta))
+	assert.Equal(t, map[string]any{"l": `}"{\`}, meta["labels"])
+	assert.Equal(t, "5", meta["resourceVersion"])
+
 	var item, deleted strings.Builder
 	require.NoError(t, stored.WriteItem(&item, false))
 	assert.True(t, strings.HasPrefix(item.String(), `{"metadata":`), "items of a list have no kind")

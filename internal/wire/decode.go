@@ -36,6 +36,15 @@ type DecodeOptions struct {
 // The object shares no memory with data. Its strings share one copy of data, so
 // whoever keeps a few of them for long should clone them.
 func (t *Type) Decode(data []byte, o DecodeOptions) (obj map[string]any, fieldErrors []error, err error) {
+	v, fieldErrors, err := t.decode(data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v.(map[string]any), fieldErrors, nil
+}
+
+// decode is Decode for a type whose root is anything.
+func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.src, d.strict, d.protobuf = string(data), o.Strict, t.protobuf
@@ -57,7 +66,7 @@ func (t *Type) Decode(data []byte, o DecodeOptions) (obj map[string]any, fieldEr
 	if d.saved != nil {
 		return nil, nil, d.saved
 	}
-	return v.(map[string]any), d.fieldErrors, nil
+	return v, d.fieldErrors, nil
 }
 
 // Normalize puts an object that was made or changed outside this package, by a
@@ -545,7 +554,7 @@ func (d *decoder) list(n *node, old any) (any, bool) {
 var (
 	untyped     = &node{kind: kindAny, goType: "interface {}"}
 	untypedList = &node{kind: kindSlice, elem: untyped}
-	untypedMap  = &node{kind: kindMap, elem: untyped}
+	untypedMap  = &node{kind: kindMap, elem: untyped, goType: "map[string]interface {}"}
 )
 
 // skip reads a value and drops it.

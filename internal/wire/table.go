@@ -98,6 +98,7 @@ type table struct {
 	packages map[string]string            // package path by group version
 	decls    map[string]map[string]string // declarations by package path and name
 	nodes    map[string]*node             // by spelling
+	messages map[string]*message          // by spelling
 }
 
 // builtin is the table that ForKind uses.
@@ -114,6 +115,7 @@ func open() *table {
 		packages: map[string]string{},
 		decls:    map[string]map[string]string{},
 		nodes:    map[string]*node{},
+		messages: map[string]*message{},
 	}
 	for _, f := range r.File {
 		t.files[f.Name] = f

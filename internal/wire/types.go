@@ -12,6 +12,9 @@ type Type struct {
 	// protobuf is whether objects pass through protobuf on their way into
 	// storage.
 	protobuf bool
+
+	// message finds how protobuf sees the type, nil if it does not.
+	message func() *message
 }
 
 // kindKey names a kind.
@@ -64,7 +67,12 @@ func (t *table) kind(key kindKey) *Type {
 		head, _, _ := strings.Cut(decl, "\n")
 		word, marks, _ := strings.Cut(head, " ")
 		if word == "struct" && (marks != "" || own == metaPackage) {
-			return &Type{root: t.node(pkg + "." + key.kind), protobuf: marks == "kind protobuf"}
+			spelling := pkg + "." + key.kind
+			return &Type{
+				root:     t.node(spelling),
+				protobuf: marks == "kind protobuf",
+				message:  sync.OnceValue(func() *message { return t.lockedMessage(spelling) }),
+			}
 		}
 	}
 	return nil

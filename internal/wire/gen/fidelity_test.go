@@ -120,6 +120,68 @@ func compare(k kind, doc []byte) string {
 	return ""
 }
 
+// TestConvertFidelity compares Convert with the conversion that the server
+// applies to what a strategic merge patch has made.
+func TestConvertFidelity(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	g := &documents{Rand: rand.New(rand.NewPCG(seed, 0))}
+	rounds := 30
+	if testing.Short() {
+		rounds = 3
+	}
+	for _, k := range kinds {
+		for range rounds {
+			doc := g.document(k.goType)
+			if diff := compareConverted(k, doc); diff != "" {
+				t.Fatalf("%v\n%s\n%s", k, doc, diff)
+			}
+		}
+	}
+}
+
+// compareConverted converts a document both ways and tells the first difference.
+func compareConverted(k kind, doc []byte) string {
+	obj := map[string]any{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(doc, &obj); err != nil {
+		return ""
+	}
+	typ, ok := wire.ForKind(k.Group, k.Version, k.Kind)
+	if !ok {
+		return "wire has no such kind"
+	}
+	normal, strict, err := typ.Convert(obj, wire.DecodeOptions{Strict: true})
+	var want reflect.Value
+	var wantStrict []error
+	var wantErr error
+	// The server takes the entries of a map in no fixed order: one of its
+	// errors has to be this one.
+	for range 20 {
+		want = reflect.New(k.goType)
+		wantErr = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj, want.Interface(), true)
+		if strictErr, ok := runtime.AsStrictDecodingError(wantErr); ok {
+			wantStrict, wantErr = strictErr.Errors(), nil
+		}
+		if fmt.Sprint(err) == fmt.Sprint(wantErr) {
+			break
+		}
+	}
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		return fmt.Sprintf("error %v\nwant  %v", err, wantErr)
+	}
+	if err != nil {
+		return ""
+	}
+	if fmt.Sprint(strict) != fmt.Sprint(wantStrict) {
+		return fmt.Sprintf("strict errors %v\nwant          %v", strict, wantStrict)
+	}
+	encoded, unsure := stored(k, want)
+	if got := typ.Append(nil, normal); !unsure && !bytes.Equal(got, encoded) {
+		return fmt.Sprintf("converted %s\nwant      %s", got, encoded)
+	}
+	return ""
+}
+
 // same compares objects. A number that has an integer's text may be a float64 in
 // one of them.
 func same(a, b any) bool {
@@ -161,38 +223,40 @@ func real(k kind, doc []byte) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	unsure := !plainRaw(obj.Elem())
+	encoded, unsure := stored(k, obj)
+	return outcome{encoded, strict, nil, unsure}
+}
+
+// stored returns the encoding of an object after it was stored and read back.
+func stored(k kind, obj reflect.Value) (encoded []byte, unsure bool) {
+	unsure = !plainRaw(obj.Elem())
 	if storedAsProtobuf(k.goType) {
-		stored := obj.Interface().(interface {
-			Marshal() ([]byte, error)
-			Unmarshal([]byte) error
-		})
-		data, err := stored.Marshal()
+		data, err := obj.Interface().(interface{ Marshal() ([]byte, error) }).Marshal()
 		if err != nil {
-			return outcome{unsure: true}
+			return nil, true
 		}
 		typeMeta := obj.Elem().FieldByName("TypeMeta").Interface()
 		obj = reflect.New(k.goType)
 		if err := obj.Interface().(interface{ Unmarshal([]byte) error }).Unmarshal(data); err != nil {
-			return outcome{unsure: true}
+			return nil, true
 		}
 		obj.Elem().FieldByName("TypeMeta").Set(reflect.ValueOf(typeMeta))
 	} else {
 		data, err := json.Marshal(obj.Interface())
 		if err != nil {
-			return outcome{unsure: true}
+			return nil, true
 		}
 		obj = reflect.New(k.goType)
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, obj.Interface()); err != nil {
-			return outcome{unsure: true}
+			return nil, true
 		}
 		plainRaw(obj.Elem())
 	}
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(obj.Interface()); err != nil {
-		return outcome{unsure: true}
+		return nil, true
 	}
-	return outcome{bytes.TrimSuffix(b.Bytes(), []byte("\n")), strict, nil, unsure}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), unsure
 }
 
 // plainRaw puts untyped data in the form of generic values, and reports false if

@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"encoding/base64"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// HasProto reports whether objects of the type have a protobuf encoding. All
+// kinds have one but Table and the machinery around it.
+func (t *Type) HasProto() bool { return t.message() != nil }
+
+// AppendProto appends the protobuf encoding of a canonical object to dst: the
+// bytes that the Go type's Marshal returns. Scalars and structs are written even
+// if they are zero, pointers and lists if there is something in them, maps with
+// sorted keys. Members that protobuf does not have are left out; kind and
+// apiVersion of the object itself are among them.
+//
+// A value of another sort than its field's counts as zero. AppendProto panics if
+// the type has no protobuf encoding. It reads obj only, and keeps no part of it.
+func (t *Type) AppendProto(dst []byte, obj map[string]any) []byte {
+	m := t.message()
+	if m == nil {
+		panic("wire: " + t.GoName() + " has no protobuf encoding")
+	}
+	return m.append(dst, obj)
+}
+
+// The wire types of protobuf that the server writes.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+)
+
+// append appends the fields of the message, whose values are members of obj.
+func (m *message) append(dst []byte, obj map[string]any) []byte {
+	for i := range m.fields {
+		f := &m.fields[i]
+		if f.member < 0 {
+			dst = appendVarint(dst, f.key)
+			start := len(dst) + 1
+			dst = closeLength(f.message.append(append(dst, 0), obj), start)
+			continue
+		}
+		v, ok := obj[f.name]
+		switch {
+		case f.node.kind == kindSlice && !f.wrapped:
+			dst = f.appendList(dst, v)
+		case f.node.kind == kindMap:
+			dst = f.appendMap(dst, v)
+		case f.pointer && (!ok || v == nil && f.always),
+			v == nil && (f.node.kind == kindBytes || f.wrapped):
+		default:
+			dst = appendVarint(dst, f.key)
+			dst = appendProto(dst, f.node, f.message, v)
+		}
+	}
+	return dst
+}
+
+// appendList appends the elements of a repeated field.
+func (f *protoField) appendList(dst []byte, v any) []byte {
+	list, _ := v.([]any)
+	for _, e := range list {
+		dst = appendVarint(dst, f.key)
+		dst = appendProto(dst, f.node.elem, f.message, e)
+	}
+	return dst
+}
+
+// appendMap appends the entries of a map, each a message of key and value.
+func (f *protoField) appendMap(dst []byte, v any) []byte {
+	obj, _ := v.(map[string]any)
+	var room [16]string // for the keys, on the stack
+	keys := slices.AppendSeq(room[:0], maps.Keys(obj))
+	slices.Sort(keys)
+	for _, key := range keys {
+		dst = appendVarint(dst, f.key)
+		dst = append(dst, 0)
+		start := len(dst)
+		dst = append(dst, 1<<3|wireBytes)
+		dst = appendText(dst, key)
+		if v := obj[key]; v != nil || f.node.elem.kind != kindBytes {
+			dst = append(dst, 2<<3|f.node.elem.wireType())
+			dst = appendProto(dst, f.node.elem, f.message, v)
+		}
+		dst = closeLength(dst, start)
+	}
+	return dst
+}
+
+// appendProto appends a value, with its length if it is of a wire type that has
+// one. A nil is the zero value.
+func appendProto(dst []byte, n *node, m *message, v any) []byte {
+	switch n.kind {
+	case kindBool:
+		if b, _ := v.(bool); b {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case kindInt:
+		i, _ := v.(int64)
+		return appendVarint(dst, uint64(i))
+	case kindFloat:
+		f, _ := v.(float64)
+		return appendFixed64(dst, math.Float64bits(f))
+	case kindString:
+		s, _ := v.(string)
+		return appendText(dst, s)
+	case kindBytes:
+		s, _ := v.(string)
+		return appendDecoded(dst, s)
+	}
+
+	dst = append(dst, 0)
+	start := len(dst)
+	switch n.kind {
+	case kindStruct:
+		obj, _ := v.(map[string]any)
+		dst = m.append(dst, obj)
+	case kindSlice: // in a message of its own
+		list, _ := v.([]any)
+		for _, e := range list {
+			dst = append(dst, 1<<3|n.elem.wireType())
+			dst = appendProto(dst, n.elem, m, e)
+		}
+	case kindTime:
+		dst = appendTimestamp(dst, v, time.RFC3339)
+	case kindMicroTime:
+		dst = appendTimestamp(dst, v, microFormat)
+	case kindQuantity:
+		s, ok := v.(string)
+		if !ok {
+			s = "0"
+		}
+		dst = append(dst, 1<<3|wireBytes)
+		dst = appendText(dst, s)
+	case kindIntOrString:
+		i, _ := v.(int64)
+		s, isString := v.(string)
+		sort := byte(0)
+		if isString {
+			sort = 1
+		}
+		dst = append(dst, 1<<3|wireVarint, sort, 2<<3|wireVarint)
+		dst = appendVarint(dst, uint64(i))
+		dst = append(dst, 3<<3|wireBytes)
+		dst = appendText(dst, s)
+	case kindRaw:
+		if v != nil {
+			dst = append(dst, 1<<3|wireBytes, 0)
+			start := len(dst)
+			dst = closeLength(appendAny(dst, v), start)
+		}
+	case kindSchemaOrBool:
+		schema, isSchema := v.(map[string]any)
+		allows, _ := v.(bool)
+		dst = append(dst, 1<<3|wireVarint)
+		dst = appendProto(dst, plainBool, nil, allows || isSchema)
+		if isSchema {
+			dst = append(dst, 2<<3|wireBytes)
+			dst = appendProto(dst, n.elem, m, schema)
+		}
+	case kindSchemaOrArray, kindSchemaOrStrings:
+		elem := n.elem
+		if n.kind == kindSchemaOrStrings {
+			elem = plainString
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			dst = append(dst, 1<<3|wireBytes)
+			dst = appendProto(dst, n.elem, m, v)
+		case []any:
+			for _, e := range v {
+				dst = append(dst, 2<<3|wireBytes)
+				dst = appendProto(dst, elem, m, e)
+			}
+		}
+	}
+	return closeLength(dst, start)
+}
+
+var plainBool = &node{kind: kindBool, goType: "bool"}
+
+// appendTimestamp appends the fields of a time in a layout. The zero time has
+// none.
+func appendTimestamp(dst []byte, v any, layout string) []byte {
+	s, _ := v.(string)
+	t, err := time.Parse(layout, s)
+	if err != nil || t.IsZero() {
+		return dst
+	}
+	nanos := 0
+	if layout == microFormat {
+		nanos = t.Nanosecond()
+	}
+	dst = append(dst, 1<<3|wireVarint)
+	dst = appendVarint(dst, uint64(t.Unix()))
+	dst = append(dst, 2<<3|wireVarint)
+	return appendVarint(dst, uint64(nanos))
+}
+
+func appendVarint(dst []byte, v uint64) []byte {
+	for v >= 0x80 {
+		dst = append(dst, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(dst, byte(v))
+}
+
+func appendFixed64(dst []byte, v uint64) []byte {
+	return append(dst, byte(v), byte(v>>8), byte(v>>16), byte(v>>24), byte(v>>32), byte(v>>40), byte(v>>48), byte(v>>56))
+}
+
+func appendText(dst []byte, s string) []byte {
+	dst = appendVarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+// appendDecoded appends the bytes that s is the base64 form of.
+func appendDecoded(dst []byte, s string) []byte {
+	dst = append(dst, 0)
+	start := len(dst)
+	dst = slices.Grow(dst, base64.StdEncoding.DecodedLen(len(s)))
+	n, err := base64.StdEncoding.Decode(dst[start:cap(dst)], []byte(s))
+	if err != nil {
+		n = 0
+	}
+	return closeLength(dst[:start+n], start)
+}
+
+// closeLength sets the length of what was appended from start on, for which the
+// byte before start was left free. A greater length moves what was appended;
+// that is cheaper than to measure each message beforehand.
+func closeLength(dst []byte, start int) []byte {
+	n := len(dst) - start
+	if n < 0x80 {
+		dst[start-1] = byte(n)
+		return dst
+	}
+	var length [10]byte
+	size := len(appendVarint(length[:0], uint64(n)))
+	dst = append(dst, length[1:size]...) // room
+	copy(dst[start-1+size:], dst[start:start+n])
+	copy(dst[start-1:], length[:size])
+	return dst
+}
+
+// wireType is how protobuf writes a value of the type.
+func (n *node) wireType() byte {
+	switch n.kind {
+	case kindBool, kindInt:
+		return wireVarint
+	case kindFloat:
+		return wireFixed64
+	}
+	return wireBytes
+}
