@@ -284,3 +284,18 @@ func TestVariables(t *testing.T) {
 		map[string]any{"x-${run}": []any{"${ns}", "${webhook}/echo", json.Number("1")}},
 		v.fold(map[string]any{"x-abc": []any{"s-abc", "https://127.0.0.1:1/echo", json.Number("1")}}))
 }
+
+// FuzzDecodeBody checks that no answer can stop a test run, and that what is
+// decoded can be compared.
+func FuzzDecodeBody(f *testing.F) {
+	f.Add("application/json", []byte(`{"a":1}`))
+	f.Add("application/yaml", []byte("a: 1\n"))
+	f.Add("application/cbor", []byte{0xd9, 0xd9, 0xf7, 0xa1, 0x41, 'a', 1})
+	f.Add("application/vnd.kubernetes.protobuf", []byte("k8s\x00\x0a\x04\x0a\x02v1"))
+	f.Add("text/plain", []byte(`{"a":1}`))
+	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
+		v := decodeBody(contentType, body)
+		var d differences
+		newMatcher().value("", v, v, &d)
+	})
+}

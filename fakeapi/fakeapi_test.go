@@ -64,27 +64,49 @@ func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
 	}
 }
 
-// values are the values of the ConfigMaps in the server, by name.
+// values are the values of the ConfigMaps in the namespace default, by name.
 func values(t testing.TB, srv *fakeapi.Server, options ...fakeapi.ReadOption) map[string]any {
 	t.Helper()
-	objects, err := srv.List("configmaps", append(options, fakeapi.In("default"))...)
+	out, err := read(srv, options...)
 	require.NoError(t, err)
+	return out
+}
+
+// contents is values for examples.
+func contents(srv *fakeapi.Server) map[string]any {
+	out, err := read(srv)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, error) {
+	objects, err := srv.List("configmaps", append(options, fakeapi.In("default"))...)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]any{}
 	for _, o := range objects {
 		out[o.Name()] = o["data"].(map[string]any)["key"]
 	}
-	return out
+	return out, nil
 }
 
 // do makes a request with a JSON body, if any, and returns the answer decoded.
 func do(t testing.TB, srv *fakeapi.Server, method, path, body string) (int, fakeapi.Object) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
+	return doWith(t, srv.Client(), method, srv.URL+path, body)
+}
+
+func doWith(t testing.TB, client *http.Client, method, url, body string) (int, fakeapi.Object) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := srv.Client().Do(req)
+	resp, err := client.Do(req)
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)

@@ -132,7 +132,7 @@ func (l *List) Verdict(t testing.TB, name, failure string) {
 	case reason == Unexplained:
 		t.Fatalf("%s is pending in %s without a reason:\n%s", name, l.path, failure)
 	case listed:
-		t.Skip("pending: " + reason)
+		t.Skip("pending: " + reason + "\n" + failure)
 	case failure != "":
 		t.Fatal(failure)
 	}

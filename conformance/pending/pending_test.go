@@ -68,7 +68,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"pass", l, "c/3", "", "pass"},
 		{"fail", l, "c/3", "status: want 200", "fatal: status: want 200"},
-		{"pending", l, "a/1", "status: want 200", "skip: pending: needs patch"},
+		{"pending", l, "a/1", "status: want 200", "skip: pending: needs patch\nstatus: want 200"},
 		{"pending but passing", l, "a/1", "", "error: a/1 passes now: remove it from " + path},
 		{"pending without a reason", l, "b/2", "boom", "fatal: b/2 is pending in " + path + " without a reason:\nboom"},
 		{"empty list", &List{}, "a/1", "boom", "fatal: boom"},

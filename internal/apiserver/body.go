@@ -2,13 +2,13 @@ package apiserver
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -58,19 +58,31 @@ func readAll(src io.Reader, size int64) ([]byte, error) {
 // decode reads the body as an object of the kind that the path takes. Unknown
 // and duplicate fields are refused, warned of or dropped, as fieldValidation
 // says; warning is the default.
-func (r *request) decode(body []byte, o *writeOptions) (map[string]any, error) {
-	kind, codec := r.bodyKind()
-	obj, fieldErrors, err := codec.Decode(body, o.FieldValidation != "Ignore")
-	if err != nil || !kind.Fits(obj) {
-		return nil, r.notDecoded(body, kind, err)
+func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map[string]any, error) {
+	kind, c := r.bodyKind()
+	doc, err := format.Parse(body)
+	if err != nil {
+		return nil, unrecognized(kind, body, err)
 	}
-	if len(fieldErrors) > 0 {
-		if o.FieldValidation == "Strict" {
-			return nil, r.notDecoded(body, kind, strictError(fieldErrors))
-		}
-		for _, e := range fieldErrors {
-			r.warn(e.Error())
-		}
+	got, err := givenKind(doc)
+	if err != nil {
+		return nil, unrecognized(kind, body, err)
+	}
+	if got = got.Or(kind); got != kind {
+		return nil, r.wrongKind(got, kind)
+	}
+	obj, fieldErrors, err := doc.Decode(c, c.Wire(), o.strict())
+	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
+		err = strictError(fieldErrors)
+	}
+	if err != nil {
+		return nil, cannotHandle(got, kind, err)
+	}
+	for _, text := range codec.Warnings(fieldErrors) {
+		r.warn(text)
+	}
+	if format == codec.JSON {
+		keepCleared(body, obj)
 	}
 	return r.completed(obj), nil
 }
@@ -110,49 +122,40 @@ func strictError(errs []error) error {
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
 
-// notDecoded words why a body is no object of the kind: err if its kind is the
-// right one, else what is wrong with its kind.
-func (r *request) notDecoded(body []byte, kind resource.Kind, err error) error {
-	var head struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
+// givenKind is the kind that a body says it is of.
+func givenKind(doc *codec.Document) (resource.Kind, error) {
+	gv, err := parseGroupVersion(doc.APIVersion)
+	return resource.Kind{GroupVersion: gv, Kind: doc.Kind}, err
+}
+
+// unrecognized says that a body does not even tell its kind.
+func unrecognized(want resource.Kind, body []byte, err error) error {
+	return status.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
+func cannotHandle(got, want resource.Kind, err error) error {
+	return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
+}
+
+// wrongKind words why a body of another kind is refused.
+func (r *request) wrongKind(got, want resource.Kind) error {
+	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix {
+		return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
 	}
-	unrecognized := func(err error) error {
-		return status.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", kind.Kind, err, summary(body)))
-	}
-	if headErr := decodeHead(body, &head); headErr != nil {
-		return unrecognized(headErr)
-	}
-	gv, headErr := parseGroupVersion(head.APIVersion)
-	if headErr != nil {
-		return unrecognized(headErr)
-	}
-	got := resource.Kind{GroupVersion: gv, Kind: head.Kind}.Or(kind)
-	cannot := func(err error) error {
-		return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, kind.Kind, err))
-	}
-	if got == kind {
-		return cannot(err)
-	}
+	return cannotHandle(got, want, r.otherKind(got, want))
+}
+
+// otherKind says that a kind is not the one that is wanted.
+func (r *request) otherKind(got, want resource.Kind) error {
 	if _, registered := wire.ForKind(got.Group, got.Version, got.Kind); !registered {
-		return cannot(notRegistered(got))
+		return notRegistered(got)
 	}
-	if other := r.registry.ForKind(got); other != nil && r.typ != nil && other.Prefix == r.typ.Prefix {
-		return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, kind.GroupVersion))
-	}
-	return cannot(fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(kind.Group), kind.Kind))
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)
 }
 
 // notRegistered names the scheme as kube-apiserver's builds do.
 func notRegistered(k resource.Kind) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, "pkg/runtime/scheme.go:111")
-}
-
-func decodeHead(body []byte, head any) error {
-	if err := json.Unmarshal(body, head); err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	return nil
 }
 
 func parseGroupVersion(s string) (resource.GroupVersion, error) {
@@ -197,32 +200,36 @@ func summary(body []byte) string {
 var deleteOptionsKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, Kind: "DeleteOptions"}
 
 // decodeDeleteOptions reads DeleteOptions, which every group version has.
-func (r *request) decodeDeleteOptions(body []byte) (map[string]any, error) {
-	var head struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
-	}
-	if err := decodeHead(body, &head); err != nil {
-		return nil, status.BadRequest(err.Error())
-	}
-	gv, err := parseGroupVersion(head.APIVersion)
+func (r *request) decodeDeleteOptions(format codec.Format, body []byte) (map[string]any, error) {
+	doc, err := format.Parse(body)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	got := resource.Kind{GroupVersion: gv, Kind: head.Kind}.Or(deleteOptionsKind)
+	got, err := givenKind(doc)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	got = got.Or(deleteOptionsKind)
 	known := got.GroupVersion == deleteOptionsKind.GroupVersion || r.registry.Serves(got.GroupVersion)
 	if got.Kind != deleteOptionsKind.Kind || !known {
 		return nil, status.BadRequest(notRegistered(got).Error())
 	}
-	typ, ok := wire.ForKind("", "v1", deleteOptionsKind.Kind)
-	if !ok {
-		panic("apiserver: the type of DeleteOptions is not known") // unreachable: it is in the table
-	}
-	obj, _, err := typ.Decode(body, wire.DecodeOptions{})
+	obj, _, err := doc.Decode(metaCodec{metaType("DeleteOptions")}, metaType("DeleteOptions"), false)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
 	return obj, nil
+}
+
+// metaCodec reads one of the kinds common to all groups.
+type metaCodec struct{ *wire.Type }
+
+func (c metaCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+	return c.Type.Decode(body, wire.DecodeOptions{Strict: strict})
+}
+
+func (c metaCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
+	return c.Type.Normalize(obj, wire.DecodeOptions{Strict: strict})
 }
 
 // checkNamespace gives the object the namespace of the request. One that names

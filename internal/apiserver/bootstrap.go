@@ -26,6 +26,7 @@ func (s *Server) bootstrap() error {
 // make creates an object on the server's own behalf.
 func (s *Server) make(t *resource.Type, obj map[string]any) error {
 	r := s.internalRequest(t, "create")
-	_, err := r.createNamed(completed(t, obj), &writeOptions{})
+	o := &writeOptions{}
+	_, err := r.createNamed(r.tracked().Update(nil, completed(t, obj), r.fieldOptions(o)), o)
 	return err
 }

@@ -17,7 +17,8 @@ const nameAttempts = 8
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values.
 func (r *request) create() error {
-	if err := r.checkContentType(); err != nil {
+	format, err := r.bodyFormat()
+	if err != nil {
 		return err
 	}
 	body, err := r.readBody()
@@ -28,7 +29,7 @@ func (r *request) create() error {
 	if err != nil {
 		return err
 	}
-	obj, err := r.decode(body, o)
+	obj, err := r.decode(format, body, o)
 	if err != nil {
 		return err
 	}
@@ -38,6 +39,8 @@ func (r *request) create() error {
 		return err
 	}
 	r.dedupOwners(meta)
+	obj = r.tracked().Update(nil, obj, r.fieldOptions(o))
+	meta = object.Meta(obj)
 	if err := r.admitNamespace(object.String(meta, "name"), true); err != nil {
 		return err
 	}
@@ -76,7 +79,7 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 
 // clearSystemFields takes from new metadata what only the server sets.
 func clearSystemFields(meta map[string]any) {
-	for _, name := range []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
+	for _, name := range []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
 		delete(meta, name)
 	}
 }

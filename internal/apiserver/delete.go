@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -39,10 +40,11 @@ func (r *request) deleteOptions() (*deleteOptions, error) {
 	}
 	o := &deleteOptions{}
 	if len(body) > 0 {
-		if err := r.checkContentType(); err != nil {
+		format, err := codec.Offer{CBOR: r.offer().CBOR}.Body(r.http.Header.Get("Content-Type"))
+		if err != nil {
 			return nil, err
 		}
-		obj, err := r.decodeDeleteOptions(body)
+		obj, err := r.decodeDeleteOptions(format, body)
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +114,7 @@ func (r *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if gone && !r.typ.AnswersDeleted {
-		r.writeJSON(code, status.Success(&status.Details{Name: out.Name, Group: r.group, Kind: r.resource, UID: out.UID}).JSON())
-		return nil
+		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.group, Kind: r.resource, UID: out.UID}))
 	}
 	return r.answer(code, out)
 }
@@ -332,7 +333,7 @@ func (r *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.shape()
+	shape, err := r.shape(true)
 	if err != nil {
 		return err
 	}

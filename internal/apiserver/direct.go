@@ -19,7 +19,7 @@ var ErrNotFound = errors.New("not found")
 // internalRequest is one that no client made.
 func (s *Server) internalRequest(t *resource.Type, verb string) *request {
 	return &request{
-		server: s, registry: s.Registry(), user: administrator, verb: verb,
+		server: s, surface: s.surface, registry: s.Registry(), user: administrator, verb: verb,
 		isResource: true, group: t.Group, version: t.Version, resource: t.Name, typ: t,
 	}
 }

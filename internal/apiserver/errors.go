@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -16,6 +17,9 @@ var errNoPage = errors.New("404 page not found")
 
 // asStatus is the one place where the errors of the engines become a Status.
 func (r *request) asStatus(err error) *status.Status {
+	if st := mediaStatus(err); st != nil {
+		return st
+	}
 	var (
 		st       *status.Status
 		tooLarge *storage.TooLargeError
@@ -66,5 +70,10 @@ func (r *request) fail(err error) {
 	if st.Details != nil && st.Details.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(st.Details.RetryAfterSeconds))
 	}
-	r.writeJSON(st.Code, st.JSON())
+	out := r.offer().NegotiateError(r.http)
+	doc := st.JSON()
+	if out.Format != codec.JSON || out.Pretty {
+		doc = encode(out, doc, metaType("Status"))
+	}
+	r.write(st.Code, out.ContentType(), doc)
 }

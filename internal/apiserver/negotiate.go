@@ -1,69 +1,60 @@
 package apiserver
 
 import (
-	"mime"
-	"strings"
+	"errors"
+	"net/http"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// offered are the media types that kube-apiserver answers and reads.
-var offered = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
-
-// negotiate finds the media type of the answer. This server answers JSON; a
-// clause that asks for JSON in another shape, such as a Table, is passed over
-// as kube-apiserver passes over what it does not know.
-//
-// Differs from kube-apiserver: YAML, protobuf and Tables are not answered.
-func (r *request) negotiate() error {
-	accept := r.http.Header.Get("Accept")
-	if accept == "" {
-		return nil
+// offer is which media types the request's resource can be spoken of in.
+func (r *request) offer() codec.Offer {
+	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
+	if r.typ != nil {
+		o.Custom = r.typ.Codec.Wire() == nil
+		o.List = r.verb == "list" || r.verb == "watch"
 	}
-	known := false
-	for clause := range strings.SplitSeq(accept, ",") {
-		name, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
-		if err != nil {
-			continue
-		}
-		switch name {
-		case "application/json", "*/*":
-			as, version := params["as"], params["v"]
-			switch {
-			case as == "":
-				return nil
-			case (as == asTable || as == asPartialMetadata || as == asPartialMetadataList) && params["g"] == "meta.k8s.io" && (version == "v1" || version == "v1beta1"):
-				r.as, r.asVersion = as, version
-				return nil
-			}
-		case "application/yaml", "application/vnd.kubernetes.protobuf":
-			known = true
-		case "application/cbor":
-			known = known || r.server.config.enabled(cborGate)
-		}
-	}
-	if known {
-		return status.NotImplemented("answers as " + accept)
-	}
-	return status.NotAcceptable(offered)
+	return o
 }
 
-// checkContentType refuses bodies in another format than JSON. No content type
-// means JSON.
-func (r *request) checkContentType() error {
-	ct := r.http.Header.Get("Content-Type")
-	if ct == "" {
-		return nil
-	}
-	name, _, err := mime.ParseMediaType(ct)
+// negotiate finds the media type of the answer, and what objects are to be
+// shown as.
+func (r *request) negotiate() (err error) {
+	r.out, err = r.offer().Negotiate(r.http, r.verb == "watch")
+	return err
+}
+
+// bodyFormat finds the media type of the body.
+func (r *request) bodyFormat() (codec.Format, error) {
+	return r.offer().Body(r.http.Header.Get("Content-Type"))
+}
+
+// mediaStatus is the Status of an error of negotiation, nil for another one.
+func mediaStatus(err error) *status.Status {
+	var (
+		notAcceptable *codec.NotAcceptableError
+		unsupported   *codec.UnsupportedMediaTypeError
+	)
 	switch {
-	case err != nil:
-		return status.UnsupportedMediaType(offered)
-	case name == "application/json":
-		return nil
-	case name == "application/yaml" || name == "application/vnd.kubernetes.protobuf",
-		name == "application/cbor" && r.server.config.enabled(cborGate):
-		return status.NotImplemented("bodies in " + name)
+	case errors.As(err, &notAcceptable):
+		st := status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, notAcceptable.Error(), nil)
+		if notAcceptable.Route {
+			st.Details = &status.Details{}
+		}
+		return st
+	case errors.As(err, &unsupported):
+		return status.UnsupportedMediaType(unsupported.Accepted)
 	}
-	return status.UnsupportedMediaType(offered)
+	return nil
+}
+
+// metaType is the type of one of the kinds common to all groups.
+func metaType(kind string) *wire.Type {
+	t, ok := wire.ForKind("meta.k8s.io", "v1", kind)
+	if !ok {
+		panic("apiserver: no type is known for the kind " + kind) // unreachable: the table has them all
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/resource"
@@ -29,6 +30,9 @@ func (s *Server) serveNonResource(r *request) error {
 	if found, err := s.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
 		return err
 	}
+	if slices.Contains(unimplementedPaths, r.path) {
+		return status.NotImplemented(r.path)
+	}
 	// Within a group that is served kube-apiserver's router answers, elsewhere
 	// nobody does.
 	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/apis/"), "/"); {
@@ -40,12 +44,19 @@ func (s *Server) serveNonResource(r *request) error {
 	return errNoPage
 }
 
+// unimplementedPaths are served by kube-apiserver, and not here.
+//
+// Differs from kube-apiserver: metrics, the documents of service account tokens
+// and debugging flags are not served.
+var unimplementedPaths = []string{
+	"/metrics", "/metrics/slis", "/.well-known/openid-configuration", "/openid/v1/jwks", "/debug/flags/v",
+}
+
 // rootPaths are listed at / beside those of discovery.
 func rootPaths(versions []resource.GroupVersion) []string {
-	paths := []string{
-		"/.well-known/openid-configuration", "/healthz", "/livez", "/readyz", "/metrics", "/metrics/slis",
-		"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version", "/logs", "/debug/flags/v",
-	}
+	paths := append([]string{
+		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
+	}, unimplementedPaths...)
 	for _, gv := range versions {
 		if gv.Group == "" {
 			paths = append(paths, "/openapi/v3/api", "/openapi/v3/api/"+gv.Version)

@@ -191,7 +191,13 @@ func (r *request) unknownField(label string) string {
 // writeOptions are the parameters that every write has.
 type writeOptions struct {
 	validation.WriteOptions
+	// Apply alone has these: it takes fields that other managers own, and it
+	// creates what is missing.
+	force, creates bool
 }
+
+// strict tells that unknown and duplicate fields are to be told.
+func (o *writeOptions) strict() bool { return o.FieldValidation != "Ignore" }
 
 // dryRun tells that the write is to be answered and not made.
 func (o *writeOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
@@ -208,7 +214,7 @@ func (r *request) writeOptions(kind string) (*writeOptions, error) {
 
 func (r *request) readWriteOptions() *writeOptions {
 	q := r.query()
-	return &writeOptions{validation.WriteOptions{
+	return &writeOptions{WriteOptions: validation.WriteOptions{
 		FieldManager:    q.Get("fieldManager"),
 		DryRun:          q["dryRun"],
 		FieldValidation: q.Get("fieldValidation"),

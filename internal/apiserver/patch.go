@@ -1,31 +1,34 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+	"sigs.k8s.io/yaml"
 )
 
-// patchTypes are the media types of patches, in the order kube-apiserver names
-// them.
+// patchTypes are the media types of patches.
 var patchTypes = []string{patch.JSONType, patch.MergeType, patch.StrategicType, patch.ApplyType}
 
 var patchPath = validation.NewPath("patch")
 
 // patch changes an object, or a part of it that has a subresource, by a patch.
-//
-// Differs from kube-apiserver: strategic merge patches and server-side apply
-// are not implemented.
 func (r *request) patch(mode writeMode) error {
 	kind, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
-	if !slices.Contains(patchTypes, kind) {
-		return status.UnsupportedMediaType(patchTypes)
+	if !slices.Contains(patchTypes, kind) && (kind != patch.ApplyCBORType || !r.offer().CBOR) {
+		return status.UnroutedMediaType()
 	}
 	body, err := r.readBody()
 	if err != nil {
@@ -35,38 +38,212 @@ func (r *request) patch(mode writeMode) error {
 	if err != nil {
 		return err
 	}
-	var apply func(doc, patch []byte) ([]byte, error)
-	switch kind {
-	case patch.JSONType:
-		apply = patch.JSON
-	case patch.MergeType:
-		apply = patch.Merge
-	default:
-		return status.NotImplemented("patches in " + kind)
+	if o.creates {
+		return r.apply(mode, kind, body, o)
+	}
+	change := r.jsonPatched
+	if kind == patch.StrategicType {
+		change = r.strategicPatched
 	}
 	return r.change(mode, o, "", func(old *version) (map[string]any, error) {
 		if old == nil {
 			return nil, status.NotFound(r.groupResource(), r.name)
 		}
-		doc, err := apply(r.shown(old), body)
-		if err != nil {
-			return nil, patchFailed(err)
-		}
-		obj, err := r.decodePatched(doc, o)
+		obj, err := change(kind, body, old, o)
 		if err != nil {
 			return nil, err
 		}
-		return r.placed(obj, old)
+		if err := r.checkPatched(obj); err != nil {
+			return nil, err
+		}
+		return r.owned(obj, old, o), nil
 	})
+}
+
+// jsonPatched is what a JSON Patch or a JSON Merge Patch makes of an object's
+// JSON.
+func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOptions) (map[string]any, error) {
+	check, change := patch.CheckJSON, patch.JSON
+	if kind == patch.MergeType {
+		check, change = patch.CheckMerge, patch.Merge
+	}
+	var fieldErrors []error
+	if o.strict() {
+		var err error
+		if fieldErrors, err = check(body); err != nil {
+			return nil, patchFailed(err)
+		}
+	}
+	doc, err := change(r.shownJSON(old), body)
+	if err != nil {
+		return nil, patchFailed(err)
+	}
+	_, c := r.bodyKind()
+	obj, more, err := c.Decode(doc, o.strict())
+	if err == nil {
+		err = r.checkKind(obj)
+	}
+	if obj, err = r.judged(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
+		return nil, err
+	}
+	keepCleared(doc, obj)
+	return obj, nil
+}
+
+// checkKind refuses an object that a patch has made one of another kind.
+func (r *request) checkKind(obj map[string]any) error {
+	want, _ := r.bodyKind()
+	gv, err := parseGroupVersion(object.String(obj, "apiVersion"))
+	if err != nil {
+		return err
+	}
+	got := resource.Kind{GroupVersion: gv, Kind: object.String(obj, "kind")}.Or(want)
+	if got == want {
+		return nil
+	}
+	return r.otherKind(got, want)
+}
+
+// strategicPatched is what a strategic merge patch makes of an object.
+//
+// See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
+func (r *request) strategicPatched(_ string, body []byte, old *version, o *writeOptions) (map[string]any, error) {
+	kind, c := r.bodyKind()
+	s, ok := schema.ForKind(r.surface.profile, kind.Group, kind.Version, kind.Kind)
+	if !ok || c.Wire() == nil {
+		return nil, status.UnroutedMediaType()
+	}
+	merged, err := patch.Strategic(r.shown(old), body, s, o.strict())
+	if err != nil {
+		return nil, patchFailed(err)
+	}
+	text := merged.PatchText
+	cleared := clearsManagedFields(merged.Object)
+	obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
+	if obj, err = r.judged(obj, append(merged.FieldErrors, more...), err, o, text); err != nil {
+		return nil, err
+	}
+	if cleared {
+		object.Meta(obj)["managedFields"] = []any{}
+	}
+	return obj, nil
+}
+
+// judged is obj, which a patch has made, unless it is none of its kind or has
+// field errors that fieldValidation does not let pass. patch is what a refusal
+// shows.
+func (r *request) judged(obj map[string]any, fieldErrors []error, err error, o *writeOptions, patch func() string) (map[string]any, error) {
+	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
+		err = strictError(fieldErrors)
+	}
+	if err != nil {
+		return nil, status.Invalid(status.GroupKind{}, "", validation.List{validation.Invalid(patchPath, patch(), err.Error())})
+	}
+	for _, e := range fieldErrors {
+		r.warn(e.Error())
+	}
+	return obj, nil
+}
+
+// apply merges an applied configuration into an object, or creates it of it.
+//
+// See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOptions) error {
+	return r.change(mode, o, "", func(old *version) (map[string]any, error) {
+		body := body
+		if kind == patch.ApplyCBORType {
+			var err error
+			if body, err = codec.CBORToJSON(body); err != nil {
+				return nil, status.BadRequest("error decoding YAML: " + err.Error())
+			}
+		}
+		applied, err := decodeYAML(body)
+		if err != nil {
+			return nil, status.BadRequest("error decoding YAML: " + err.Error())
+		}
+		var live map[string]any
+		if old != nil {
+			live = r.shown(old)
+		}
+		obj, err := r.tracked().Apply(live, applied, r.fieldOptions(o))
+		if err != nil {
+			return nil, applyFailed(err)
+		}
+		if err := r.checkDuplicates(body, o); err != nil {
+			return nil, err
+		}
+		_, c := r.bodyKind()
+		if obj, _, err = c.Normalize(obj, false); err != nil {
+			return nil, status.Unclassified(err.Error())
+		}
+		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
+			return nil, status.Conflict(r.groupResource(), r.name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		}
+		return obj, r.checkPatched(obj)
+	})
+}
+
+// checkDuplicates refuses, or warns of, members that a configuration has twice.
+func (r *request) checkDuplicates(body []byte, o *writeOptions) error {
+	if !o.strict() {
+		return nil
+	}
+	var members map[string]any
+	err := yaml.UnmarshalStrict(body, &members)
+	switch {
+	case err == nil:
+	case o.FieldValidation == "Strict":
+		return status.BadRequest("error strict decoding YAML: " + err.Error())
+	default:
+		// Each line tells of one member.
+		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")
+		for line := range strings.SplitSeq(text, "\n") {
+			r.warn(strings.TrimSpace(line))
+		}
+	}
+	return nil
+}
+
+// decodeYAML reads a document in generic form.
+func decodeYAML(body []byte) (map[string]any, error) {
+	var members map[string]any
+	err := yaml.Unmarshal(body, &members, func(d *json.Decoder) *json.Decoder {
+		d.UseNumber()
+		return d
+	})
+	if err != nil {
+		return nil, err
+	}
+	if members == nil {
+		members = map[string]any{}
+	}
+	return object.Integers(members), nil
+}
+
+// checkPatched completes the object that a patch has made, and refuses one of
+// another name or namespace.
+func (r *request) checkPatched(obj map[string]any) error {
+	meta := object.Meta(r.completed(obj))
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return err
+	}
+	if err := checkName(meta, r.name); err != nil {
+		return err
+	}
+	delete(meta, "selfLink")
+	r.dedupOwners(meta)
+	return nil
 }
 
 // patchOptions reads and checks the query of a patch.
 func (r *request) patchOptions(kind string) (*writeOptions, error) {
 	o := r.readWriteOptions()
+	force := boolOf(r.query(), "force")
+	o.force, o.creates = ptrValue(force), kind == patch.ApplyType || kind == patch.ApplyCBORType
 	errs := validation.PatchOptions{
 		WriteOptions: o.WriteOptions,
-		Force:        boolOf(r.query(), "force"),
-		Apply:        kind == patch.ApplyType,
+		Force:        force,
+		Apply:        o.creates,
 	}.Validate()
 	if len(errs) > 0 {
 		return nil, invalidOptions("PatchOptions", errs)
@@ -90,30 +267,4 @@ func patchFailed(err error) error {
 		return status.Failure(http.StatusUnprocessableEntity, status.ReasonInvalid, "the server rejected our request due to an error in our request", &status.Details{})
 	}
 	return status.Unclassified(err.Error())
-}
-
-// decodePatched reads the document that a patch has made.
-func (r *request) decodePatched(doc []byte, o *writeOptions) (map[string]any, error) {
-	_, codec := r.bodyKind()
-	obj, fieldErrors, err := codec.Decode(doc, o.FieldValidation != "Ignore")
-	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
-		err = strictError(fieldErrors)
-	}
-	if err != nil {
-		return nil, status.Invalid(status.GroupKind{}, "", validation.List{validation.Invalid(patchPath, string(doc), err.Error())})
-	}
-	for _, e := range fieldErrors {
-		r.warn(e.Error())
-	}
-	meta := object.Meta(r.completed(obj))
-	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
-		return nil, err
-	}
-	if err := checkName(meta, r.name); err != nil {
-		return nil, err
-	}
-	delete(meta, "managedFields")
-	delete(meta, "selfLink")
-	r.dedupOwners(meta)
-	return obj, nil
 }

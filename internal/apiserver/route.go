@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -18,6 +19,7 @@ type request struct {
 	server   *Server
 	http     *http.Request
 	w        *response
+	surface  *surface
 	registry *resource.Registry
 	user     *User
 	start    time.Time
@@ -35,9 +37,7 @@ type request struct {
 	sub                     *resource.Subresource
 	values                  url.Values // the query, parsed on first use
 
-	// How the answer is to look: "" or one of the as constants, in a version of
-	// meta.k8s.io.
-	as, asVersion string
+	out codec.Response // how the answer is to look
 }
 
 func (r *request) ctx() context.Context { return r.http.Context() }

@@ -14,16 +14,43 @@ import (
 // isScale reports whether bodies and answers are Scales.
 func (r *request) isScale() bool { return r.subresource == "scale" && r.typ.Scale != nil }
 
-// shown is what a patch is applied to.
-func (r *request) shown(old *version) []byte {
+// shown is what the request's path shows of an object: itself, or its Scale.
+func (r *request) shown(old *version) map[string]any {
+	if !r.isScale() {
+		return old.object
+	}
+	scale := r.scaleOf(old.object)
+	managed, err := r.surface.ownershipOf(r.typ).scale.Show(object.List(old.object, "metadata", "managedFields"))
+	if err == nil && len(managed) > 0 {
+		object.Set(scale, managed, "metadata", "managedFields")
+	}
+	normal, _, err := r.typ.Scale.Codec.Normalize(scale, false)
+	if err != nil {
+		panic("apiserver: a Scale does not decode: " + err.Error()) // unreachable: scaleOf made it
+	}
+	return normal
+}
+
+// shownJSON is shown, encoded.
+func (r *request) shownJSON(old *version) []byte {
 	if r.isScale() {
-		return r.scaleJSON(old.object)
+		return r.typ.Scale.Codec.Append(nil, r.shown(old))
 	}
 	return old.stored.JSON()
 }
 
-// placed turns the object of a body into the one to store: itself, or the old
-// one with what a Scale says.
+// owned is what a request other than an apply has made of an object, its
+// manager the owner of what it changed.
+func (r *request) owned(obj map[string]any, old *version, o *writeOptions) map[string]any {
+	var live map[string]any
+	if old != nil {
+		live = r.shown(old)
+	}
+	return r.tracked().Update(live, obj, r.fieldOptions(o))
+}
+
+// placed turns what the request's path takes into the object to store: itself,
+// or the old one with what a Scale says.
 func (r *request) placed(body map[string]any, old *version) (map[string]any, error) {
 	if !r.isScale() {
 		return body, nil
@@ -34,13 +61,27 @@ func (r *request) placed(body map[string]any, old *version) (map[string]any, err
 		return nil, status.Invalid(kind, r.name, errs)
 	}
 	obj := object.Copy(old.object)
-	object.Keep(object.Meta(obj), object.Meta(body), "resourceVersion")
+	meta := object.Meta(obj)
+	object.Keep(meta, object.Meta(body), "resourceVersion")
 	object.Set(obj, replicas, r.typ.Scale.Spec...)
+	managed, err := r.surface.ownershipOf(r.typ).scale.Merge(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
+	if err != nil {
+		return nil, err
+	}
+	delete(meta, "managedFields")
+	if len(managed) > 0 {
+		meta["managedFields"] = managed
+	}
 	return obj, nil
 }
 
-// scaleJSON is an object as a Scale.
+// scaleJSON is an object as a Scale, encoded.
 func (r *request) scaleJSON(obj map[string]any) []byte {
+	return r.typ.Scale.Codec.Append(nil, r.scaleOf(obj))
+}
+
+// scaleOf is an object as a Scale.
+func (r *request) scaleOf(obj map[string]any) map[string]any {
 	meta := map[string]any{}
 	for _, name := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
 		object.Keep(meta, object.Meta(obj), name)
@@ -58,5 +99,5 @@ func (r *request) scaleJSON(obj map[string]any) []byte {
 	if text := r.typ.Scale.Selector(obj); text != "" {
 		object.Set(scale, text, "status", "selector")
 	}
-	return r.typ.Scale.Codec.Append(nil, scale)
+	return scale
 }

@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // ServeHTTP answers one request.
@@ -19,7 +21,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, "server closed", http.StatusServiceUnavailable)
 		return
 	}
-	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, registry: s.surface.registry, start: s.clock.Now()}
+	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, surface: s.surface, registry: s.surface.registry, start: s.clock.Now()}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -156,36 +158,73 @@ func (w *response) flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// answer answers with a stored object, in the shape that the client asks for,
-// or with what the subresource shows of it.
+// answer answers with a stored object, in the shape and media type that the
+// client asks for, or with what the subresource shows of it.
 func (r *request) answer(code int, o *storage.Object) error {
 	if r.isScale() {
-		r.writeJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'))
-		return nil
+		return r.answerJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'), r.typ.Scale.Codec.Wire())
 	}
-	shape, err := r.shape()
+	shape, err := r.shape(false)
 	if err != nil {
 		return err
 	}
 	if _, whole := shape.(wholeShape); whole {
-		r.writeJSON(code, o.JSON())
-		return nil
+		return r.answerJSON(code, o.JSON(), r.typ.Codec.Wire())
 	}
-	var b bytes.Buffer
-	w := bufio.NewWriter(&b)
-	if err := shape.object(w, o); err != nil {
-		return err
+	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
+}
+
+// answerStatus answers with a Status that is no failure.
+func (r *request) answerStatus(code int, st *status.Status) error {
+	return r.answerJSON(code, st.JSON(), metaType("Status"))
+}
+
+// answerJSON answers with a document, given as JSON and its type, in the media
+// type that the client asks for.
+func (r *request) answerJSON(code int, doc []byte, t *wire.Type) error {
+	if r.out.Format != codec.JSON || r.out.Pretty {
+		doc = encode(r.out, doc, t)
 	}
-	w.WriteByte('\n')
-	w.Flush()
-	r.writeJSON(code, b.Bytes())
+	r.write(code, r.out.ContentType(), doc)
 	return nil
 }
 
-// writeJSON answers with an encoded document.
-func (r *request) writeJSON(code int, body []byte) {
+// encode puts a document, given as JSON and its type, into the form of an
+// answer.
+func encode(out codec.Response, doc []byte, t *wire.Type) []byte {
+	if out.Format == codec.JSON {
+		return codec.AppendPretty(nil, doc)
+	}
+	return out.Format.Append(nil, doc, t)
+}
+
+// document is what write writes, and a newline.
+func document(write func(w *bufio.Writer) error) []byte {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	if err := write(w); err != nil {
+		panic("apiserver: writing to memory failed: " + err.Error()) // unreachable: a bytes.Buffer takes all
+	}
+	w.WriteByte('\n')
+	w.Flush()
+	return b.Bytes()
+}
+
+// writeJSON answers with JSON whatever the client asks for.
+func (r *request) writeJSON(code int, body []byte) { r.write(code, "application/json", body) }
+
+// write answers with a body, compressed if it is long and the client takes
+// that.
+func (r *request) write(code int, contentType string, body []byte) {
 	h := r.w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", contentType)
+	if r.http.Header.Get("Accept-Encoding") != "" {
+		w := codec.Compress(r.w, r.http)
+		w.WriteHeader(code)
+		w.Write(body)
+		w.Close()
+		return
+	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	r.w.WriteHeader(code)
 	r.w.Write(body)

@@ -2,17 +2,21 @@ package apiserver
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // Config says how a Server is to be. The zero value is a server of the default
@@ -71,6 +75,8 @@ type surface struct {
 	registry  *resource.Registry
 	documents *discovery.Documents
 	openapi   []*openapi.Document
+
+	ownership sync.Map // of *resource.Type to func() *ownership
 }
 
 var surfaces sync.Map // of *profile.Profile to func() *surface
@@ -87,12 +93,35 @@ func surfaceOf(p *profile.Profile) *surface {
 					Builtin: p.GroupVersions(),
 					Types:   p.Types(),
 					Paths:   rootPaths(p.GroupVersions()),
+					Encodings: []discovery.Encoding{
+						{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
+						{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
+					},
 				}),
 				openapi: openapiOf(p),
 			}
 		}))
 	}
 	return once.(func() *surface)()
+}
+
+// encodeDiscovery puts discovery documents into a format.
+func encodeDiscovery(f codec.Format) func(doc []byte) ([]byte, error) {
+	return func(doc []byte) ([]byte, error) {
+		apiVersion, kind, err := wire.Identify(doc)
+		if err != nil {
+			return nil, err
+		}
+		group, version, found := strings.Cut(apiVersion, "/")
+		if !found {
+			group, version = "meta.k8s.io", "v1"
+		}
+		t, ok := wire.ForKind(group, version, kind)
+		if !ok {
+			return nil, fmt.Errorf("no type is known for %s of %s", kind, apiVersion)
+		}
+		return f.Append(nil, doc, t), nil
+	}
 }
 
 func openapiOf(p *profile.Profile) []*openapi.Document {

@@ -2,14 +2,18 @@ package apiserver
 
 import (
 	"bufio"
+	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A shape is how objects are shown: as they are, as their metadata alone, or as
@@ -19,25 +23,36 @@ type shape interface {
 	object(w *bufio.Writer, o *storage.Object) error
 	// list writes a page.
 	list(w *bufio.Writer, page *storage.Page) error
+	// wire and listWire are the types of what object and list write; nil where
+	// it is not put into protobuf.
+	wire() *wire.Type
+	listWire() *wire.Type
 }
 
-// The kinds that a client can ask objects to be shown as.
-const (
-	asTable               = "Table"
-	asPartialMetadata     = "PartialObjectMetadata"
-	asPartialMetadataList = "PartialObjectMetadataList"
-)
-
-// shape is that of the answer, as the client asks for it.
-func (r *request) shape() (shape, error) {
-	apiVersion := "meta.k8s.io/" + r.asVersion
-	switch r.as {
-	case asTable:
+// shape is that of the answer, as the client asks for it. list tells that the
+// answer is a list.
+func (r *request) shape(list bool) (shape, error) {
+	apiVersion := "meta.k8s.io/" + r.out.Version
+	refused := ""
+	switch r.out.View {
+	case codec.Table:
 		return r.tableShape(apiVersion)
-	case asPartialMetadata, asPartialMetadataList:
-		return &metadataShape{apiVersion: apiVersion, typ: r.typ}, nil
+	case codec.PartialMetadata:
+		if list {
+			refused = "a list (*%s.%sList)"
+		}
+	case codec.PartialMetadataList:
+		if !list && r.verb != "watch" {
+			refused = "not a list (*%s.%s)"
+		}
+	default:
+		return wholeShape{r.typ}, nil
 	}
-	return wholeShape{r.typ}, nil
+	if refused != "" {
+		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
+			"you requested %s, but the requested object is "+refused, r.out.View, internalPackage(r.typ.Group), r.typ.Kind), nil)
+	}
+	return &metadataShape{apiVersion: apiVersion, typ: r.typ}, nil
 }
 
 // writeListMeta writes the members that the metadata of every kind of list has.
@@ -78,6 +93,11 @@ type wholeShape struct{ typ *resource.Type }
 
 func (wholeShape) object(w *bufio.Writer, o *storage.Object) error { return o.WriteItem(w, true) }
 
+func (s wholeShape) wire() *wire.Type { return s.typ.Codec.Wire() }
+
+// listWire is never asked for: lists in protobuf are written item by item.
+func (s wholeShape) listWire() *wire.Type { return nil }
+
 func (s wholeShape) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`{"kind":`)
 	w.WriteString(strconv.Quote(s.typ.ListKind))
@@ -102,6 +122,10 @@ func (s *metadataShape) object(w *bufio.Writer, o *storage.Object) error {
 	_, err := w.Write(partialMetadata(s.apiVersion, o))
 	return err
 }
+
+func (s *metadataShape) wire() *wire.Type { return metaType("PartialObjectMetadata") }
+
+func (s *metadataShape) listWire() *wire.Type { return metaType("PartialObjectMetadataList") }
 
 func (s *metadataShape) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`{"kind":"PartialObjectMetadataList","apiVersion":"` + s.apiVersion + `","metadata":`)
@@ -141,6 +165,11 @@ func (r *request) tableShape(apiVersion string) (shape, error) {
 		now:        r.server.clock.Now(),
 	}, nil
 }
+
+// Tables are not put into protobuf.
+func (s *tableShape) wire() *wire.Type { return nil }
+
+func (s *tableShape) listWire() *wire.Type { return nil }
 
 func (s *tableShape) begin(w *bufio.Writer) {
 	w.WriteString(`{"kind":"Table","apiVersion":"` + s.apiVersion + `","metadata":`)

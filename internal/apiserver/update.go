@@ -15,10 +15,11 @@ func (r *request) update(mode writeMode) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkContentType(); err != nil {
+	format, err := r.bodyFormat()
+	if err != nil {
 		return err
 	}
-	obj, err := r.decode(body, o)
+	obj, err := r.decode(format, body, o)
 	if err != nil {
 		return err
 	}
@@ -29,10 +30,9 @@ func (r *request) update(mode writeMode) error {
 	if err := checkName(meta, r.name); err != nil {
 		return err
 	}
-	delete(meta, "managedFields")
 	delete(meta, "selfLink")
 	r.dedupOwners(meta)
 	return r.change(mode, o, object.String(meta, "uid"), func(old *version) (map[string]any, error) {
-		return r.placed(object.Copy(obj), old)
+		return r.owned(object.Copy(obj), old, o), nil
 	})
 }

@@ -2,13 +2,17 @@ package apiserver
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -36,7 +40,7 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.shape()
+	shape, err := r.shape(false)
 	if err != nil {
 		return err
 	}
@@ -44,32 +48,37 @@ func (r *request) watch() error {
 	if err != nil {
 		return &storage.VersionError{Value: o.Version, Err: err}
 	}
-	st := &watchStream{request: r, options: o, shape: shape}
+	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.clock.Now().Add(r.watchTimeout(o))}
 	initial, err := st.open(version)
 	if st.cursor != nil {
 		defer st.cursor.Close()
 	}
-	r.w.Header().Set("Content-Type", "application/json")
+	r.w.Header().Set("Content-Type", r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
 	if flushErr := r.w.flush(); flushErr != nil {
 		return nil
 	}
-	return r.stream(func(w *bufio.Writer) error {
-		st.w = w
-		if err != nil {
-			return st.fail(err)
-		}
-		return st.run(initial)
-	})
+	st.w = getBuffer(r.w)
+	if err != nil {
+		err = st.fail(err)
+	} else {
+		err = st.run(initial)
+	}
+	if err == nil {
+		st.w.Flush()
+	}
+	putBuffer(st.w)
+	return nil // nobody is there any more to hear of it
 }
 
 // A watchStream is the answer to one watch.
 type watchStream struct {
 	*request
-	options *listOptions
-	cursor  *storage.Watch
-	shape   shape
-	w       *bufio.Writer
+	options  *listOptions
+	cursor   *storage.Watch
+	shape    shape
+	deadline time.Time
+	w        *bufio.Writer // nil while the watch waits
 }
 
 // open finds where the watch starts. With initial events that is the version
@@ -101,8 +110,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 // closes or compaction overtakes the cursor.
 func (st *watchStream) run(initial *storage.Page) error {
 	c := st.server.clock
-	deadline := c.Now().Add(st.timeout())
-	end := c.After(deadline.Sub(c.Now()))
+	end := c.After(st.deadline.Sub(c.Now()))
 	defer end.Stop()
 	if initial != nil {
 		for o := range initial.Items {
@@ -116,7 +124,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			}
 		}
 	}
-	bookmark := st.nextBookmark(deadline)
+	bookmark := st.nextBookmark()
 	defer func() { bookmark.Stop() }()
 	due := false
 	for {
@@ -137,42 +145,48 @@ func (st *watchStream) run(initial *storage.Page) error {
 				return err
 			}
 			bookmark.Stop()
-			bookmark, due = st.nextBookmark(deadline), false
+			bookmark, due = st.nextBookmark(), false
 		}
 		if err := st.flush(); err != nil {
 			return err
 		}
+		// Most watches wait most of the time, and need no buffer for it.
+		putBuffer(st.w)
+		over := false
 		select {
 		case <-st.cursor.Wait():
 		case <-bookmark.C:
 			due = true
 		case <-end.C:
-			return nil
+			over = true
 		case <-st.ctx().Done():
-			return nil
+			over = true
 		case <-st.server.ctx.Done():
+			over = true
+		}
+		if st.w = getBuffer(st.request.w); over {
 			return nil
 		}
 	}
 }
 
-// timeout is how long the watch lasts.
-func (st *watchStream) timeout() time.Duration {
-	if n := ptrValue(st.options.timeoutSeconds); n > 0 {
+// watchTimeout is how long a watch lasts.
+func (r *request) watchTimeout(o *listOptions) time.Duration {
+	if n := ptrValue(o.timeoutSeconds); n > 0 {
 		return time.Duration(min(n, int64(1<<31))) * time.Second
 	}
-	return minWatchTimeout + time.Duration(st.server.ids.fraction()*float64(minWatchTimeout))
+	return minWatchTimeout + time.Duration(r.server.ids.fraction()*float64(minWatchTimeout))
 }
 
 // nextBookmark fires when the next bookmark is due: one in time before the end,
 // else after the interval. Where bookmarks are not wanted it never fires.
-func (st *watchStream) nextBookmark(deadline time.Time) *clock.Timer {
+func (st *watchStream) nextBookmark() *clock.Timer {
 	c := st.server.clock
 	if !st.options.bookmarks {
 		return clock.Never()
 	}
 	wait := bookmarkInterval
-	if last := deadline.Sub(c.Now()) - bookmarkLead; last > 0 {
+	if last := st.deadline.Sub(c.Now()) - bookmarkLead; last > 0 {
 		wait = min(wait, last)
 	}
 	return c.After(wait)
@@ -193,7 +207,7 @@ func (st *watchStream) change(c storage.Change) error {
 	if c.Type != storage.Deleted {
 		return st.event(string(c.Type), c.Object)
 	}
-	if _, whole := st.shape.(wholeShape); !whole {
+	if _, whole := st.shape.(wholeShape); !whole || st.out.Format != codec.JSON {
 		return st.event(string(c.Type), c.Object.At(c.Revision))
 	}
 	st.w.WriteString(`{"type":"DELETED","object":`)
@@ -205,6 +219,13 @@ func (st *watchStream) change(c storage.Change) error {
 }
 
 func (st *watchStream) event(typ string, o *storage.Object) error {
+	if st.out.View == codec.PartialMetadataList {
+		return errNoEvent
+	}
+	if st.out.Format != codec.JSON {
+		doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o) })
+		return st.encoded(typ, doc, st.shape.wire())
+	}
 	st.w.WriteString(`{"type":"`)
 	st.w.WriteString(typ)
 	st.w.WriteString(`","object":`)
@@ -212,6 +233,17 @@ func (st *watchStream) event(typ string, o *storage.Object) error {
 		return err
 	}
 	_, err := st.w.WriteString("}\n")
+	return err
+}
+
+// errNoEvent ends a watch whose events cannot be shown as the client asks: one
+// as lists.
+var errNoEvent = errors.New("an event is no list")
+
+// encoded writes an event in another media type than JSON.
+func (st *watchStream) encoded(typ string, doc []byte, t *wire.Type) error {
+	object := st.out.Format.Append(nil, doc, t)
+	_, err := st.w.Write(st.out.Format.AppendEvent(nil, typ, object))
 	return err
 }
 
@@ -228,10 +260,14 @@ func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 func (st *watchStream) fail(err error) error {
 	s := st.asStatus(err)
 	st.request.w.failure = s
-	w := st.w
-	w.WriteString(`{"type":"ERROR","object":`)
-	b := s.JSON()
-	w.Write(b[:len(b)-1])
-	w.WriteString("}\n")
+	if st.out.Format != codec.JSON {
+		if err := st.encoded("ERROR", s.JSON(), metaType("Status")); err != nil {
+			return err
+		}
+		return st.flush()
+	}
+	st.w.WriteString(`{"type":"ERROR","object":`)
+	st.w.Write(bytes.TrimSuffix(s.JSON(), []byte("\n")))
+	st.w.WriteString("}\n")
 	return st.flush()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -230,8 +231,9 @@ type version struct {
 	object map[string]any
 }
 
-// A successor makes the next object from the present one, which is nil if there
-// is none and not to be changed. It is called anew for each attempt.
+// A successor makes what takes the place of the present object, or of what the
+// request's path shows of it, with its managed fields. The present one is nil
+// if there is none, and not to be changed. It is called anew for each attempt.
 type successor func(old *version) (map[string]any, error)
 
 // change is the path of every write to an existing object, and of a PUT or an
@@ -262,7 +264,12 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 
 func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next successor) (*storage.Object, error) {
 	was := old.Decode(r.typ)
-	obj, err := next(&version{old, was})
+	present := &version{old, was}
+	body, err := next(present)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := r.placed(body, present)
 	if err != nil {
 		return nil, err
 	}
@@ -275,6 +282,7 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.prepareChange(mode, obj, was); err != nil {
 		return nil, err
 	}
+	obj = apply.KeepTimes(was, obj)
 	draft := storage.New(r.typ, obj)
 	if r.finished(obj, was) {
 		if _, err := r.remove(old, o.dryRun()); err != nil {
@@ -322,7 +330,7 @@ func (r *request) finished(obj, old map[string]any) bool {
 // createByChange creates the object that a change did not find, where the type
 // allows it.
 func (r *request) createByChange(mode writeMode, o *writeOptions, next successor) error {
-	if mode != writeObject || !r.typ.CreateOnUpdate {
+	if mode != writeObject || !r.typ.CreateOnUpdate && !o.creates {
 		return status.NotFound(r.groupResource(), r.name)
 	}
 	obj, err := next(nil)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/merge"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
@@ -23,9 +24,13 @@ const beforeManager = "before-first-apply"
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; any other error
 // says that an object does not have the form that the schema tells.
+//
+// Differs from kube-apiserver: an element of a map list that leaves out one of
+// several keys, where that has no default, is an error here
+// (structured-merge-diff/v6 tells it apart by the keys it has).
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
-	m, err := parseManaged(list)
+	m, err := t.compiled().names.parseManaged(list)
 	if err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
@@ -59,15 +64,15 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	if _, present := managedFields(applied); present {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}
-	configuration, err := t.typed(applied)
+	configuration, err := t.asTyped(applied)
 	if err != nil {
 		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
 	}
-	before, err := t.typed(live, typed.AllowDuplicates)
+	before, err := t.asTyped(live, typed.AllowDuplicates)
 	if err != nil {
 		return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
 	}
-	m = &managed{sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
+	m = &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
 	id, e := m.entry(o.entry(opApply, t.apiVersion))
 	var after *typed.TypedValue
 	after, m.sets, err = t.updater(m, o).Apply(
@@ -88,6 +93,34 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 		m.entries[id] = &stamped
 	}
 	return withoutManagedFields(out), m, nil
+}
+
+// updater is the engine for one request.
+func (t *Type) updater(m *managed, o Options) *merge.Updater {
+	b := merge.UpdaterBuilder{Converter: converter{t}}
+	if o.Fields != nil {
+		b.IgnoreFilter = map[fieldpath.APIVersion]fieldpath.Filter{
+			fieldpath.APIVersion(t.apiVersion): o.Fields.fields,
+		}
+		for _, vs := range m.sets {
+			b.IgnoreFilter[vs.APIVersion()] = o.Fields.fields
+		}
+	}
+	return b.BuildUpdater()
+}
+
+// strip takes from an entry what nobody owns.
+func (m *managed) strip(id string) {
+	vs, ok := m.sets[id]
+	if !ok {
+		return
+	}
+	set := vs.Set().Difference(stripped)
+	if set.Empty() {
+		delete(m.sets, id)
+		return
+	}
+	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 }
 
 // groupVersionKind reads what an object says it is.

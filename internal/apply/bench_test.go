@@ -54,3 +54,11 @@ func BenchmarkUpdate(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkCompile(b *testing.B) {
+	k := builtin(b, "", "v1", "Pod")
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(k.Type.kind.Schema)
+	}
+}

@@ -23,20 +23,40 @@ const (
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
-// compile turns a schema into structured-merge-diff's form of it. Structs, maps
+// compiled is a schema in structured-merge-diff's form.
+type compiled struct {
+	typed.ParseableType
+	// null is nothing but its type.
+	null  *typed.TypedValue
+	names names
+}
+
+// compile compiles a schema; nil is one that allows any fields. Structs, maps
 // and lists are named types and refer to each other by name: schemas may be
 // circles, and structured-merge-diff compares types by walking them.
-func compile(s *schema.Schema) typed.ParseableType {
-	c := compiler{names: map[place]*string{}, out: &smd.Schema{}}
+func compile(s *schema.Schema) *compiled {
+	if s == nil {
+		return newCompiled(typed.DeducedParseableType, nil)
+	}
+	c := compiler{out: &smd.Schema{}, types: map[place]*string{}, names: names{}}
 	root := c.ref(s, false)
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
-	return typed.ParseableType{Schema: c.out, TypeRef: root}
+	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names)
+}
+
+func newCompiled(p typed.ParseableType, n names) *compiled {
+	null, err := p.FromUnstructured(nil)
+	if err != nil {
+		panic("apply: " + err.Error()) // unreachable: all types allow a null
+	}
+	return &compiled{p, null, n}
 }
 
 type compiler struct {
-	names map[place]*string
 	out   *smd.Schema
+	types map[place]*string
+	names names
 }
 
 // A place is a schema and whether one that it lies in preserves unknown fields,
@@ -73,11 +93,11 @@ func (c *compiler) ref(s *schema.Schema, preserve bool) smd.TypeRef {
 	}
 
 	at := place{s, preserve || s.PreserveUnknownFields}
-	if name, ok := c.names[at]; ok {
+	if name, ok := c.types[at]; ok {
 		return smd.TypeRef{NamedType: name}
 	}
-	name := strconv.Itoa(len(c.names))
-	c.names[at] = &name
+	name := strconv.Itoa(len(c.types))
+	c.types[at] = &name
 	var a smd.Atom
 	switch s.Type {
 	case "object":
@@ -103,9 +123,10 @@ func (c *compiler) object(at place) *smd.Map {
 	case "granular":
 		m.ElementRelationship = smd.Separable
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		f := smd.StructField{Name: name, Type: c.ref(p, at.preserve)}
+	for _, text := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[text]
+		c.names[text] = &name{text, "f:" + text}
+		f := smd.StructField{Name: text, Type: c.ref(p, at.preserve)}
 		if p.HasDefault && f.Type.NamedType == nil {
 			// Only keys of map lists are asked for their defaults.
 			f.Default = p.Default

@@ -18,9 +18,9 @@
 // removed unless somebody else owns it, and changing what others own is a
 // [ConflictError] unless forced.
 //
-// An object that nobody has applied to for want of managed fields gets an entry
-// for the manager before-first-apply when somebody does. At most ten Update
-// entries are kept; the oldest beyond are merged into ancient-changes.
+// When an object without managed fields is applied to, what it has goes to the
+// manager before-first-apply. At most ten Update entries are kept; the oldest
+// beyond are merged into ancient-changes.
 //
 // # Objects
 //
@@ -28,5 +28,6 @@
 // be in canonical form (package wire): the fields that a Go struct writes even
 // when they are empty are part of what an object has, and so of what a write
 // adds to it. Numbers are int64 or float64. Nothing here modifies an object
-// that it is given; what is returned shares parts with what was given.
+// that it is given. What is returned shares parts with what was given and, in
+// its managedFields, with other results: copy before changing any of it.
 package apply

@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -60,39 +61,40 @@ func (e *entry) owner() string {
 
 // managed is what managedFields says.
 type managed struct {
-	sets fieldpath.ManagedFields
+	names names
+	sets  fieldpath.ManagedFields
 	// entries has at least those that sets has, by the same id.
 	entries map[string]*entry
 }
 
-func newManaged(size int) *managed {
+func newManaged(n names, size int) *managed {
 	return &managed{
+		names:   n,
 		sets:    make(fieldpath.ManagedFields, size+1),
 		entries: make(map[string]*entry, size+1),
 	}
 }
 
-// entry returns the entry that a request writes, made if it is new.
-func (m *managed) entry(e entry) (id string, _ *entry) {
+// entry returns the entry that a request writes: the one there is, or e.
+func (m *managed) entry(e *entry) (id string, _ *entry) {
 	id = e.id()
-	known, ok := m.entries[id]
-	if !ok {
-		known = &e
-		m.entries[id] = known
+	if known, ok := m.entries[id]; ok {
+		return id, known
 	}
-	return id, known
+	m.entries[id] = e
+	return id, e
 }
 
 // Validate reports why a value of metadata.managedFields cannot be read, nil if
 // it can: webhooks that break it are overruled with a warning that says so.
 func Validate(managedFields []any) error {
-	_, err := parseManaged(managedFields)
+	_, err := names(nil).parseManaged(managedFields)
 	return err
 }
 
 // parseManaged reads managedFields.
-func parseManaged(list []any) (*managed, error) {
-	m := newManaged(len(list))
+func (n names) parseManaged(list []any) (*managed, error) {
+	m := newManaged(n, len(list))
 	for i, v := range list {
 		fields, _ := v.(map[string]any)
 		text := func(name string) string {
@@ -126,7 +128,7 @@ func parseManaged(list []any) (*managed, error) {
 				return nil, fmt.Errorf("error decoding set: expect an object, but found %T", v)
 			}
 			var err error
-			if e.set, err = parseFields(e.tree); err != nil {
+			if e.set, err = n.parseFields(e.tree); err != nil {
 				return nil, fmt.Errorf("error decoding set: %w", err)
 			}
 		}
@@ -139,10 +141,6 @@ func parseManaged(list []any) (*managed, error) {
 
 // canonicalTime is the time in UTC in whole seconds, "" if the text is none.
 func canonicalTime(s string) string {
-	const length = len("2006-01-02T15:04:05Z")
-	if len(s) == length {
-		return s
-	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return ""
@@ -155,35 +153,16 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // format writes managedFields: applies first, then by time, those without one
 // before all others.
 func (m *managed) format() []any {
-	type written struct {
-		*entry
-		fields map[string]any
-	}
-	all := make([]written, 0, len(m.sets))
-	for id, vs := range m.sets {
-		e := m.entries[id]
+	all := make([]*entry, 0, len(m.sets))
+	for _, id := range slices.Sorted(maps.Keys(m.sets)) {
+		vs, e := m.sets[id], m.entries[id]
 		e.apiVersion = string(vs.APIVersion())
-		w := written{e, make(map[string]any, 7)}
-		for name, s := range map[string]string{
-			"manager":     e.manager,
-			"operation":   e.operation,
-			"apiVersion":  e.apiVersion,
-			"time":        e.time,
-			"subresource": e.subresource,
-		} {
-			if s != "" {
-				w.fields[name] = s
-			}
+		if vs.Set() != e.set || e.tree == nil {
+			e.set, e.tree = vs.Set(), m.names.formatFields(vs.Set())
 		}
-		w.fields["fieldsType"] = "FieldsV1"
-		if vs.Set() == e.set && e.tree != nil {
-			w.fields["fieldsV1"] = e.tree
-		} else {
-			w.fields["fieldsV1"] = formatFields(vs.Set())
-		}
-		all = append(all, w)
+		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b written) int {
+	slices.SortStableFunc(all, func(a, b *entry) int {
 		return cmp.Or(
 			cmp.Compare(a.operation, b.operation),
 			cmp.Compare(a.time, b.time),
@@ -192,10 +171,26 @@ func (m *managed) format() []any {
 			cmp.Compare(a.subresource, b.subresource))
 	})
 	list := make([]any, len(all))
-	for i := range all {
-		list[i] = all[i].fields
+	for i, e := range all {
+		list[i] = e.format()
 	}
 	return list
+}
+
+func (e *entry) format() map[string]any {
+	out := make(map[string]any, 7)
+	out["operation"] = e.operation
+	out["apiVersion"] = e.apiVersion
+	out["fieldsType"] = "FieldsV1"
+	out["fieldsV1"] = e.tree
+	for _, optional := range [...]struct{ name, text string }{
+		{"manager", e.manager}, {"time", e.time}, {"subresource", e.subresource},
+	} {
+		if optional.text != "" {
+			out[optional.name] = optional.text
+		}
+	}
+	return out
 }
 
 // maxUpdaters is how many Update entries an object keeps.
@@ -233,7 +228,7 @@ func (m *managed) limit() {
 			oldest[version] = id
 			continue
 		}
-		bucket, e := m.entry(entry{manager: ancientManager, operation: opUpdate, apiVersion: string(version)})
+		bucket, e := m.entry(&entry{manager: ancientManager, operation: opUpdate, apiVersion: string(version)})
 		if _, ok := m.sets[bucket]; !ok {
 			m.sets[bucket] = m.sets[first]
 			delete(m.sets, first)

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
@@ -21,24 +22,40 @@ var leaf = map[string]any{}
 // self is the member that puts the path of an object with members in the set.
 const self = "."
 
+// names are field names that are known beforehand, those of a kind's schema, so
+// that steps with them cost no memory. It is never changed.
+type names map[string]*name
+
+type name struct{ text, step string }
+
+// field is the step to a field.
+func (n names) field(text string) fieldpath.PathElement {
+	if known, ok := n[text]; ok {
+		return fieldpath.PathElement{FieldName: &known.text}
+	}
+	unknown := text // only this one goes to the heap
+	return fieldpath.PathElement{FieldName: &unknown}
+}
+
 // parseFields reads a field set. Steps of kinds that are not known are passed
 // over with all that is below them.
-func parseFields(tree map[string]any) (*fieldpath.Set, error) {
+func (n names) parseFields(tree map[string]any) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
-	_, err := parseChildren(tree, set)
+	_, err := n.parseChildren(tree, set)
 	return set, err
 }
 
 // parseChildren adds to set what is below an object of the tree, and reports
 // whether the object's own path is in the set.
-func parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
+func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
+	set.Members = fieldpath.MakePathElementSet(len(tree))
 	empty := true
 	for step, below := range tree {
 		if step == self {
 			member = true
 			continue
 		}
-		pe, err := parseStep(step)
+		pe, err := n.parseStep(step)
 		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
 			continue
 		} else if err != nil {
@@ -56,8 +73,8 @@ func parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err er
 			set.Members.Insert(pe)
 			continue
 		}
-		sub := &fieldpath.Set{}
-		childIsMember, err := parseChildren(children, sub)
+		var sub fieldpath.Set
+		childIsMember, err := n.parseChildren(children, &sub)
 		if err != nil {
 			return false, err
 		}
@@ -65,30 +82,29 @@ func parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err er
 			set.Members.Insert(pe)
 		}
 		if !sub.Empty() {
-			*set.Children.Descend(pe) = *sub
+			*set.Children.Descend(pe) = sub
 		}
 	}
 	return member || empty, nil
 }
 
-func parseStep(s string) (fieldpath.PathElement, error) {
-	if len(s) > 2 && s[:2] == "f:" {
-		name := s[2:]
-		return fieldpath.PathElement{FieldName: &name}, nil
+func (n names) parseStep(s string) (fieldpath.PathElement, error) {
+	if name, ok := strings.CutPrefix(s, "f:"); ok {
+		return n.field(name), nil
 	}
 	return fieldpath.DeserializePathElement(s)
 }
 
 // formatFields writes a field set. The result must not be changed.
-func formatFields(set *fieldpath.Set) map[string]any {
+func (n names) formatFields(set *fieldpath.Set) map[string]any {
 	tree := make(map[string]any, set.Members.Size())
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
-		tree[formatStep(pe)] = leaf
+		tree[n.formatStep(pe)] = leaf
 	})
 	set.Children.Iterate(func(pe fieldpath.PathElement) {
 		children, _ := set.Children.Get(pe)
-		below := formatFields(children)
-		step := formatStep(pe)
+		below := n.formatFields(children)
+		step := n.formatStep(pe)
 		if _, member := tree[step]; member {
 			below[self] = leaf
 		}
@@ -97,8 +113,11 @@ func formatFields(set *fieldpath.Set) map[string]any {
 	return tree
 }
 
-func formatStep(pe fieldpath.PathElement) string {
+func (n names) formatStep(pe fieldpath.PathElement) string {
 	if pe.FieldName != nil {
+		if known, ok := n[*pe.FieldName]; ok {
+			return known.step
+		}
 		return "f:" + *pe.FieldName
 	}
 	s, err := fieldpath.SerializePathElement(pe)

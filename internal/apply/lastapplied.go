@@ -55,11 +55,11 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	if json.Unmarshal([]byte(text), &obj) != nil || obj["apiVersion"] != t.apiVersion {
 		return nil
 	}
-	configuration, err := t.typed(obj)
+	configuration, err := t.asTyped(obj)
 	if err != nil {
 		return nil
 	}
-	current, err := t.typed(live)
+	current, err := t.asTyped(live)
 	if err != nil {
 		return nil
 	}

@@ -35,11 +35,11 @@ func NewScale(apiVersion string, paths map[string]string) *Scale {
 // Show returns the managedFields of the Scale of an object: for each of the
 // object's entries that owns the number of replicas, one that owns that alone.
 func (s *Scale) Show(list []any) ([]any, error) {
-	parent, err := parseManaged(list)
+	parent, err := names(nil).parseManaged(list)
 	if err != nil {
 		return nil, err
 	}
-	scale := newManaged(len(list))
+	scale := newManaged(nil, len(list))
 	for id, vs := range parent.sets {
 		path := s.paths[string(vs.APIVersion())]
 		if len(path) == 0 || !vs.Set().Has(path) {
@@ -56,11 +56,11 @@ func (s *Scale) Show(list []any) ([]any, error) {
 // has the managedFields scale now: who has lost the number of replicas there has
 // lost it in the object, and who has won it owns it in an entry without a time.
 func (s *Scale) Merge(list, scale []any) ([]any, error) {
-	parent, err := parseManaged(list)
+	parent, err := names(nil).parseManaged(list)
 	if err != nil {
 		return nil, err
 	}
-	written, err := parseManaged(scale)
+	written, err := names(nil).parseManaged(scale)
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
 	}
@@ -68,7 +68,7 @@ func (s *Scale) Merge(list, scale []any) ([]any, error) {
 }
 
 func (s *Scale) merge(parent, scale *managed) *managed {
-	out := newManaged(len(parent.sets) + len(scale.sets))
+	out := newManaged(nil, len(parent.sets)+len(scale.sets))
 	for id, vs := range parent.sets {
 		path, known := s.paths[string(vs.APIVersion())]
 		if !known {

@@ -42,7 +42,7 @@ type Type struct {
 	kind       Kind
 	apiVersion string
 	zero       map[string]any
-	compiled   func() typed.ParseableType
+	compiled   func() *compiled
 }
 
 // New returns the Type of a kind. It compiles nothing yet.
@@ -53,19 +53,22 @@ func New(k Kind) *Type {
 	}
 	t.zero = withoutManagedFields(k.Zero)
 	t.zero["apiVersion"], t.zero["kind"] = t.apiVersion, k.Kind
-	t.compiled = sync.OnceValue(func() typed.ParseableType {
-		if k.Schema == nil {
-			return typed.DeducedParseableType
-		}
-		return compile(k.Schema)
-	})
+	t.compiled = sync.OnceValue(func() *compiled { return compile(k.Schema) })
 	return t
 }
 
-// typed gives an object its type. Its error says where the object does not have
+// asTyped gives an object its type. Its error says where the object does not have
 // the form that the schema tells.
-func (t *Type) typed(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
+func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	return t.compiled().FromUnstructured(obj, o...)
+}
+
+// convert returns an object in another version of the kind, and the Type of that.
+func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *Type, error) {
+	if t.kind.Convert == nil {
+		return nil, nil, fmt.Errorf("%w: %q", ErrNoVersion, apiVersion)
+	}
+	return t.kind.Convert(obj, apiVersion)
 }
 
 // A converter converts typed values between the versions of a kind.
@@ -82,14 +85,11 @@ func (c converter) Convert(v *typed.TypedValue, version fieldpath.APIVersion) (*
 	if obj["apiVersion"] == string(version) {
 		return v, nil
 	}
-	if c.kind.Convert == nil {
-		return v, ErrNoVersion
-	}
-	converted, to, err := c.kind.Convert(obj, string(version))
+	obj, to, err := c.convert(obj, string(version))
 	if err != nil {
 		return v, err
 	}
-	return to.compiled().FromUnstructured(converted)
+	return to.asTyped(obj)
 }
 
 // IsMissingVersionError implements merge.Converter.

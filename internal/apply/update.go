@@ -1,11 +1,12 @@
 package apply
 
 import (
+	"errors"
 	"maps"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v4/merge"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
@@ -26,17 +27,13 @@ type Options struct {
 // unknownManager is the manager of writes that name none.
 const unknownManager = "unknown"
 
-func (o *Options) entry(operation, apiVersion string) entry {
-	e := entry{manager: o.Manager, operation: operation, apiVersion: apiVersion, subresource: o.Subresource}
+func (o *Options) entry(operation, apiVersion string) *entry {
+	e := &entry{manager: o.Manager, operation: operation, apiVersion: apiVersion, subresource: o.Subresource}
 	if e.manager == "" {
 		e.manager = unknownManager
 	}
 	return e
 }
-
-// current stands for the manager of an update while ownership is worked out, so
-// that its earlier entry can lose fields to it like all others.
-const current = "current-operation"
 
 // stripped are the fields that nobody owns.
 var stripped = fieldpath.NewSet(
@@ -55,7 +52,8 @@ var stripped = fieldpath.NewSet(
 )
 
 // Update returns obj with the managedFields it has after a request wrote it in
-// place of live by other means than an apply. A nil live is a creation.
+// place of live by other means than an apply. A nil live is a creation; one that
+// has no uid counts as none, too.
 //
 // The managedFields that obj brings count: those of a write to the object itself
 // take the place of the live ones, unless they are absent or cannot be read, and
@@ -63,14 +61,15 @@ var stripped = fieldpath.NewSet(
 // without managed fields stays so. If the objects cannot be compared, the result
 // has none.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
-	m := requested(live, obj, o.Subresource != "")
-	created := live == nil
-	if created {
+	m := t.requested(live, obj, o.Subresource != "")
+	if live == nil {
 		live = t.zero
+	} else {
+		live = withoutManagedFields(live)
 	}
 	out := withoutManagedFields(obj)
-	if len(m.sets) > 0 || created || uid(live) == "" {
-		if t.update(withoutManagedFields(live), out, m, o) != nil {
+	if len(m.sets) > 0 || object.String(live, "metadata", "uid") == "" {
+		if t.update(live, out, m, o) != nil {
 			return out
 		}
 	}
@@ -79,79 +78,121 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 }
 
 // update makes m what it is after a request wrote obj in place of live. Neither
-// has managedFields.
+// has managedFields. If it fails, m is of no use any more.
 func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
-	before, err := t.typed(live, typed.AllowDuplicates)
+	w := write{to: t, before: live, after: obj, fields: o.Fields}
+	own, err := w.in(t.apiVersion)
 	if err != nil {
 		return err
 	}
-	after, err := t.typed(obj, typed.AllowDuplicates)
-	if err != nil {
-		return err
+	for id, vs := range m.sets {
+		v, err := w.in(string(vs.APIVersion()))
+		if errors.Is(err, ErrNoVersion) {
+			delete(m.sets, id)
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := m.lose(id, v); err != nil {
+			return err
+		}
 	}
-	version := fieldpath.APIVersion(t.apiVersion)
-	_, m.sets, err = t.updater(m, o).Update(before, after, version, m.sets, current)
-	if err != nil {
-		return err
-	}
-	m.strip(current)
-	if vs, changed := m.sets[current]; changed {
-		delete(m.sets, current)
+	if set := own.changed.Difference(stripped); !set.Empty() {
 		id, e := m.entry(o.entry(opUpdate, t.apiVersion))
 		if previous, ok := m.sets[id]; ok {
-			vs = fieldpath.NewVersionedSet(vs.Set().Union(previous.Set()), version, false)
+			set = set.Union(previous.Set())
 		}
-		m.sets[id] = vs
+		m.sets[id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(t.apiVersion), false)
 		e.time = formatTime(o.Now)
 	}
 	m.limit()
 	return nil
 }
 
-// updater is the engine for one request.
-func (t *Type) updater(m *managed, o Options) *merge.Updater {
-	b := merge.UpdaterBuilder{Converter: converter{t}}
-	if o.Fields != nil {
-		b.IgnoreFilter = map[fieldpath.APIVersion]fieldpath.Filter{
-			fieldpath.APIVersion(t.apiVersion): o.Fields.fields,
-		}
-		for _, vs := range m.sets {
-			b.IgnoreFilter[vs.APIVersion()] = o.Fields.fields
-		}
-	}
-	return b.BuildUpdater()
+// A write is an update as the entries of each version see it.
+type write struct {
+	to            *Type
+	before, after map[string]any
+	fields        *Filter
+	versions      []*version
 }
 
-// strip takes from an entry what nobody owns.
-func (m *managed) strip(id string) {
-	vs, ok := m.sets[id]
-	if !ok {
-		return
+// A version is a write in one version of its objects.
+type version struct {
+	*Type
+	*diff
+}
+
+// in returns the write in a version.
+//
+// Errors: those of Kind.Convert; the objects cannot be compared.
+func (w *write) in(apiVersion string) (*version, error) {
+	for _, v := range w.versions {
+		if v.apiVersion == apiVersion {
+			return v, nil
+		}
 	}
-	set := vs.Set().Difference(stripped)
+	t, before, after := w.to, w.before, w.after
+	if apiVersion != t.apiVersion {
+		var err error
+		if before, t, err = w.to.convert(before, apiVersion); err != nil {
+			return nil, err
+		}
+		if after, _, err = w.to.convert(after, apiVersion); err != nil {
+			return nil, err
+		}
+	}
+	d, err := t.diff(before, after)
+	if err != nil {
+		return nil, err
+	}
+	if f := w.fields; f != nil {
+		d.changed, d.removed = *f.fields.Filter(&d.changed), *f.fields.Filter(&d.removed)
+	}
+	v := &version{t, d}
+	w.versions = append(w.versions, v)
+	return v, nil
+}
+
+// lose takes from an entry what a write has changed and removed.
+func (m *managed) lose(id string, v *version) error {
+	vs := m.sets[id]
+	set := vs.Set()
+	if now, err := typed.ReconcileFieldSetWithSchema(set, v.compiled().null); err != nil {
+		return err
+	} else if now != nil {
+		set = now
+	}
+	for _, lost := range []*fieldpath.Set{&v.changed, &v.removed} {
+		if !set.Intersection(lost).Empty() {
+			set = set.Difference(lost)
+		}
+	}
 	if set.Empty() {
 		delete(m.sets, id)
-		return
+	} else if set != vs.Set() {
+		m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 	}
-	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
+	return nil
 }
 
 // requested is what managedFields are before an update: those of the live object
 // or, where they can be written, those that the request brings.
-func requested(live, obj map[string]any, readOnly bool) *managed {
+func (t *Type) requested(live, obj map[string]any, readOnly bool) *managed {
+	n := t.compiled().names
 	if !readOnly {
 		list, present := managedFields(obj)
 		if present && clears(list) {
-			return newManaged(0)
+			return newManaged(n, 0)
 		}
-		if m, err := parseManaged(list); err == nil && len(m.sets) > 0 {
+		if m, err := n.parseManaged(list); err == nil && len(m.sets) > 0 {
 			return m
 		}
 	}
 	list, _ := managedFields(live)
-	m, err := parseManaged(list)
+	m, err := n.parseManaged(list)
 	if err != nil {
-		return newManaged(0)
+		return newManaged(n, 0)
 	}
 	return m
 }
@@ -173,11 +214,6 @@ func clears(list []any) bool {
 func metadata(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	return meta
-}
-
-func uid(obj map[string]any) string {
-	s, _ := metadata(obj)["uid"].(string)
-	return s
 }
 
 // managedFields reads the list and tells an empty one from none.

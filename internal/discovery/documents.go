@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubefake/kubefake/internal/discovery/accept"
+	"github.com/kubefake/kubefake/internal/codec/accept"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -31,6 +31,7 @@ type document struct {
 	plain      func(r *http.Request) []byte
 	aggregated func() aggregated // nil where there is only the plain form
 	anyMethod  bool              // what kube-apiserver serves past its router answers any method
+	routed     bool              // the router itself refuses what the client accepts
 }
 
 type aggregated struct {
@@ -61,7 +62,7 @@ func New(s Surface) *Documents {
 			others = append(others, g)
 		}
 		for _, v := range g.versions {
-			d.byPath[prefix+"/"+v.Version] = &document{plain: once(func() any { return resourceList(v) }), anyMethod: v.custom}
+			d.byPath[prefix+"/"+v.Version] = &document{plain: once(func() any { return resourceList(v) }), anyMethod: v.custom, routed: !v.custom}
 		}
 	}
 	d.byPath["/api"] = &document{
@@ -141,6 +142,9 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	}
 	rep, ok := d.negotiate(clauses, isPlain)
 	if !ok {
+		if doc.routed && !d.routes(clauses) {
+			return true, status.UnroutedAccept(d.mediaTypes())
+		}
 		return true, status.NotAcceptable(d.mediaTypes())
 	}
 	body, err := rep.encode(r, doc.plain(r))
@@ -150,6 +154,12 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	w.Header().Set("Content-Type", rep.mediaType)
 	write(w, body)
 	return true, nil
+}
+
+// routes reports whether any of the media types is in a clause, whatever the
+// parameters.
+func (d *Documents) routes(clauses []accept.Clause) bool {
+	return slices.ContainsFunc(clauses, func(c accept.Clause) bool { return slices.ContainsFunc(d.mediaTypes(), c.Matches) })
 }
 
 func serveAggregated(w http.ResponseWriter, r *http.Request, doc aggregated, rep representation) error {

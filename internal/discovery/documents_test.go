@@ -148,7 +148,7 @@ func TestServe(t *testing.T) {
 		"unknown type":                {do: "GET /apis/apps", accept: "text/plain", err: none},
 		"no type":                     {do: "GET /apis/apps", accept: "json", err: none},
 		"unknown type or JSON":        {do: "GET /apis/apps", accept: "text/html, application/json;q=0.9", content: plain},
-		"upper case":                  {do: "GET /api/v1", accept: "application/JSON", err: none},
+		"upper case":                  {do: "GET /api/v1", accept: "application/JSON", err: "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf"},
 		"as a table":                  {do: "GET /api/v1", accept: "application/json;as=Table;v=v1;g=meta.k8s.io", err: none},
 		"of a stream":                 {do: "GET /api/v1", accept: "application/json;stream=watch", content: plain},
 		"of another stream":           {do: "GET /api/v1", accept: "application/json;stream=other", err: none},

@@ -80,6 +80,12 @@ func (c *codec) Decode(body []byte, strict bool) (map[string]any, []error, error
 	return c.open().Decode(body, wire.DecodeOptions{Strict: strict})
 }
 
+func (c *codec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
+	return c.open().Normalize(obj, wire.DecodeOptions{Strict: strict})
+}
+
+func (c *codec) Wire() *wire.Type { return c.open() }
+
 func (c *codec) Append(dst []byte, obj map[string]any) []byte { return c.open().Append(dst, obj) }
 
 // A rule is a resource's row in the table of strategies.
@@ -89,9 +95,12 @@ type rule struct {
 	generation []string
 	// status is how a write to the status subresource treats metadata.
 	status statusRule
-	// keepStatus leaves status to whoever writes the object, not its status
-	// subresource.
-	keepStatus bool
+	// ownStatus leaves it to Prepare what becomes of the status that a write of
+	// the object brings. Else a new object has an empty one, and an update
+	// leaves it alone.
+	ownStatus bool
+	// admit is what the built-in admission plugins fill in, ahead of Prepare.
+	admit func(obj, old map[string]any)
 	// anyFinalizer takes unqualified finalizers.
 	anyFinalizer bool
 }
@@ -125,18 +134,10 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	if len(r.generation) > 0 {
 		s.Generation = changed(r.generation)
 	}
-	if t.Subresource("status") != nil && !r.keepStatus {
-		own := s.Prepare
-		s.Prepare = func(obj, old map[string]any) {
-			if old == nil {
-				delete(obj, "status")
-			} else {
-				object.Keep(obj, old, "status")
-			}
-			if own != nil {
-				own(obj, old)
-			}
-		}
+	s.Prepare = r.prepare(t)
+	if t.Subresource("status") != nil {
+		s.Reset = []string{"status"}
+		s.StatusReset = append([]string{"spec"}, r.status.reset()...)
 	}
 	if sub := t.Subresource("scale"); sub != nil && s.Scale == nil {
 		s.Scale = &resource.Scale{
@@ -150,6 +151,58 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 		s.PrepareStatus = r.status.prepare
 	}
 	return &s
+}
+
+// prepare is the whole preparation of an object: admission, status, and what
+// the rule itself prepares.
+func (r *rule) prepare(t *resource.Type) func(obj, old map[string]any) {
+	hasStatus := t.Subresource("status") != nil && !r.ownStatus
+	newStatus := emptyStatus(t.Codec)
+	return func(obj, old map[string]any) {
+		if r.admit != nil {
+			r.admit(obj, old)
+		}
+		switch {
+		case !hasStatus:
+		case old != nil:
+			object.Keep(obj, old, "status")
+		default:
+			object.Keep(obj, newStatus(), "status")
+		}
+		if r.Prepare != nil {
+			r.Prepare(obj, old)
+		}
+	}
+}
+
+// emptyStatus returns what makes the status that an empty object of the codec's
+// kind has, alone in a map; an empty map if it has none.
+func emptyStatus(c resource.Codec) func() map[string]any {
+	made := sync.OnceValue(func() map[string]any {
+		empty, _, err := c.Normalize(map[string]any{}, false)
+		if err != nil {
+			panic("kinds: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
+		}
+		out := map[string]any{}
+		if status := empty["status"]; status != nil {
+			out["status"] = status
+		}
+		return out
+	})
+	return func() map[string]any { return object.Copy(made()) }
+}
+
+// reset are the paths of metadata that a write to the status leaves alone.
+func (r statusRule) reset() []string {
+	switch r {
+	case statusOnly:
+		return []string{"metadata"}
+	case statusNotLabels:
+		return []string{"metadata.labels"}
+	case statusNotOwners:
+		return []string{"metadata.deletionTimestamp", "metadata.ownerReferences"}
+	}
+	return nil
 }
 
 // prepare keeps of obj, written to the status subresource, what it may write.
@@ -204,12 +257,12 @@ func selectorText(obj map[string]any) string {
 }
 
 // changed reports whether one of the members differs: of the object, or
-// metadata.annotations.
+// metadata.annotations or metadata.labels.
 func changed(members []string) func(obj, old map[string]any) bool {
 	return func(obj, old map[string]any) bool {
 		for _, m := range members {
 			a, b := obj[m], old[m]
-			if m == "annotations" {
+			if m == "annotations" || m == "labels" {
 				a, b = object.Value(obj, "metadata", m), object.Value(old, "metadata", m)
 			}
 			if !object.Equal(a, b) {

@@ -5,7 +5,38 @@
 // cares about types decodes by a type's schema first.
 package object
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Integers turns the json.Numbers in obj into int64, and into float64 where
+// they are no integers. It changes obj and returns it.
+func Integers(obj map[string]any) map[string]any {
+	for k, v := range obj {
+		obj[k] = number(v)
+	}
+	return obj
+}
+
+// number replaces the json.Numbers of a value.
+func number(v any) any {
+	switch t := v.(type) {
+	case json.Number:
+		if n, err := t.Int64(); err == nil {
+			return n
+		}
+		f, _ := t.Float64()
+		return f
+	case map[string]any:
+		return Integers(t)
+	case []any:
+		for i, e := range t {
+			t[i] = number(e)
+		}
+	}
+	return v
+}
 
 // Meta is the object's metadata, made when the object has none.
 func Meta(obj map[string]any) map[string]any {

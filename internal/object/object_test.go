@@ -1,6 +1,7 @@
 package object_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,6 +51,11 @@ func TestText(t *testing.T) {
 			assert.Equal(t, row.want, object.Text(pod(), row.path...))
 		})
 	}
+}
+
+func TestIntegers(t *testing.T) {
+	got := object.Integers(map[string]any{"a": json.Number("7"), "b": []any{json.Number("1.5")}, "c": map[string]any{"d": json.Number("9223372036854775808")}})
+	assert.Equal(t, map[string]any{"a": int64(7), "b": []any{1.5}, "c": map[string]any{"d": 9223372036854775808.0}}, got)
 }
 
 func TestMeta(t *testing.T) {

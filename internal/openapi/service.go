@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/discovery/accept"
+	"github.com/kubefake/kubefake/internal/codec/accept"
 	"github.com/kubefake/kubefake/internal/status"
 )
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A Codec reads and writes the objects of a type as JSON.
@@ -10,6 +11,14 @@ type Codec interface {
 	// caller's. Fields that the type does not have are left out; where strict
 	// is set they are told, as are duplicate ones.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
+
+	// Normalize gives an object that was put together the form that Decode
+	// would give it. It does not change obj; the result is the caller's.
+	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
+
+	// Wire is the type by which objects are put into protobuf; nil for custom
+	// resources, which are not.
+	Wire() *wire.Type
 
 	// Append appends the encoded object to dst, kind, apiVersion and metadata
 	// first. It does not change the object.
@@ -70,6 +79,16 @@ type Strategy struct {
 	// PrepareStatus does the same for a write to the status subresource.
 	PrepareStatus func(obj, old map[string]any)
 
+	// Stamp, if not nil, writes into obj what follows from the request alone. It
+	// is called after Prepare or PrepareStatus, on an obj that has its name, uid
+	// and time of creation. On a creation old is nil.
+	Stamp func(obj, old map[string]any, by Author)
+
+	// Reset are the paths that a write to the object leaves as they are, and
+	// StatusReset those that a write to its status does: their managers do not
+	// come to own them.
+	Reset, StatusReset []string
+
 	// Scale is the scale subresource; nil where there is none.
 	Scale *Scale
 
@@ -94,6 +113,15 @@ type Strategy struct {
 	// Deletable, if not nil, decides whether an object whose deletion has begun
 	// and whose metadata.finalizers are gone may go.
 	Deletable func(obj map[string]any) bool
+}
+
+// An Author is who writes an object, and when.
+type Author struct {
+	Name, UID string
+	Groups    []string
+	Extra     map[string][]string
+	// Now is the time of the request as metadata has it.
+	Now string
 }
 
 // A Field is one that field selectors may name. Value is read when the object

@@ -24,7 +24,8 @@ type Schema struct {
 	// Items describes the elements of an array.
 	Items *Schema
 
-	// Default is the value of an absent member. HasDefault tells it from none.
+	// Default is the value of an absent member, to be copied by whoever sets it:
+	// it is shared. HasDefault tells a null from none.
 	Default    any
 	HasDefault bool
 	Nullable   bool

@@ -196,10 +196,22 @@ func UnsupportedMediaType(accepted []string) *Status {
 		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(accepted, ", "), nil)
 }
 
+// UnroutedMediaType says that no route takes the request's content type.
+func UnroutedMediaType() *Status {
+	return Failure(http.StatusUnsupportedMediaType, ReasonUnsupportedMediaType, "415: Unsupported Media Type", &Details{})
+}
+
 // NotAcceptable says which media types an answer may have.
 func NotAcceptable(offered []string) *Status {
 	return Failure(http.StatusNotAcceptable, ReasonNotAcceptable,
 		"only the following media types are accepted: "+strings.Join(offered, ", "), nil)
+}
+
+// UnroutedAccept says that the request's route answers in no media type that
+// the client accepts.
+func UnroutedAccept(offered []string) *Status {
+	return Failure(http.StatusNotAcceptable, ReasonNotAcceptable,
+		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(offered, ", "), &Details{})
 }
 
 // TooLarge says that the body is longer than the server reads.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -28,6 +29,12 @@ func (plain) Decode(body []byte, _ bool) (map[string]any, []error, error) {
 	var obj map[string]any
 	return obj, nil, json.Unmarshal(body, &obj)
 }
+
+func (plain) Normalize(obj map[string]any, _ bool) (map[string]any, []error, error) {
+	return obj, nil, nil
+}
+
+func (plain) Wire() *wire.Type { return nil }
 
 func (plain) Append(dst []byte, obj map[string]any) []byte {
 	meta := object.Copy(object.Meta(obj))

@@ -9,13 +9,13 @@
 //
 // # Canonical objects
 //
-// [Type.Decode] and [Type.Normalize] return objects in canonical form: exactly
-// the members the server would answer after storing the object and reading it
-// back, as if its answer had been decoded into an any. Values are string, bool,
-// int64, float64 (in floating-point fields, and in untyped data where a number
-// is no int64), map[string]any and []any. A nil stands where the answer has a
-// null: for instance in the field rules of a Role, which has no omitempty, when
-// the list is empty.
+// [Type.Decode], [Type.Normalize] and [Type.Convert] return objects in canonical
+// form: exactly the members the server would answer after storing the object and
+// reading it back, as if its answer had been decoded into an any. Values are
+// string, bool, int64, float64 (in floating-point fields, and in untyped data
+// where a number is no int64), map[string]any and []any. A nil stands where the
+// answer has a null: for instance in the field rules of a Role, which has no
+// omitempty, when the list is empty.
 //
 // Data whose form the type leaves open (runtime.RawExtension, FieldsV1, the JSON
 // of a CustomResourceDefinition's schema) becomes generic values.

@@ -53,3 +53,29 @@ func ExampleCanonicalQuantity() {
 	fmt.Println(s, err)
 	// Output: 1Gi <nil>
 }
+
+func ExampleType_Convert() {
+	pod, _ := wire.ForKind("", "v1", "Pod")
+	obj, fieldErrors, err := pod.Convert(map[string]any{
+		"spec": map[string]any{"containers": []any{}, "priority": 5.0, "priorty": 5.0},
+	}, wire.DecodeOptions{Strict: true})
+	fmt.Println(obj, fieldErrors, err)
+
+	_, _, err = pod.Convert(map[string]any{"spec": map[string]any{"priority": "high"}}, wire.DecodeOptions{})
+	fmt.Println(err)
+	// Output:
+	// map[metadata:map[] spec:map[containers:<nil> priority:5] status:map[]] [unknown field "spec.priorty"] <nil>
+	// unrecognized type: int32
+}
+
+func ExampleDecodeUntyped() {
+	obj, fieldErrors, err := wire.DecodeUntyped([]byte(`{"data":{"a":"1","a":"2"}}`), wire.DecodeOptions{Strict: true})
+	fmt.Println(obj, fieldErrors, err)
+	// Output: map[data:map[a:2]] [duplicate field "data.a"] <nil>
+}
+
+func ExampleCheckJSONPatch() {
+	fieldErrors, err := wire.CheckJSONPatch([]byte(`[{"op":"remove","path":"/data","why":"old"}]`))
+	fmt.Println(fieldErrors, err)
+	// Output: [unknown field "[0].why"] <nil>
+}

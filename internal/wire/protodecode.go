@@ -164,8 +164,11 @@ func (f *protoField) keep(v any, protobuf bool) bool {
 // goName is what the Go struct calls the field, or nearly so: it is in errors
 // only, and the table has the names of JSON.
 func (f *protoField) goName() string {
-	if f.member < 0 {
+	switch {
+	case f.member < 0:
 		return f.message.name
+	case f.name == "metadata":
+		return f.node.typeName()
 	}
 	return strings.ToUpper(f.name[:1]) + f.name[1:]
 }
@@ -322,7 +325,7 @@ func (d *protoDecoder) chunk(n *node, m *message, data string, old any) (any, er
 	case kindMicroTime:
 		return timestamp(data, microFormat)
 	case kindQuantity:
-		return d.quantity(data)
+		return d.quantity(data, old)
 	case kindIntOrString:
 		return d.intOrString(data, old)
 	case kindRaw:
@@ -332,11 +335,18 @@ func (d *protoDecoder) chunk(n *node, m *message, data string, old any) (any, er
 }
 
 // quantity reads a message of a quantity's text.
-func (d *protoDecoder) quantity(data string) (any, error) {
-	quantity := "0"
+func (d *protoDecoder) quantity(data string, old any) (any, error) {
+	quantity, ok := old.(string)
+	if !ok {
+		quantity = "0"
+	}
 	err := quantityMessage.each(data, func(_ int32, data string) (rest string, err error) {
 		text, rest, err := chunk(data)
-		if err == nil {
+		switch {
+		case err != nil:
+		case strings.TrimSpace(text) != text: // which is for JSON only
+			err = ErrQuantityFormat
+		default:
 			quantity, err = CanonicalQuantity(text)
 		}
 		return rest, err

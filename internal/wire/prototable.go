@@ -30,7 +30,7 @@ type protoField struct {
 	message *message
 }
 
-// typeMeta is embedded in every kind and is no part of its message.
+// typeMetaType is embedded in every kind and is no part of its message.
 const typeMetaType = metaPackage + ".TypeMeta"
 
 // lockedMessage is message for a caller that does not hold mu.

@@ -34,8 +34,8 @@ const (
 
 // A Server is a running API server. Its methods may be called concurrently.
 type Server struct {
-	// URL is the base URL, without a slash at its end. An https server has a
-	// certificate that nobody signed.
+	// URL is the base URL, without a slash at its end. The server's
+	// certificate is one that nobody signed.
 	URL string
 
 	compact func() error
@@ -57,6 +57,7 @@ func Start(t testing.TB, gates ...string) *Server {
 			fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 			fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
 			fakeapi.WithRBAC(),
+			fakeapi.WithTLS(), // kubectl sends no token in the clear
 		)
 		return &Server{
 			URL:     srv.URL,

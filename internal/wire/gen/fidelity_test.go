@@ -175,7 +175,7 @@ func compareConverted(k kind, doc []byte) string {
 	if fmt.Sprint(strict) != fmt.Sprint(wantStrict) {
 		return fmt.Sprintf("strict errors %v\nwant          %v", strict, wantStrict)
 	}
-	encoded, unsure := stored(k, want)
+	encoded, unsure := afterStorage(k, want)
 	if got := typ.Append(nil, normal); !unsure && !bytes.Equal(got, encoded) {
 		return fmt.Sprintf("converted %s\nwant      %s", got, encoded)
 	}
@@ -223,12 +223,12 @@ func real(k kind, doc []byte) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	encoded, unsure := stored(k, obj)
+	encoded, unsure := afterStorage(k, obj)
 	return outcome{encoded, strict, nil, unsure}
 }
 
-// stored returns the encoding of an object after it was stored and read back.
-func stored(k kind, obj reflect.Value) (encoded []byte, unsure bool) {
+// afterStorage returns the encoding of an object after it was stored and read back.
+func afterStorage(k kind, obj reflect.Value) (encoded []byte, unsure bool) {
 	unsure = !plainRaw(obj.Elem())
 	if storedAsProtobuf(k.goType) {
 		data, err := obj.Interface().(interface{ Marshal() ([]byte, error) }).Marshal()

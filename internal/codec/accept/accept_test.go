@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/kubefake/kubefake/internal/discovery/accept"
+	"github.com/kubefake/kubefake/internal/codec/accept"
 )
 
 func TestParse(t *testing.T) {

@@ -1,0 +1,167 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func TestWithTLS(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithTLS())
+	assert.Regexp(t, `^https://127\.0\.0\.1:\d+$`, srv.URL)
+	assert.Contains(t, string(srv.CACertificate()), "BEGIN CERTIFICATE")
+	code, _ := do(t, srv, "GET", "/readyz", "")
+	assert.Equal(t, http.StatusOK, code)
+	_, err := http.Get(srv.URL + "/readyz")
+	assert.ErrorContains(t, err, "certificate", "who does not know the CA does not trust it")
+	assert.Contains(t, string(srv.Kubeconfig()), "certificate-authority-data")
+}
+
+func TestWithCertDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pki")
+	first := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(dir))
+	written, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
+	require.NoError(t, err)
+	second := fakeapi.Start(t, fakeapi.WithCertDir(dir), fakeapi.WithTLS())
+	again, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
+	require.NoError(t, err)
+	assert.Equal(t, written, again)
+	for _, srv := range []*fakeapi.Server{first, second} {
+		code, _ := do(t, srv, "GET", "/readyz", "")
+		assert.Equal(t, http.StatusOK, code)
+	}
+}
+
+func TestWithAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := l.Addr().String()
+	require.NoError(t, l.Close())
+	srv := fakeapi.Start(t, fakeapi.WithAddress(addr))
+	assert.Equal(t, "http://"+addr, srv.URL)
+	assert.NotEqual(t, srv.URL, srv.Fork(t).URL)
+}
+
+func TestWithInMemory(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, _ := do(t, srv, "GET", "/readyz", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Nil(t, srv.CACertificate())
+	_, err := (&http.Client{}).Get(srv.URL + "/readyz")
+	assert.Error(t, err, "there is no listener")
+}
+
+func TestServeHTTP(t *testing.T) {
+	own := httptest.NewServer(fakeapi.Start(t, fakeapi.WithInMemory()))
+	defer own.Close()
+	resp, err := own.Client().Get(own.URL + "/readyz")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "ok", string(body))
+}
+
+func TestUsers(t *testing.T) {
+	tokens := []fakeapi.Option{
+		fakeapi.WithInMemory(),
+		fakeapi.WithToken("root-token", fakeapi.User{Name: "root", Groups: []string{"system:masters"}}),
+		fakeapi.WithToken("alice-token", fakeapi.User{Name: "alice", UID: "1", Groups: []string{"devs"}}),
+	}
+	open := fakeapi.Start(t, tokens...)
+	rbac := fakeapi.Start(t, append(tokens, fakeapi.WithRBAC())...)
+	tests := []struct {
+		name, token, path string
+		open, rbac        int
+		message           string // of the refusal under RBAC
+	}{
+		{"administrator", "root-token", "/api/v1/namespaces/default/pods", 200, 200, ""},
+		{"user", "alice-token", "/api/v1/namespaces/default/pods", 200, 403, `pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"`},
+		{"user, one object", "alice-token", "/apis/apps/v1/namespaces/default/deployments/d", 404, 403, `deployments.apps "d" is forbidden: User "alice" cannot get resource "deployments" in API group "apps" in the namespace "default"`},
+		{"user, watch", "alice-token", "/api/v1/nodes?watch=1&resourceVersion=nonsense", 500, 403, `nodes is forbidden: User "alice" cannot watch resource "nodes" in API group "" at the cluster scope`},
+		{"user, discovery", "alice-token", "/apis", 200, 200, ""},
+		{"user, no resource", "alice-token", "/metrics", 0, 403, `forbidden: User "alice" cannot get path "/metrics"`},
+		{"user, control", "alice-token", "/debug/fakeapi/clock", 200, 403, `forbidden: User "alice" cannot get path "/debug/fakeapi/clock"`},
+		{"anonymous", "", "/api/v1/pods", 200, 403, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope`},
+		{"anonymous, health", "", "/livez", 200, 200, ""},
+		{"unknown token", "no-token", "/readyz", 401, 401, "Unauthorized"},
+	}
+	ask := func(t *testing.T, srv *fakeapi.Server, token, path string) (int, fakeapi.Object) {
+		client := *srv.Client()
+		client.Transport = bearer{token, client.Transport}
+		return doWith(t, &client, "GET", srv.URL+path, "")
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.open != 0 {
+				code, _ := ask(t, open, tt.token, tt.path)
+				assert.Equal(t, tt.open, code)
+			}
+			code, answer := ask(t, rbac, tt.token, tt.path)
+			assert.Equal(t, tt.rbac, code)
+			if tt.message != "" {
+				assert.Equal(t, tt.message, answer["message"])
+			}
+		})
+	}
+	assert.Contains(t, string(rbac.Kubeconfig()), "root-token")
+}
+
+// bearer adds a token to requests.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.token != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	return b.next.RoundTrip(r)
+}
+
+func TestWithProfile(t *testing.T) {
+	tests := []struct {
+		profile, path string
+		code          int
+	}{
+		{"", "/apis/internal.apiserver.k8s.io/v1alpha1", 404},
+		{"1.36-all", "/apis/internal.apiserver.k8s.io/v1alpha1", 200},
+		{"v1.32", "/apis/apps/v1", 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.profile+tt.path, func(t *testing.T) {
+			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfile(tt.profile)), "GET", tt.path, "")
+			assert.Equal(t, tt.code, code)
+		})
+	}
+}
+
+// The two servers differ in nothing that a seed decides.
+func TestWithSeed(t *testing.T) {
+	create := func(seed uint64) fakeapi.Object {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithClock(epoch))
+		_, o := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"a-"}}`)
+		return o
+	}
+	assert.Equal(t, create(1), create(1))
+	assert.NotEqual(t, create(1), create(2))
+	assert.NotEqual(t, create(0), create(0))
+}
+
+func TestWithoutControl(t *testing.T) {
+	code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory()), "GET", "/debug/fakeapi/clock", "")
+	assert.Equal(t, 200, code)
+	code, _ = do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithoutControl()), "GET", "/debug/fakeapi/clock", "")
+	assert.Equal(t, 404, code)
+}

@@ -1,0 +1,107 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// BenchmarkStart is the start and end of every server of a process but the
+// first, which reads the profile.
+func BenchmarkStart(b *testing.B) {
+	for _, bench := range []struct {
+		name    string
+		options []fakeapi.Option
+	}{
+		{"listening", nil},
+		{"memory", []fakeapi.Option{fakeapi.WithInMemory()}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			start := func() {
+				srv, err := fakeapi.New(bench.options...)
+				require.NoError(b, err)
+				srv.Close()
+			}
+			start()
+			for b.Loop() {
+				start()
+			}
+		})
+	}
+}
+
+func BenchmarkFork(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			srv := filled(b, n)
+			for b.Loop() {
+				fork, err := srv.NewFork()
+				require.NoError(b, err)
+				fork.Close()
+			}
+		})
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	srv := filled(b, 1000)
+	for b.Loop() {
+		request(b, srv, "GET", "/api/v1/namespaces/default/configmaps/cm-500", "")
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			srv := filled(b, n)
+			for b.Loop() {
+				b.SetBytes(request(b, srv, "GET", "/api/v1/namespaces/default/configmaps", ""))
+			}
+		})
+	}
+}
+
+func BenchmarkCreate(b *testing.B) {
+	srv := filled(b, 0)
+	for b.Loop() {
+		request(b, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"cm-"},"data":{"key":"value"}}`)
+	}
+}
+
+// filled is a server in memory with n ConfigMaps in the namespace default.
+func filled(b *testing.B, n int) *fakeapi.Server {
+	b.Helper()
+	var objects []any
+	for i := range n {
+		objects = append(objects, configMap(fmt.Sprintf("cm-%d", i), "value"))
+	}
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjects(objects...))
+	require.NoError(b, err)
+	b.Cleanup(srv.Close)
+	return srv
+}
+
+// request makes a request that succeeds and returns the length of the answer.
+func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64 {
+	req, err := http.NewRequest(method, srv.URL+path, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := srv.Transport().RoundTrip(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		b.Fatal(resp.Status, err)
+	}
+	resp.Body.Close()
+	return n
+}

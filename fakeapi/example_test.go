@@ -1,0 +1,222 @@
+package fakeapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing/fstest"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// In a test, t is its *testing.T.
+func ExampleStart() {
+	t := &recorder{}
+	defer t.end()
+
+	srv := fakeapi.Start(t)
+	resp, err := http.Get(srv.URL + "/api/v1/namespaces/default")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer resp.Body.Close()
+	var namespace fakeapi.Object
+	json.NewDecoder(resp.Body).Decode(&namespace)
+	fmt.Println(resp.Status, namespace["kind"], namespace.Name())
+	// Output: 200 OK Namespace default
+}
+
+func ExampleNew() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory())
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	resp, err := srv.Client().Post(srv.URL+"/api/v1/namespaces", "application/json",
+		strings.NewReader(`{"metadata":{"name":"shop"}}`))
+	if err != nil {
+		panic(err)
+	}
+	resp.Body.Close()
+	fmt.Println(resp.Status)
+	// Output: 201 Created
+}
+
+func ExampleWithObjectFiles() {
+	// os.DirFS("testdata") or an embed.FS, outside of an example.
+	fixtures := fstest.MapFS{"shop.yaml": {Data: []byte(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+`)}}
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjectFiles(fixtures, "*.yaml"))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	settings, err := srv.Get("configmaps", "shop", "settings")
+	fmt.Println(settings.Name(), err)
+	// Output: settings <nil>
+}
+
+func ExampleWithToken() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRBAC(),
+		fakeapi.WithToken("secret", fakeapi.User{Name: "alice"}))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	req, _ := http.NewRequest("GET", srv.URL+"/api/v1/pods", nil)
+	req.Header.Set("Authorization", "Bearer secret")
+	resp, err := srv.Client().Do(req)
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	var status struct{ Message string }
+	json.NewDecoder(resp.Body).Decode(&status)
+	fmt.Println(status.Message)
+	// Output: pods is forbidden: User "alice" cannot list resource "pods" in API group "" at the cluster scope
+}
+
+func ExampleServer_Fork() {
+	t := &recorder{}
+	defer t.end()
+
+	world := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	for _, value := range []string{"2", "3"} { // a subtest each
+		srv := world.Fork(t)
+		srv.Put(configMap("a", value))
+		fmt.Println(contents(srv))
+	}
+	fmt.Println(contents(world))
+	// Output:
+	// map[a:2]
+	// map[a:3]
+	// map[a:1]
+}
+
+func ExampleServer_Put() {
+	srv := example()
+	defer srv.Close()
+	pod, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Running}}`)
+	if err != nil {
+		panic(err)
+	}
+	var p struct{ Status struct{ Phase string } }
+	if err := pod.Into(&p); err != nil {
+		panic(err)
+	}
+	fmt.Println(pod.Namespace(), pod.Name(), p.Status.Phase)
+	// Output: default p Running
+}
+
+func ExampleServer_List() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	before := srv.Revision()
+	srv.Put(configMap("b", "2"))
+	srv.Delete("configmaps", "default", "a")
+
+	now, _ := srv.List("configmaps", fakeapi.In("default"))
+	then, _ := srv.List("configmaps", fakeapi.In("default"), fakeapi.At(before))
+	fmt.Println(then[0].Name(), now[0].Name())
+	// Output: a b
+}
+
+func ExampleServer_Compact() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	old := srv.Revision()
+	srv.Put(configMap("a", "2"))
+	srv.Compact()
+
+	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.URL, old))
+	if err != nil {
+		panic(err)
+	}
+	resp.Body.Close()
+	fmt.Println(resp.Status)
+	// Output: 410 Gone
+}
+
+func ExampleServer_Snapshot() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	snapshot := srv.Snapshot()
+	srv.Put(configMap("a", "2"))
+	if err := srv.Restore(snapshot); err != nil {
+		panic(err)
+	}
+	fmt.Println(contents(srv))
+	// Output: map[a:1]
+}
+
+func ExampleServer_Reset() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	if err := srv.Reset(); err != nil {
+		panic(err)
+	}
+	fmt.Println(contents(srv))
+	// Output: map[]
+}
+
+func ExampleServer_Log() {
+	srv := example()
+	defer srv.Close()
+	from := srv.Revision() + 1
+	srv.Put(configMap("a", "1"))
+	srv.Put(configMap("a", "2"))
+	for _, revision := range srv.Log(from) {
+		for _, change := range revision.Changes {
+			fmt.Println(change.Type, change.Key)
+		}
+	}
+	// Output:
+	// ADDED /configmaps/default/a
+	// MODIFIED /configmaps/default/a
+}
+
+func ExampleServer_Requests() {
+	srv := example()
+	defer srv.Close()
+	resp, err := srv.Client().Get(srv.URL + "/api/v1/nodes/n1")
+	if err != nil {
+		panic(err)
+	}
+	io.Copy(io.Discard, resp.Body) // the handler is done when the answer has ended
+	resp.Body.Close()
+	for _, r := range srv.Requests() {
+		fmt.Println(r.Code, r.Method, r.URI, r.Message)
+	}
+	// Output: 404 GET /api/v1/nodes/n1 nodes "n1" not found
+}
+
+func ExampleClock() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	srv.Clock().Advance(36 * time.Hour)
+	a, _ := srv.Put(configMap("a", "1"))
+	fmt.Println(a["metadata"].(map[string]any)["creationTimestamp"])
+	// Output: 2030-01-02T12:00:00Z
+}
+
+// example is a server in memory that holds the objects.
+func example(objects ...any) *fakeapi.Server {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjects(objects...))
+	if err != nil {
+		panic(err)
+	}
+	return srv
+}

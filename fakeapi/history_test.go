@@ -1,0 +1,140 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// After Compact, clients that go back are told so.
+func TestCompact(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, srv, configMap("a", "1"), configMap("b", "1"))
+	old := srv.Revision()
+	put(t, srv, configMap("a", "2"))
+	list := fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", old)
+	page := "/api/v1/configmaps?limit=1"
+	code, _ := do(t, srv, "GET", list, "")
+	require.Equal(t, http.StatusOK, code)
+	_, first := do(t, srv, "GET", page, "")
+	token, _ := first["metadata"].(map[string]any)["continue"].(string)
+	require.NotEmpty(t, token)
+
+	put(t, srv, configMap("a", "3"))
+	srv.Compact()
+	srv.Compact() // has nothing left to do
+
+	code, answer := do(t, srv, "GET", list, "")
+	assert.Equal(t, http.StatusGone, code)
+	assert.Equal(t, "Expired", answer["reason"])
+	code, answer = do(t, srv, "GET", page+"&continue="+token, "")
+	assert.Equal(t, http.StatusGone, code)
+	assert.Equal(t, "Expired", answer["reason"])
+	gone := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old)).expect("ERROR")
+	assert.Equal(t, float64(http.StatusGone), gone["code"])
+
+	assert.Equal(t, map[string]any{"a": "3", "b": "1"}, values(t, srv))
+	now := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
+	put(t, srv, configMap("a", "4"))
+	now.expect("MODIFIED")
+}
+
+// A watch that has seen everything outlives Compact.
+func TestCompactLeavesWatch(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, srv, configMap("a", "1"))
+	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
+	w.expect("ADDED")
+	srv.Compact()
+	put(t, srv, configMap("a", "2"))
+	w.expect("MODIFIED")
+}
+
+func TestSnapshotAndRestore(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("kept", "1"), configMap("changed", "1"), configMap("deleted", "1")))
+	want := values(t, srv)
+	snapshot := srv.Snapshot()
+	put(t, srv, configMap("changed", "2"), configMap("added", "2"))
+	require.NoError(t, srv.Delete("configmaps", "default", "deleted"))
+	before := srv.Revision()
+	w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", before))
+
+	for range 2 { // a snapshot can be restored again
+		require.NoError(t, srv.Restore(snapshot))
+		assert.Equal(t, want, values(t, srv))
+	}
+	assert.Equal(t, before+1, srv.Revision(), "one write, where something differs")
+	seen := map[string]string{}
+	for range 3 {
+		e, ok := w.next()
+		require.True(t, ok)
+		seen[e.Object.Name()] = e.Type
+	}
+	assert.Equal(t, map[string]string{"changed": "MODIFIED", "added": "DELETED", "deleted": "ADDED"}, seen)
+}
+
+func TestRestoreOfParent(t *testing.T) {
+	parent := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	snapshot := parent.Snapshot()
+	fork := parent.Fork(t)
+	put(t, fork, configMap("a", "2"))
+	require.NoError(t, fork.Restore(snapshot))
+	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork))
+}
+
+func TestReset(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	fresh, err := srv.List("namespaces")
+	require.NoError(t, err)
+	put(t, srv, configMap("a", "1"))
+	before := srv.Revision()
+	require.NoError(t, srv.Reset())
+	assert.Empty(t, values(t, srv))
+	assert.Greater(t, srv.Revision(), before, "versions go on rising")
+	after, err := srv.List("namespaces")
+	require.NoError(t, err)
+	assert.Equal(t, fresh, after)
+}
+
+func TestLog(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	from := srv.Revision() + 1
+	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
+	put(t, srv, configMap("a", "2"))
+	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+	log := srv.Log(from)
+	var lines []string
+	for _, r := range log {
+		lines = append(lines, fmt.Sprintf("+%d %s %s %s", r.Revision-from, r.Writer.Verb, r.Changes[0].Type, r.Changes[0].Key))
+	}
+	assert.Equal(t, []string{
+		"+0 create ADDED /configmaps/default/a",
+		"+1 put MODIFIED /configmaps/default/a",
+		"+2 remove DELETED /configmaps/default/a",
+	}, lines)
+	assert.Equal(t, "Go-http-client/1.1", log[0].Writer.UserAgent)
+	assert.Contains(t, log[0].String(), "ADDED /configmaps/default/a by create admin")
+}
+
+func TestRequests(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	do(t, srv, "GET", "/api/v1/pods?limit=1", "")
+	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a", "")
+	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a/log", "")
+	var log []fakeapi.Request
+	eventually(func() bool { log = srv.Requests(); return len(log) == 3 }) // a request is logged when its handler is done
+	assert.Equal(t, "/api/v1/pods?limit=1", log[0].URI)
+	assert.Equal(t, http.StatusOK, log[0].Code)
+	assert.Positive(t, log[0].Bytes)
+	assert.Equal(t, "admin", log[0].User)
+	assert.Equal(t, `pods "a" not found`, log[1].Message)
+	assert.False(t, log[1].Unimplemented)
+	assert.True(t, log[2].Unimplemented)
+	assert.Equal(t, http.StatusNotImplemented, log[2].Code)
+	assert.Equal(t, `404 GET /api/v1/namespaces/default/pods/a (Go-http-client/1.1): pods "a" not found`, log[1].String())
+}

@@ -1,0 +1,214 @@
+package fakeapi_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+func TestPut(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	made, err := srv.Put(configMap("a", "1"))
+	require.NoError(t, err)
+	assert.Equal(t, "a", made.Name())
+	assert.Equal(t, "default", made.Namespace())
+	assert.NotEmpty(t, made["metadata"].(map[string]any)["uid"])
+	assert.NotEmpty(t, made["metadata"].(map[string]any)["creationTimestamp"])
+
+	changed, err := srv.Put(configMap("a", "2"))
+	require.NoError(t, err, "no resourceVersion is asked for")
+	assert.NotEqual(t, made.ResourceVersion(), changed.ResourceVersion())
+
+	got, err := srv.Get("configmaps", "default", "a")
+	require.NoError(t, err)
+	assert.Equal(t, changed, got)
+	code, served := do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/a", "")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, got.ResourceVersion(), served.ResourceVersion())
+
+	pod, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}, status: {phase: Running}}`)
+	require.NoError(t, err)
+	assert.Equal(t, "default", pod.Namespace(), "the namespace default is the default")
+	assert.Equal(t, "Running", pod["status"].(map[string]any)["phase"], "status is kept")
+}
+
+func TestPutFails(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	tests := []struct {
+		name   string
+		object any
+		err    string
+	}{
+		{"nothing", "", "0 objects instead of one"},
+		{"two objects", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: b}}", "2 objects instead of one"},
+		{"no YAML", "{", "document 1: "},
+		{"a scalar", "text", "document 1: "},
+		{"a key twice", "kind: Pod\nkind: Pod", `"kind" already set`},
+		{"no JSON", func() {}, "unsupported type"},
+		{"no kind", fakeapi.Object{"apiVersion": "v1"}, "without kind and apiVersion"},
+		{"unknown kind", "{apiVersion: v1, kind: Widget, metadata: {name: a}}", "Widget"},
+		{"unknown group", "{apiVersion: a/b/c, kind: Widget, metadata: {name: a}}", "a/b/c"},
+		{"no name", "{apiVersion: v1, kind: ConfigMap}", "metadata.name"},
+		{"bad name", "{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}", "metadata.name"},
+		{"no namespace", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: none}}", `namespaces "none" not found`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := srv.Revision()
+			_, err := srv.Put(tt.object)
+			assert.ErrorContains(t, err, "fakeapi: Put: ")
+			assert.ErrorContains(t, err, tt.err)
+			assert.Equal(t, before, srv.Revision(), "nothing is written")
+		})
+	}
+}
+
+func TestGetAndList(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "other"}},
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: other}}`,
+		configMap("b", "2"), configMap("a", "1"),
+	))
+	names := func(objects []fakeapi.Object, err error) []string {
+		require.NoError(t, err)
+		var out []string
+		for _, o := range objects {
+			out = append(out, o.Namespace()+"/"+o.Name())
+		}
+		return out
+	}
+	assert.Equal(t, []string{"default/a", "default/b", "other/c"}, names(srv.List("configmaps")))
+	assert.Equal(t, []string{"other/c"}, names(srv.List("cm", fakeapi.In("other"))))
+	assert.Empty(t, names(srv.List("deployments.apps")))
+
+	for _, name := range []string{"nothing", "", "subjectaccessreviews"} {
+		_, err := srv.List(name)
+		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
+		_, err = srv.Get(name, "", "a")
+		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
+		assert.ErrorIs(t, srv.Delete(name, "", "a"), fakeapi.ErrNotFound, name)
+	}
+	_, err := srv.Get("configmaps", "other", "a")
+	assert.ErrorIs(t, err, fakeapi.ErrNotFound)
+	ns, err := srv.Get("ns", "", "other")
+	require.NoError(t, err)
+	assert.Equal(t, "other", ns.Name())
+}
+
+func TestInto(t *testing.T) {
+	var out struct {
+		Metadata struct{ Name string }
+		Data     map[string]string
+	}
+	require.NoError(t, configMap("a", "1").Into(&out))
+	assert.Equal(t, "a", out.Metadata.Name)
+	assert.Equal(t, map[string]string{"key": "1"}, out.Data)
+	assert.Error(t, configMap("a", "1").Into(new(int)))
+}
+
+// Whatever holds an object, Delete removes it.
+func TestDelete(t *testing.T) {
+	held := configMap("a", "1")
+	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(held))
+	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+	assert.Empty(t, values(t, srv))
+	assert.ErrorIs(t, srv.Delete("configmaps", "default", "a"), fakeapi.ErrNotFound)
+}
+
+func TestAt(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	before := srv.Revision()
+	put(t, srv, configMap("a", "1"))
+	first := srv.Revision()
+	put(t, srv, configMap("a", "2"), configMap("b", "1"))
+	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+
+	assert.Empty(t, values(t, srv, fakeapi.At(before)))
+	assert.Equal(t, map[string]any{"a": "1"}, values(t, srv, fakeapi.At(first)))
+	assert.Equal(t, map[string]any{"a": "2", "b": "1"}, values(t, srv, fakeapi.At(srv.Revision()-1)))
+	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv))
+	a, err := srv.Get("configmaps", "default", "a", fakeapi.At(first))
+	require.NoError(t, err)
+	assert.Equal(t, "1", a["data"].(map[string]any)["key"])
+
+	_, err = srv.List("configmaps", fakeapi.At(srv.Revision()+1))
+	assert.ErrorIs(t, err, mvcc.ErrFutureRevision)
+	srv.Compact()
+	_, err = srv.List("configmaps", fakeapi.At(first))
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version stays")
+}
+
+func TestWithObjects(t *testing.T) {
+	const first, second = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}`, `{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: shop}}`
+	shop := fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "shop"}}
+	item := map[string]any{"metadata": map[string]any{"name": "a", "namespace": "shop"}}
+	tests := []struct {
+		name    string
+		objects []any
+		want    []string
+	}{
+		{"namespace last", []any{first, second, shop}, []string{"a", "b"}},
+		{"bytes", []any{[]byte(first), shop}, []string{"a"}},
+		{"stream", []any{first + "\n---\n" + second + "\n---\n", shop}, []string{"a", "b"}},
+		{"stream with comments", []any{"# nothing\n---\n" + first + "\n--- # more\n" + second + "\n...\n", shop}, []string{"a", "b"}},
+		{"list", []any{`{apiVersion: v1, kind: List, items: [` + first + `,` + second + `]}`, shop}, []string{"a", "b"}},
+		{"list of a kind", []any{fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMapList", "items": []any{item}}, shop}, []string{"a"}},
+		{"empty list", []any{`{apiVersion: v1, kind: List, items: []}`, shop}, nil},
+		{"struct", []any{struct {
+			APIVersion string            `json:"apiVersion"`
+			Kind       string            `json:"kind"`
+			Metadata   map[string]string `json:"metadata"`
+		}{"v1", "ConfigMap", map[string]string{"name": "a", "namespace": "shop"}}, shop}, []string{"a"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(tt.objects...))
+			objects, err := srv.List("configmaps", fakeapi.In("shop"))
+			require.NoError(t, err)
+			var names []string
+			for _, o := range objects {
+				names = append(names, o.Name())
+			}
+			assert.Equal(t, tt.want, names)
+		})
+	}
+}
+
+func TestWithObjectFiles(t *testing.T) {
+	files := fstest.MapFS{
+		"10-objects.yaml":    {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")},
+		"more/list.json":     {Data: []byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","namespace":"shop"}}]}`)},
+		"broken/syntax.yaml": {Data: []byte("a: b: c")},
+		"broken/second.yaml": {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\nkind: Pod\n")},
+		"broken/kind.yaml":   {Data: []byte("apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n")},
+		"broken/item.yaml":   {Data: []byte("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n")},
+	}
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjectFiles(files, "*.yaml", "more/*", "10-*"))
+	objects, err := srv.List("configmaps", fakeapi.In("shop"))
+	require.NoError(t, err)
+	assert.Len(t, objects, 2)
+
+	tests := []struct{ name, glob, err string }{
+		{"no match", "*.yml", `no file matches "*.yml"`},
+		{"bad glob", "[", `"[": syntax error in pattern`},
+		{"a directory", "more", "more: "},
+		{"syntax", "broken/syntax.yaml", "broken/syntax.yaml: document 1: "},
+		{"second document", "broken/second.yaml", "broken/second.yaml: document 2: an object without kind and apiVersion"},
+		{"unknown kind", "broken/kind.yaml", `broken/kind.yaml: `},
+		{"item", "broken/item.yaml", `broken/item.yaml: document 1: item 0: an object without kind and apiVersion`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjectFiles(files, tt.glob))
+			assert.ErrorContains(t, err, "fakeapi: ")
+			assert.ErrorContains(t, err, tt.err)
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubefake/kubefake/internal/apply"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// ownership is what tells who owns which field of a type's objects. It is made
+// when the first of them is written.
+type ownership struct {
+	objects        *apply.Type
+	fields, status *apply.Filter // what a write can change, by what it is for
+
+	scales *apply.Type // of the scale subresource, if there is one
+	scale  *apply.Scale
+}
+
+func (s *surface) ownershipOf(t *resource.Type) *ownership {
+	once, ok := s.ownership.Load(t)
+	if !ok {
+		once, _ = s.ownership.LoadOrStore(t, sync.OnceValue(func() *ownership { return s.newOwnership(t) }))
+	}
+	return once.(func() *ownership)()
+}
+
+func (s *surface) newOwnership(t *resource.Type) *ownership {
+	o := &ownership{objects: s.trackedKind(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, t.Codec)}
+	if len(t.Reset) > 0 {
+		o.fields = apply.Except(t.Reset...)
+	}
+	if len(t.StatusReset) > 0 {
+		o.status = apply.Except(t.StatusReset...)
+	}
+	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
+		o.scales = s.trackedKind(sub.Kind, t.Scale.Codec)
+		o.scale = apply.NewScale(t.GroupVersion.String(), map[string]string{t.GroupVersion.String(): strings.Join(t.Scale.Spec, ".")})
+	}
+	return o
+}
+
+func (s *surface) trackedKind(kind resource.Kind, codec resource.Codec) *apply.Type {
+	zero, _, err := codec.Normalize(map[string]any{"kind": kind.Kind, "apiVersion": kind.GroupVersion.String()}, false)
+	if err != nil {
+		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
+	}
+	k := apply.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
+	if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
+		k.Schema = d
+	}
+	return apply.New(k)
+}
+
+// tracked is the ownership in what the request's bodies are: objects or Scales.
+func (r *request) tracked() *apply.Type {
+	o := r.surface.ownershipOf(r.typ)
+	if r.isScale() {
+		return o.scales
+	}
+	return o.objects
+}
+
+// fieldOptions say who writes, and which fields it can.
+func (r *request) fieldOptions(o *writeOptions) apply.Options {
+	out := apply.Options{Manager: o.FieldManager, Subresource: r.subresource, Now: r.server.clock.Now(), Force: o.force}
+	if out.Manager == "" {
+		out.Manager = managerOf(r.userAgent())
+	}
+	switch r.subresource {
+	case "":
+		out.Fields = r.surface.ownershipOf(r.typ).fields
+	case "status":
+		out.Fields = r.surface.ownershipOf(r.typ).status
+	}
+	return out
+}
+
+// userAgent is the client's, the server's own where there is none.
+func (r *request) userAgent() string {
+	if r.http == nil {
+		return "kube-apiserver"
+	}
+	return r.http.UserAgent()
+}
+
+// maxManager is how long the name of a field manager can be, in bytes.
+const maxManager = 128
+
+// managerOf is the field manager of a client that names none: its user agent
+// up to the first slash, without what cannot be printed.
+func managerOf(userAgent string) string {
+	name, _, _ := strings.Cut(userAgent, "/")
+	var b strings.Builder
+	for _, c := range name {
+		if !unicode.IsPrint(c) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(c) > maxManager {
+			break
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// keepCleared brings back an empty list of managed fields, by which a client
+// clears them: an object in canonical form has no empty lists.
+func keepCleared(body []byte, obj map[string]any) {
+	if !bytes.Contains(body, []byte(`"managedFields"`)) || object.Value(obj, "metadata", "managedFields") != nil {
+		return
+	}
+	var in struct {
+		Metadata struct {
+			ManagedFields []json.RawMessage `json:"managedFields"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(body, &in) == nil && in.Metadata.ManagedFields != nil {
+		object.Meta(obj)["managedFields"] = []any{}
+	}
+}
+
+// clearsManagedFields reports whether an object that is not canonical yet has an
+// empty list of them.
+func clearsManagedFields(obj map[string]any) bool {
+	list, ok := object.Value(obj, "metadata", "managedFields").([]any)
+	return ok && len(list) == 0
+}
+
+// applyFailed is the Status of an error of apply.Type.Apply.
+func applyFailed(err error) error {
+	switch e := err.(type) {
+	case *apply.RequestError:
+		return status.BadRequest(e.Message)
+	case *apply.ConflictError:
+		st := status.Failure(409, status.ReasonConflict, e.Error(), &status.Details{})
+		for _, c := range e.Conflicts {
+			st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: "FieldManagerConflict", Message: c.String(), Field: c.Field})
+		}
+		return st
+	}
+	return status.Unclassified(err.Error())
+}

@@ -1,0 +1,112 @@
+package codec
+
+import (
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A Document is a body of which the kind it says it is has been read, and no more.
+type Document struct {
+	// APIVersion and Kind are what the body gives, "" where it gives none.
+	APIVersion, Kind string
+
+	format   Format
+	data     []byte // JSON, or the message in protobuf
+	original []byte
+	generic  map[string]any // of CBOR
+	err      error          // why there is no generic
+}
+
+// Parse reads a body in a format as far as its kind. The error, in the server's
+// words, is one to precede with "the object provided is unrecognized".
+//
+// The Document keeps body, which must not change while it is in use.
+func (f Format) Parse(body []byte) (*Document, error) {
+	d := &Document{format: f, data: body, original: body}
+	switch f {
+	case YAML:
+		var err error
+		if d.data, err = yaml.YAMLToJSON(body); err != nil {
+			return nil, err
+		}
+	case Protobuf:
+		e, err := wire.ParseEnvelope(body)
+		if err != nil {
+			return nil, err
+		}
+		d.data, d.Kind = e.Raw, e.Kind
+		if strings.Count(e.APIVersion, "/") < 2 { // the server takes others for none
+			d.APIVersion = e.APIVersion
+		}
+		return d, nil
+	case CBOR:
+		return d, d.parseCBOR()
+	}
+	var err error
+	d.APIVersion, d.Kind, err = wire.Identify(d.data)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// A Codec reads objects of one kind; see the methods of the same name of
+// wire.Type.
+type Codec interface {
+	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
+	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
+}
+
+// Decode reads the whole body as an object of the kind that c and t are of; t is
+// only for protobuf, and nil where that is not spoken. The object is canonical,
+// with the kind and apiVersion that the body gives. With strict set, fieldErrors
+// tell what the kind does not have and what is there twice; protobuf has neither.
+func (d *Document) Decode(c Codec, t *wire.Type, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	switch d.format {
+	case Protobuf:
+		if obj, err = t.DecodeProto(d.data); err != nil {
+			return nil, nil, err
+		}
+		if d.Kind != "" {
+			obj["kind"] = d.Kind
+		}
+		if d.APIVersion != "" {
+			obj["apiVersion"] = d.APIVersion
+		}
+		return obj, nil, nil
+	case CBOR:
+		if d.err != nil {
+			return nil, nil, d.err
+		}
+		return c.Normalize(d.generic, strict)
+	}
+	obj, fieldErrors, err = c.Decode(d.data, strict)
+	if err == nil && strict && d.format == YAML {
+		// Converting to JSON has dropped what is there twice.
+		if _, err := yaml.YAMLToJSONStrict(d.original); err != nil {
+			fieldErrors = append([]error{err}, fieldErrors...)
+		}
+	}
+	return obj, fieldErrors, err
+}
+
+// Warnings are the texts of field errors, as the server warns of them: what a YAML
+// decoder says in one error is a warning a line.
+func Warnings(fieldErrors []error) []string {
+	var warnings []string
+	for _, err := range fieldErrors {
+		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+		lines, found := strings.CutPrefix(text, "yaml: unmarshal errors:\n")
+		if !found {
+			warnings = append(warnings, err.Error())
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			warnings = append(warnings, strings.TrimSpace(line))
+		}
+	}
+	return warnings
+}

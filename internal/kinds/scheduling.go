@@ -1,0 +1,3 @@
+package kinds
+
+func defaultPriorityClass(obj map[string]any) { fill(obj, "preemptionPolicy", "PreemptLowerPriority") }

@@ -1,0 +1,252 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+func defaultService(obj map[string]any) {
+	spec := child(obj, "spec")
+	fill(spec, "sessionAffinity", "None")
+	switch spec["sessionAffinity"] {
+	case "None":
+		delete(spec, "sessionAffinityConfig")
+	case "ClientIP":
+		if object.Value(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") == nil {
+			spec["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}
+		}
+	}
+	fill(spec, "type", "ClusterIP")
+	for port := range each(spec["ports"]) {
+		fill(port, "protocol", "TCP")
+		fillZero(port, "targetPort", port["port"])
+	}
+	if reachable(spec) {
+		fill(spec, "externalTrafficPolicy", "Cluster")
+	}
+	switch spec["type"] {
+	case "ClusterIP", "NodePort":
+		fill(spec, "internalTrafficPolicy", "Cluster")
+	case "LoadBalancer":
+		fill(spec, "internalTrafficPolicy", "Cluster")
+		fill(spec, "allocateLoadBalancerNodePorts", true)
+		for ingress := range each(object.Value(obj, "status", "loadBalancer", "ingress")) {
+			if object.String(ingress, "ip") != "" {
+				fill(ingress, "ipMode", "VIP")
+			}
+		}
+	}
+}
+
+// reachable tells the services that can be reached from outside.
+func reachable(spec map[string]any) bool {
+	return needsNodePorts(spec) || spec["type"] == "ClusterIP" && len(object.List(spec, "externalIPs")) > 0
+}
+
+func needsClusterIP(spec map[string]any) bool { return spec["type"] != "ExternalName" }
+
+func needsNodePorts(spec map[string]any) bool {
+	return spec["type"] == "NodePort" || spec["type"] == "LoadBalancer"
+}
+
+func needsHealthCheckPort(spec map[string]any) bool {
+	return spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
+}
+
+// prepareService brings the linked members of a service in line: those that its
+// type does not have go, unless the update changes them, and those that were
+// assigned stay when they are left out. It assigns no addresses and ports.
+func prepareService(obj, old map[string]any) {
+	spec, oldSpec := child(obj, "spec"), object.Map(old, "spec")
+	if old != nil {
+		dropForType(spec, oldSpec)
+		if spec["type"] != "LoadBalancer" {
+			// The status may be the old object's own.
+			status := object.Copy(child(obj, "status"))
+			status["loadBalancer"] = map[string]any{}
+			obj["status"] = status
+		}
+		keepAssigned(spec, oldSpec)
+	}
+	linkClusterIPs(spec, oldSpec)
+	if needsClusterIP(spec) {
+		setFamilies(spec, oldSpec)
+	} else {
+		delete(spec, "internalTrafficPolicy")
+	}
+}
+
+// dropForType takes out what the new type of a service has no use for.
+func dropForType(spec, old map[string]any) {
+	if needsClusterIP(old) && !needsClusterIP(spec) {
+		if same(spec, old, "clusterIP") && same(spec, old, "clusterIPs") {
+			delete(spec, "clusterIP")
+			delete(spec, "clusterIPs")
+		}
+		dropSame(spec, old, "ipFamilies")
+		dropSame(spec, old, "ipFamilyPolicy")
+	}
+	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
+		for port := range each(spec["ports"]) {
+			delete(port, "nodePort")
+		}
+	}
+	if needsHealthCheckPort(old) && !needsHealthCheckPort(spec) {
+		dropSame(spec, old, "healthCheckNodePort")
+	}
+	if old["type"] == "LoadBalancer" && spec["type"] != "LoadBalancer" {
+		dropSame(spec, old, "allocateLoadBalancerNodePorts")
+		dropSame(spec, old, "loadBalancerClass")
+	}
+	if reachable(old) && !reachable(spec) {
+		dropSame(spec, old, "externalTrafficPolicy")
+	}
+}
+
+func same(a, b map[string]any, name string) bool { return object.Equal(a[name], b[name]) }
+
+// dropSame takes a member from spec that an update has not changed.
+func dropSame(spec, old map[string]any, name string) {
+	if same(spec, old, name) {
+		delete(spec, name)
+	}
+}
+
+func hasNewNodePort(spec, old map[string]any) bool {
+	known := nodePorts(old)
+	for n := range nodePorts(spec) {
+		if !known[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// nodePorts are the node ports of a service.
+func nodePorts(spec map[string]any) map[int64]bool {
+	out := map[int64]bool{}
+	for port := range each(spec["ports"]) {
+		if n, _ := object.Int(port, "nodePort"); n != 0 {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// keepAssigned gives an update that leaves them out the addresses and ports
+// that the service has been assigned. Ports are known by their names.
+func keepAssigned(spec, old map[string]any) {
+	if needsClusterIP(spec) && needsClusterIP(old) {
+		inherit(spec, old, "clusterIP", "clusterIPs")
+	}
+	if assignsNodePorts(spec) && assignsNodePorts(old) {
+		assigned := map[string]int64{}
+		for port := range each(old["ports"]) {
+			assigned[object.String(port, "name")], _ = object.Int(port, "nodePort")
+		}
+		kept, requested := nodePorts(old), nodePorts(spec)
+		for port := range each(spec["ports"]) {
+			n := assigned[object.String(port, "name")]
+			if n != 0 && !(kept[n] && requested[n]) {
+				fill(port, "nodePort", n)
+			}
+		}
+	}
+	if needsHealthCheckPort(spec) && needsHealthCheckPort(old) {
+		inherit(spec, old, "healthCheckNodePort")
+	}
+}
+
+// assignsNodePorts is needsNodePorts for load balancers that do not go without.
+func assignsNodePorts(spec map[string]any) bool {
+	return needsNodePorts(spec) && (spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false)
+}
+
+// linkClusterIPs keeps clusterIP the first of clusterIPs for clients that know
+// it alone. Old is nil on a creation.
+func linkClusterIPs(spec, old map[string]any) {
+	ip := object.String(spec, "clusterIP")
+	list := object.List(spec, "clusterIPs")
+	if old == nil {
+		if ip != "" && len(list) == 0 {
+			spec["clusterIPs"] = []any{ip}
+		}
+		return
+	}
+	oldIP := object.String(old, "clusterIP")
+	if ip == oldIP {
+		if len(list) == 0 {
+			inherit(spec, old, "clusterIPs")
+		}
+		return
+	}
+	switch unchanged := same(spec, old, "clusterIPs"); {
+	case !unchanged:
+	case ip == "":
+		delete(spec, "clusterIPs")
+	default:
+		spec["clusterIPs"] = []any{ip}
+	}
+}
+
+// setFamilies says of which IP families a service's addresses are, in a cluster
+// that has IPv4 alone.
+func setFamilies(spec, old map[string]any) {
+	headless := spec["clusterIP"] == "None" && len(object.Map(spec, "selector")) == 0
+	switch {
+	case spec["ipFamilyPolicy"] != nil:
+	case old["ipFamilyPolicy"] != nil:
+		spec["ipFamilyPolicy"] = old["ipFamilyPolicy"]
+	case headless:
+		spec["ipFamilyPolicy"] = "RequireDualStack" // its endpoints may have any
+	default:
+		spec["ipFamilyPolicy"] = "SingleStack"
+	}
+	single := spec["ipFamilyPolicy"] == "SingleStack"
+	if old != nil && single {
+		keepFirst(spec, old, "clusterIPs")
+		keepFirst(spec, old, "ipFamilies")
+	}
+	families := slices.Clone(object.List(spec, "ipFamilies"))
+	for i, ip := range object.Strings(spec, "clusterIPs") {
+		if ip == "None" {
+			break
+		}
+		if i >= len(families) {
+			families = append(families, familyOf(ip))
+		}
+	}
+	if len(families) == 0 {
+		families = []any{ipv4}
+	}
+	if headless && !single && len(families) == 1 {
+		families = append(families, other(families[0]))
+	}
+	spec["ipFamilies"] = families
+}
+
+// keepFirst shortens a list that an update leaves alone while it asks for a
+// single family.
+func keepFirst(spec, old map[string]any, name string) {
+	if list := object.List(spec, name); len(list) > 1 && same(spec, old, name) {
+		spec[name] = list[:1:1]
+	}
+}
+
+const ipv4, ipv6 = "IPv4", "IPv6"
+
+func familyOf(ip string) any {
+	if strings.Contains(ip, ":") {
+		return ipv6
+	}
+	return ipv4
+}
+
+func other(family any) any {
+	if family == ipv4 {
+		return ipv6
+	}
+	return ipv4
+}

@@ -1,0 +1,408 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+
+	"github.com/kubefake/kubefake/internal/schema"
+)
+
+// Errors of lists, in the server's words.
+var (
+	errListOfLists = &InapplicableError{errors.New("lists of lists are not supported")}
+	errNoElements  = errors.New("no elements in any of the given slices")
+)
+
+func badDirective(v any, patch map[string]any) error {
+	return fmt.Errorf("unknown patch type: %s in map: %v", v, patch)
+}
+
+func noMergeKey(elem map[string]any, key string) error {
+	return fmt.Errorf("map: %v does not contain declared merge key: %s", elem, key)
+}
+
+func badType(want, v any) error {
+	return fmt.Errorf("expected a %s, but received a %s", reflect.TypeOf(want), reflect.TypeOf(v))
+}
+
+// asList is v as a list.
+func asList(v any) ([]any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, badType(list, v)
+	}
+	return list, nil
+}
+
+// keyed is v as an element of a list with a merge key, and the value of that.
+func keyed(v any, key string) (elem map[string]any, value any, err error) {
+	elem, ok := v.(map[string]any)
+	if !ok {
+		return nil, nil, badType(elem, v)
+	}
+	value, ok = elem[key]
+	if !ok {
+		return nil, nil, noMergeKey(elem, key)
+	}
+	return elem, value, nil
+}
+
+// same reports whether two values are the same scalar.
+//
+// Differs from kube-apiserver: that panics if both are lists or objects.
+func same(a, b any) bool {
+	switch a.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+// index is the place of a scalar in a list, -1 if it is not there.
+func index(list []any, v any) int {
+	return slices.IndexFunc(list, func(elem any) bool { return same(elem, v) })
+}
+
+// keyIndex is the place of the first element that has that value of the merge
+// key, -1 if none has. It errs if an element it looks at is no object.
+func keyIndex(list []any, key string, value any) (int, error) {
+	for i, v := range list {
+		elem, ok := v.(map[string]any)
+		if !ok {
+			return -1, fmt.Errorf("value for key %d is not a map", i)
+		}
+		if v, ok := elem[key]; ok && same(v, value) {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// haveObjects reports whether the elements of the lists are objects; they have
+// to be of one type, and there has to be one.
+//
+// Differs from kube-apiserver: that panics if the first is a null.
+func haveObjects(lists ...[]any) (bool, error) {
+	var first reflect.Type
+	found := false
+	for _, list := range lists {
+		for _, v := range list {
+			t := reflect.TypeOf(v)
+			switch {
+			case !found:
+				first, found = t, true
+				if _, ok := v.([]any); ok {
+					return false, errListOfLists
+				}
+			case t != first:
+				return false, fmt.Errorf("list element types are not identical: %v", lists)
+			}
+		}
+	}
+	if !found {
+		return false, errNoElements
+	}
+	return first == reflect.TypeFor[map[string]any](), nil
+}
+
+// mergeList merges patch into a list, or with deletes takes its scalars out.
+func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
+	if len(old) == 0 && len(patch) == 0 {
+		return old, nil
+	}
+	objects, err := haveObjects(old, patch)
+	if err != nil {
+		return nil, err
+	}
+	var merged []any
+	switch {
+	case objects && f.key == "":
+		return nil, fmt.Errorf("cannot merge lists without merge key for %s", goKind(f.typ))
+	case objects:
+		if old, patch, err = obeyElements(old, patch, f.key); err != nil {
+			return nil, err
+		}
+		if merged, err = mergeElements(old, patch, f); err != nil {
+			return nil, err
+		}
+	case deletes:
+		return slices.DeleteFunc(old, func(v any) bool { return index(patch, v) >= 0 }), nil
+	default:
+		for _, v := range slices.Concat(old, patch) {
+			if index(merged, v) < 0 {
+				merged = append(merged, v)
+			}
+		}
+	}
+	ours, theirs, err := split(merged, patch, f.key)
+	if err != nil {
+		return nil, err
+	}
+	return arrange(ours, theirs, patch, old, f.key, objects)
+}
+
+// mergeElements merges each element of patch into the one of the list that has
+// its merge key, or appends it.
+func mergeElements(list, patch []any, f field) ([]any, error) {
+	for _, v := range patch {
+		elem, value, err := keyed(v, f.key)
+		if err != nil {
+			return nil, err
+		}
+		i, err := keyIndex(list, f.key, value)
+		if err != nil {
+			return nil, err
+		}
+		if i < 0 {
+			list = append(list, elem)
+			continue
+		}
+		if list[i], err = mergeObject(list[i].(map[string]any), elem, f.typ); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// obeyElements obeys the elements of a patch that are directives: one deletes
+// the elements with its merge key, another all that was there. It returns the
+// two lists that are left to merge.
+func obeyElements(old, patch []any, key string) (rest, elems []any, err error) {
+	replace := false
+	for _, v := range patch {
+		elem := v.(map[string]any)
+		what, ok := elem[directive]
+		if !ok {
+			elems = append(elems, elem)
+			continue
+		}
+		switch what {
+		case "delete":
+			_, value, err := keyed(elem, key)
+			if err != nil {
+				return nil, nil, err
+			}
+			if old, err = deleteKey(old, key, value); err != nil {
+				return nil, nil, err
+			}
+		case "replace":
+			replace = true
+		case "merge":
+			return nil, nil, errors.New("merging lists cannot yet be specified in the patch")
+		default:
+			return nil, nil, badDirective(what, elem)
+		}
+	}
+	if replace {
+		return elems, nil, nil
+	}
+	return old, elems, nil
+}
+
+// deleteKey deletes the elements that have that value of the merge key. It works
+// in the list's own array and leaves the end of that as it is: whoever has the
+// whole list sees there what is gone, which is where the server still finds the
+// former order.
+func deleteKey(list []any, key string, value any) ([]any, error) {
+	for {
+		i, err := keyIndex(list, key, value)
+		if i < 0 {
+			return list, err
+		}
+		list = append(list[:i], list[i+1:]...)
+	}
+}
+
+// mergeOrdered obeys a $setElementOrder directive: it merges the list that the
+// directive is about, orders it, and takes it from the patch.
+func mergeOrdered(obj, patch map[string]any, name string, directive any, s *schema.Schema) error {
+	order, err := asList(directive)
+	if err != nil {
+		return err
+	}
+	name, err = listOf(name, setElementOrder, errSetElementOrder)
+	if err != nil {
+		return err
+	}
+	var old, change []any
+	oldValue, inObject := obj[name]
+	changeValue, inPatch := patch[name]
+	if inObject {
+		if old, err = asList(oldValue); err != nil {
+			return err
+		}
+	}
+	if inPatch {
+		if change, err = asList(changeValue); err != nil {
+			return err
+		}
+	}
+	f, err := list(s, name)
+	if err != nil {
+		return err
+	}
+	if err := checkOrder(change, order, f.key); err != nil {
+		return err
+	}
+	merged := old
+	switch {
+	case inObject && inPatch:
+		merged = change
+		if f.strategy == "merge" {
+			if merged, err = mergeList(old, change, f, false); err != nil {
+				return err
+			}
+		}
+	case inPatch:
+		v, _ := withoutDirectives(change) // a list is never a directive
+		merged = v.([]any)
+	case !inObject:
+		return nil
+	}
+	ours, theirs, err := split(merged, order, f.key)
+	if err != nil {
+		return err
+	}
+	objects, err := haveObjects(old, change)
+	if err != nil {
+		return err
+	}
+	if obj[name], err = arrange(ours, theirs, order, old, f.key, objects); err != nil {
+		return err
+	}
+	delete(patch, name)
+	return nil
+}
+
+// checkOrder reports an error if the elements of a patch are not in the order
+// they are to have, or not named by it.
+func checkOrder(patch, order []any, key string) error {
+	if len(patch) == 0 || len(order) == 0 {
+		return nil
+	}
+	var elems []any
+	for _, v := range patch {
+		elem, ok := v.(map[string]any)
+		if key != "" && !ok {
+			return badType(elem, v)
+		}
+		if key == "" || elem[directive] != "delete" {
+			elems = append(elems, v)
+		}
+	}
+	i, j := 0, 0
+	for i < len(elems) && j < len(order) {
+		if hasDirective(elems[i]) {
+			i++
+			continue
+		}
+		equal, err := sameElement(elems[i], order[j], key)
+		if err != nil {
+			return err
+		}
+		if equal {
+			i++
+		}
+		j++
+	}
+	if i < len(elems) && j >= len(order) {
+		return fmt.Errorf("The order in patch list:\n%v\n doesn't match %s list:\n%v\n", patch, setElementOrder, order)
+	}
+	return nil
+}
+
+// sameElement reports whether two elements are the same to a merge: by their
+// merge key, or without one as scalars.
+func sameElement(a, b any, key string) (bool, error) {
+	if key == "" {
+		return same(a, b), nil
+	}
+	x, ok := a.(map[string]any)
+	if !ok {
+		return false, badType(x, a)
+	}
+	y, ok := b.(map[string]any)
+	if !ok {
+		return false, badType(y, b)
+	}
+	_, v, err := keyed(x, key)
+	if err != nil {
+		return false, err
+	}
+	_, w, err := keyed(y, key)
+	return err == nil && same(v, w), err
+}
+
+// split parts the elements of a merged list that are in wanted from the others.
+func split(merged, wanted []any, key string) (ours, theirs []any, err error) {
+	for _, v := range merged {
+		i := 0
+		if key == "" {
+			i = index(wanted, v)
+		} else {
+			_, value, err := keyed(v, key)
+			if err != nil {
+				return nil, nil, err
+			}
+			if i, err = keyIndex(wanted, key, value); err != nil {
+				return nil, nil, err
+			}
+		}
+		if i >= 0 {
+			ours = append(ours, v)
+		} else {
+			theirs = append(theirs, v)
+		}
+	}
+	return ours, theirs, nil
+}
+
+// arrange puts what split has parted together again. The elements that are in
+// wanted come in the order they have there, the others in the order they have in
+// old; the two are interleaved as they are in old as far as that goes. objects
+// is whether the elements are that.
+func arrange(ours, theirs, wanted, old []any, key string, objects bool) ([]any, error) {
+	if objects {
+		for _, list := range [][]any{ours, wanted, theirs, old} {
+			for _, v := range list {
+				if _, _, err := keyed(v, key); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	place := func(list []any, v any) int {
+		if !objects {
+			return index(list, v)
+		}
+		_, value, _ := keyed(v, key) // as has been checked
+		i, _ := keyIndex(list, key, value)
+		return i
+	}
+	sortBy(ours, wanted, place)
+	sortBy(theirs, old, place)
+
+	arranged := make([]any, 0, len(ours)+len(theirs))
+	for len(ours) > 0 && len(theirs) > 0 {
+		i, j := place(old, theirs[0]), place(old, ours[0])
+		if i >= 0 && j >= 0 && i < j {
+			arranged, theirs = append(arranged, theirs[0]), theirs[1:]
+		} else {
+			arranged, ours = append(arranged, ours[0]), ours[1:]
+		}
+	}
+	return append(append(arranged, ours...), theirs...), nil
+}
+
+// sortBy sorts a list by the places of its elements in another.
+func sortBy(list, order []any, place func(list []any, v any) int) {
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := place(order, list[i]), place(order, list[j])
+		// Elements without a place come out in an order that is the sort
+		// algorithm's, here as in the server.
+		return a < 0 || b < 0 || a < b
+	})
+}
