@@ -94,7 +94,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	if len(errs) > 0 {
 		return nil, invalidOptions("ListOptions", errs)
 	}
-	if err := r.select_(&o.Selection, labels, fields); err != nil {
+	if err := r.narrow(&o.Selection, labels, fields); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -112,9 +112,9 @@ func ptrValue[T any](p *T) T {
 	return *p
 }
 
-// select_ turns the selectors of the query, and a name in the path, into a
+// narrow turns the selectors of the query, and a name in the path, into a
 // selection.
-func (r *request) select_(s *storage.Selection, labels selector.Labels, fields selector.Fields) error {
+func (r *request) narrow(s *storage.Selection, labels selector.Labels, fields selector.Fields) error {
 	if r.typ.Namespaced {
 		s.Namespace = r.namespace
 	}

@@ -153,18 +153,14 @@ func (r *request) wantsWatch() bool {
 // resolve finds the type, and the subresource, that the path names and checks
 // that the method is routed there.
 func (r *request) resolve() error {
-	gv := resource.GroupVersion{Group: r.group, Version: r.version}
-	if !r.registry.Serves(gv) {
+	if !r.registry.Serves(resource.GroupVersion{Group: r.group, Version: r.version}) {
 		if r.group != "" && !r.registry.ServesGroup(r.group) {
 			return errNoPage
 		}
 		return status.NoResource()
 	}
 	r.typ = r.registry.Lookup(r.group, r.version, r.resource)
-	if r.typ == nil || r.more != "" && r.subresource != "proxy" {
-		return status.NoResource()
-	}
-	if r.typ.Namespaced && r.namespace == "" && r.name != "" || !r.typ.Namespaced && r.namespace != "" && r.resource != "namespaces" {
+	if r.typ == nil || !r.inScope() || r.more != "" && r.subresource != "proxy" {
 		return status.NoResource()
 	}
 	if r.http.Method == http.MethodHead {
@@ -179,28 +175,39 @@ func (r *request) resolve() error {
 		}
 		return nil
 	}
-	if r.typ.Namespaced && r.namespace == "" && r.verb != "list" && r.verb != "watch" {
-		if r.verb == "create" && r.typ.Virtual() {
-			return status.NoResource()
-		}
-		return status.MethodNotAllowed()
+	if r.legacyWatch && !r.typ.Allows("watch") {
+		return status.NoResource()
 	}
-	routed := r.typ.Allows(r.verb)
-	switch {
-	case r.legacyWatch:
-		if !r.typ.Allows("watch") {
-			return status.NoResource()
-		}
-		routed = r.http.Method == http.MethodGet
-	case r.verb == "watch" && !routed:
-		if r.typ.Allows("list") {
-			return status.MethodNotSupported(r.groupResource(), "watch")
-		}
-	case r.verb == "create" || r.verb == "update" || r.verb == "patch" || r.verb == "delete" || r.verb == "get":
-		routed = routed && (r.name != "") == (r.verb != "create")
+	if r.verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
+		return status.MethodNotSupported(r.groupResource(), "watch")
 	}
-	if !routed {
+	if !r.routed() {
 		return status.MethodNotAllowed()
 	}
 	return nil
+}
+
+// inScope reports whether the path is of the type's scope: a namespaced type is
+// listed and watched across namespaces, but its objects are in one; a cluster's
+// are in none, but that a namespace's path has its own name.
+func (r *request) inScope() bool {
+	if r.typ.Namespaced {
+		return r.namespace != "" || r.name == "" && (r.verb != "create" || !r.typ.Virtual())
+	}
+	return r.namespace == "" || r.resource == "namespaces"
+}
+
+// routed reports whether the path, which is of no subresource, takes the method.
+func (r *request) routed() bool {
+	if !r.typ.Allows(r.verb) || r.legacyWatch && r.verb != "watch" {
+		return false
+	}
+	across := r.typ.Namespaced && r.namespace == ""
+	switch r.verb {
+	case "list", "watch":
+		return true
+	case "create", "deletecollection":
+		return r.name == "" && !across
+	}
+	return r.name != ""
 }

@@ -67,10 +67,7 @@ func isRepository(s string) bool {
 	if len(s) > most {
 		return false
 	}
-	if first, rest, ok := strings.Cut(s, "/"); ok && (strings.ContainsAny(first, ".:") || first == "localhost" || strings.ToLower(first) != first) {
-		if !isRegistry(first) {
-			return false
-		}
+	if first, rest, ok := strings.Cut(s, "/"); ok && namesRegistry(first) && isRegistry(first) {
 		s = rest
 	}
 	for component := range strings.SplitSeq(s, "/") {
@@ -79,6 +76,11 @@ func isRepository(s string) bool {
 		}
 	}
 	return true
+}
+
+// namesRegistry tells the first parts of a path that are taken for a registry.
+func namesRegistry(first string) bool {
+	return strings.ContainsAny(first, ".:") || first == "localhost" || strings.ToLower(first) != first
 }
 
 // isRegistry takes a host, a name or an IPv6 address in brackets, and perhaps

@@ -100,7 +100,7 @@ var rules = map[string]rule{
 	"daemonsets.apps":          {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultDaemonSet, Prepare: prepareDaemonSet, PrepareStatus: prepareDaemonSetStatus}, generation: []string{"spec"}},
 	"deployments.apps":         {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultDeployment, Prepare: prepareTemplate}, generation: []string{"spec", "annotations"}, status: statusNotLabels},
 	"replicasets.apps":         {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultReplicaSet, Prepare: prepareTemplate}, generation: []string{"spec"}},
-	"statefulsets.apps":        {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.LabelName, Default: defaultStatefulSet, Prepare: prepareStatefulSet}, generation: []string{"spec"}},
+	"statefulsets.apps":        {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.LabelName, Default: defaultStatefulSet, Prepare: prepareStatefulSet, Generation: statefulSetChanged}},
 
 	"horizontalpodautoscalers.autoscaling": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultAutoscaler}},
 	"cronjobs.batch":                       {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultCronJob, Prepare: prepareCronJob}, generation: []string{"spec"}},
