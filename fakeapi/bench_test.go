@@ -74,6 +74,20 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
+func BenchmarkPatch(b *testing.B) {
+	srv := filled(b, 0)
+	request(b, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p","labels":{"app":"a"}},"spec":{
+		"serviceAccountName":"default","automountServiceAccountToken":false,
+		"containers":[
+			{"name":"app","image":"registry.example.com/app:v1","args":["--serve","--port=8080"],
+				"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
+				"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
+			{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}}`)
+	for i := 0; b.Loop(); i++ {
+		request(b, srv, "PATCH", "/api/v1/namespaces/default/pods/p", fmt.Sprintf(`{"metadata":{"annotations":{"p":"%d"}}}`, i))
+	}
+}
+
 // filled is a server in memory with n ConfigMaps in the namespace default.
 func filled(b *testing.B, n int) *fakeapi.Server {
 	b.Helper()
@@ -94,6 +108,9 @@ func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64
 		b.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if method == "PATCH" {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	resp, err := srv.Transport().RoundTrip(req)
 	if err != nil {
 		b.Fatal(err)

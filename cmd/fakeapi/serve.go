@@ -81,7 +81,7 @@ func (c *serveCommand) flags() *flagSet {
 			{"What it serves", func(fs *flag.FlagSet) {
 				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Func("runtime-config", "serve all API versions, with `api/all=true`, instead of those on by default", c.runtimeConfig.set)
-				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the gate is CBORServingAndStorage: what needs it is answered with 501", c.setFeatureGates)
+				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the one gate is CBORServingAndStorage: application/cbor is spoken", c.setFeatureGates)
 				fs.Func("service-cluster-ip-range", "have `CIDR` for the addresses of Services; it is checked, and none are given out", checkServiceRange)
 				fs.Func("controllers", "run the controllers of `LIST`; there are none, so the only value is none (default none)", checkControllers)
 			}},

@@ -159,7 +159,7 @@ func qosClass(spec map[string]any) string {
 func computeOnly(list map[string]any) map[string]any {
 	var out map[string]any
 	for _, name := range []string{"cpu", "memory"} {
-		if q := object.String(list, name); q != "" && compare(q, "0") > 0 {
+		if q := object.String(list, name); positive(q) {
 			if out == nil {
 				out = map[string]any{}
 			}

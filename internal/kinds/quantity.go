@@ -55,10 +55,25 @@ func sum(a, b string) string {
 
 // compare orders quantities by value.
 func compare(a, b string) int {
+	if a == b {
+		return 0
+	}
 	x, _ := nanos(a)
 	y, _ := nanos(b)
 	return x.Cmp(y)
 }
+
+// positive reports whether a quantity is more than none.
+func positive(q string) bool {
+	end := strings.IndexFunc(q, isSuffix)
+	if end < 0 {
+		end = len(q)
+	}
+	return strings.ContainsAny(q[:end], "123456789") && q[0] != '-'
+}
+
+// isSuffix tells what cannot be in the number of a quantity.
+func isSuffix(c rune) bool { return c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') }
 
 // The notations in which a sum can be written.
 const (
@@ -78,7 +93,7 @@ var million = big.NewInt(1e6)
 // nanos is a canonical quantity in billionths, and the notation it has. What is
 // no quantity is zero.
 func nanos(q string) (*big.Int, byte) {
-	end := strings.IndexFunc(q, func(c rune) bool { return c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') })
+	end := strings.IndexFunc(q, isSuffix)
 	if end < 0 {
 		end = len(q)
 	}

@@ -49,11 +49,16 @@ func Remote() bool { return os.Getenv("CONFORMANCE_SERVER") != "" }
 // Start returns that one.
 //
 // A test that needs feature gates names them. It is skipped where the
-// environment's server has them off; a server in process has none to turn on.
+// environment's server has them off.
 func Start(t testing.TB, gates ...string) *Server {
 	t.Helper()
 	if !Remote() {
+		on := map[string]bool{}
+		for _, g := range gates {
+			on[g] = true
+		}
 		srv := fakeapi.Start(t,
+			fakeapi.WithFeatureGates(on),
 			fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 			fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
 			fakeapi.WithRBAC(),

@@ -1,0 +1,57 @@
+package kinds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func TestDefaultDevices(t *testing.T) {
+	const one = `{"name":"r","exactly":{"deviceClassName":"c","tolerations":[{"key":"k"}]}}`
+	const whole = `{"name":"r","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":1,"tolerations":[{"key":"k","operator":"Equal"}]}}`
+	testDefaults(t, "resourceclaims.resource.k8s.io", []row{
+		{"one", `{"spec":{"devices":{"requests":[` + one + `]}}}`, "spec.devices.requests.0", whole},
+		{"choice", `{"spec":{"devices":{"requests":[{"name":"r","firstAvailable":[{"name":"a","deviceClassName":"c","allocationMode":"All"}]}]}}}`, "spec.devices.requests.0.firstAvailable.0", `{"name":"a","deviceClassName":"c","allocationMode":"All"}`},
+		{"allocated", `{"status":{"allocation":{"devices":{"results":[{"tolerations":[{"key":"k"}]}]}}}}`, "status.allocation.devices.results.0.tolerations.0.operator", `"Equal"`},
+	})
+	testDefaults(t, "resourceclaimtemplates.resource.k8s.io", []row{
+		{"one", `{"spec":{"spec":{"devices":{"requests":[` + one + `]}}}}`, "spec.spec.devices.requests.0", whole},
+	})
+	flat := map[string]any{"devices": map[string]any{"requests": []any{map[string]any{"deviceClassName": "c"}, map[string]any{"firstAvailable": []any{}}}}}
+	defaultDeviceRequests(flat)
+	assert.Equal(t, int64(1), at(flat, "devices.requests.0.count"), "v1beta1")
+	assert.Nil(t, at(flat, "devices.requests.1.count"))
+}
+
+func TestTaintsAreDated(t *testing.T) {
+	const now, then = "2024-01-02T03:04:06Z", "2024-01-02T03:04:05Z"
+	by := resource.Author{Now: now}
+	slices := typeOf(t, "resourceslices.resource.k8s.io")
+	obj := created(t, slices, `{"spec":{"devices":[{"name":"d","taints":[{"key":"a"},{"key":"b","timeAdded":"`+then+`"}],"attributes":{"x":{"bools":[true]}}}]}}`)
+	slices.Stamp(obj, nil, by)
+	assert.Equal(t, now, at(obj, "spec.devices.0.taints.0.timeAdded"))
+	assert.Equal(t, then, at(obj, "spec.devices.0.taints.1.timeAdded"))
+	assert.Nil(t, at(obj, "spec.devices.0.attributes.x.bools"), "a disabled member")
+
+	taint := func(effect, time any) map[string]any {
+		return map[string]any{"spec": map[string]any{"taint": map[string]any{"effect": effect, "timeAdded": time}}}
+	}
+	for _, row := range []struct {
+		name     string
+		obj, old map[string]any
+		want     string
+	}{
+		{"new", taint("A", nil), nil, now},
+		{"new and dated", taint("A", then), nil, then},
+		{"same effect", taint("A", then), taint("A", then), then},
+		{"another effect", taint("B", then), taint("A", then), now},
+		{"another effect and date", taint("B", "2024-01-01T00:00:00Z"), taint("A", then), "2024-01-01T00:00:00Z"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			stampTaintRule(row.obj, row.old, by)
+			assert.Equal(t, row.want, at(row.obj, "spec.taint.timeAdded"))
+		})
+	}
+}

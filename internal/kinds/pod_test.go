@@ -1,0 +1,191 @@
+package kinds
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// onePod is a pod of one container with more members.
+func onePod(container, spec string) string {
+	if container != "" {
+		container = "," + container
+	}
+	if spec != "" {
+		spec = "," + spec
+	}
+	return `{"metadata":{"name":"a","labels":{"a":"1","b":"2"}},"spec":{"containers":[{"name":"c","image":"i"` + container + `}]` + spec + `}}`
+}
+
+func TestDefaultPod(t *testing.T) {
+	const first = "spec.containers.0."
+	testDefaults(t, "pods", []row{
+		{"a container", onePod("", ""), "spec.containers.0", `{"name":"c","image":"i","resources":{},"imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`},
+		{"a pod", `{"spec":{"containers":[]}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
+		{"a port", onePod(`"ports":[{"containerPort":80}]`, ""), first + "ports.0", `{"containerPort":80,"protocol":"TCP"}`},
+		{"a port of the host", onePod(`"ports":[{"containerPort":80}]`, `"hostNetwork":true`), first + "ports.0.hostPort", `80`},
+		{"requests", onePod(`"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100u"}}`, ""), first + "resources.requests", `{"cpu":"1m","memory":"1Gi"}`},
+		{"a probe", onePod(`"livenessProbe":{"httpGet":{"port":80}}`, ""), first + "livenessProbe", `{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}`},
+		{"a probe by gRPC", onePod(`"startupProbe":{"grpc":{"port":80}}`, ""), first + "startupProbe.grpc", `{"port":80,"service":""}`},
+		{"a handler", onePod(`"lifecycle":{"preStop":{"httpGet":{"port":80}}}`, ""), first + "lifecycle.preStop.httpGet.scheme", `"HTTP"`},
+		{"a field in the environment", onePod(`"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]`, ""), first + "env.0.valueFrom.fieldRef.apiVersion", `"v1"`},
+		{"a file in the environment", onePod(`"env":[{"name":"A","valueFrom":{"fileKeyRef":{"volumeName":"v","path":"p","key":"k"}}}]`, ""), first + "env.0.valueFrom.fileKeyRef.optional", `false`},
+		{"the older service account", onePod("", `"serviceAccount":"s"`), "spec.serviceAccountName", `"s"`},
+		{"the newer service account", onePod("", `"serviceAccount":"s","serviceAccountName":"t"`), "spec.serviceAccount", `"t"`},
+		{"a negative grace period", onePod("", `"terminationGracePeriodSeconds":-7`), "spec.terminationGracePeriodSeconds", `1`},
+		{"annotations of init containers", `{"metadata":{"annotations":{"pod.beta.kubernetes.io/init-containers":"x"}},"spec":{"containers":[]}}`, "metadata", `{}`},
+		{"an address", `{"status":{"podIP":"10.0.0.1"}}`, "status.podIPs", `[{"ip":"10.0.0.1"}]`},
+		{"addresses", `{"status":{"podIPs":[{"ip":"10.0.0.1"}]}}`, "status.podIP", `"10.0.0.1"`},
+	})
+}
+
+func TestDefaultVolume(t *testing.T) {
+	volume := func(source string) string {
+		return `{"spec":{"containers":[],"volumes":[{"name":"v"` + source + `}]}}`
+	}
+	testDefaults(t, "pods", []row{
+		{"no source", volume(""), "spec.volumes.0", `{"name":"v","emptyDir":{}}`},
+		{"hostPath", volume(`,"hostPath":{"path":"/"}`), "spec.volumes.0.hostPath.type", `""`},
+		{"secret", volume(`,"secret":{}`), "spec.volumes.0.secret", `{"defaultMode":420}`},
+		{"a mode of its own", volume(`,"configMap":{"defaultMode":0}`), "spec.volumes.0.configMap", `{"defaultMode":0}`},
+		{"projected", volume(`,"projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"fieldPath":"metadata.name"}}]}}]}`), "spec.volumes.0.projected",
+			`{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"t","expirationSeconds":3600}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}]}}]}`},
+		{"azureDisk", volume(`,"azureDisk":{"diskName":"d","diskURI":"u"}`), "spec.volumes.0.azureDisk", `{"diskName":"d","diskURI":"u","cachingMode":"ReadWrite","fsType":"ext4","kind":"Shared","readOnly":false}`},
+		{"image", volume(`,"image":{"reference":"a:1"}`), "spec.volumes.0.image.pullPolicy", `"IfNotPresent"`},
+		{"ephemeral", volume(`,"ephemeral":{"volumeClaimTemplate":{"spec":{"resources":{"requests":{"storage":"1024Mi"}}}}}`), "spec.volumes.0.ephemeral.volumeClaimTemplate.spec", `{"resources":{"requests":{"storage":"1Gi"}},"volumeMode":"Filesystem"}`},
+	})
+}
+
+func TestDefaultPodResources(t *testing.T) {
+	pod := func(resources string, containers string) string {
+		return `{"spec":{"resources":` + resources + `,` + containers + `}}`
+	}
+	testDefaults(t, "pods", []row{
+		{"requests from limits", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a"}]`), "spec.resources.requests", `{"cpu":"2","memory":"2Gi"}`},
+		{"requests from containers", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"100m"}}},{"name":"b","resources":{"requests":{"cpu":"250m"}}}]`), "spec.resources.requests", `{"cpu":"350m","memory":"2Gi"}`},
+		{"no limits", pod(`{"requests":{"cpu":"2"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]`), "spec.resources", `{"requests":{"cpu":"2"}}`},
+		{"init containers", pod(`{"limits":{"memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"requests":{"memory":"64Mi"}}}],"initContainers":[{"name":"s","restartPolicy":"Always","resources":{"requests":{"memory":"1Mi"}}},{"name":"i","resources":{"requests":{"memory":"500Mi"}}}]`), "spec.resources.requests", `{"memory":"501Mi"}`},
+		{"huge pages", pod(`{"limits":{"memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"limits":{"hugepages-2Mi":"4Mi"}}}]`), "spec.resources", `{"limits":{"memory":"2Gi","hugepages-2Mi":"4Mi"},"requests":{"memory":"2Gi","hugepages-2Mi":"4Mi"}}`},
+	})
+}
+
+func TestCreatePod(t *testing.T) {
+	const tolerations = `{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}`
+	const profile = `"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"`
+	testCreates(t, "pods", []row{
+		{"waits", onePod("", ""), "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"waits for its gates", onePod("", `"schedulingGates":[{"name":"g"}]`), "status.conditions", `[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates","lastProbeTime":null,"lastTransitionTime":"2024-01-02T03:04:05Z"}]`},
+		{"has its tolerations", onePod("", ""), "spec.tolerations", `[` + tolerations + `]`},
+		{"keeps its own", onePod("", `"tolerations":[{"key":"k"}]`), "spec.tolerations", `[{"key":"k"},` + tolerations + `]`},
+		{"tolerates anything", onePod("", `"tolerations":[{"operator":"Exists"}]`), "spec.tolerations", `[{"operator":"Exists"}]`},
+		{"has a priority", onePod("", ""), "spec.priority", `0`},
+		{"has a class's priority", onePod("", `"priorityClassName":"system-node-critical"`), "spec.priority", `2000001000`},
+		{"selects by its own labels", onePod("", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["a","x"]}]`), "spec.topologySpreadConstraints.0.labelSelector", `{"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]}`},
+		{"shuns its own labels", onePod("", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"mismatchLabelKeys":["b"]}]}}`), "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector", `{"matchExpressions":[{"key":"b","operator":"NotIn","values":["2"]}]}`},
+		{"no selector selects nothing", onePod("", `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"z","matchLabelKeys":["a"]}}]}}`), "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.podAffinityTerm.labelSelector", ``},
+		{"an annotated profile", `{` + profile + `localhost/p"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", `{"appArmorProfile":{"type":"Localhost","localhostProfile":"p"}}`},
+		{"an annotated profile, the pod's", `{` + profile + `runtime/default"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"an annotation that names none", `{` + profile + `localhost/"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"a disabled member", onePod(`"lifecycle":{"stopSignal":"SIGTERM"}`, ""), "spec.containers.0.lifecycle", ``},
+		{"a disabled projection", onePod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{}]`},
+	})
+}
+
+func TestUpdatePod(t *testing.T) {
+	testUpdates(t, "pods", []change{
+		{"status", onePod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"priority", onePod("", `"priorityClassName":"system-node-critical"`), onePod("", ""), "spec.priority", `2000001000`},
+		{"tolerations", onePod("", ""), onePod("", ""), "spec.tolerations.1.key", `"node.kubernetes.io/unreachable"`},
+	})
+}
+
+func TestPodStatus(t *testing.T) {
+	typ := typeOf(t, "pods")
+	old := created(t, typ, onePod("", ""))
+	old["status"] = map[string]any{
+		"qosClass": "Burstable", "observedGeneration": int64(3),
+		"conditions": []any{map[string]any{"type": "A", "observedGeneration": int64(2)}, map[string]any{"type": "A", "observedGeneration": int64(1)}},
+	}
+	obj := decoded(t, typ, `{"status":{"phase":"Running","conditions":[{"type":"A"},{"type":"B"},{"type":"A","observedGeneration":4}]}}`)
+	typ.PrepareStatus(obj, old)
+	assert.Equal(t, old["spec"], obj["spec"])
+	assert.Equal(t, "Burstable", at(obj, "status.qosClass"), "a status keeps the class")
+	assert.Equal(t, int64(3), at(obj, "status.observedGeneration"))
+	assert.Equal(t, int64(2), at(obj, "status.conditions.0.observedGeneration"))
+	assert.Nil(t, at(obj, "status.conditions.1.observedGeneration"))
+	assert.Equal(t, int64(4), at(obj, "status.conditions.2.observedGeneration"))
+}
+
+func TestQOSClass(t *testing.T) {
+	const all = `{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1000m","memory":"1024Mi"}}`
+	const some = `{"requests":{"cpu":"1"}}`
+	for _, row := range []struct {
+		name, spec, want string
+	}{
+		{"nothing", `{"containers":[{}]}`, bestEffort},
+		{"nothing that counts", `{"containers":[{"resources":{"requests":{"ephemeral-storage":"1","cpu":"0"}}}]}`, bestEffort},
+		{"some", `{"containers":[{"resources":` + some + `}]}`, burstable},
+		{"all", `{"containers":[{"resources":` + all + `}]}`, guaranteed},
+		{"all but one", `{"containers":[{"resources":` + all + `},{}]}`, burstable},
+		{"all but an init container", `{"containers":[{"resources":` + all + `}],"initContainers":[{}]}`, burstable},
+		{"limits above requests", `{"containers":[{"resources":{"limits":{"cpu":"1","memory":"2Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}]}`, burstable},
+		{"all of the pod", `{"resources":` + all + `,"containers":[{}]}`, guaranteed},
+		{"some of the pod", `{"resources":` + some + `,"containers":[{"resources":` + all + `}]}`, burstable},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var spec map[string]any
+			assert.NoError(t, json.Unmarshal([]byte(row.spec), &spec))
+			assert.Equal(t, row.want, qosClass(spec))
+		})
+	}
+}
+
+// FuzzDefaultPod checks that whatever decodes can be completed and prepared,
+// and is canonical then.
+func FuzzDefaultPod(f *testing.F) {
+	f.Add([]byte(onePod(`"ports":[{}],"livenessProbe":{"grpc":{}},"env":[{"valueFrom":{}}]`, `"volumes":[{},{"name":"v"}],"affinity":{}`)))
+	f.Add([]byte(`{"spec":{"resources":{"limits":{"cpu":"1n"}},"initContainers":[{"resources":{"limits":{"cpu":"2"}}}]},"status":{"podIP":"x"}}`))
+	typ := typeOf(f, "pods")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		obj, _, err := typ.Codec.Decode(body, false)
+		if err != nil {
+			return
+		}
+		typ.Default(obj)
+		normal, _, err := typ.Codec.Normalize(obj, false)
+		assert.NoError(t, err)
+		assert.Equal(t, normal, obj)
+		typ.Prepare(obj, nil)
+		typ.Prepare(object.Copy(normal), obj)
+	})
+}
+
+func BenchmarkPod(b *testing.B) {
+	typ := typeOf(b, "pods")
+	pod, _, err := typ.Codec.Decode([]byte(onePod(
+		`"ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100m"}},"livenessProbe":{"httpGet":{"port":80}}`,
+		`"volumes":[{"name":"v","configMap":{"name":"m"}}]`)), true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("copy", func(b *testing.B) { // what the others do besides
+		for b.Loop() {
+			object.Copy(pod)
+		}
+	})
+	b.Run("default", func(b *testing.B) {
+		for b.Loop() {
+			typ.Default(object.Copy(pod))
+		}
+	})
+	b.Run("create", func(b *testing.B) {
+		for b.Loop() {
+			obj := object.Copy(pod)
+			typ.Default(obj)
+			typ.Prepare(obj, nil)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package kinds
+
+import "testing"
+
+const template = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`
+
+func TestDefaultWorkloads(t *testing.T) {
+	body := func(members string) string { return `{"spec":{` + members + template + `}}` }
+	t.Run("deployments", func(t *testing.T) {
+		testDefaults(t, "deployments.apps", []row{
+			{"replicas", body(""), "spec.replicas", `1`},
+			{"no replicas", body(`"replicas":0,`), "spec.replicas", `0`},
+			{"rolling", body(""), "spec.strategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}}`},
+			{"rolling partly", body(`"strategy":{"rollingUpdate":{"maxSurge":0}},`), "spec.strategy.rollingUpdate", `{"maxSurge":0,"maxUnavailable":"25%"}`},
+			{"not rolling", body(`"strategy":{"type":"Recreate"},`), "spec.strategy", `{"type":"Recreate"}`},
+			{"limits", body(""), "spec.progressDeadlineSeconds", `600`},
+			{"containers", body(""), "spec.template.spec.containers.0.imagePullPolicy", `"IfNotPresent"`},
+			{"links are a pod's own", body(""), "spec.template.spec.enableServiceLinks", ``},
+		})
+	})
+	t.Run("replicasets", func(t *testing.T) {
+		testDefaults(t, "replicasets.apps", []row{{"replicas", body(""), "spec.replicas", `1`}})
+	})
+	t.Run("statefulsets", func(t *testing.T) {
+		testDefaults(t, "statefulsets.apps", []row{
+			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"partition":0}}`},
+			{"rolling by name", body(`"updateStrategy":{"type":"RollingUpdate"},`), "spec.updateStrategy", `{"type":"RollingUpdate"}`},
+			{"claims stay", body(`"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"},`), "spec.persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`},
+			{"claims", body(`"volumeClaimTemplates":[{"metadata":{"name":"d"},"spec":{}}],`), "spec.volumeClaimTemplates", `[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"d"},"spec":{"resources":{},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]`},
+		})
+	})
+	t.Run("daemonsets", func(t *testing.T) {
+		testDefaults(t, "daemonsets.apps", []row{
+			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}`},
+			{"not rolling", body(`"updateStrategy":{"type":"OnDelete"},`), "spec.updateStrategy", `{"type":"OnDelete"}`},
+		})
+	})
+	t.Run("replicationcontrollers", func(t *testing.T) {
+		const old = `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[]}}}}`
+		testDefaults(t, "replicationcontrollers", []row{
+			{"selects its pods", old, "spec.selector", `{"a":"b"}`},
+			{"is labeled like them", old, "metadata.labels", `{"a":"b"}`},
+		})
+	})
+}
+
+func TestPrepareWorkloads(t *testing.T) {
+	const body, generation = `{"spec":{` + template + `}}`, `metadata.annotations.deprecated\.daemonset\.template\.generation`
+	annotated := func(n string) string {
+		return `{"metadata":{"annotations":{"deprecated.daemonset.template.generation":"` + n + `"}},"spec":{` + template + `}}`
+	}
+	testCreates(t, "deployments.apps", []row{
+		{"a status is not its author's", `{"spec":{` + template + `},"status":{"replicas":3}}`, "status", `{}`},
+	})
+	testCreates(t, "statefulsets.apps", []row{
+		{"a status has its zeros", body, "status", `{"replicas":0,"availableReplicas":0}`},
+		{"a disabled member", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"partition":0}`},
+	})
+	testCreates(t, "daemonsets.apps", []row{
+		{"first template", body, generation, `"1"`},
+		{"a later one", annotated("7"), generation, `"7"`},
+		{"none before the first", annotated("-7"), generation, `"1"`},
+	})
+	testUpdates(t, "daemonsets.apps", []change{
+		{"same template", annotated("7"), annotated("1"), generation, `"7"`},
+		{"next template", body, `{"spec":{"template":{"spec":{"containers":[]}}}}`, generation, `"2"`},
+	})
+}
+
+func TestDaemonSetStatusKeepsTheGeneration(t *testing.T) {
+	typ := typeOf(t, "daemonsets.apps")
+	old := created(t, typ, `{"spec":{`+template+`}}`)
+	obj := decoded(t, typ, `{"status":{"numberReady":1}}`)
+	typ.PrepareStatus(obj, old)
+	row{path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, want: `"1"`}.check(t, obj)
+}
+
+func TestStatefulSetGeneration(t *testing.T) {
+	typ := typeOf(t, "statefulsets.apps")
+	const body = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"d"}}],` + template + `}}`
+	obj := created(t, typ, body)
+	stored, _, err := typ.Codec.Decode(typ.Codec.Append(nil, obj), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if typ.Generation(obj, stored) {
+		t.Error("storing is no change")
+	}
+	obj["spec"].(map[string]any)["replicas"] = int64(2)
+	if !typ.Generation(obj, stored) {
+		t.Error("replicas are a change")
+	}
+}
