@@ -2,6 +2,7 @@ package fidelity
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -22,6 +23,8 @@ import (
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/schema"
 )
+
+var seed = flag.Uint64("seed", 1, "of what is random")
 
 // A kind is a Go type and what the profile says of it.
 type kind struct {
@@ -59,9 +62,7 @@ func kinds(t testing.TB) []kind {
 // TestStrategic applies random patches to random objects both ways: results,
 // errors and what is left of the patch agree.
 func TestStrategic(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
+	g := &generator{Rand: rand.New(rand.NewPCG(*seed, 0))}
 	rounds := 300
 	if testing.Short() {
 		rounds = 50

@@ -42,9 +42,7 @@ type kind struct {
 // random documents of every kind they agree on the object, its encoding, the
 // strict errors and the error.
 func TestFidelity(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	g := &documents{Rand: rand.New(rand.NewPCG(seed, 0))}
+	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
 	rounds := 30
 	if testing.Short() {
 		rounds = 3
@@ -123,9 +121,7 @@ func compare(k kind, doc []byte) string {
 // TestConvertFidelity compares Convert with the conversion that the server
 // applies to what a strategic merge patch has made.
 func TestConvertFidelity(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	g := &documents{Rand: rand.New(rand.NewPCG(seed, 0))}
+	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
 	rounds := 30
 	if testing.Short() {
 		rounds = 3
@@ -271,7 +267,7 @@ func plainRaw(v reflect.Value) bool {
 		raw := x.GetRawBytes()
 		ok := plain(&raw)
 		x.SetRawBytes(raw)
-		return ok
+		return ok && (raw == nil || raw[0] == '{')
 	case *metav1.Time, *metav1.MicroTime, *resource.Quantity:
 		return true
 	}
@@ -339,9 +335,7 @@ func TestVersions(t *testing.T) {
 
 // TestQuantity compares quantities on random texts.
 func TestQuantity(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(*seed, 0))
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	for range 200_000 {
 		var b strings.Builder

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -15,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
+
+var seed = flag.Uint64("seed", 1, "of what is random")
 
 // documents writes random JSON documents for Go types: mostly well-typed, with
 // enough nulls, empty values, unknown and duplicate fields and values of wrong
