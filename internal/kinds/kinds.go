@@ -1,8 +1,15 @@
 // Package kinds is what is particular to each built-in resource: how its
-// objects are named, prepared, compared and selected. Everything that holds
-// for every resource is elsewhere.
+// objects are named, completed, prepared, compared and selected. Everything
+// that holds for every resource is elsewhere.
 //
-// The rules are those of k8s.io/kubernetes/pkg/registry.
+// The table rules lists the resources; what a row names is in the file of its
+// family. A rule called default completes what a request brings, as
+// k8s.io/kubernetes/pkg/apis does and its conversions do on the way; one called
+// prepare makes of it what is stored, as pkg/registry does; one called admit
+// fills in what an admission plugin would; one called stamp, what only the
+// request knows. All change the object that they are given, which may come to
+// share parts with the old one, and leave the old one as it is. They may be
+// called concurrently for different objects.
 package kinds
 
 import (

@@ -72,7 +72,7 @@ type row struct {
 	name, body, path, want string
 }
 
-// aspect picks from an object what a row is about, and asserts it.
+// check asserts what the row says of an object.
 func (r row) check(t *testing.T, obj map[string]any) {
 	t.Helper()
 	got := at(obj, r.path)

@@ -93,10 +93,11 @@ func defaultDaemonSet(obj map[string]any) {
 	}
 	fill(spec, "revisionHistoryLimit", int64(10))
 	defaultTemplate(child(spec, "template"))
+	fill(child(object.Meta(obj), "annotations"), templateGeneration, "0")
 }
 
 // templateGeneration is the annotation that counts the templates that a
-// DaemonSet has had, once a member of its specification.
+// DaemonSet has had, once a member of its specification. It is always there.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
 // prepareDaemonSet counts the templates: from what the object is created with,
