@@ -68,7 +68,7 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 	if err != nil {
 		return nil, unrecognized(kind, body, err)
 	}
-	if got = got.Or(kind); got != kind {
+	if got = got.Or(kind); !r.takes(got, kind) {
 		return nil, r.wrongKind(got, kind)
 	}
 	obj, fieldErrors, err := doc.Decode(c, c.Wire(), o.strict())
@@ -92,12 +92,19 @@ func (r *request) bodyKind() (resource.Kind, resource.Codec) {
 	if r.isScale() {
 		return r.sub.Kind, r.typ.Scale.Codec
 	}
+	if r.isOrder() {
+		t, ok := wire.ForKind(r.sub.Kind.Group, r.sub.Kind.Version, r.sub.Kind.Kind)
+		if !ok {
+			panic("apiserver: no type is known for the kind " + r.sub.Kind.Kind) // unreachable: the table has the kinds of all profiles
+		}
+		return r.sub.Kind, kindCodec{t}
+	}
 	return resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec
 }
 
 // completed gives the object of a body its kind and its defaults.
 func (r *request) completed(obj map[string]any) map[string]any {
-	if r.isScale() {
+	if r.isScale() || r.isOrder() {
 		obj["kind"], obj["apiVersion"] = r.sub.Kind.Kind, r.sub.Kind.GroupVersion.String()
 		return obj
 	}
@@ -107,7 +114,7 @@ func (r *request) completed(obj map[string]any) map[string]any {
 // completed gives a decoded object its kind and its defaults.
 func completed(t *resource.Type, obj map[string]any) map[string]any {
 	obj["kind"], obj["apiVersion"] = t.Kind, t.GroupVersion.String()
-	if t.Default != nil {
+	if !t.Virtual() && t.Default != nil {
 		t.Default(obj)
 	}
 	return obj
@@ -139,7 +146,7 @@ func cannotHandle(got, want resource.Kind, err error) error {
 
 // wrongKind words why a body of another kind is refused.
 func (r *request) wrongKind(got, want resource.Kind) error {
-	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix {
+	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix && got.Kind == want.Kind {
 		return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
 	}
 	return cannotHandle(got, want, r.otherKind(got, want))
@@ -214,21 +221,23 @@ func (r *request) decodeDeleteOptions(format codec.Format, body []byte) (map[str
 	if got.Kind != deleteOptionsKind.Kind || !known {
 		return nil, status.BadRequest(notRegistered(got).Error())
 	}
-	obj, _, err := doc.Decode(metaCodec{metaType("DeleteOptions")}, metaType("DeleteOptions"), false)
+	obj, _, err := doc.Decode(kindCodec{metaType("DeleteOptions")}, metaType("DeleteOptions"), false)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
 	return obj, nil
 }
 
-// metaCodec reads one of the kinds common to all groups.
-type metaCodec struct{ *wire.Type }
+// kindCodec reads and writes a kind that is no resource's.
+type kindCodec struct{ *wire.Type }
 
-func (c metaCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+func (c kindCodec) Wire() *wire.Type { return c.Type }
+
+func (c kindCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
 	return c.Type.Decode(body, wire.DecodeOptions{Strict: strict})
 }
 
-func (c metaCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
+func (c kindCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
 	return c.Type.Normalize(obj, wire.DecodeOptions{Strict: strict})
 }
 

@@ -105,6 +105,9 @@ func (r *request) delete() error {
 	if err != nil {
 		return err
 	}
+	if err := checkStorable(r.name); err != nil {
+		return err
+	}
 	out, gone, err := r.deleteObject(r.key(), o)
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // get answers one object, as stored.
@@ -13,6 +16,9 @@ func (r *request) get() error {
 	version := ""
 	if r.http.URL.RawQuery != "" {
 		version = r.query().Get("resourceVersion")
+	}
+	if err := checkStorable(r.name); err != nil {
+		return err
 	}
 	obj, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.name, version)
 	if err != nil {
@@ -31,6 +37,17 @@ func (r *request) namespaceOfObject() string {
 		return ""
 	}
 	return r.namespace
+}
+
+// checkStorable refuses names that no object can be stored by.
+func checkStorable(name string) error {
+	if name == "" {
+		return status.BadRequest("Name parameter required.")
+	}
+	if problems := validation.PathSegment(name); len(problems) > 0 {
+		return status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(problems, ";")))
+	}
+	return nil
 }
 
 func (r *request) key() string { return r.typ.Key(r.namespaceOfObject(), r.name) }

@@ -65,6 +65,8 @@ func (r *request) serveResource() error {
 		return err
 	}
 	switch {
+	case r.group == "" && r.resource == "bindings":
+		return r.bind()
 	case r.typ.Virtual():
 		return status.NotImplemented(fmt.Sprintf("%s %s", r.verb, r.groupResource()))
 	case r.typ.Stored != r.typ.GroupVersion:
@@ -102,6 +104,12 @@ func (r *request) serveSubresource() error {
 		mode = writeScale
 	case r.subresource == "finalize" && r.resource == "namespaces":
 		mode = writeFinalizers
+	case r.group == "" && r.resource == "pods" && r.subresource == "ephemeralcontainers":
+		mode = writeEphemeral
+	case r.group == "" && r.resource == "pods" && r.subresource == "binding":
+		return r.bind()
+	case r.group == "" && r.resource == "pods" && r.subresource == "eviction":
+		return r.evict()
 	default:
 		return status.NotImplemented(fmt.Sprintf("%s %s/%s", r.verb, r.groupResource(), r.subresource))
 	}

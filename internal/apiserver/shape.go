@@ -160,7 +160,7 @@ func (r *request) tableShape(apiVersion string) (shape, error) {
 	return &tableShape{
 		apiVersion: apiVersion,
 		typ:        r.typ,
-		layout:     table.Default,
+		layout:     table.For(r.typ.Group, r.typ.Kind),
 		include:    include,
 		now:        r.server.clock.Now(),
 	}, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -21,6 +22,7 @@ const (
 	writeStatus                      // the status subresource
 	writeFinalizers                  // a namespace's finalize subresource
 	writeScale                       // the scale subresource
+	writeEphemeral                   // a pod's ephemeralcontainers subresource
 )
 
 var metadataPath = validation.NewPath("metadata")
@@ -70,6 +72,7 @@ func (r *request) prepareNew(obj map[string]any) error {
 	if t.Prepare != nil {
 		t.Prepare(obj, nil)
 	}
+	r.stamp(obj, nil)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if !t.AnyFinalizer {
 		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
@@ -86,6 +89,13 @@ func (r *request) prepareNew(obj map[string]any) error {
 	return nil
 }
 
+// stamp writes into obj what its type takes from the request.
+func (r *request) stamp(obj, old map[string]any) {
+	if r.typ.Stamp != nil {
+		r.typ.Stamp(obj, old, resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Now: r.now()})
+	}
+}
+
 // prepareChange makes obj a valid successor of old, or says why it is none.
 func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
@@ -97,12 +107,17 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	switch {
 	case mode == writeStatus:
 		t.PrepareStatus(obj, old)
+		r.stamp(obj, old)
 	case mode == writeFinalizers:
 		object.Keep(obj, old, "status")
 	default:
-		if t.Prepare != nil {
+		switch {
+		case mode == writeEphemeral:
+			prepareEphemeral(obj, old)
+		case t.Prepare != nil:
 			t.Prepare(obj, old)
 		}
+		r.stamp(obj, old)
 		if t.Generation != nil && t.Generation(obj, old) {
 			generation, _ := object.Int(oldMeta, "generation")
 			meta["generation"] = generation + 1
@@ -128,6 +143,9 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	}
 	if t.Validate != nil && mode == writeObject {
 		errs = append(errs, t.Validate(obj, old)...)
+	}
+	if mode == writeEphemeral {
+		errs = append(errs, validateEphemeral(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
@@ -175,6 +193,11 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 // replace stores draft in place of old and returns it as stored; old itself if
 // nothing changes. It fails with errLost if old is not the newest any more.
 func (r *request) replace(old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
+	return r.replaceIn(r.typ, old, draft, dryRun)
+}
+
+// replaceIn is replace for objects of a type that need not be the request's.
+func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
 	if draft.Same(old) {
 		return old, nil
 	}
@@ -183,7 +206,7 @@ func (r *request) replace(old, draft *storage.Object, dryRun bool) (*storage.Obj
 	}
 	var stored *storage.Object
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-		key := r.typ.Key(old.Namespace, old.Name)
+		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errLost
 		}
@@ -242,15 +265,16 @@ type successor func(old *version) (map[string]any, error)
 //
 // uid, if not "", is that of the only object it may change.
 func (r *request) change(mode writeMode, o *writeOptions, uid string, next successor) error {
+	if err := checkStorable(r.name); err != nil {
+		return err
+	}
 	for {
 		old := r.server.store.Newest(r.key())
 		if old == nil {
 			return r.createByChange(mode, o, next)
 		}
 		if uid != "" && uid != old.UID {
-			return status.Conflict(r.groupResource(), r.name, fmt.Sprintf(
-				"StorageError: invalid object, Code: 4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
-				r.key(), uid, old.UID))
+			return preconditionFailed(r.groupResource(), r.name, r.key(), "UID", uid, old.UID)
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {

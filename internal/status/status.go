@@ -66,12 +66,14 @@ const (
 	ReasonUnsupportedMediaType  = "UnsupportedMediaType"
 	ReasonInternalError         = "InternalError"
 	ReasonExpired               = "Expired"
+	ReasonTooManyRequests       = "TooManyRequests"
 	ReasonNotImplemented        = "NotImplemented"
 )
 
 // Causes that are no field errors.
 const (
 	CauseNamespaceTerminating    = "NamespaceTerminating"
+	CauseDisruptionBudget        = "DisruptionBudget"
 	CauseResourceVersionTooLarge = "ResourceVersionTooLarge"
 )
 
@@ -229,6 +231,12 @@ func Expired(message string) *Status {
 // retryAfterSeconds of 0 gives no hint.
 func Timeout(message string, retryAfterSeconds int, causes ...Cause) *Status {
 	return Failure(http.StatusGatewayTimeout, ReasonTimeout, "Timeout: "+message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
+}
+
+// TooManyRequests says that the request may be allowed later. A
+// retryAfterSeconds of 0 gives no hint.
+func TooManyRequests(message string, retryAfterSeconds int, causes ...Cause) *Status {
+	return Failure(http.StatusTooManyRequests, ReasonTooManyRequests, message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
 }
 
 // Internal reports a failure of the server itself, or one that kube-apiserver

@@ -40,6 +40,8 @@ func TestTexts(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"watch is not supported on resources of kind \"pods\"","reason":"MethodNotAllowed","details":{"kind":"pods"},"code":405}`},
 		{"timeout", status.Timeout("slow", 1, status.Cause{Reason: "R", Message: "m"}),
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: slow","reason":"Timeout","details":{"causes":[{"reason":"R","message":"m"}],"retryAfterSeconds":1},"code":504}`},
+		{"too many requests", status.TooManyRequests("wait", 10, status.Cause{Reason: "R", Message: "m"}),
+			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"wait","reason":"TooManyRequests","details":{"causes":[{"reason":"R","message":"m"}],"retryAfterSeconds":10},"code":429}`},
 		{"success", status.Success(&status.Details{Name: "a", Kind: "pods", UID: "u"}),
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"a","kind":"pods","uid":"u"}}`},
 		{"unclassified", status.Unclassified("odd"),

@@ -25,6 +25,16 @@ type Layout struct {
 	Columns []Column
 	// Cells are an object's cells at a moment, one for each column.
 	Cells func(obj map[string]any, now time.Time) []any
+	// Conditions are those of an object's row; nil for a kind that has none.
+	Conditions func(obj map[string]any) []Condition
+}
+
+// A Condition tells something of a whole row.
+type Condition struct {
+	Type    string `json:"type"` // Completed is the only one there is
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // Default is the layout of kinds that have none of their own: the name and the
@@ -51,6 +61,12 @@ func (l *Layout) AppendColumns(dst []byte) []byte { return appendJSON(dst, l.Col
 func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, shown []byte) []byte {
 	dst = append(dst, `{"cells":`...)
 	dst = appendJSON(dst, l.Cells(obj, now))
+	if l.Conditions != nil {
+		if c := l.Conditions(obj); len(c) > 0 {
+			dst = append(dst, `,"conditions":`...)
+			dst = appendJSON(dst, c)
+		}
+	}
 	dst = append(dst, `,"object":`...)
 	if shown == nil {
 		dst = append(dst, "null"...)

@@ -1,0 +1,187 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const podsPath = "/api/v1/namespaces/default/pods/"
+
+// runPod makes a pod that a node runs, its condition Ready as given.
+func runPod(t testing.TB, srv *fakeapi.Server, name, ready string) {
+	t.Helper()
+	put(t, srv, fakeapi.Object{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": name, "namespace": "default", "labels": map[string]any{"app": "web"}},
+		"spec":     map[string]any{"nodeName": "n", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
+	})
+	code, _ := do(t, srv, "PUT", podsPath+name+"/status", fmt.Sprintf(
+		`{"metadata":{"name":%q,"labels":{"app":"web"}},"status":{"phase":"Running","conditions":[{"type":"Ready","status":%q}]}}`, name, ready))
+	require.Equal(t, http.StatusOK, code)
+}
+
+// budget makes a PodDisruptionBudget of all pods of runPod with the given
+// spec.unhealthyPodEvictionPolicy and status.
+func budget(t testing.TB, srv *fakeapi.Server, policy, status string) (path string) {
+	t.Helper()
+	const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+	code, made := do(t, srv, "POST", budgets, fmt.Sprintf(
+		`{"metadata":{"name":"b"},"spec":{"minAvailable":1,"unhealthyPodEvictionPolicy":%q,"selector":{"matchLabels":{"app":"web"}}}}`, policy))
+	require.Equal(t, http.StatusCreated, code)
+	path = budgets + "/b"
+	code, _ = do(t, srv, "PUT", path+"/status", fmt.Sprintf(
+		`{"metadata":{"name":"b","resourceVersion":%q},"status":%s}`, made.ResourceVersion(), status))
+	require.Equal(t, http.StatusOK, code)
+	return path
+}
+
+func evict(t testing.TB, srv *fakeapi.Server, pod, options string) (int, fakeapi.Object) {
+	t.Helper()
+	return do(t, srv, "POST", podsPath+pod+"/eviction", fmt.Sprintf(`{"metadata":{"name":%q},"deleteOptions":{%s}}`, pod, options))
+}
+
+// An eviction that the budget allows is taken from it once, however many pods
+// go at the same time.
+func TestEvictionsShareBudget(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const pods = 8
+	for i := range pods {
+		runPod(t, srv, fmt.Sprint("p", i), "True")
+	}
+	path := budget(t, srv, "IfHealthyBudget", `{"observedGeneration":1,"disruptionsAllowed":3,"currentHealthy":8,"desiredHealthy":5}`)
+	codes := make(chan int, pods)
+	for i := range pods {
+		go func() {
+			code, _ := evict(t, srv, fmt.Sprint("p", i), "")
+			codes <- code
+		}()
+	}
+	count := map[int]int{}
+	for range pods {
+		count[<-codes]++
+	}
+	assert.Equal(t, map[int]int{http.StatusCreated: 3, http.StatusTooManyRequests: 5}, count)
+	_, b := do(t, srv, "GET", path, "")
+	status, _ := b["status"].(map[string]any)
+	assert.Equal(t, float64(0), status["disruptionsAllowed"])
+	assert.Len(t, status["disruptedPods"], 3)
+	conditions, _ := status["conditions"].([]any)
+	require.Len(t, conditions, 1)
+	condition, _ := conditions[0].(map[string]any)
+	assert.Equal(t, "InsufficientPods", condition["reason"])
+}
+
+// Pods that are not ready go without a charge if the budget says so.
+func TestEvictionOfUnreadyPods(t *testing.T) {
+	const starved = `{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":2}`
+	for _, row := range []struct {
+		name, policy, options string
+		want                  int
+	}{
+		{"counted", "IfHealthyBudget", ``, http.StatusTooManyRequests},
+		{"always", "AlwaysAllow", ``, http.StatusCreated},
+		{"dry run", "AlwaysAllow", `"dryRun":["All"]`, http.StatusCreated},
+		{"another uid", "AlwaysAllow", `"preconditions":{"uid":"x"}`, http.StatusTooManyRequests},
+		{"the client's version is ignored", "AlwaysAllow", `"preconditions":{"resourceVersion":"1"}`, http.StatusCreated},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory())
+			runPod(t, srv, "p", "False")
+			path := budget(t, srv, row.policy, starved)
+			_, before := do(t, srv, "GET", path, "")
+			code, _ := evict(t, srv, "p", row.options)
+			assert.Equal(t, row.want, code)
+			_, after := do(t, srv, "GET", path, "")
+			assert.Equal(t, before, after)
+			_, pod := do(t, srv, "GET", podsPath+"p", "")
+			meta, _ := pod["metadata"].(map[string]any)
+			going := row.want == http.StatusCreated && row.name != "dry run"
+			assert.Equal(t, going, meta["deletionTimestamp"] != nil)
+		})
+	}
+}
+
+func TestBindingErrors(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	runPod(t, srv, "going", "True")
+	code, _ := do(t, srv, "DELETE", podsPath+"going", "")
+	require.Equal(t, http.StatusOK, code)
+	for _, row := range []struct {
+		name, body, want string
+		code             int
+	}{
+		{"no name", `{"target":{"name":"n"}}`, "Name parameter required.", http.StatusBadRequest},
+		{"two mistakes", `{"metadata":{"name":"a"},"target":{"kind":"Pod"}}`,
+			`[target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>", target.name: Required value]`, http.StatusInternalServerError},
+		{"deletion pending", `{"metadata":{"name":"going"},"target":{"name":"n"}}`,
+			`Operation cannot be fulfilled on pods/binding "going": pod going is being deleted, cannot be assigned to a host`, http.StatusConflict},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, answer := do(t, srv, "POST", "/api/v1/namespaces/default/bindings", row.body)
+			assert.Equal(t, row.code, code)
+			assert.Equal(t, row.want, answer["message"])
+		})
+	}
+}
+
+// A write to ephemeralcontainers changes nothing else, and takes none away.
+func TestEphemeralContainers(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	runPod(t, srv, "p", "True")
+	const path = podsPath + "p/ephemeralcontainers"
+	put := func(containers string) (int, fakeapi.Object) {
+		return do(t, srv, "PUT", path, `{"metadata":{"name":"p","labels":{"app":"db"}},"spec":{"ephemeralContainers":[`+containers+`]},"status":{"phase":"Failed"}}`)
+	}
+	_, before := do(t, srv, "GET", path, "")
+	code, after := put(`{"name":"debug","image":"i:1"}`)
+	require.Equal(t, http.StatusOK, code)
+	spec, _ := after["spec"].(map[string]any)
+	assert.Len(t, spec["ephemeralContainers"], 1)
+	delete(spec, "ephemeralContainers")
+	assert.Equal(t, before["spec"], after["spec"])
+	assert.Equal(t, before["status"], after["status"])
+	meta, _ := after["metadata"].(map[string]any)
+	assert.Equal(t, map[string]any{"app": "web"}, meta["labels"])
+	assert.Equal(t, float64(2), meta["generation"])
+
+	for _, row := range []struct{ name, containers, want string }{
+		{"gone", ``, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be removed\n"},
+		{"changed", `{"name":"debug","image":"i:2"}`, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be changed\n"},
+		{"no image", `{"name":"debug","image":"i:1"},{"name":"a"}`, "spec.ephemeralContainers[1].image: Required value"},
+		{"name of a container", `{"name":"debug","image":"i:1"},{"name":"c","image":"i"}`, `spec.ephemeralContainers[1].name: Duplicate value: "c"`},
+		{"name of an ephemeral one", `{"name":"debug","image":"i:1"},{"name":"debug","image":"i:1"}`, `spec.ephemeralContainers[1].name: Duplicate value: "debug"`},
+		{"target is ephemeral", `{"name":"debug","image":"i:1"},{"name":"a","image":"i","targetContainerName":"debug"}`,
+			`spec.ephemeralContainers[1].targetContainerName: Not found: "debug"`},
+		{"probe", `{"name":"debug","image":"i:1"},{"name":"a","image":"i","startupProbe":{"exec":{"command":["a"]}}}`,
+			"spec.ephemeralContainers[1].startupProbe: Forbidden: cannot be set for an Ephemeral Container"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, answer := put(row.containers)
+			assert.Equal(t, http.StatusUnprocessableEntity, code)
+			assert.Equal(t, `Pod "p" is invalid: `+row.want, answer["message"])
+		})
+	}
+}
+
+// A name that cannot be part of a key is refused, not looked for.
+func TestUnstorableNames(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, row := range []struct{ method, path, body, want string }{
+		{"GET", podsPath + "%2e%2e", "", `Name parameter invalid: "..": may not be '..'`},
+		{"DELETE", podsPath + "a%25b", "", `Name parameter invalid: "a%b": may not contain '%'`},
+		{"PUT", podsPath + "%2e/status", `{"metadata":{"name":"."}}`, `Name parameter invalid: ".": may not be '.'`},
+		{"POST", podsPath + "%2e%2e/eviction", `{"metadata":{"name":".."}}`, `Name parameter invalid: "..": may not be '..'`},
+	} {
+		t.Run(row.method, func(t *testing.T) {
+			code, answer := do(t, srv, row.method, row.path, row.body)
+			assert.Equal(t, http.StatusBadRequest, code)
+			assert.Equal(t, row.want, answer["message"])
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package table
+
+import (
+	"strconv"
+	"time"
+)
+
+// A span is a stretch of durations that are told alike.
+type span struct {
+	under time.Duration // of the span, exclusive
+	unit  time.Duration
+	mark  string
+	// rest is the smaller unit that follows unless there is none of it; 0 for
+	// a span that is told in unit alone.
+	rest     time.Duration
+	restMark string
+}
+
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+)
+
+var spans = []span{
+	{under: 2 * time.Minute, unit: time.Second, mark: "s"},
+	{under: 10 * time.Minute, unit: time.Minute, mark: "m", rest: time.Second, restMark: "s"},
+	{under: 3 * time.Hour, unit: time.Minute, mark: "m"},
+	{under: 8 * time.Hour, unit: time.Hour, mark: "h", rest: time.Minute, restMark: "m"},
+	{under: 2 * day, unit: time.Hour, mark: "h"},
+	{under: 8 * day, unit: day, mark: "d", rest: time.Hour, restMark: "h"},
+	{under: 2 * year, unit: day, mark: "d"},
+	{under: 8 * year, unit: year, mark: "y", rest: day, restMark: "d"},
+	{under: 1<<63 - 1, unit: year, mark: "y"},
+}
+
+// Duration tells a duration as people read it, the coarser the longer it is:
+// 90s, 5m20s, 90m, 6h3m, 30h, 3d4h, 90d, 3y1d. Two seconds and more of the
+// future are "<invalid>".
+func Duration(d time.Duration) string {
+	if d <= -2*time.Second {
+		return "<invalid>"
+	}
+	d = max(d, 0)
+	for _, s := range spans {
+		if d >= s.under {
+			continue
+		}
+		text := strconv.FormatInt(int64(d/s.unit), 10) + s.mark
+		if s.rest > 0 {
+			if n := d % s.unit / s.rest; n > 0 {
+				text += strconv.FormatInt(int64(n), 10) + s.restMark
+			}
+		}
+		return text
+	}
+	return "" // unreachable: the last span has no end
+}

@@ -1,0 +1,73 @@
+package table
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"sync"
+	"time"
+)
+
+// columnsJSON are the columns of the built-in kinds. gen/columns.py makes it.
+//
+//go:embed columns.json
+var columnsJSON []byte
+
+// A printer gives the cells of one kind's object.
+type printer func(r row) []any
+
+// printers are the kinds that have cells of their own, by group and kind. The
+// core group has no prefix.
+var printers = func() map[string]printer {
+	all := map[string]printer{}
+	for _, group := range []map[string]printer{
+		corePrinters, nodePrinters, volumePrinters, workloadPrinters, networkPrinters, policyPrinters, extensionPrinters, devicePrinters,
+	} {
+		maps.Copy(all, group)
+	}
+	return all
+}()
+
+// conditions are the kinds whose rows carry conditions.
+var conditions = map[string]func(obj map[string]any) []Condition{"Pod": podConditions}
+
+// For is the layout of a built-in kind, [Default] if it has none of its own.
+// group is "" for the core group.
+func For(group, kind string) *Layout {
+	if group != "" {
+		kind = group + "/" + kind
+	}
+	if l := layouts()[kind]; l != nil {
+		return l
+	}
+	return Default
+}
+
+// layouts joins the columns with the printers.
+var layouts = sync.OnceValue(func() map[string]*Layout {
+	var data struct {
+		Texts map[string]string
+		Kinds map[string][]Column
+	}
+	if err := json.Unmarshal(columnsJSON, &data); err != nil {
+		panic("table: columns.json: " + err.Error()) // unreachable: a test reads it
+	}
+	out := make(map[string]*Layout, len(data.Kinds))
+	for kind, columns := range data.Kinds {
+		p := printers[kind]
+		if p == nil {
+			continue
+		}
+		for i := range columns {
+			if text := columns[i].Description; text != "" && text[0] == '@' {
+				columns[i].Description = data.Texts[text[1:]]
+			}
+		}
+		out[kind] = &Layout{
+			Columns:    columns,
+			Cells:      func(obj map[string]any, now time.Time) []any { return p(row{obj, now}) },
+			Conditions: conditions[kind],
+		}
+	}
+	return out
+})
