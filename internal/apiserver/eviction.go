@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -181,18 +180,7 @@ func (r *request) budgets() *resource.Type {
 // selects reports whether a label selector, as objects have it, matches labels.
 // One that is missing or invalid matches none.
 func selects(spec map[string]any, labels map[string]string) bool {
-	if spec == nil {
-		return false
-	}
-	var o selector.Object
-	b, err := json.Marshal(spec)
-	if err == nil {
-		err = json.Unmarshal(b, &o)
-	}
-	if err != nil {
-		return false
-	}
-	s, err := o.Selector()
+	s, err := selector.FromMap(spec).Selector()
 	return err == nil && s.Matches(selector.Map(labels))
 }
 

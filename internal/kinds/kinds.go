@@ -13,7 +13,6 @@
 package kinds
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -242,21 +241,13 @@ func (r statusRule) prepare(obj, old map[string]any) {
 // selectorText is spec.selector as text: a label selector, or in the oldest
 // kinds a map of labels.
 func selectorText(obj map[string]any) string {
-	var o selector.Object
 	spec := object.Map(obj, "spec", "selector")
 	_, labels := spec["matchLabels"].(map[string]any)
 	_, expressions := spec["matchExpressions"].([]any)
 	if !labels && !expressions {
 		spec = map[string]any{"matchLabels": spec}
 	}
-	b, err := json.Marshal(spec)
-	if err == nil {
-		err = json.Unmarshal(b, &o)
-	}
-	if err != nil {
-		return ""
-	}
-	labelSelector, err := o.Selector()
+	labelSelector, err := selector.FromMap(spec).Selector()
 	if err != nil {
 		return ""
 	}

@@ -222,6 +222,25 @@ func TestObject(t *testing.T) {
 	}
 }
 
+func TestFromMap(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		m    map[string]any
+		want *selector.Object
+	}{
+		{"none", nil, nil},
+		{"everything", map[string]any{}, &selector.Object{}},
+		{"labels", map[string]any{"matchLabels": map[string]any{"a.b/c": "d"}}, &selector.Object{MatchLabels: map[string]string{"a.b/c": "d"}}},
+		{"expressions", map[string]any{"matchExpressions": []any{
+			map[string]any{"key": "k", "operator": "In", "values": []any{"a", "b"}},
+			map[string]any{"key": "l", "operator": "Exists"},
+		}}, &selector.Object{MatchExpressions: []selector.Expression{{Key: "k", Operator: "In", Values: []string{"a", "b"}}, {Key: "l", Operator: "Exists"}}}},
+		{"wrong types", map[string]any{"matchLabels": "a", "matchExpressions": int64(1)}, &selector.Object{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, selector.FromMap(tt.m)) })
+	}
+}
+
 func TestObjectKeepsItsValues(t *testing.T) {
 	values := []string{"b", "a"}
 	o := &selector.Object{MatchExpressions: []selector.Expression{{Key: "k", Operator: "In", Values: values}}}

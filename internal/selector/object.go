@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // An Object is a label selector as objects carry it, in webhook
@@ -19,6 +21,28 @@ type Expression struct {
 	Key      string   `json:"key"`
 	Operator string   `json:"operator"`
 	Values   []string `json:"values,omitempty"`
+}
+
+// FromMap reads a canonical label selector, nil for a nil one. What is of the
+// wrong type counts as absent. The selector shares no memory with m.
+func FromMap(m map[string]any) *Object {
+	if m == nil {
+		return nil
+	}
+	o := &Object{}
+	for key := range object.Map(m, "matchLabels") {
+		if o.MatchLabels == nil {
+			o.MatchLabels = map[string]string{}
+		}
+		o.MatchLabels[key] = object.String(m, "matchLabels", key)
+	}
+	for _, e := range object.List(m, "matchExpressions") {
+		e, _ := e.(map[string]any)
+		o.MatchExpressions = append(o.MatchExpressions, Expression{
+			Key: object.String(e, "key"), Operator: object.String(e, "operator"), Values: object.Strings(e, "values"),
+		})
+	}
+	return o
 }
 
 // Selector returns the selector that o stands for: nothing for a nil o,

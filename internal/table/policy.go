@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/selector"
 )
 
 // policyPrinters are the kinds that permit, limit and rank.
@@ -119,7 +120,7 @@ func printPolicyBinding(r row) []any {
 // selectorDump is a label selector the way that the API's Go types print
 // themselves.
 func selectorDump(m map[string]any) string {
-	s := labelSelector(m)
+	s := selector.FromMap(m)
 	var b strings.Builder
 	b.WriteString("&LabelSelector{MatchLabels:map[string]string{")
 	for _, k := range slices.Sorted(maps.Keys(s.MatchLabels)) {

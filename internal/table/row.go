@@ -125,7 +125,7 @@ func (r row) selector(path ...string) (s string, valid bool) {
 	if m == nil {
 		return "", true
 	}
-	l, err := labelSelector(m).Selector()
+	l, err := selector.FromMap(m).Selector()
 	if err != nil {
 		return "", false
 	}
@@ -140,19 +140,6 @@ func (r row) selectorCell(path ...string) string {
 		return "<error>"
 	}
 	return or(s, none)
-}
-
-func labelSelector(m map[string]any) *selector.Object {
-	s := &selector.Object{MatchLabels: map[string]string{}}
-	for k := range object.Map(m, "matchLabels") {
-		s.MatchLabels[k] = object.String(m, "matchLabels", k)
-	}
-	for _, e := range objects(object.List(m, "matchExpressions")) {
-		s.MatchExpressions = append(s.MatchExpressions, selector.Expression{
-			Key: object.String(e, "key"), Operator: object.String(e, "operator"), Values: object.Strings(e, "values"),
-		})
-	}
-	return s
 }
 
 // holds reports whether the first condition of a type is true.
