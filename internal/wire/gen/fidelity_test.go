@@ -41,34 +41,9 @@ type kind struct {
 // TestFidelity compares package wire with the Go types it stands in for: on
 // random documents of every kind they agree on the object, its encoding, the
 // strict errors and the error.
-func TestFidelity(t *testing.T) {
-	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
-	rounds := 30
-	if testing.Short() {
-		rounds = 3
-	}
-	for _, k := range kinds {
-		for range rounds {
-			doc := g.document(k.goType)
-			if diff := compare(k, doc); diff != "" {
-				t.Fatalf("%v\n%s\n%s", k, doc, diff)
-			}
-		}
-	}
-}
+func TestFidelity(t *testing.T) { onEveryKind(t, 30, compare) }
 
-func FuzzFidelity(f *testing.F) {
-	g := &documents{Rand: rand.New(rand.NewPCG(1, 2))}
-	for i, k := range kinds {
-		f.Add(uint16(i), g.document(k.goType))
-	}
-	f.Fuzz(func(t *testing.T, i uint16, doc []byte) {
-		k := kinds[int(i)%len(kinds)]
-		if diff := compare(k, doc); diff != "" {
-			t.Fatalf("%v\n%s\n%s", k, doc, diff)
-		}
-	})
-}
+func FuzzFidelity(f *testing.F) { fuzzKinds(f, compare) }
 
 // compare decodes a document both ways and tells the first difference.
 func compare(k kind, doc []byte) string {
@@ -120,21 +95,7 @@ func compare(k kind, doc []byte) string {
 
 // TestConvertFidelity compares Convert with the conversion that the server
 // applies to what a strategic merge patch has made.
-func TestConvertFidelity(t *testing.T) {
-	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
-	rounds := 30
-	if testing.Short() {
-		rounds = 3
-	}
-	for _, k := range kinds {
-		for range rounds {
-			doc := g.document(k.goType)
-			if diff := compareConverted(k, doc); diff != "" {
-				t.Fatalf("%v\n%s\n%s", k, doc, diff)
-			}
-		}
-	}
-}
+func TestConvertFidelity(t *testing.T) { onEveryKind(t, 30, compareConverted) }
 
 // compareConverted converts a document both ways and tells the first difference.
 func compareConverted(k kind, doc []byte) string {

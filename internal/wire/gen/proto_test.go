@@ -34,34 +34,9 @@ func TestHasProto(t *testing.T) {
 
 // TestProto compares the protobuf of package wire with that of the Go types, on
 // random objects of every kind: the bytes they write, and what they read.
-func TestProto(t *testing.T) {
-	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
-	rounds := 30
-	if testing.Short() {
-		rounds = 3
-	}
-	for _, k := range kinds {
-		for range rounds {
-			doc := g.document(k.goType)
-			if diff := compareProto(k, doc); diff != "" {
-				t.Fatalf("%v\n%s\n%s", k, doc, diff)
-			}
-		}
-	}
-}
+func TestProto(t *testing.T) { onEveryKind(t, 30, compareProto) }
 
-func FuzzProto(f *testing.F) {
-	g := &documents{Rand: rand.New(rand.NewPCG(3, 4))}
-	for i, k := range kinds {
-		f.Add(uint16(i), g.document(k.goType))
-	}
-	f.Fuzz(func(t *testing.T, i uint16, doc []byte) {
-		k := kinds[int(i)%len(kinds)]
-		if diff := compareProto(k, doc); diff != "" {
-			t.Fatalf("%v\n%s\n%s", k, doc, diff)
-		}
-	})
-}
+func FuzzProto(f *testing.F) { fuzzKinds(f, compareProto) }
 
 // compareProto writes and reads a document's object both ways and tells the
 // first difference. It says nothing of documents that do not decode.

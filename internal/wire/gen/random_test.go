@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,6 +19,37 @@ import (
 )
 
 var seed = flag.Uint64("seed", 1, "of what is random")
+
+// onEveryKind compares random documents of each kind, fewer in a short run.
+// compare tells the first difference.
+func onEveryKind(t *testing.T, rounds int, compare func(k kind, doc []byte) string) {
+	if testing.Short() {
+		rounds /= 10
+	}
+	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
+	for _, k := range kinds {
+		for range rounds {
+			doc := g.document(k.goType)
+			if diff := compare(k, doc); diff != "" {
+				t.Fatalf("%v\n%s\n%s", k, doc, diff)
+			}
+		}
+	}
+}
+
+// fuzzKinds compares documents of all kinds.
+func fuzzKinds(f *testing.F, compare func(k kind, doc []byte) string) {
+	g := &documents{Rand: rand.New(rand.NewPCG(*seed, 0))}
+	for i, k := range kinds {
+		f.Add(uint16(i), g.document(k.goType))
+	}
+	f.Fuzz(func(t *testing.T, i uint16, doc []byte) {
+		k := kinds[int(i)%len(kinds)]
+		if diff := compare(k, doc); diff != "" {
+			t.Fatalf("%v\n%s\n%s", k, doc, diff)
+		}
+	})
+}
 
 // documents writes random JSON documents for Go types: mostly well-typed, with
 // enough nulls, empty values, unknown and duplicate fields and values of wrong
