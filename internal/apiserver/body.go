@@ -256,6 +256,20 @@ func checkNamespace(meta map[string]any, namespace string) error {
 	return nil
 }
 
+// checkPlace refuses an object of another name or namespace than the request's,
+// and tidies the metadata of others.
+func (r *request) checkPlace(meta map[string]any) error {
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return err
+	}
+	if err := checkName(meta, r.name); err != nil {
+		return err
+	}
+	delete(meta, "selfLink")
+	r.dedupOwners(meta)
+	return nil
+}
+
 // checkName refuses an object whose name is not that of the request.
 func checkName(meta map[string]any, name string) error {
 	switch own := object.String(meta, "name"); own {

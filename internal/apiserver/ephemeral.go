@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -44,13 +43,13 @@ func validateEphemeral(pod, old map[string]any) (errs validation.List) {
 	path := validation.NewPath("spec", "ephemeralContainers")
 	others := map[string]bool{}
 	for _, list := range []string{"containers", "initContainers"} {
-		for c := range containers(pod, list) {
+		for c := range object.Each(object.Value(pod, "spec", list)) {
 			others[object.String(c, "name")] = true
 		}
 	}
 	present := map[string]map[string]any{}
 	i := 0
-	for c := range containers(pod, "ephemeralContainers") {
+	for c := range object.Each(object.Value(pod, "spec", "ephemeralContainers")) {
 		at := path.Index(i)
 		i++
 		name := object.String(c, "name")
@@ -72,7 +71,7 @@ func validateEphemeral(pod, old map[string]any) (errs validation.List) {
 		}
 		errs = append(errs, validateEphemeralFields(c, at)...)
 	}
-	for c := range containers(old, "ephemeralContainers") {
+	for c := range object.Each(object.Value(old, "spec", "ephemeralContainers")) {
 		name := object.String(c, "name")
 		switch now, ok := present[name]; {
 		case !ok:
@@ -111,15 +110,4 @@ func validateEphemeralFields(c map[string]any, path *validation.Path) (errs vali
 		}
 	}
 	return errs
-}
-
-// containers walks one of a pod's lists of containers.
-func containers(pod map[string]any, list string) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		for _, e := range object.List(pod, "spec", list) {
-			if c, _ := e.(map[string]any); !yield(c) {
-				return
-			}
-		}
-	}
 }

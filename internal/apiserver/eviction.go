@@ -87,7 +87,7 @@ func (r *request) evictOnce(o *deleteOptions) error {
 	if budget == nil {
 		return r.evictPod(o, nil, false)
 	}
-	if !podReady(pod) && sparesUnready(budget.object) {
+	if object.Condition(pod, "Ready", "True") == nil && sparesUnready(budget.object) {
 		free := *o
 		free.version = nil // kube-apiserver overwrites the client's precondition too
 		err := r.evictPod(&free, old, true)
@@ -184,13 +184,6 @@ func selects(spec map[string]any, labels map[string]string) bool {
 	return err == nil && s.Matches(selector.Map(labels))
 }
 
-func podReady(pod map[string]any) bool {
-	return slices.ContainsFunc(object.List(pod, "status", "conditions"), func(c any) bool {
-		condition, _ := c.(map[string]any)
-		return condition["type"] == "Ready" && condition["status"] == "True"
-	})
-}
-
 // sparesUnready reports whether a budget lets pods go that are not ready, which
 // it does not count as healthy.
 func sparesUnready(budget map[string]any) bool {
@@ -252,14 +245,8 @@ func setInsufficientPods(budget map[string]any, observed int64, now string) {
 func whyNotAllowed(name string, budget map[string]any) string {
 	desired, _ := object.Int(budget, "status", "desiredHealthy")
 	current, _ := object.Int(budget, "status", "currentHealthy")
-	var reason, message string
-	for _, c := range object.List(budget, "status", "conditions") {
-		condition, _ := c.(map[string]any)
-		if condition["type"] == "DisruptionAllowed" && condition["status"] == "False" {
-			reason, message = object.String(condition, "reason"), object.String(condition, "message")
-			break
-		}
-	}
+	condition := object.Condition(budget, "DisruptionAllowed", "False")
+	reason, message := object.String(condition, "reason"), object.String(condition, "message")
 	switch {
 	case message != "" && reason == "SyncFailed":
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)

@@ -53,7 +53,7 @@ func (r *request) patch(mode writeMode) error {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.checkPatched(obj); err != nil {
+		if err := r.checkPlace(object.Meta(r.completed(obj))); err != nil {
 			return nil, err
 		}
 		return r.owned(obj, old, o), nil
@@ -179,7 +179,7 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
 			return nil, status.Conflict(r.groupResource(), r.name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
-		return obj, r.checkPatched(obj)
+		return obj, r.checkPlace(object.Meta(r.completed(obj)))
 	})
 }
 
@@ -218,21 +218,6 @@ func decodeYAML(body []byte) (map[string]any, error) {
 		members = map[string]any{}
 	}
 	return object.Integers(members), nil
-}
-
-// checkPatched completes the object that a patch has made, and refuses one of
-// another name or namespace.
-func (r *request) checkPatched(obj map[string]any) error {
-	meta := object.Meta(r.completed(obj))
-	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
-		return err
-	}
-	if err := checkName(meta, r.name); err != nil {
-		return err
-	}
-	delete(meta, "selfLink")
-	r.dedupOwners(meta)
-	return nil
 }
 
 // patchOptions reads and checks the query of a patch.

@@ -24,14 +24,9 @@ func (r *request) update(mode writeMode) error {
 		return err
 	}
 	meta := object.Meta(obj)
-	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+	if err := r.checkPlace(meta); err != nil {
 		return err
 	}
-	if err := checkName(meta, r.name); err != nil {
-		return err
-	}
-	delete(meta, "selfLink")
-	r.dedupOwners(meta)
 	return r.change(mode, o, object.String(meta, "uid"), func(old *version) (map[string]any, error) {
 		return r.owned(object.Copy(obj), old, o), nil
 	})

@@ -33,19 +33,19 @@ func defaultMatchResources(match map[string]any) {
 
 // defaultScope has rules that name no scope match both.
 func defaultScope(rules any) {
-	for rule := range each(rules) {
+	for rule := range object.Each(rules) {
 		fill(rule, "scope", "*")
 	}
 }
 
 func defaultValidatingWebhooks(obj map[string]any) {
-	for webhook := range each(obj["webhooks"]) {
+	for webhook := range object.Each(obj["webhooks"]) {
 		defaultWebhook(webhook)
 	}
 }
 
 func defaultMutatingWebhooks(obj map[string]any) {
-	for webhook := range each(obj["webhooks"]) {
+	for webhook := range object.Each(obj["webhooks"]) {
 		defaultWebhook(webhook)
 		fill(webhook, "reinvocationPolicy", "Never")
 	}

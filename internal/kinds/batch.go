@@ -43,8 +43,8 @@ func defaultCronJob(obj map[string]any) {
 // defaultJobSpec completes what jobs and their templates share.
 func defaultJobSpec(spec map[string]any) {
 	defaultTemplate(child(spec, "template"))
-	for rule := range each(object.Value(spec, "podFailurePolicy", "rules")) {
-		for pattern := range each(rule["onPodConditions"]) {
+	for rule := range object.Each(object.Value(spec, "podFailurePolicy", "rules")) {
+		for pattern := range object.Each(rule["onPodConditions"]) {
 			fillZero(pattern, "status", "True")
 		}
 	}

@@ -27,13 +27,13 @@ func stampSigningRequest(obj, old map[string]any, by resource.Author) {
 		return
 	}
 	before := object.List(old, "status", "conditions")
-	for condition := range each(object.Value(obj, "status", "conditions")) {
+	for condition := range object.Each(object.Value(obj, "status", "conditions")) {
 		fill(condition, "lastUpdateTime", by.Now)
 		if condition["lastTransitionTime"] != nil {
 			continue
 		}
 		condition["lastTransitionTime"] = by.Now
-		for c := range each(before) {
+		for c := range object.Each(before) {
 			if same(c, condition, "type") && same(c, condition, "status") && c["lastTransitionTime"] != nil {
 				condition["lastTransitionTime"] = c["lastTransitionTime"]
 				break

@@ -69,7 +69,7 @@ func defaultSecret(obj map[string]any) {
 
 // prepareServiceAccount leaves of the references to secrets the names.
 func prepareServiceAccount(obj, _ map[string]any) {
-	for ref := range each(obj["secrets"]) {
+	for ref := range object.Each(obj["secrets"]) {
 		for member := range ref {
 			if member != "name" {
 				delete(ref, member)
@@ -79,8 +79,8 @@ func prepareServiceAccount(obj, _ map[string]any) {
 }
 
 func defaultEndpoints(obj map[string]any) {
-	for subset := range each(obj["subsets"]) {
-		for port := range each(subset["ports"]) {
+	for subset := range object.Each(obj["subsets"]) {
+		for port := range object.Each(subset["ports"]) {
 			fillZero(port, "protocol", "TCP")
 		}
 	}
@@ -96,7 +96,7 @@ func defaultResourceQuota(obj map[string]any) {
 // default is the maximum, what is not requested by default the default, else
 // the minimum.
 func defaultLimitRange(obj map[string]any) {
-	for item := range each(object.Value(obj, "spec", "limits")) {
+	for item := range object.Each(object.Value(obj, "spec", "limits")) {
 		if item["type"] == "Container" {
 			fillList(item, "default", object.Map(item, "max"))
 			fillList(item, "defaultRequest", object.Map(item, "default"))
@@ -149,7 +149,7 @@ func admitNode(obj, old map[string]any) {
 		return
 	}
 	spec := child(obj, "spec")
-	for t := range each(spec["taints"]) {
+	for t := range object.Each(spec["taints"]) {
 		if t["key"] == taint && t["effect"] == "NoSchedule" {
 			return
 		}

@@ -1,7 +1,5 @@
 package kinds
 
-import "iter"
-
 // The rules of defaulting are written with a few verbs on generic objects.
 // Objects are canonical when a rule sees them: an optional member that was not
 // sent is absent, one whose Go field has no omitempty is there with its zero.
@@ -30,18 +28,6 @@ func child(obj map[string]any, name string) map[string]any {
 	m := map[string]any{}
 	obj[name] = m
 	return m
-}
-
-// each are the objects in a list; none if it is no list.
-func each(list any) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		l, _ := list.([]any)
-		for _, e := range l {
-			if m, ok := e.(map[string]any); ok && !yield(m) {
-				return
-			}
-		}
-	}
 }
 
 // A member is a name with the value that fills it.

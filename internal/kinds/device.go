@@ -7,7 +7,7 @@ import (
 
 func defaultResourceClaim(obj map[string]any) {
 	defaultDeviceRequests(object.Map(obj, "spec"))
-	for result := range each(object.Value(obj, "status", "allocation", "devices", "results")) {
+	for result := range object.Each(object.Value(obj, "status", "allocation", "devices", "results")) {
 		defaultDeviceTolerations(result)
 	}
 }
@@ -19,11 +19,11 @@ func defaultResourceClaimTemplate(obj map[string]any) {
 // defaultDeviceRequests completes the requests of a claim's specification. In
 // v1beta1 a request for one class is the request itself.
 func defaultDeviceRequests(spec map[string]any) {
-	for request := range each(object.Value(spec, "devices", "requests")) {
+	for request := range object.Each(object.Value(spec, "devices", "requests")) {
 		if exactly := object.Map(request, "exactly"); exactly != nil {
 			defaultDeviceRequest(exactly)
 		}
-		for choice := range each(request["firstAvailable"]) {
+		for choice := range object.Each(request["firstAvailable"]) {
 			defaultDeviceRequest(choice)
 		}
 		if object.String(request, "deviceClassName") != "" {
@@ -41,7 +41,7 @@ func defaultDeviceRequest(request map[string]any) {
 }
 
 func defaultDeviceTolerations(request map[string]any) {
-	for toleration := range each(request["tolerations"]) {
+	for toleration := range object.Each(request["tolerations"]) {
 		fillZero(toleration, "operator", "Equal")
 	}
 }
@@ -63,7 +63,7 @@ func prepareResourceSlice(obj, _ map[string]any) {
 // level lower.
 func devices(slice map[string]any) func(yield func(map[string]any) bool) {
 	return func(yield func(map[string]any) bool) {
-		for device := range each(object.Value(slice, "spec", "devices")) {
+		for device := range object.Each(object.Value(slice, "spec", "devices")) {
 			if basic := object.Map(device, "basic"); basic != nil {
 				device = basic
 			}
@@ -77,7 +77,7 @@ func devices(slice map[string]any) func(yield func(map[string]any) bool) {
 // stampResourceSlice dates the taints of devices.
 func stampResourceSlice(obj, _ map[string]any, by resource.Author) {
 	for device := range devices(obj) {
-		for taint := range each(device["taints"]) {
+		for taint := range object.Each(device["taints"]) {
 			fill(taint, "timeAdded", by.Now)
 		}
 	}

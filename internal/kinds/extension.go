@@ -32,7 +32,7 @@ func prepareDefinition(obj, old map[string]any) {
 }
 
 func addStorageVersion(status, spec map[string]any) {
-	for version := range each(spec["versions"]) {
+	for version := range object.Each(spec["versions"]) {
 		if version["storage"] != true {
 			continue
 		}

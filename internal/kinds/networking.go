@@ -12,8 +12,8 @@ func defaultNetworkPolicy(obj map[string]any) {
 		spec["policyTypes"] = types
 	}
 	for _, direction := range []string{"ingress", "egress"} {
-		for rule := range each(spec[direction]) {
-			for port := range each(rule["ports"]) {
+		for rule := range object.Each(spec[direction]) {
+			for port := range object.Each(rule["ports"]) {
 				fill(port, "protocol", "TCP")
 			}
 		}
@@ -27,7 +27,7 @@ func defaultIngressClass(obj map[string]any) {
 }
 
 func defaultEndpointSlice(obj map[string]any) {
-	for port := range each(obj["ports"]) {
+	for port := range object.Each(obj["ports"]) {
 		fill(port, "name", "")
 		fill(port, "protocol", "TCP")
 	}
@@ -38,7 +38,7 @@ func prepareEndpointSlice(obj, old map[string]any) {
 	if old != nil && object.Equal(obj["endpoints"], old["endpoints"]) {
 		return
 	}
-	for endpoint := range each(obj["endpoints"]) {
+	for endpoint := range object.Each(obj["endpoints"]) {
 		delete(endpoint, "deprecatedTopology")
 	}
 }

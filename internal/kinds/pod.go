@@ -19,7 +19,7 @@ func defaultPod(pod map[string]any) {
 	fill(spec, "enableServiceLinks", true)
 	if object.Bool(spec, "hostNetwork") {
 		for c := range resourceful(spec) {
-			for port := range each(c["ports"]) {
+			for port := range object.Each(c["ports"]) {
 				if port["containerPort"] != int64(0) {
 					fillZero(port, "hostPort", port["containerPort"])
 				}
@@ -55,7 +55,7 @@ func defaultPodSpec(spec map[string]any) {
 	for c := range allContainers(spec) {
 		defaultContainer(c)
 	}
-	for v := range each(spec["volumes"]) {
+	for v := range object.Each(spec["volumes"]) {
 		defaultVolume(v)
 	}
 	roundList(spec["overhead"])
@@ -82,10 +82,10 @@ func defaultContainer(c map[string]any) {
 	}
 	fill(c, "terminationMessagePath", "/dev/termination-log")
 	fill(c, "terminationMessagePolicy", "File")
-	for port := range each(c["ports"]) {
+	for port := range object.Each(c["ports"]) {
 		fillZero(port, "protocol", "TCP")
 	}
-	for variable := range each(c["env"]) {
+	for variable := range object.Each(c["env"]) {
 		defaultFieldRef(object.Map(variable, "valueFrom"))
 		if key := object.Map(variable, "valueFrom", "fileKeyRef"); key != nil {
 			fill(key, "optional", false)
@@ -136,7 +136,7 @@ func defaultPodStatus(status map[string]any) {
 		status["podIP"] = ip
 	}
 	for _, name := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-		for c := range each(status[name]) {
+		for c := range object.Each(status[name]) {
 			roundList(c["allocatedResources"])
 			roundRequirements(c["resources"])
 		}
@@ -146,7 +146,7 @@ func defaultPodStatus(status map[string]any) {
 }
 
 func firstIP(status map[string]any) string {
-	for ip := range each(status["podIPs"]) {
+	for ip := range object.Each(status["podIPs"]) {
 		return object.String(ip, "ip")
 	}
 	return ""
@@ -171,7 +171,7 @@ func allContainers(spec map[string]any) iter.Seq[map[string]any] {
 func containersIn(spec map[string]any, lists ...string) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for _, name := range lists {
-			for c := range each(spec[name]) {
+			for c := range object.Each(spec[name]) {
 				if !yield(c) {
 					return
 				}
@@ -213,10 +213,10 @@ func preparePodStatus(pod, old map[string]any) {
 	inherit(status, oldStatus, "qosClass", "observedGeneration")
 	// Conditions of one type are told apart by their order.
 	known := map[any][]map[string]any{}
-	for c := range each(oldStatus["conditions"]) {
+	for c := range object.Each(oldStatus["conditions"]) {
 		known[c["type"]] = append(known[c["type"]], c)
 	}
-	for c := range each(status["conditions"]) {
+	for c := range object.Each(status["conditions"]) {
 		if same := known[c["type"]]; len(same) > 0 {
 			inherit(c, same[0], "observedGeneration")
 			known[c["type"]] = same[1:]
@@ -241,8 +241,8 @@ func dropDisabledPodFields(spec, old map[string]any) {
 	}
 	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
 		if !usesProjection(old, name) {
-			for v := range each(spec["volumes"]) {
-				for source := range each(object.Value(v, "projected", "sources")) {
+			for v := range object.Each(spec["volumes"]) {
+				for source := range object.Each(object.Value(v, "projected", "sources")) {
 					delete(source, name)
 				}
 			}
@@ -260,8 +260,8 @@ func usesStopSignal(spec map[string]any) bool {
 }
 
 func usesProjection(spec map[string]any, name string) bool {
-	for v := range each(spec["volumes"]) {
-		for source := range each(object.Value(v, "projected", "sources")) {
+	for v := range object.Each(spec["volumes"]) {
+		for source := range object.Each(object.Value(v, "projected", "sources")) {
 			if source[name] != nil {
 				return true
 			}
@@ -275,14 +275,14 @@ func usesProjection(spec map[string]any, name string) bool {
 func mergeMatchLabelKeys(spec, labels map[string]any) {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := object.Map(spec, "affinity", kind)
-		for preferred := range each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
+		for preferred := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
 			mergeLabelKeys(object.Map(preferred, "podAffinityTerm"), labels)
 		}
-		for term := range each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
+		for term := range object.Each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
 			mergeLabelKeys(term, labels)
 		}
 	}
-	for constraint := range each(spec["topologySpreadConstraints"]) {
+	for constraint := range object.Each(spec["topologySpreadConstraints"]) {
 		mergeLabelKeys(constraint, labels)
 	}
 }

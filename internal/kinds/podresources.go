@@ -71,10 +71,10 @@ func isHugePages(resource string) bool { return strings.HasPrefix(resource, "hug
 // stays, counts from its start on.
 func effective(spec map[string]any, kind string) map[string]any {
 	running, sidecars, starting := map[string]any{}, map[string]any{}, map[string]any{}
-	for c := range each(spec["containers"]) {
+	for c := range object.Each(spec["containers"]) {
 		addList(running, object.Map(c, "resources", kind))
 	}
-	for c := range each(spec["initContainers"]) {
+	for c := range object.Each(spec["initContainers"]) {
 		own := object.Map(c, "resources", kind)
 		if object.String(c, "restartPolicy") == "Always" {
 			addList(running, own)

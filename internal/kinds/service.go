@@ -19,7 +19,7 @@ func defaultService(obj map[string]any) {
 		}
 	}
 	fill(spec, "type", "ClusterIP")
-	for port := range each(spec["ports"]) {
+	for port := range object.Each(spec["ports"]) {
 		fill(port, "protocol", "TCP")
 		fillZero(port, "targetPort", port["port"])
 	}
@@ -32,7 +32,7 @@ func defaultService(obj map[string]any) {
 	case "LoadBalancer":
 		fill(spec, "internalTrafficPolicy", "Cluster")
 		fill(spec, "allocateLoadBalancerNodePorts", true)
-		for ingress := range each(object.Value(obj, "status", "loadBalancer", "ingress")) {
+		for ingress := range object.Each(object.Value(obj, "status", "loadBalancer", "ingress")) {
 			if object.String(ingress, "ip") != "" {
 				fill(ingress, "ipMode", "VIP")
 			}
@@ -89,7 +89,7 @@ func dropForType(spec, old map[string]any) {
 		dropSame(spec, old, "ipFamilyPolicy")
 	}
 	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
-		for port := range each(spec["ports"]) {
+		for port := range object.Each(spec["ports"]) {
 			delete(port, "nodePort")
 		}
 	}
@@ -127,7 +127,7 @@ func hasNewNodePort(spec, old map[string]any) bool {
 // nodePorts are the node ports of a service.
 func nodePorts(spec map[string]any) map[int64]bool {
 	out := map[int64]bool{}
-	for port := range each(spec["ports"]) {
+	for port := range object.Each(spec["ports"]) {
 		if n, _ := object.Int(port, "nodePort"); n != 0 {
 			out[n] = true
 		}
@@ -143,11 +143,11 @@ func keepAssigned(spec, old map[string]any) {
 	}
 	if assignsNodePorts(spec) && assignsNodePorts(old) {
 		assigned := map[string]int64{}
-		for port := range each(old["ports"]) {
+		for port := range object.Each(old["ports"]) {
 			assigned[object.String(port, "name")], _ = object.Int(port, "nodePort")
 		}
 		kept, requested := nodePorts(old), nodePorts(spec)
-		for port := range each(spec["ports"]) {
+		for port := range object.Each(spec["ports"]) {
 			n := assigned[object.String(port, "name")]
 			if n != 0 && !(kept[n] && requested[n]) {
 				fill(port, "nodePort", n)

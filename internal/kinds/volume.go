@@ -41,11 +41,11 @@ func defaultVolume(volume map[string]any) {
 	if image := object.Map(volume, "image"); image != nil && image["pullPolicy"] == nil {
 		image["pullPolicy"] = pullPolicy(object.String(image, "reference"))
 	}
-	for item := range each(object.Value(volume, "downwardAPI", "items")) {
+	for item := range object.Each(object.Value(volume, "downwardAPI", "items")) {
 		defaultFieldRef(item)
 	}
-	for source := range each(object.Value(volume, "projected", "sources")) {
-		for item := range each(object.Value(source, "downwardAPI", "items")) {
+	for source := range object.Each(object.Value(volume, "projected", "sources")) {
+		for item := range object.Each(object.Value(source, "downwardAPI", "items")) {
 			defaultFieldRef(item)
 		}
 		if token := object.Map(source, "serviceAccountToken"); token != nil {

@@ -59,7 +59,7 @@ func defaultStatefulSet(obj map[string]any) {
 	fill(spec, "replicas", int64(1))
 	fill(spec, "revisionHistoryLimit", int64(10))
 	defaultTemplate(child(spec, "template"))
-	for claim := range each(spec["volumeClaimTemplates"]) {
+	for claim := range object.Each(spec["volumeClaimTemplates"]) {
 		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		defaultClaim(claim)
 	}

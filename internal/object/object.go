@@ -7,6 +7,7 @@ package object
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 )
 
@@ -89,6 +90,29 @@ func Map(obj map[string]any, path ...string) map[string]any {
 func List(obj map[string]any, path ...string) []any {
 	l, _ := Value(obj, path...).([]any)
 	return l
+}
+
+// Each are the objects in a list; none if it is no list.
+func Each(list any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		l, _ := list.([]any)
+		for _, e := range l {
+			if m, ok := e.(map[string]any); ok && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// Condition is the first of status.conditions that is of the type and has the
+// status, or nil.
+func Condition(obj map[string]any, typ, status string) map[string]any {
+	for c := range Each(Value(obj, "status", "conditions")) {
+		if c["type"] == typ && c["status"] == status {
+			return c
+		}
+	}
+	return nil
 }
 
 // Strings is the list at the path with what is no string left out.

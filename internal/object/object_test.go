@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,6 +52,28 @@ func TestText(t *testing.T) {
 			assert.Equal(t, row.want, object.Text(pod(), row.path...))
 		})
 	}
+}
+
+func TestEach(t *testing.T) {
+	a, b := map[string]any{"name": "a"}, map[string]any{"name": "b"}
+	assert.Equal(t, []map[string]any{a, b}, slices.Collect(object.Each([]any{a, "no object", b})))
+	assert.Empty(t, slices.Collect(object.Each(a)), "an object is no list")
+	for first := range object.Each([]any{a, b}) {
+		assert.Equal(t, a, first)
+		break
+	}
+}
+
+func TestCondition(t *testing.T) {
+	ready := map[string]any{"type": "Ready", "status": "True", "reason": "first"}
+	obj := map[string]any{"status": map[string]any{"conditions": []any{
+		map[string]any{"type": "Ready", "status": "False"},
+		ready,
+		map[string]any{"type": "Ready", "status": "True", "reason": "second"},
+	}}}
+	assert.Equal(t, ready, object.Condition(obj, "Ready", "True"))
+	assert.Nil(t, object.Condition(obj, "Ready", "Unknown"))
+	assert.Nil(t, object.Condition(pod(), "Ready", "True"))
 }
 
 func TestIntegers(t *testing.T) {

@@ -136,7 +136,7 @@ func (s *podState) mainContainers() {
 		return
 	}
 	switch {
-	case running && podReady(s.row):
+	case running && object.Condition(s.obj, "Ready", "True") != nil:
 		s.word = "Running"
 	case failure != "":
 		s.word = failure
@@ -154,16 +154,6 @@ func exitWord(terminated map[string]any) string {
 		return "Signal:" + itoa(signal)
 	}
 	return "ExitCode:" + itoa(num(terminated, "exitCode"))
-}
-
-// podReady reports whether any Ready condition is true.
-func podReady(r row) bool {
-	for _, c := range objects(r.list("status", "conditions")) {
-		if object.String(c, "type") == "Ready" && object.String(c, "status") == "True" {
-			return true
-		}
-	}
-	return false
 }
 
 func readinessGates(r row) string {
