@@ -78,9 +78,7 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 	if err != nil {
 		return nil, cannotHandle(got, kind, err)
 	}
-	for _, text := range codec.Warnings(fieldErrors) {
-		r.warn(text)
-	}
+	r.warn(codec.Warnings(fieldErrors)...)
 	if format == codec.JSON {
 		keepCleared(body, obj)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -238,11 +239,20 @@ func (r *request) write(code int, contentType string, body []byte) {
 	r.w.Write(body)
 }
 
-// warn adds a Warning header to the answer.
+// warn adds Warning headers to the answer, those that it has left out. What the
+// server writes on its own behalf has no answer.
 //
 // See https://kubernetes.io/blog/2020/09/03/warnings/.
-func (r *request) warn(text string) {
-	r.w.Header().Add("Warning", "299 - "+quoteWarning(text))
+func (r *request) warn(texts ...string) {
+	if r.w == nil {
+		return
+	}
+	for _, text := range texts {
+		header := "299 - " + quoteWarning(text)
+		if !slices.Contains(r.w.Header()["Warning"], header) {
+			r.w.Header().Add("Warning", header)
+		}
+	}
 }
 
 // quoteWarning quotes as RFC 7230 does: control characters, which cannot be

@@ -86,6 +86,9 @@ func (r *request) prepareNew(obj map[string]any) error {
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}
+	if t.Warn != nil {
+		r.warn(t.Warn(obj, nil)...)
+	}
 	return nil
 }
 
@@ -141,14 +144,19 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	if !t.AnyFinalizer {
 		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
 	}
-	if t.Validate != nil && mode == writeObject {
+	switch {
+	case mode == writeObject && t.Validate != nil:
 		errs = append(errs, t.Validate(obj, old)...)
-	}
-	if mode == writeEphemeral {
+	case mode == writeStatus && t.ValidateStatus != nil:
+		errs = append(errs, t.ValidateStatus(obj, old)...)
+	case mode == writeEphemeral:
 		errs = append(errs, validateEphemeral(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
+	}
+	if mode == writeObject && t.Warn != nil {
+		r.warn(t.Warn(obj, old)...)
 	}
 	return nil
 }

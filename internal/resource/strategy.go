@@ -96,6 +96,13 @@ type Strategy struct {
 	// every type. On a creation old is nil.
 	Validate func(obj, old map[string]any) validation.List
 
+	// ValidateStatus does the same for a write to the status subresource.
+	ValidateStatus func(obj, old map[string]any) validation.List
+
+	// Warn, if not nil, is what a client is to be told of a valid object, in
+	// Warning headers. On a creation old is nil.
+	Warn func(obj, old map[string]any) []string
+
 	// AnyFinalizer takes finalizers that are neither standard nor qualified.
 	AnyFinalizer bool
 
