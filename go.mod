@@ -5,7 +5,9 @@ go 1.26.0
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/google/btree v1.1.3
+	github.com/google/gnostic-models v0.6.9
 	github.com/stretchr/testify v1.12.1
+	google.golang.org/protobuf v1.36.5
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	sigs.k8s.io/structured-merge-diff/v4 v4.6.0
 	sigs.k8s.io/yaml v1.6.0
@@ -18,4 +20,5 @@ require (
 	github.com/x448/float16 v0.8.4 // indirect
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

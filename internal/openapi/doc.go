@@ -3,7 +3,7 @@
 // version 2 document of everything at /openapi/v2, which is made out of the
 // others.
 //
-// Differs from kube-apiserver: documents are served as JSON only, not in the
-// protobuf forms of gnostic, and without Last-Modified; and the v2 definitions of
-// DeleteOptions and WatchEvent list the kinds of one group version, not of all.
+// Differs from kube-apiserver: documents are served without Last-Modified, and
+// the v2 definitions of DeleteOptions and WatchEvent list the kinds of one group
+// version, not of all.
 package openapi

@@ -10,10 +10,11 @@ import (
 // for concurrent use; services that serve the same Document share what is made
 // of it.
 type Document struct {
-	path string
-	hash func() (string, error)
-	json func() ([]byte, error)
-	v2   func() (*fragment, error)
+	path  string
+	hash  func() (string, error)
+	json  func() ([]byte, error)
+	proto func() ([]byte, error)
+	v2    func() (*fragment, error)
 }
 
 // NewDocument returns the document that the index names path, such as "api/v1"
@@ -29,6 +30,13 @@ func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 		}
 		b, err := d.json()
 		return fmt.Sprintf("%X", sha512.Sum512(b)), err
+	})
+	d.proto = sync.OnceValues(func() ([]byte, error) {
+		b, err := d.json()
+		if err != nil {
+			return nil, err
+		}
+		return protoV3(b)
 	})
 	d.v2 = sync.OnceValues(func() (*fragment, error) {
 		b, err := d.json()

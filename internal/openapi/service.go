@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/codec/accept"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -25,14 +24,14 @@ type Service struct {
 }
 
 type v2Document struct {
-	body []byte
-	etag string
+	json  []byte
+	proto func() ([]byte, error)
+	etag  string // in either form
 }
 
 const (
-	v2Path   = "/openapi/v2"
-	v3Path   = "/openapi/v3"
-	jsonType = "application/json"
+	v2Path = "/openapi/v2"
+	v3Path = "/openapi/v3"
 )
 
 // New returns a service of documents. Of two with the same path the later one
@@ -48,7 +47,11 @@ func New(documents []*Document, now func() time.Time) *Service {
 		if err != nil {
 			return nil, err
 		}
-		return &v2Document{body: body, etag: fmt.Sprintf("%X", sha512.Sum512(body))}, nil
+		return &v2Document{
+			json:  body,
+			proto: sync.OnceValues(func() ([]byte, error) { return protoV2(body) }),
+			etag:  fmt.Sprintf("%X", sha512.Sum512(body)),
+		}, nil
 	})
 	return s
 }
@@ -115,7 +118,8 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 		return nil
 	}
 	h := w.Header()
-	if !acceptsJSON(r) {
+	inProto, ok := wantsProto(r, v3Proto)
+	if !ok {
 		h.Set("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
 		return nil
@@ -124,12 +128,16 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 	if err != nil {
 		return err
 	}
-	body, err := d.json()
+	form, load := jsonForm, d.json
+	if inProto {
+		form, load = v3Proto, d.proto
+	}
+	body, err := load()
 	if err != nil {
 		return err
 	}
 	h.Set("Vary", "Accept")
-	h.Set("Content-Type", jsonType)
+	h.Set("Content-Type", form.contentType)
 	h.Set("Etag", `"`+hash+`"`)
 	if asked := r.URL.Query().Get("hash"); asked != "" {
 		if asked != hash {
@@ -144,7 +152,8 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 }
 
 func (s *Service) serveV2(w http.ResponseWriter, r *http.Request) error {
-	if !acceptsJSON(r) {
+	inProto, ok := wantsProto(r, v2Proto)
+	if !ok {
 		varyV2(w.Header())
 		w.WriteHeader(http.StatusNotAcceptable)
 		return nil
@@ -153,11 +162,18 @@ func (s *Service) serveV2(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	form, body := jsonForm, doc.json
+	if inProto {
+		form = v2Proto
+		if body, err = doc.proto(); err != nil {
+			return err
+		}
+	}
 	h := w.Header()
 	varyV2(h)
-	h.Set("Content-Type", jsonType)
+	h.Set("Content-Type", form.contentType)
 	h.Set("Etag", `"`+doc.etag+`"`)
-	serve(w, r, doc.body)
+	serve(w, r, body)
 	return nil
 }
 
@@ -168,19 +184,4 @@ func varyV2(h http.Header) { h["Vary"] = []string{"Accept-Encoding", "Accept"} }
 // serve writes a body or the range of it, or 304, that a request asks for.
 func serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// acceptsJSON reports whether JSON is among what a request accepts, however
-// little wanted.
-func acceptsJSON(r *http.Request) bool {
-	header := r.Header.Get("Accept")
-	if header == "" {
-		return true
-	}
-	for _, c := range accept.Parse(header) {
-		if c.Matches(jsonType) {
-			return true
-		}
-	}
-	return false
 }

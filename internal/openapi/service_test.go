@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/profile"
@@ -120,9 +123,13 @@ func TestServeDocument(t *testing.T) {
 		"protobuf or JSON": {
 			do: "GET " + path, code: 200,
 			headers: []string{"Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf, application/json;q=0.1"},
-			want:    http.Header{"Vary": {"Accept"}, "Content-Type": {"application/json"}, "Etag": {`"` + appsHash + `"`}},
+			want:    http.Header{"Vary": {"Accept"}, "Content-Type": {"application/com.github.proto-openapi.spec.v3.v1.0+protobuf"}, "Etag": {`"` + appsHash + `"`}},
 		},
-		"protobuf":        {do: "GET " + path, headers: []string{"Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"}, code: 406, want: http.Header{"Vary": {"Accept"}}},
+		"protobuf": {
+			do: "GET " + path, code: 200,
+			headers: []string{"Accept", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"},
+			want:    http.Header{"Vary": {"Accept"}, "Content-Type": {"application/com.github.proto-openapi.spec.v3.v1.0+protobuf"}, "Etag": {`"` + appsHash + `"`}},
+		},
 		"HTML":            {do: "GET " + path, headers: []string{"Accept", "text/html"}, code: 406, want: http.Header{"Vary": {"Accept"}}},
 		"unknown version": {do: "GET /openapi/v3/api/v2", code: 404, want: http.Header{}},
 		"unknown group":   {do: "GET /openapi/v3/apis/nope/v1", headers: []string{"Accept", "text/html"}, code: 404, want: http.Header{}},
@@ -136,10 +143,10 @@ func TestServeDocument(t *testing.T) {
 				w.Header().Del(of)
 			}
 			assert.Equal(t, row.want, w.Header())
-			if row.code == http.StatusOK && !strings.HasPrefix(row.do, "HEAD") {
+			full := row.code == http.StatusOK && !strings.HasPrefix(row.do, "HEAD")
+			assert.Equal(t, full, w.Body.Len() > 0)
+			if full && w.Header().Get("Content-Type") == "application/json" {
 				assert.True(t, json.Valid(w.Body.Bytes()))
-			} else {
-				assert.Zero(t, w.Body.Len())
 			}
 		})
 	}
@@ -237,7 +244,7 @@ func TestServeV2(t *testing.T) {
 		"not modified":         {"GET /openapi/v2", []string{"If-None-Match", etag}, 304},
 		"JSON less wanted":     {"GET /openapi/v2", []string{"Accept", "application/json;q=0.1, text/html"}, 200},
 		"HTML":                 {"GET /openapi/v2", []string{"Accept", "text/html"}, 406},
-		"protobuf":             {"GET /openapi/v2", []string{"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"}, 406},
+		"protobuf of v3":       {"GET /openapi/v2", []string{"Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"}, 406},
 		"hashes mean nothing":  {"GET /openapi/v2?hash=x", nil, 200},
 		"protobuf, else JSON":  {"GET /openapi/v2", []string{"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf,application/json"}, 200},
 		"header without types": {"GET /openapi/v2", []string{"Accept", "json"}, 406},
@@ -249,6 +256,28 @@ func TestServeV2(t *testing.T) {
 			assert.Equal(t, row.code == 200, w.Body.Len() > 0)
 		})
 	}
+}
+
+func TestProtobuf(t *testing.T) {
+	s := recorded()
+	t.Run("v3", func(t *testing.T) {
+		const path = "GET /openapi/v3/apis/apps/v1"
+		w := do(t, s, path, "Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")
+		var doc openapi_v3.Document
+		require.NoError(t, proto.Unmarshal(w.Body.Bytes(), &doc))
+		var same map[string]any
+		require.NoError(t, json.Unmarshal(do(t, s, path).Body.Bytes(), &same))
+		assert.Len(t, doc.Paths.Path, len(same["paths"].(map[string]any)))
+	})
+	t.Run("v2", func(t *testing.T) {
+		w := do(t, s, "GET /openapi/v2", "Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf, application/json;q=0.9")
+		assert.Equal(t, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", w.Header().Get("Content-Type"))
+		assert.Equal(t, do(t, s, "GET /openapi/v2").Header().Get("Etag"), w.Header().Get("Etag"), "both forms are one document")
+		var doc openapi_v2.Document
+		require.NoError(t, proto.Unmarshal(w.Body.Bytes(), &doc))
+		assert.Equal(t, "2.0", doc.Swagger)
+		assert.NotEmpty(t, doc.Definitions.AdditionalProperties)
+	})
 }
 
 func TestOldestProfileConverts(t *testing.T) {
