@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,11 @@ func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (O
 	if !ok {
 		return nil, fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
 	}
-	return item.Value.Decode(t), nil
+	o, err := item.Value.In(context.Background(), t)
+	if err != nil {
+		return nil, err
+	}
+	return o.Decode(t), nil
 }
 
 // List reads the objects of a resource past HTTP, in the order of namespaces
@@ -87,9 +92,16 @@ func (s *Server) List(resource string, options ...ReadOption) ([]Object, error) 
 		return nil, err
 	}
 	prefix := t.KeyPrefix(o.namespace)
-	var out []Object
+	var stored []*storage.Object
 	for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
-		out = append(out, item.Value.Decode(t))
+		stored = append(stored, item.Value)
+	}
+	if stored, err = storage.In(context.Background(), t, stored); err != nil {
+		return nil, err
+	}
+	out := make([]Object, len(stored))
+	for i, o := range stored {
+		out[i] = o.Decode(t)
 	}
 	return out, nil
 }

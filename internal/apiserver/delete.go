@@ -148,14 +148,18 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	if err := r.checkPreconditions(old, o); err != nil {
 		return nil, false, err
 	}
-	obj := old.Decode(t)
+	shown, err := old.In(r.ctx(), t)
+	if err != nil {
+		return nil, false, err
+	}
+	obj := shown.Decode(t)
 	meta := object.Meta(obj)
 	if t.Terminate != nil {
 		if !old.Terminating {
 			meta["deletionTimestamp"] = r.now()
 			setFinalizers(meta, r.dependentFinalizers(meta, o))
 			t.Terminate(obj)
-			out, err := r.replace(old, storage.New(t, obj), o.dryRun())
+			out, err := r.redraft(old, obj, o.dryRun())
 			return out, false, err
 		}
 		if !t.Deletable(obj) {
@@ -175,7 +179,7 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	if !graceful {
 		r.markDeleting(meta)
 	}
-	if out, err = r.replace(old, storage.New(t, obj), o.dryRun()); err != nil {
+	if out, err = r.redraft(old, obj, o.dryRun()); err != nil {
 		return nil, false, err
 	}
 	if seconds, _ := object.Int(meta, "deletionGracePeriodSeconds"); len(finalizers) > 0 || seconds > 0 {

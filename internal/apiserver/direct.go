@@ -37,7 +37,7 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	t := s.Registry().ForKind(resource.Kind{GroupVersion: gv, Kind: head.Kind})
-	if t == nil || t.Virtual() || t.Stored != t.GroupVersion {
+	if t == nil || t.Virtual() || t.Stored != t.GroupVersion && t.Versions == nil {
 		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, head.Kind, head.APIVersion)
 	}
 	obj, _, err := t.Codec.Decode(body, false)
@@ -58,7 +58,10 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 	if errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath); len(errs) > 0 {
 		return nil, status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}
-	draft := storage.New(t, obj)
+	draft, err := storage.Draft(r.ctx(), t, obj)
+	if err != nil {
+		return nil, err
+	}
 	var stored *storage.Object
 	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		stored = draft.At(tx.Revision())
@@ -66,6 +69,9 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if stored, err = stored.In(r.ctx(), t); err != nil {
 		return nil, err
 	}
 	return stored.Decode(t), nil

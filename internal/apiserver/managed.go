@@ -2,7 +2,9 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"unicode"
@@ -34,7 +36,11 @@ func (s *surface) ownershipOf(t *resource.Type) *ownership {
 }
 
 func (s *surface) newOwnership(t *resource.Type) *ownership {
-	o := &ownership{objects: s.trackedKind(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, t.Codec)}
+	kind := s.applyKind(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, t.Codec)
+	if t.Versions != nil {
+		kind.Convert = s.converter(t)
+	}
+	o := &ownership{objects: apply.New(kind)}
 	if len(t.Reset) > 0 {
 		o.fields = apply.Except(t.Reset...)
 	}
@@ -42,13 +48,40 @@ func (s *surface) newOwnership(t *resource.Type) *ownership {
 		o.status = apply.Except(t.StatusReset...)
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
-		o.scales = s.trackedKind(sub.Kind, t.Scale.Codec)
-		o.scale = apply.NewScale(t.GroupVersion.String(), map[string]string{t.GroupVersion.String(): strings.Join(t.Scale.Spec, ".")})
+		o.scales = apply.New(s.applyKind(sub.Kind, t.Scale.Codec))
+		o.scale = apply.NewScale(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return o
 }
 
-func (s *surface) trackedKind(kind resource.Kind, codec resource.Codec) *apply.Type {
+// replicasPaths are where each version of t keeps the number of its replicas.
+func replicasPaths(t *resource.Type) map[string]string {
+	paths := map[string]string{t.GroupVersion.String(): strings.Join(t.Scale.Spec, ".")}
+	for _, v := range t.Versions {
+		if v.Scale != nil {
+			paths[v.GroupVersion.String()] = strings.Join(v.Scale.Spec, ".")
+		}
+	}
+	return paths
+}
+
+// converter brings objects of t's resource to the versions that other managers
+// wrote in.
+func (s *surface) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
+	return func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
+		to := t.In(apiVersion)
+		if to == nil {
+			return nil, nil, fmt.Errorf("%w: %q", apply.ErrNoVersion, apiVersion)
+		}
+		objs, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})
+		if err != nil {
+			return nil, nil, err
+		}
+		return objs[0], s.ownershipOf(to).objects, nil
+	}
+}
+
+func (s *surface) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind {
 	zero, _, err := codec.Normalize(map[string]any{"kind": kind.Kind, "apiVersion": kind.GroupVersion.String()}, false)
 	if err != nil {
 		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
@@ -57,7 +90,7 @@ func (s *surface) trackedKind(kind resource.Kind, codec resource.Codec) *apply.T
 	if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
 		k.Schema = d
 	}
-	return apply.New(k)
+	return k
 }
 
 // tracked is the ownership in what the request's bodies are: objects or Scales.

@@ -40,7 +40,13 @@ type request struct {
 	out codec.Response // how the answer is to look
 }
 
-func (r *request) ctx() context.Context { return r.http.Context() }
+// ctx is the client's, the server's own where there is none.
+func (r *request) ctx() context.Context {
+	if r.http == nil {
+		return r.server.ctx
+	}
+	return r.http.Context()
+}
 
 // query is the parsed query; what cannot be parsed of it is left out.
 func (r *request) query() url.Values {

@@ -70,7 +70,7 @@ func (r *request) serveResource() error {
 		return r.bind()
 	case r.typ.Virtual():
 		return status.NotImplemented(fmt.Sprintf("%s %s", r.verb, r.groupResource()))
-	case r.typ.Stored != r.typ.GroupVersion:
+	case r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:
 		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.resource, r.typ.Stored, r.typ.GroupVersion))
 	case r.sub != nil:
 		return r.serveSubresource()
@@ -170,6 +170,10 @@ func (w *response) flush() error {
 // answer answers with a stored object, in the shape and media type that the
 // client asks for, or with what the subresource shows of it.
 func (r *request) answer(code int, o *storage.Object) error {
+	o, err := o.In(r.ctx(), r.typ)
+	if err != nil {
+		return err
+	}
 	if r.isScale() {
 		return r.answerJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'), r.typ.Scale.Codec.Wire())
 	}

@@ -97,7 +97,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	case version == 0:
 		after = s.Revision()
 	}
-	if st.cursor, err = s.Watch(st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
+	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
 		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 	for {
 		changes, err := st.cursor.Poll(watchBatch)
 		if err != nil {
-			return st.fail(status.Expired("The resourceVersion for the provided watch is too old."))
+			return st.fail(watchError(err))
 		}
 		for _, change := range changes {
 			if err := st.change(change); err != nil {
@@ -168,6 +168,14 @@ func (st *watchStream) run(initial *storage.Page) error {
 			return nil
 		}
 	}
+}
+
+// watchError words why a running watch cannot go on.
+func watchError(err error) error {
+	if errors.As(err, new(*storage.ExpiredError)) {
+		return status.Expired("The resourceVersion for the provided watch is too old.")
+	}
+	return err
 }
 
 // watchTimeout is how long a watch lasts.

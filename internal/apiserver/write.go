@@ -167,7 +167,10 @@ func (r *request) now() string { return timestamp(r.server.clock.Now()) }
 // insert stores a new object and returns it as stored. A dry run returns it
 // without a version.
 func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	draft := storage.New(r.typ, obj)
+	draft, err := storage.Draft(r.ctx(), r.typ, obj)
+	if err != nil {
+		return nil, err
+	}
 	key := r.typ.Key(draft.Namespace, draft.Name)
 	exists := func(o *storage.Object) error {
 		st := status.AlreadyExists(r.groupResource(), draft.Name)
@@ -187,7 +190,7 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 		return draft, nil
 	}
 	var stored *storage.Object
-	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if item, ok := tx.Get(key); ok {
 			return exists(item.Value)
 		}
@@ -196,6 +199,15 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 		return nil
 	})
 	return stored, err
+}
+
+// redraft is replace for an obj that is in the request's version.
+func (r *request) redraft(old *storage.Object, obj map[string]any, dryRun bool) (*storage.Object, error) {
+	draft, err := storage.Draft(r.ctx(), r.typ, obj)
+	if err != nil {
+		return nil, err
+	}
+	return r.replace(old, draft, dryRun)
 }
 
 // replace stores draft in place of old and returns it as stored; old itself if
@@ -256,7 +268,8 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 	return err
 }
 
-// A version is one state of an object: as it is stored, and decoded.
+// A version is one state of an object: as the request's type shows it, and
+// decoded.
 type version struct {
 	stored *storage.Object
 	object map[string]any
@@ -295,8 +308,12 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 }
 
 func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next successor) (*storage.Object, error) {
-	was := old.Decode(r.typ)
-	present := &version{old, was}
+	shown, err := old.In(r.ctx(), r.typ)
+	if err != nil {
+		return nil, err
+	}
+	was := shown.Decode(r.typ)
+	present := &version{shown, was}
 	body, err := next(present)
 	if err != nil {
 		return nil, err
@@ -315,7 +332,10 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 		return nil, err
 	}
 	obj = apply.KeepTimes(was, obj)
-	draft := storage.New(r.typ, obj)
+	draft, err := storage.Draft(r.ctx(), r.typ, obj)
+	if err != nil {
+		return nil, err
+	}
 	if r.finished(obj, was) {
 		if _, err := r.remove(old, o.dryRun()); err != nil {
 			return nil, err

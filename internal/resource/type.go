@@ -3,7 +3,10 @@
 // a CustomResourceDefinition fills the other, and no handler asks which.
 package resource
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // A GroupVersion names one version of one API group. The legacy group is "".
 type GroupVersion struct {
@@ -47,6 +50,16 @@ type Type struct {
 	// Prefix begins the store's keys of this resource: "/deployments.apps/".
 	Prefix string
 
+	// Versions are the types of this resource, one for each version of it, this
+	// one among them, whether they are served or not. It is nil where objects
+	// are kept as they are served: in one version, whose fields never change.
+	Versions []*Type
+
+	// Convert brings objects of the resource, which are in the versions that
+	// they say, to this type's version. They are the callee's. It is nil where
+	// Versions is.
+	Convert func(ctx context.Context, objs []map[string]any) ([]map[string]any, error)
+
 	// Codec reads and writes objects in this version.
 	Codec Codec
 
@@ -60,6 +73,30 @@ func (t *Type) Virtual() bool { return t.Strategy == nil }
 
 // Allows reports whether discovery lists the verb for the type.
 func (t *Type) Allows(verb string) bool { return slices.Contains(t.Verbs, verb) }
+
+// In returns the type of the resource in the version that objects give as
+// their apiVersion, or nil.
+func (t *Type) In(apiVersion string) *Type {
+	if t.GroupVersion.String() == apiVersion {
+		return t
+	}
+	for _, v := range t.Versions {
+		if v.GroupVersion.String() == apiVersion {
+			return v
+		}
+	}
+	return nil
+}
+
+// Storage is the type in the version that objects are kept in.
+func (t *Type) Storage() *Type {
+	for _, v := range t.Versions {
+		if v.GroupVersion == t.Stored {
+			return v
+		}
+	}
+	return t
+}
 
 // Key is the store's key of an object. namespace is "" for a cluster-scoped
 // type.

@@ -104,12 +104,12 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	}
 	page := &Page{Revision: view.Revision(), Remaining: -1}
 	if exact {
-		page.Items = func(yield func(*Object) bool) {
-			if item, ok := view.Get(prefix); ok && q.matches(item.Value) {
-				yield(item.Value)
+		page.Items, err = q.walk(ctx, t, func(yield func(*mvcc.Item[*Object]) bool) {
+			if item, ok := view.Get(prefix); ok {
+				yield(item)
 			}
-		}
-		return page, nil
+		})
+		return page, err
 	}
 	end := mvcc.PrefixEnd(prefix)
 	limit := q.Limit
@@ -117,14 +117,8 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		limit = 0 // the watch cache answers "any version" whole
 	}
 	if limit <= 0 {
-		page.Items = func(yield func(*Object) bool) {
-			for item := range view.Range(from, end) {
-				if q.matches(item.Value) && !yield(item.Value) {
-					return
-				}
-			}
-		}
-		return page, nil
+		page.Items, err = q.walk(ctx, t, view.Range(from, end))
+		return page, err
 	}
 	var items []*Object
 	var last string
@@ -134,8 +128,12 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 			more = true
 			break
 		}
-		if q.matches(item.Value) {
-			items = append(items, item.Value)
+		o, err := item.Value.In(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if q.matches(o) {
+			items = append(items, o)
 			last = item.Key
 		}
 	}
@@ -148,6 +146,35 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		}
 	}
 	return page, nil
+}
+
+// walk returns the objects of items that the selection wants, as t shows them.
+// Objects of a type without versions are read as they are walked.
+func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*mvcc.Item[*Object]]) (iter.Seq[*Object], error) {
+	if t.Versions == nil {
+		return func(yield func(*Object) bool) {
+			for item := range items {
+				if s.matches(item.Value) && !yield(item.Value) {
+					return
+				}
+			}
+		}, nil
+	}
+	var all []*Object
+	for item := range items {
+		all = append(all, item.Value)
+	}
+	all, err := In(ctx, t, all)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*Object) bool) {
+		for _, o := range all {
+			if s.matches(o) && !yield(o) {
+				return
+			}
+		}
+	}, nil
 }
 
 // resolve finds the version at which a query without a continue token reads;

@@ -24,6 +24,10 @@ type Object struct {
 	// Terminating tells that metadata.deletionTimestamp is set.
 	Terminating bool
 
+	// form is how the JSON was written; see In.
+	form  resource.Codec
+	views *views // nil for types that have no versions
+
 	json []byte // ended by a newline
 	meta int    // where `"metadata":` begins, after kind and apiVersion
 	// json[version:versionEnd] are the digits of the resourceVersion; both are
@@ -37,6 +41,7 @@ func New(t *resource.Type, obj map[string]any) *Object {
 	meta := object.Meta(obj)
 	delete(meta, "resourceVersion")
 	o := &Object{
+		form:        t.Codec,
 		Namespace:   strings.Clone(object.String(meta, "namespace")),
 		Name:        strings.Clone(object.String(meta, "name")),
 		UID:         strings.Clone(object.String(meta, "uid")),
@@ -51,6 +56,9 @@ func New(t *resource.Type, obj map[string]any) *Object {
 	}
 	o.json = append(t.Codec.Append(make([]byte, 0, 1024), obj), '\n')
 	o.meta = bytes.Index(o.json, []byte(`"metadata":`))
+	if t.Versions != nil {
+		o.views = &views{}
+	}
 	return o
 }
 
@@ -90,6 +98,9 @@ func (o *Object) At(rev mvcc.Revision) *Object {
 	head, tail := o.around()
 	out := *o
 	out.Revision = rev
+	if o.views != nil {
+		out.views = &views{}
+	}
 	b := make([]byte, 0, len(head)+len(versionMember)+20+len(tail))
 	b = append(b, head...)
 	b = append(b, versionMember...)

@@ -265,7 +265,7 @@ func TestCompactionOfEtcd(t *testing.T) {
 			h := told(t, row.uncached)
 			require.NoError(t, row.compact(h.s))
 			_, listErr := h.list(Query{Version: "3", Match: MatchExact})
-			_, watchErr := h.s.Watch(h.k, Selection{}, 3)
+			_, watchErr := h.s.Watch(t.Context(), h.k, Selection{}, 3)
 			if row.gone {
 				assert.ErrorAs(t, listErr, new(*ExpiredError))
 				assert.ErrorAs(t, watchErr, new(*ExpiredError))
@@ -344,7 +344,7 @@ func TestFutureVersion(t *testing.T) {
 //	7  a deleted          DELETED
 func TestWatchTransitions(t *testing.T) {
 	h := newHistory(t, false)
-	w, err := h.s.Watch(h.k, Selection{Match: func(o *Object) bool { return o.Labels["l"] == "x" }}, 1)
+	w, err := h.s.Watch(t.Context(), h.k, Selection{Match: func(o *Object) bool { return o.Labels["l"] == "x" }}, 1)
 	require.NoError(t, err)
 	defer w.Close()
 	h.put("ns", "a", "1", "x")

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -28,14 +29,16 @@ type Change struct {
 // A Watch is a cursor on the history of a selection. It belongs to one
 // goroutine.
 type Watch struct {
+	ctx       context.Context
+	typ       *resource.Type
 	selection Selection
 	cursor    *mvcc.Watcher[*Object]
 	changes   []Change
 }
 
 // Watch follows a selection from the first change after version; close it when
-// done. Errors: *ExpiredError.
-func (s *Store) Watch(t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
+// done. The context is for converting objects. Errors: *ExpiredError.
+func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
 	if after < s.oldest(t) {
 		return nil, &ExpiredError{}
 	}
@@ -44,12 +47,13 @@ func (s *Store) Watch(t *resource.Type, sel Selection, after mvcc.Revision) (*Wa
 	if err != nil {
 		return nil, &ExpiredError{}
 	}
-	return &Watch{selection: sel, cursor: cursor}, nil
+	return &Watch{ctx: ctx, typ: t, selection: sel, cursor: cursor}, nil
 }
 
 // Poll returns the next changes, about max at most, without waiting; none if
 // there are none. The slice is valid until the next call. It fails with an
-// *ExpiredError once compaction has overtaken the cursor.
+// *ExpiredError once compaction has overtaken the cursor, and when an object
+// cannot be converted.
 func (w *Watch) Poll(max int) ([]Change, error) {
 	w.changes = w.changes[:0]
 	for len(w.changes) == 0 {
@@ -61,7 +65,11 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 			break
 		}
 		for i := range events {
-			if c, ok := w.selection.change(&events[i]); ok {
+			c, ok, err := w.change(&events[i])
+			if err != nil {
+				return nil, err
+			}
+			if ok {
 				w.changes = append(w.changes, c)
 			}
 		}
@@ -80,19 +88,38 @@ func (w *Watch) Revision() mvcc.Revision { return w.cursor.Revision() }
 func (w *Watch) Close() { w.cursor.Close() }
 
 // change is what an event of the store means to the selection.
-func (s *Selection) change(e *mvcc.Event[*Object]) (Change, bool) {
-	before := e.Prev != nil && s.matches(e.Prev.Value)
-	after := e.Type == mvcc.Put && s.matches(e.Item.Value)
-	c := Change{Revision: e.Item.Modified}
-	switch {
-	case after && before:
-		c.Type, c.Object = Modified, e.Item.Value
-	case after:
-		c.Type, c.Object = Added, e.Item.Value
-	case before:
-		c.Type, c.Object = Deleted, e.Prev.Value
-	default:
-		return c, false
+func (w *Watch) change(e *mvcc.Event[*Object]) (c Change, ok bool, err error) {
+	var before, after *Object
+	if e.Prev != nil {
+		if before, err = w.selected(e.Prev.Value); err != nil {
+			return c, false, err
+		}
 	}
-	return c, true
+	if e.Type == mvcc.Put {
+		if after, err = w.selected(e.Item.Value); err != nil {
+			return c, false, err
+		}
+	}
+	c.Revision = e.Item.Modified
+	switch {
+	case after != nil && before != nil:
+		c.Type, c.Object = Modified, after
+	case after != nil:
+		c.Type, c.Object = Added, after
+	case before != nil:
+		c.Type, c.Object = Deleted, before
+	default:
+		return c, false, nil
+	}
+	return c, true, nil
+}
+
+// selected is the object as the watch shows it, nil if the selection is without
+// it.
+func (w *Watch) selected(o *Object) (*Object, error) {
+	o, err := o.In(w.ctx, w.typ)
+	if err != nil || !w.selection.matches(o) {
+		return nil, err
+	}
+	return o, nil
 }
