@@ -4,6 +4,8 @@
 // read this one description.
 package schema
 
+import "regexp"
+
 // A Schema describes one value. Schemas refer to each other, in circles where
 // Kubernetes' types do; they are immutable once made and safe for concurrent
 // use.
@@ -50,4 +52,58 @@ type Schema struct {
 	PreserveUnknownFields bool
 	// EmbeddedResource is a whole API object.
 	EmbeddedResource bool
+
+	// Constraints are what a value has to meet beyond having this structure. It
+	// is nil where there are none, as in all schemas of built-in kinds.
+	Constraints *Constraints
+}
+
+// Constraints are the value validations of a schema in a
+// CustomResourceDefinition, but for Required, which a Schema has by itself. A
+// nil limit is none.
+type Constraints struct {
+	Enum []any
+
+	Pattern              string
+	MinLength, MaxLength *int64
+
+	Minimum, Maximum                   *float64
+	ExclusiveMinimum, ExclusiveMaximum bool
+	MultipleOf                         *float64
+
+	MinItems, MaxItems           *int64
+	MinProperties, MaxProperties *int64
+
+	// Closed forbids members that are not in Properties, as
+	// additionalProperties: false does.
+	Closed bool
+
+	// The junctors have value validations only: a structure in them repeats that
+	// of the schema they stand in.
+	AllOf, AnyOf, OneOf []*Schema
+	Not                 *Schema
+
+	// Rules are x-kubernetes-validations.
+	Rules []Rule
+
+	// pattern is Pattern, nil if that is no regular expression.
+	pattern *regexp.Regexp
+	// format checks strings by the schema's Format, nil for one that means
+	// nothing.
+	format func(string) bool
+}
+
+// A Rule is a rule in the Common Expression Language about one value.
+type Rule struct {
+	Rule              string
+	Message           string
+	MessageExpression string
+	// Reason is that of the failure's cause; "" is FieldValueInvalid.
+	Reason string
+	// FieldPath leads from the value to the field that a failure is about; ""
+	// is the value itself.
+	FieldPath string
+	// OptionalOldSelf is whether oldSelf is an optional, so that the rule holds
+	// for creations too.
+	OptionalOldSelf bool
 }

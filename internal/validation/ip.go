@@ -68,6 +68,16 @@ func parseCIDR(s string) (net.IP, *net.IPNet) {
 	return ip, &net.IPNet{IP: ip.Mask(mask), Mask: mask}
 }
 
+// IsIP reports whether s is an IP address, where groups may begin with zeros.
+func IsIP(s string) bool { return parseIP(s).IsValid() }
+
+// IsCIDR reports whether s is an address and the length of a prefix, where
+// groups may begin with zeros.
+func IsCIDR(s string) bool {
+	_, network := parseCIDR(s)
+	return network != nil
+}
+
 // IP checks the canonical text of an IP address.
 func IP(s string, path *Path) List {
 	list := LegacyIP(s, nil, path)

@@ -1,0 +1,217 @@
+package schema
+
+import (
+	"encoding/hex"
+	"net"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// checkedFormat is the schema's format, "" for one that means nothing for its
+// type.
+func (s *Schema) checkedFormat() string {
+	known := false
+	switch {
+	case s.IntOrString || s.Type == "string" || s.Type == "":
+		known = stringFormats[undashed(s.Format)] != nil
+	case s.Type == "integer":
+		known = s.Format == "int32" || s.Format == "int64"
+	case s.Type == "number":
+		known = s.Format == "float" || s.Format == "double"
+	}
+	if !known {
+		return ""
+	}
+	return s.Format
+}
+
+// format is the check of the schema's strings, nil for none.
+func (s *Schema) format() func(string) bool {
+	return stringFormats[undashed(s.checkedFormat())]
+}
+
+// undashed is a format's name as formats are told apart: date-time and datetime
+// are one.
+func undashed(format string) string { return strings.ReplaceAll(format, "-", "") }
+
+// stringFormats are the formats that a CustomResourceDefinition can give a
+// string.
+var stringFormats = map[string]func(string) bool{
+	"bsonobjectid": func(s string) bool {
+		id, err := hex.DecodeString(s)
+		return err == nil && len(id) == 12
+	},
+	"uri": func(s string) bool {
+		_, err := url.ParseRequestURI(s)
+		return err == nil
+	},
+	"email": func(s string) bool {
+		address, err := mail.ParseAddress(s)
+		return err == nil && address.Address != ""
+	},
+	"hostname": isHostname,
+	"ipv4":     func(s string) bool { return validation.IsIP(s) && strings.Contains(s, ".") },
+	"ipv6":     func(s string) bool { return net.ParseIP(s) != nil && strings.Contains(s, ":") },
+	"cidr":     validation.IsCIDR,
+	"mac": func(s string) bool {
+		_, err := net.ParseMAC(s)
+		return err == nil
+	},
+	"uuid":       matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid3":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid4":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid5":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"isbn":       func(s string) bool { return isISBN10(s) || isISBN13(s) },
+	"isbn10":     isISBN10,
+	"isbn13":     isISBN13,
+	"creditcard": isCreditCard,
+	"ssn":        func(s string) bool { return len(s) == 11 && ssn(s) },
+	"hexcolor":   matching(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"rgbcolor":   matching(`^rgb\(\s*` + colour + `\s*,\s*` + colour + `\s*,\s*` + colour + `\s*\)$`),
+	"byte":       matching(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),
+	"password":   func(string) bool { return true },
+	"date":       isDate,
+	"datetime":   isDateTime,
+	"duration":   isDuration,
+
+	"k8sshortname": func(s string) bool { return len(validation.DNS1123Label(s)) == 0 },
+	"k8slongname":  isLongName,
+}
+
+const colour = `(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])`
+
+var (
+	ssn         = matching(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`)
+	hostname    = matching(`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`)
+	isLongForm  = matching(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	clock       = expression(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
+	creditCard  = matching(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
+	isbn10Form  = matching(`^(?:[0-9]{9}X|[0-9]{10})$`)
+	isbn13Form  = matching(`^(?:[0-9]{13})$`)
+	separators  = expression(`[\s-]+`)
+	noDigits    = expression(`[^0-9]+`)
+	anyDuration = expression(`(\d+)\s*([A-Za-zµ]+)`)
+)
+
+// expression compiles a regular expression when it is first needed.
+func expression(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
+// matching checks strings by a regular expression.
+func matching(s string) func(string) bool {
+	re := expression(s)
+	return func(s string) bool { return re().MatchString(s) }
+}
+
+func isHostname(s string) bool {
+	if len(s) > 255 || !hostname(s) {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if len(label) > 63 {
+			return false
+		}
+	}
+	return true
+}
+
+func isLongName(s string) bool { return len(s) <= 253 && isLongForm(s) }
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+func isDateTime(s string) bool {
+	parts := strings.Split(strings.ToLower(s), "t")
+	if len(parts) < 2 || !isDate(parts[0]) {
+		return false
+	}
+	m := clock().FindStringSubmatch(parts[1])
+	return m != nil && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
+}
+
+// isDuration takes Go's durations, and texts with at least one number and unit
+// of Scala's in them.
+func isDuration(s string) bool {
+	if _, err := time.ParseDuration(s); err == nil {
+		return true
+	}
+	known := false
+	for _, m := range anyDuration().FindAllStringSubmatch(s, -1) {
+		if len(m[1]) > 18 {
+			return false
+		}
+		known = known || isUnit(strings.ToLower(m[2]))
+	}
+	return known
+}
+
+// isUnit reports whether a word is a unit of time: one of its short names, or
+// begins as its long one does.
+func isUnit(word string) bool {
+	for _, names := range [][]string{
+		{"ns", "nano"}, {"us", "µs", "micro"}, {"ms", "milli"}, {"s", "sec"},
+		{"m", "min"}, {"h", "hr", "hour"}, {"d", "day"}, {"w", "wk", "week"},
+	} {
+		last := len(names) - 1
+		for i, name := range names {
+			if word == name || i == last && strings.HasPrefix(word, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isISBN10(s string) bool {
+	s = separators().ReplaceAllString(s, "")
+	if !isbn10Form(s) {
+		return false
+	}
+	sum := 0
+	for i := range 10 {
+		digit := int(s[i] - '0')
+		if s[i] == 'X' {
+			digit = 10
+		}
+		sum += (i + 1) * digit
+	}
+	return sum%11 == 0
+}
+
+func isISBN13(s string) bool {
+	s = separators().ReplaceAllString(s, "")
+	if !isbn13Form(s) {
+		return false
+	}
+	sum := 0
+	for i := range 13 {
+		sum += int(s[i]-'0') * (1 + i%2*2)
+	}
+	return sum%10 == 0
+}
+
+// isCreditCard checks the last digit of a card's number by Luhn's algorithm.
+func isCreditCard(s string) bool {
+	s = noDigits().ReplaceAllString(s, "")
+	if !creditCard(s) {
+		return false
+	}
+	sum := 0
+	for i := range len(s) {
+		digit := int(s[len(s)-1-i] - '0')
+		if i%2 == 1 {
+			digit *= 2
+		}
+		sum += digit/10 + digit%10
+	}
+	return sum%10 == 0
+}

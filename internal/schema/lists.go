@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// ValidateLists checks that the elements of sets differ, and those of map lists
+// in their keys. The path is that of the value; nil is the top of an object.
+func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
+	if s == nil {
+		return nil
+	}
+	var list validation.List
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			list = append(list, s.Member(name).ValidateLists(v[name], s.path(path, name))...)
+		}
+	case []any:
+		switch s.ListType {
+		case "set":
+			list = repeated(v, path)
+		case "map":
+			list = s.repeatedKeys(v, path)
+		}
+		for i, elem := range v {
+			list = append(list, s.Items.ValidateLists(elem, path.Index(i))...)
+		}
+	}
+	return list
+}
+
+// repeated reports the second of equal elements, and no further ones.
+func repeated(elems []any, path *validation.Path) validation.List {
+	var list validation.List
+	seen := make(map[any]int, len(elems))
+	for i, elem := range elems {
+		key := elem
+		switch elem.(type) {
+		case map[string]any, []any:
+			text, err := json.Marshal(elem)
+			if err != nil {
+				return validation.List{validation.Invalid(path.Index(i), elem, "internal error")}
+			}
+			key = encoded(text)
+		}
+		if seen[key]++; seen[key] == 2 {
+			list = append(list, validation.Duplicate(path.Index(i), elem))
+		}
+	}
+	return list
+}
+
+// encoded is the JSON of a value that cannot be a key itself, and no string.
+type encoded string
+
+// repeatedKeys reports the second of elements with equal keys. Elements that
+// lack a key are equal in it, a null among them.
+func (s *Schema) repeatedKeys(elems []any, path *validation.Path) validation.List {
+	keys := make([]any, len(elems))
+	for i, elem := range elems {
+		obj, ok := elem.(map[string]any)
+		if !ok && elem != nil {
+			return validation.List{validation.Invalid(path.Index(i), elem, "must be an object for an array of list-type map")}
+		}
+		key := map[string]any{}
+		for _, name := range s.ListMapKeys {
+			if v, ok := obj[name]; ok {
+				key[name] = v
+			}
+		}
+		keys[i] = key
+	}
+	return repeated(keys, path)
+}

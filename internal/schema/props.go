@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// FromProps returns the schema that a version of a CustomResourceDefinition has
+// as its openAPIV3Schema, in canonical form. It keeps parts of props, which must
+// not change after that.
+//
+// Its error is for a schema that no objects can be served by, in the words of a
+// condition's message: one with keywords that are not supported.
+func FromProps(props map[string]any) (*Schema, error) {
+	p := keywords(props)
+	if err := p.unsupported(); err != nil {
+		return nil, err
+	}
+	s := &Schema{
+		Type:             p.text("type"),
+		Format:           p.text("format"),
+		Required:         p.texts("required"),
+		Default:          p["default"],
+		HasDefault:       p["default"] != nil,
+		Nullable:         p.flag("nullable"),
+		ListType:         p.text("x-kubernetes-list-type"),
+		ListMapKeys:      p.texts("x-kubernetes-list-map-keys"),
+		MapType:          p.text("x-kubernetes-map-type"),
+		IntOrString:      p.flag("x-kubernetes-int-or-string"),
+		EmbeddedResource: p.flag("x-kubernetes-embedded-resource"),
+	}
+	s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
+
+	var err error
+	if properties := p.object("properties"); len(properties) > 0 {
+		s.Properties = make(map[string]*Schema, len(properties))
+		for name, property := range properties {
+			if s.Properties[name], err = fromAny(property); err != nil {
+				return nil, err
+			}
+		}
+	}
+	closed := false
+	switch additional := p["additionalProperties"].(type) {
+	case bool:
+		s.Additional, closed = &Schema{}, !additional
+	case map[string]any:
+		if s.Additional, err = FromProps(additional); err != nil {
+			return nil, err
+		}
+	}
+	if items, ok := p["items"].(map[string]any); ok {
+		if s.Items, err = FromProps(items); err != nil {
+			return nil, err
+		}
+	}
+	s.Constraints, err = p.constraints(s.format(), closed)
+	return s, err
+}
+
+// fromAny is FromProps for a value that should be props.
+func fromAny(v any) (*Schema, error) {
+	props, _ := v.(map[string]any)
+	return FromProps(props)
+}
+
+// keywords is a schema as a CustomResourceDefinition spells it.
+type keywords map[string]any
+
+// unsupported reports the first keyword that keeps the schema from being
+// structural and that nothing can be said about.
+func (p keywords) unsupported() error {
+	for _, keyword := range []struct{ name, said string }{
+		{"id", "id"}, {"$schema", "schema"}, {"$ref", "$ref"},
+		{"patternProperties", "patternProperties"}, {"dependencies", "dependencies"},
+		{"additionalItems", "additionalItems"}, {"definitions", "definitions"},
+	} {
+		if p.has(keyword.name) {
+			return fmt.Errorf("OpenAPIV3Schema '%s' is not supported", keyword.said)
+		}
+	}
+	if preserve, ok := p["x-kubernetes-preserve-unknown-fields"].(bool); ok && !preserve {
+		return errors.New("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")
+	}
+	if _, ok := p["items"].([]any); ok {
+		return errors.New("OpenAPIV3Schema 'items' must be a schema, but is an array")
+	}
+	return nil
+}
+
+// constraints reads the value validations, nil for none.
+func (p keywords) constraints(format func(string) bool, closed bool) (*Constraints, error) {
+	c := Constraints{
+		Enum:             p.list("enum"),
+		Pattern:          p.text("pattern"),
+		MinLength:        p.integer("minLength"),
+		MaxLength:        p.integer("maxLength"),
+		Minimum:          p.number("minimum"),
+		Maximum:          p.number("maximum"),
+		ExclusiveMinimum: p.flag("exclusiveMinimum"),
+		ExclusiveMaximum: p.flag("exclusiveMaximum"),
+		MultipleOf:       p.number("multipleOf"),
+		MinItems:         p.integer("minItems"),
+		MaxItems:         p.integer("maxItems"),
+		MinProperties:    p.integer("minProperties"),
+		MaxProperties:    p.integer("maxProperties"),
+		Closed:           closed,
+		Rules:            p.rules(),
+		format:           format,
+	}
+	if c.Pattern != "" {
+		c.pattern, _ = regexp.Compile(c.Pattern)
+	}
+	for _, junctor := range []struct {
+		keyword string
+		to      *[]*Schema
+	}{{"allOf", &c.AllOf}, {"anyOf", &c.AnyOf}, {"oneOf", &c.OneOf}} {
+		for _, v := range p.list(junctor.keyword) {
+			s, err := fromAny(v)
+			if err != nil {
+				return nil, err
+			}
+			*junctor.to = append(*junctor.to, s)
+		}
+	}
+	if not, ok := p["not"].(map[string]any); ok {
+		var err error
+		if c.Not, err = FromProps(not); err != nil {
+			return nil, err
+		}
+	}
+	if c.empty() {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+// empty reports whether the constraints allow everything.
+func (c *Constraints) empty() bool {
+	return c.Enum == nil && c.Pattern == "" && c.MinLength == nil && c.MaxLength == nil &&
+		c.Minimum == nil && c.Maximum == nil && c.MultipleOf == nil &&
+		c.MinItems == nil && c.MaxItems == nil && c.MinProperties == nil && c.MaxProperties == nil &&
+		!c.Closed && c.AllOf == nil && c.AnyOf == nil && c.OneOf == nil && c.Not == nil &&
+		c.Rules == nil && c.format == nil
+}
+
+// rules reads x-kubernetes-validations.
+func (p keywords) rules() []Rule {
+	var rules []Rule
+	for _, v := range p.list("x-kubernetes-validations") {
+		r, _ := v.(map[string]any)
+		rule := keywords(r)
+		rules = append(rules, Rule{
+			Rule:              rule.text("rule"),
+			Message:           rule.text("message"),
+			MessageExpression: rule.text("messageExpression"),
+			Reason:            rule.text("reason"),
+			FieldPath:         rule.text("fieldPath"),
+			OptionalOldSelf:   rule.flag("optionalOldSelf"),
+		})
+	}
+	return rules
+}
+
+// has reports whether the keyword says anything.
+func (p keywords) has(keyword string) bool {
+	switch v := p[keyword].(type) {
+	case nil:
+		return false
+	case string:
+		return v != ""
+	case map[string]any:
+		return len(v) > 0 || keyword == "additionalItems"
+	}
+	return true
+}
+
+func (p keywords) text(keyword string) string {
+	s, _ := p[keyword].(string)
+	return s
+}
+
+func (p keywords) flag(keyword string) bool {
+	b, _ := p[keyword].(bool)
+	return b
+}
+
+func (p keywords) list(keyword string) []any {
+	l, _ := p[keyword].([]any)
+	return l
+}
+
+func (p keywords) object(keyword string) map[string]any {
+	m, _ := p[keyword].(map[string]any)
+	return m
+}
+
+func (p keywords) texts(keyword string) []string {
+	var texts []string
+	for _, v := range p.list(keyword) {
+		if s, ok := v.(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}
+
+func (p keywords) integer(keyword string) *int64 {
+	if i, ok := p[keyword].(int64); ok {
+		return &i
+	}
+	return nil
+}
+
+func (p keywords) number(keyword string) *float64 {
+	switch n := p[keyword].(type) {
+	case int64:
+		f := float64(n)
+		return &f
+	case float64:
+		return &n
+	}
+	return nil
+}
