@@ -144,3 +144,25 @@ func format(n *big.Int, notation byte) string {
 	}
 	return text
 }
+
+// nonzero reports whether a quantity is not 0.
+func nonzero(q string) bool { return q != "" && q != "0" && compare(q, "0") != 0 }
+
+var billion = big.NewInt(1e9)
+
+// isWhole reports whether a quantity is a whole number.
+func isWhole(q string) bool {
+	n, _ := nanos(q)
+	return new(big.Int).Rem(n, billion).Sign() == 0
+}
+
+// roundToUnits rounds a quantity up, away from zero, to a whole number.
+func roundToUnits(q string) string {
+	if isWhole(q) {
+		return q
+	}
+	n, notation := nanos(q)
+	n, rest := n.QuoRem(n, billion, new(big.Int))
+	n.Add(n, big.NewInt(int64(rest.Sign())))
+	return format(n.Mul(n, billion), notation)
+}

@@ -530,3 +530,62 @@ func NonNegative(n int64, path *Path) List {
 	}
 	return List{Invalid(path, n, "must be greater than or equal to 0")}
 }
+
+const signerMaxLength = 2*(DNS1123SubdomainMaxLength+1) + DNS1123LabelMaxLength
+
+// SignerName checks the name of who signs certificates: a domain, a slash and a
+// path of subdomains, "example.com/signer-name".
+func SignerName(s string, path *Path) List {
+	if s == "" {
+		return List{Required(path, "")}
+	}
+	domain, rest, ok := strings.Cut(s, "/")
+	if !ok || strings.Contains(rest, "/") {
+		return List{Invalid(path, s, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
+	}
+	var list List
+	if len(domain) > DNS1123SubdomainMaxLength {
+		list = append(list, TooLong(path, DNS1123SubdomainMaxLength))
+	}
+	list = append(list, eachPart(path, domain, DNS1123Label)...)
+	if !strings.Contains(domain, ".") {
+		list = append(list, Invalid(path, domain, "should be a domain with at least two segments separated by dots"))
+	}
+	list = append(list, eachPart(path, rest, DNS1123Subdomain)...)
+	if len(s) > signerMaxLength {
+		list = append(list, TooLong(path, signerMaxLength))
+	}
+	return list
+}
+
+// eachPart checks what dots separate in s, up to the first that is wrong.
+func eachPart(path *Path, s string, format func(string) []string) List {
+	for part := range strings.SplitSeq(s, ".") {
+		var list List
+		for _, m := range format(part) {
+			list = append(list, Invalid(path, s, fmt.Sprintf("validating label %q: %s", part, m)))
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+// The format of the names of kernel parameters.
+const (
+	SysctlMaxLength = 253
+	SysctlRE        = `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
+)
+
+// IsSysctl reports whether s is the name of a kernel parameter: segments of
+// lower case letters, digits and inner dashes and underscores, joined by dots or
+// slashes.
+func IsSysctl(s string) bool {
+	for segment := range strings.SplitSeq(strings.ReplaceAll(s, "/", "."), ".") {
+		if !enclosed(segment, lower|digit, lower|digit|dash|underscore, lower|digit) {
+			return false
+		}
+	}
+	return len(s) <= SysctlMaxLength
+}
