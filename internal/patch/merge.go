@@ -1,7 +1,10 @@
 package patch
 
 import (
+	"bytes"
 	"errors"
+	"maps"
+	"slices"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
@@ -31,4 +34,59 @@ func Merge(doc, patch []byte) ([]byte, error) {
 		return nil, &MalformedError{err.Error()}
 	}
 	return out, err
+}
+
+// MergeObject is Merge for an object in generic form. It changes neither
+// argument; what the patch leaves alone is shared by both objects.
+//
+// It reports false where the text has a say in what becomes of it, and Merge is
+// to decide: if the patch is malformed or no object, or brings numbers that are
+// no int64, or nulls beside those that delete a member.
+func MergeObject(obj map[string]any, patch []byte) (merged map[string]any, ok bool) {
+	if !bytes.HasPrefix(bytes.TrimLeft(patch, " \t\r\n"), []byte("{")) {
+		return nil, false
+	}
+	changes, _, err := wire.DecodeUntyped(patch, wire.DecodeOptions{})
+	if err != nil {
+		return nil, false
+	}
+	return mergeMembers(obj, changes)
+}
+
+func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) {
+	merged = maps.Clone(obj)
+	for name, change := range changes {
+		old, isObject := obj[name].(map[string]any)
+		next, changesObject := change.(map[string]any)
+		switch {
+		case change == nil:
+			delete(merged, name)
+		case isObject && changesObject:
+			if merged[name], ok = mergeMembers(old, next); !ok {
+				return nil, false
+			}
+		case !plain(change):
+			return nil, false
+		default:
+			merged[name] = change
+		}
+	}
+	return merged, true
+}
+
+// plain reports whether a value is without nulls and fractions.
+func plain(v any) bool {
+	switch v := v.(type) {
+	case nil, float64:
+		return false
+	case map[string]any:
+		for _, member := range v {
+			if !plain(member) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(v, func(element any) bool { return !plain(element) })
+	}
+	return true
 }

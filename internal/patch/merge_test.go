@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 func TestMerge(t *testing.T) {
@@ -52,15 +53,63 @@ func TestCheckMerge(t *testing.T) {
 	assert.EqualError(t, err, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}")
 }
 
-// FuzzMerge checks that a patch that applies leaves JSON behind.
+func TestMergeObject(t *testing.T) {
+	list := []any{int64(1)}
+	obj := map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}
+	for _, tt := range []struct {
+		name, patch string
+		want        map[string]any // nil: the text decides
+	}{
+		{"nothing", `{}`, obj},
+		{"objects are merged", `{"a":{"c":1}}`, map[string]any{"a": map[string]any{"b": list, "c": int64(1)}, "e": nil}},
+		{"null deletes", `{"a":{"b":null},"x":null}`, map[string]any{"a": map[string]any{"c": "d"}, "e": nil}},
+		{"an object takes the place of a value", `{"e":{"f":[{}]}}`, map[string]any{"a": obj["a"], "e": map[string]any{"f": []any{map[string]any{}}}}},
+		{"null in what is new", `{"e":{"f":null}}`, nil},
+		{"null in a list", `{"e":[null]}`, nil},
+		{"fraction", `{"a":{"c":1.5}}`, nil},
+		{"large number", `{"a":{"c":[9223372036854775808]}}`, nil},
+		{"list", `[1]`, nil},
+		{"null", `null`, nil},
+		{"malformed", `{} x`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := patch.MergeObject(obj, []byte(tt.patch))
+			assert.Equal(t, tt.want != nil, ok)
+			assert.Equal(t, tt.want, got)
+			assert.Equal(t, map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}, obj, "the argument stays as it is")
+		})
+	}
+}
+
+// FuzzMerge checks that a patch that applies leaves JSON behind, and that the
+// generic form and the text are merged alike.
 func FuzzMerge(f *testing.F) {
-	f.Add([]byte(`{"a":{"x":1,"y":null},"b":[null,{"z":null}]}`))
-	f.Add([]byte(`[{"a":null}]`))
+	const doc = `{"a":{"x":3,"y":{}},"b":[1,{"y":2}],"c":"d"}`
+	for _, body := range []string{
+		`{"a":{"x":1,"y":null},"b":[null,{"z":null}]}`,
+		`[{"a":null}]`,
+		` { "c" : 1.50e3 , "c" : {"n":[{}]}, "\u0061":{"y":[{"n":1}]} } `,
+		`{"b":{"n":"<&>\"\\  \u2029"},"z":-0,"y":true}`,
+		`{"a":{"x":{"n":{}}},"b":null,"c":null}`,
+		`{} x`, `"`, ``,
+	} {
+		f.Add([]byte(body))
+	}
+	obj, _, err := wire.DecodeUntyped([]byte(doc), wire.DecodeOptions{})
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, _ = patch.CheckMerge(body)
-		out, err := patch.Merge([]byte(`{"a":{"x":null},"b":[1,{"y":2}]}`), body)
-		if err == nil {
-			assert.True(t, json.Valid(out), "%s", out)
+		text, err := patch.Merge([]byte(doc), body)
+		merged, ok := patch.MergeObject(obj, body)
+		if err != nil {
+			assert.False(t, ok, "%v", err)
+			return
+		}
+		assert.True(t, json.Valid(text), "%s", text)
+		if ok {
+			want, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, want, merged)
 		}
 	})
 }
