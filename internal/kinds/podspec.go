@@ -144,9 +144,9 @@ func (r *podRules) checkResourceClaims() {
 		}
 		switch named, templated := claim.has("resourceClaimName"), claim.has("resourceClaimTemplateName"); {
 		case named && templated:
-			claim.note(validation.Invalid(claim.path, internal("PodResourceClaim", claim.obj), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+			claim.note(validation.Invalid(claim.path, internal("core.PodResourceClaim", claim.obj), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
 		case !named && !templated:
-			claim.note(validation.Invalid(claim.path, internal("PodResourceClaim", claim.obj), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
+			claim.note(validation.Invalid(claim.path, internal("core.PodResourceClaim", claim.obj), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
 		}
 		for _, name := range []string{"resourceClaimName", "resourceClaimTemplateName"} {
 			if claim.has(name) {

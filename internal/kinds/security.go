@@ -49,7 +49,7 @@ func (r *podRules) checkContainerSecurity(p part) {
 	p.ifGiven("seccompProfile", seccompProfile)
 	if p.obj["allowPrivilegeEscalation"] == false {
 		escalates := func(how string) {
-			p.note(validation.Invalid(p.path, internal("SecurityContext", p.obj), "cannot set `allowPrivilegeEscalation` to false and "+how))
+			p.note(validation.Invalid(p.path, internal("core.SecurityContext", p.obj), "cannot set `allowPrivilegeEscalation` to false and "+how))
 		}
 		if p.flag("privileged") {
 			escalates("`privileged` to true")
@@ -127,7 +127,7 @@ func seccompProfile(p part) {
 	case local:
 		descendingPath(p, "localhostProfile")
 	case p.has("localhostProfile"):
-		p.note(validation.Invalid(p.at("localhostProfile"), internal("SeccompProfile", p.obj), "can only be set when seccomp type is Localhost"))
+		p.note(validation.Invalid(p.at("localhostProfile"), internal("core.SeccompProfile", p.obj), "can only be set when seccomp type is Localhost"))
 	}
 }
 

@@ -557,7 +557,7 @@ func trustBundle(p part) {
 	named, signed := p.has("name"), p.has("signerName")
 	switch {
 	case named && signed:
-		p.note(validation.Invalid(p.path, internal("ClusterTrustBundleProjection", p.obj), "only one of name and signerName may be used"))
+		p.note(validation.Invalid(p.path, internal("core.ClusterTrustBundleProjection", p.obj), "only one of name and signerName may be used"))
 	case named:
 		name := p.text("name")
 		if name == "" {

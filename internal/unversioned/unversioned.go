@@ -1,0 +1,198 @@
+// Package unversioned prints objects as a kube-apiserver has them in memory. It
+// validates them in Go types that belong to no version of the API, and when it
+// quotes a part of an object in an error, it prints such a type as JSON: with
+// every field, empty ones too, in the order and under the names of the type.
+package unversioned
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+//go:generate sh -c "go run ./gen -modules $(go env GOMODCACHE) -version v1.36.3 -out types.txt"
+
+// types describes the types. See gen for its format.
+//
+//go:embed types.txt
+var types string
+
+// A Value is a part of an object in generic form, of the Go type of that name:
+// "core.PodSpec", or any other spelling of types.txt, such as "[]core.Toleration".
+type Value struct {
+	Type  string
+	Value any
+}
+
+// MarshalJSON prints the Go type.
+func (v Value) MarshalJSON() ([]byte, error) {
+	return appendValue(nil, v.Type, v.Value), nil
+}
+
+// A field is one of a struct.
+type field struct {
+	name      string // printed, with quotes and a colon
+	path      []string
+	typ       string
+	omitEmpty bool
+}
+
+// structs holds the fields of the types that have been asked for: []field by
+// name.
+var structs sync.Map
+
+// fieldsOf are the fields of a struct, nil if there is no such type.
+func fieldsOf(name string) []field {
+	if known, ok := structs.Load(name); ok {
+		return known.([]field)
+	}
+	var fields []field
+	if _, rest, ok := strings.Cut(types, "\n"+name+"\t"); ok {
+		line, _, _ := strings.Cut(rest, "\n")
+		for text := range strings.SplitSeq(line, "\t") {
+			parts := strings.Fields(text)
+			typ, omitEmpty := strings.CutSuffix(parts[2], ",")
+			fields = append(fields, field{strconv.Quote(parts[0]) + ":", strings.Split(parts[1], "."), typ, omitEmpty})
+		}
+	}
+	structs.Store(name, fields)
+	return fields
+}
+
+// appendValue appends a value of a type.
+func appendValue(dst []byte, typ string, v any) []byte {
+	if v == nil {
+		return appendZero(dst, typ)
+	}
+	if elem, ok := strings.CutPrefix(typ, "*"); ok {
+		return appendValue(dst, elem, v)
+	}
+	switch v := v.(type) {
+	case []any:
+		return appendList(dst, strings.TrimPrefix(typ, "[]"), v)
+	case map[string]any:
+		if elem, ok := strings.CutPrefix(typ, "{}"); ok {
+			return appendMap(dst, elem, v)
+		}
+		if fields := fieldsOf(typ); fields != nil {
+			return appendStruct(dst, typ, fields, v)
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, text...)
+}
+
+// appendZero appends the empty value of a type.
+func appendZero(dst []byte, typ string) []byte {
+	switch typ {
+	case "s":
+		return append(dst, `""`...)
+	case "q":
+		return append(dst, `"0"`...)
+	case "b":
+		return append(dst, "false"...)
+	case "i", "f", "o":
+		return append(dst, '0')
+	}
+	if fields := fieldsOf(typ); fields != nil {
+		return appendStruct(dst, typ, fields, nil)
+	}
+	return append(dst, "null"...)
+}
+
+func appendList(dst []byte, elem string, list []any) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValue(dst, elem, v)
+	}
+	return append(dst, ']')
+}
+
+func appendMap(dst []byte, elem string, m map[string]any) []byte {
+	dst = append(dst, '{')
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendValue(dst, "s", key), ':')
+		dst = appendValue(dst, elem, m[key])
+	}
+	return append(dst, '}')
+}
+
+func appendStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
+	if typ == "core.PodSpec" {
+		v = withSecurityContext(v)
+	}
+	dst = append(dst, '{')
+	first := true
+	for _, f := range fields {
+		value := object.Value(v, f.path...)
+		if f.omitEmpty && isEmpty(value) {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, f.name...)
+		dst = appendValue(dst, f.typ, value)
+	}
+	return append(dst, '}')
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// ofNode are the members of a pod's specification that are unversioned in its
+// security context.
+var ofNode = []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"}
+
+// withSecurityContext is the specification of a pod with those members where
+// they are unversioned.
+func withSecurityContext(spec map[string]any) map[string]any {
+	context := maps.Clone(object.Map(spec, "securityContext"))
+	if context == nil {
+		context = map[string]any{}
+	}
+	moved := maps.Clone(spec)
+	if moved == nil {
+		moved = map[string]any{}
+	}
+	for _, name := range ofNode {
+		if v, ok := spec[name]; ok {
+			context[name] = v
+		}
+	}
+	if spec["securityContext"] != nil || len(context) > 0 {
+		moved["securityContext"] = context
+	}
+	return moved
+}

@@ -1,0 +1,109 @@
+package unversioned
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func decode(t *testing.T, doc string) any {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(doc), &v))
+	return v
+}
+
+func TestValue(t *testing.T) {
+	for _, test := range []struct{ name, typ, doc, want string }{
+		{"every field is printed", "core.SeccompProfile", `{"type":"Localhost"}`, `{"Type":"Localhost","LocalhostProfile":null}`},
+		{"fields have their Go names", "core.RBDVolumeSource", `{"monitors":["a"],"image":"i","user":"u"}`,
+			`{"CephMonitors":["a"],"RBDImage":"i","FSType":"","RBDPool":"","RadosUser":"u","Keyring":"","SecretRef":null,"ReadOnly":false}`},
+		{"structs that are not there are empty", "core.PreferredSchedulingTerm", `{"weight":1}`, `{"Weight":1,"Preference":{"MatchExpressions":null,"MatchFields":null}}`},
+		{"quantities that are not there are 0", "core.ResourceFieldSelector", `{"resource":"r"}`, `{"ContainerName":"","Resource":"r","Divisor":"0"}`},
+		{"tags are kept", "*metav1.LabelSelector", `{"matchLabels":{"b":"<","a":""}}`, `{"matchLabels":{"a":"","b":"\u003c"}}`},
+		{"metadata is spread", "core.PersistentVolumeClaimTemplate", `{"metadata":{"labels":{"a":"b"}}}`, `{"labels":{"a":"b"},"Spec":{"AccessModes":null,"Selector":null,` +
+			`"Resources":{"Limits":null,"Requests":null},"VolumeName":"","StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
+		{"lists", "[]core.PodIP", `[{"ip":"10.0.0.1"}]`, `[{"IP":"10.0.0.1"}]`},
+		{"integers or strings", "policy.PodDisruptionBudgetSpec", `{"minAvailable":1,"maxUnavailable":"5%"}`, `{"MinAvailable":1,"Selector":null,"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":null}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := json.Marshal(Value{test.typ, decode(t, test.doc)})
+			require.NoError(t, err)
+			assert.Equal(t, test.want, string(text))
+		})
+	}
+}
+
+func TestPodSpecMovesToSecurityContext(t *testing.T) {
+	text, err := json.Marshal(Value{"core.PodSpec", decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)})
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)
+	assert.Contains(t, string(text), `"RunAsUser":1,`)
+}
+
+func TestEveryTypePrints(t *testing.T) {
+	for line := range strings.SplitSeq(strings.TrimSpace(types), "\n") {
+		name, _, ok := strings.Cut(line, "\t")
+		if !ok {
+			continue
+		}
+		text, err := json.Marshal(Value{name, map[string]any{}})
+		require.NoError(t, err, name)
+		assert.True(t, json.Valid(text), name)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	const typ = "core.NodeSelectorTerm"
+	old := decode(t, `{"matchExpressions":[{"key":"a","operator":"Exists"}]}`)
+	assert.Empty(t, Diff(typ, old, old))
+	assert.Equal(t, `@@ -1,9 +1,11 @@
+ {
+  "MatchExpressions": [
+   {
+-   "Key": "a",
+-   "Operator": "Exists",
+-   "Values": null
++   "Key": "b",
++   "Operator": "In",
++   "Values": [
++    "c"
++   ]
+   }
+  ],
+  "MatchFields": null
+`, Diff(typ, old, decode(t, `{"matchExpressions":[{"key":"b","operator":"In","values":["c"]}]}`)))
+}
+
+// The hunks are those of Python's difflib.unified_diff.
+func TestUnified(t *testing.T) {
+	letters := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	edited := func(edit func([]string) []string) []string { return edit(append([]string(nil), letters...)) }
+	var long []string // with a line that is too common to start a match
+	for i := range 300 {
+		long = append(long, fmt.Sprint(i), "{")
+	}
+	for _, test := range []struct {
+		name string
+		a, b []string
+		want string
+	}{
+		{"equal", letters, letters, ""},
+		{"changed at the start", letters, edited(func(l []string) []string { l[0] = "A"; return l }), "@@ -1,4 +1,4 @@\n-a\n+A\n b\n c\n d\n"},
+		{"added at the end", letters, append(edited(func(l []string) []string { return l }), "!"), "@@ -24,3 +24,4 @@\n x\n y\n z\n+!\n"},
+		{"removed", letters, append(edited(func(l []string) []string { return l[:10] }), letters[11:]...), "@@ -8,7 +8,6 @@\n h\n i\n j\n-k\n l\n m\n n\n"},
+		{"two far apart", letters, edited(func(l []string) []string { l[3], l[20] = "D", "U"; return l }),
+			"@@ -1,7 +1,7 @@\n a\n b\n c\n-d\n+D\n e\n f\n g\n@@ -18,7 +18,7 @@\n r\n s\n t\n-u\n+U\n v\n w\n x\n"},
+		{"two close together", letters, edited(func(l []string) []string { l[3], l[7] = "D", "H"; return l }),
+			"@@ -1,11 +1,11 @@\n a\n b\n c\n-d\n+D\n e\n f\n g\n-h\n+H\n i\n j\n k\n"},
+		{"from nothing", nil, []string{"a"}, "@@ -0,0 +1 @@\n+a\n"},
+		{"common lines", long, append(append([]string(nil), long[:300]...), append([]string{"new", "{"}, long[300:]...)...),
+			"@@ -298,6 +298,8 @@\n {\n 149\n {\n+new\n+{\n 150\n {\n 151\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) { assert.Equal(t, test.want, unified(test.a, test.b)) })
+	}
+}
