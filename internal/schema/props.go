@@ -33,7 +33,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 	s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
 
 	var err error
-	if properties := p.object("properties"); len(properties) > 0 {
+	if properties := keywordsOf(p["properties"]); len(properties) > 0 {
 		s.Properties = make(map[string]*Schema, len(properties))
 		for name, property := range properties {
 			if s.Properties[name], err = fromAny(property); err != nil {
@@ -60,13 +60,24 @@ func FromProps(props map[string]any) (*Schema, error) {
 }
 
 // fromAny is FromProps for a value that should be props.
-func fromAny(v any) (*Schema, error) {
-	props, _ := v.(map[string]any)
-	return FromProps(props)
-}
+func fromAny(v any) (*Schema, error) { return FromProps(keywordsOf(v)) }
 
 // keywords is a schema as a CustomResourceDefinition spells it.
 type keywords map[string]any
+
+// keywordsOf reads a member that should be an object, nil for none.
+func keywordsOf(v any) keywords {
+	p, _ := v.(map[string]any)
+	return p
+}
+
+// optional is a member that may be absent.
+func optional[T any](v any) *T {
+	if t, ok := v.(T); ok {
+		return &t
+	}
+	return nil
+}
 
 // unsupported reports the first keyword that keeps the schema from being
 // structural and that nothing can be said about.
@@ -149,15 +160,14 @@ func (c *Constraints) empty() bool {
 func (p keywords) rules() []Rule {
 	var rules []Rule
 	for _, v := range p.list("x-kubernetes-validations") {
-		r, _ := v.(map[string]any)
-		rule := keywords(r)
+		rule := keywordsOf(v)
 		rules = append(rules, Rule{
 			Rule:              rule.text("rule"),
 			Message:           rule.text("message"),
 			MessageExpression: rule.text("messageExpression"),
-			Reason:            rule.text("reason"),
+			Reason:            optional[string](rule["reason"]),
 			FieldPath:         rule.text("fieldPath"),
-			OptionalOldSelf:   rule.flag("optionalOldSelf"),
+			OptionalOldSelf:   optional[bool](rule["optionalOldSelf"]),
 		})
 	}
 	return rules
@@ -191,11 +201,6 @@ func (p keywords) list(keyword string) []any {
 	return l
 }
 
-func (p keywords) object(keyword string) map[string]any {
-	m, _ := p[keyword].(map[string]any)
-	return m
-}
-
 func (p keywords) texts(keyword string) []string {
 	var texts []string
 	for _, v := range p.list(keyword) {
@@ -206,12 +211,7 @@ func (p keywords) texts(keyword string) []string {
 	return texts
 }
 
-func (p keywords) integer(keyword string) *int64 {
-	if i, ok := p[keyword].(int64); ok {
-		return &i
-	}
-	return nil
-}
+func (p keywords) integer(keyword string) *int64 { return optional[int64](p[keyword]) }
 
 func (p keywords) number(keyword string) *float64 {
 	switch n := p[keyword].(type) {

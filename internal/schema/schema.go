@@ -93,17 +93,18 @@ type Constraints struct {
 	format func(string) bool
 }
 
-// A Rule is a rule in the Common Expression Language about one value.
+// A Rule is a rule in the Common Expression Language about one value. Its JSON is
+// what error messages quote.
 type Rule struct {
 	Rule              string
 	Message           string
 	MessageExpression string
-	// Reason is that of the failure's cause; "" is FieldValueInvalid.
-	Reason string
+	// Reason is that of the failure's cause; nil is FieldValueInvalid.
+	Reason *string
 	// FieldPath leads from the value to the field that a failure is about; ""
 	// is the value itself.
 	FieldPath string
 	// OptionalOldSelf is whether oldSelf is an optional, so that the rule holds
-	// for creations too.
-	OptionalOldSelf bool
+	// for creations too; nil says nothing.
+	OptionalOldSelf *bool
 }

@@ -28,8 +28,16 @@ func (s *Schema) Validate(value, old any, path *validation.Path) validation.List
 type validator struct {
 	// written takes schemas as they are written, which is how defaults are
 	// checked: then an integer or string is not of these types unless a junctor
-	// says so.
+	// says so, and formats without a meaning count when types are compared.
 	written bool
+}
+
+// format is the schema's format as types are compared.
+func (v validator) format(s *Schema) string {
+	if v.written {
+		return s.Format
+	}
+	return s.checkedFormat()
 }
 
 // value checks the value at a path, and passes over what is wrong with it if it
@@ -90,7 +98,7 @@ var none Constraints
 
 // typed reports whether the schema says what sort of value it takes.
 func (v validator) typed(s *Schema) bool {
-	return s.Type != "" || s.IntOrString && !v.written || s.checkedFormat() != ""
+	return len(v.types(s)) > 0 || v.format(s) != ""
 }
 
 // types are the types that the schema takes, none for any.
@@ -124,7 +132,7 @@ func (v validator) typ(s *Schema, value any, at *validation.Path) result {
 	case int64:
 		fits = fits || slices.Contains(wanted, "number")
 	}
-	wantedFormat := s.checkedFormat()
+	wantedFormat := v.format(s)
 	if wantedFormat != "" {
 		if found != "string" && found != "array" {
 			if !fits && format != wantedFormat {
