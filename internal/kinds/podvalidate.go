@@ -70,7 +70,7 @@ func validatePod(pod, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(pod, nil, wholePod, newPod)
 	}
-	return mistakes(pod, nil, wholePod)
+	return mistakes(pod, nil, podMetadata, wholePod, podUpdate(old))
 }
 
 // validatePodTemplateObject checks an object that is a template alone.

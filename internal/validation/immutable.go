@@ -4,21 +4,22 @@ import "reflect"
 
 const immutableRule = "field is immutable"
 
-// ImmutableField checks that a field has the value it had. Null and an empty
-// list equal an absent field, as they do once an object is decoded. An empty
-// map does not: it may be a structure whose presence means something, as that
-// of emptyDir does.
-//
-// Values are those of decoded objects, or of Go types of the caller's, which
-// are compared with reflect.DeepEqual.
+// ImmutableField checks that a field has the value it had, by Equal.
 func ImmutableField(newVal, oldVal any, path *Path) List {
-	if equal(newVal, oldVal) {
+	if Equal(newVal, oldVal) {
 		return nil
 	}
 	return List{Invalid(path, newVal, immutableRule)}
 }
 
-func equal(a, b any) bool {
+// Equal reports whether two values mean the same to Kubernetes. Null and an
+// empty list equal an absent field, as they do once an object is decoded. An
+// empty map does not: it may be a structure whose presence means something, as
+// that of emptyDir does.
+//
+// Values are those of decoded objects, or of Go types of the caller's, which
+// are compared with reflect.DeepEqual.
+func Equal(a, b any) bool {
 	if absent(a) || absent(b) {
 		return absent(a) && absent(b)
 	}
@@ -32,7 +33,7 @@ func equal(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !equal(a[i], b[i]) {
+			if !Equal(a[i], b[i]) {
 				return false
 			}
 		}
@@ -44,7 +45,7 @@ func equal(a, b any) bool {
 // covers reports whether b has every entry of a.
 func covers(a, b map[string]any) bool {
 	for key, v := range a {
-		if !equal(v, b[key]) {
+		if !Equal(v, b[key]) {
 			return false
 		}
 	}
