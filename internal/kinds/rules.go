@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"persistentvolumeclaims": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultClaim, Prepare: prepareClaim}, admit: protected("kubernetes.io/pvc-protection")},
 	"persistentvolumes":      {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Prepare: preparePersistentVolume, Stamp: stampPersistentVolume}, admit: protected("kubernetes.io/pv-protection")},
 	"pods": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus, Validate: validatePod,
+		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus, Validate: validatePod, Warn: warnPod,
 		Grace: podGrace,
 		Fields: []resource.Field{
 			field("spec.nodeName", "spec", "nodeName"),
@@ -68,7 +68,7 @@ var rules = map[string]rule{
 		},
 		UnknownField: notSupported,
 	}, ownStatus: true, admit: admitPod, generation: []string{"spec"}, status: statusNotOwners},
-	"podtemplates": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPodTemplate, Prepare: preparePodTemplate, Validate: validatePodTemplateObject}, generation: []string{"template"}},
+	"podtemplates": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPodTemplate, Prepare: preparePodTemplate, Validate: validatePodTemplateObject, Warn: warnPodTemplateObject}, generation: []string{"template"}},
 	"replicationcontrollers": {Strategy: resource.Strategy{UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
 		Default: defaultReplicationController, Prepare: prepareTemplate,
 		Fields:       []resource.Field{orElse(field("status.replicas", "status", "replicas"), "0")},
