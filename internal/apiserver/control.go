@@ -117,10 +117,16 @@ func (s *Server) Snapshot() *storage.Store { return s.store.Fork(s.clock) }
 
 // Restore brings back the state of a snapshot, in one transaction that changes
 // what differs: watchers see the changes, and versions go on rising.
-func (s *Server) Restore(to *storage.Store) error { return s.store.Restore(to) }
+func (s *Server) Restore(to *storage.Store) error {
+	if err := s.store.Restore(to); err != nil {
+		return err
+	}
+	s.settle()
+	return nil
+}
 
 // Reset brings back the state of a fresh server, as Restore does.
-func (s *Server) Reset() error { return s.store.Restore(s.initial) }
+func (s *Server) Reset() error { return s.Restore(s.initial) }
 
 func (s *Server) controlReset(*request) (any, error) {
 	return revisionAnswer{s.store.Revision()}, s.Reset()

@@ -162,7 +162,7 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 			out, err := r.redraft(old, obj, o.dryRun())
 			return out, false, err
 		}
-		if !t.Deletable(obj) {
+		if t.Deletable != nil && !t.Deletable(obj) {
 			return old, false, nil
 		}
 	}

@@ -18,8 +18,9 @@ var ErrNotFound = errors.New("not found")
 
 // internalRequest is one that no client made.
 func (s *Server) internalRequest(t *resource.Type, verb string) *request {
+	now := s.served.Load()
 	return &request{
-		server: s, surface: s.surface, registry: s.Registry(), user: administrator, verb: verb,
+		server: s, surface: now, registry: now.registry, user: administrator, verb: verb,
 		isResource: true, group: t.Group, version: t.Version, resource: t.Name, typ: t,
 	}
 }

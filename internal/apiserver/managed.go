@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
@@ -27,15 +28,32 @@ type ownership struct {
 	scale  *apply.Scale
 }
 
-func (s *surface) ownershipOf(t *resource.Type) *ownership {
-	once, ok := s.ownership.Load(t)
+// owners are the ownerships of types that are served together.
+type owners struct {
+	profile *profile.Profile
+	made    sync.Map // of *resource.Type to func() *ownership
+}
+
+func newOwners(p *profile.Profile) *owners { return &owners{profile: p} }
+
+func (s *owners) of(t *resource.Type) *ownership {
+	once, ok := s.made.Load(t)
 	if !ok {
-		once, _ = s.ownership.LoadOrStore(t, sync.OnceValue(func() *ownership { return s.newOwnership(t) }))
+		once, _ = s.made.LoadOrStore(t, sync.OnceValue(func() *ownership { return s.make(t) }))
 	}
 	return once.(func() *ownership)()
 }
 
-func (s *surface) newOwnership(t *resource.Type) *ownership {
+// keep hands to others what was made of types.
+func (s *owners) keep(to *owners, types []*resource.Type) {
+	for _, t := range types {
+		if once, ok := s.made.Load(t); ok {
+			to.made.Store(t, once)
+		}
+	}
+}
+
+func (s *owners) make(t *resource.Type) *ownership {
 	kind := s.applyKind(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, t.Codec)
 	if t.Versions != nil {
 		kind.Convert = s.converter(t)
@@ -67,7 +85,7 @@ func replicasPaths(t *resource.Type) map[string]string {
 
 // converter brings objects of t's resource to the versions that other managers
 // wrote in.
-func (s *surface) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
+func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
 	return func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
 		to := t.In(apiVersion)
 		if to == nil {
@@ -77,17 +95,19 @@ func (s *surface) converter(t *resource.Type) func(obj map[string]any, apiVersio
 		if err != nil {
 			return nil, nil, err
 		}
-		return objs[0], s.ownershipOf(to).objects, nil
+		return objs[0], s.of(to).objects, nil
 	}
 }
 
-func (s *surface) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind {
+func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind {
 	zero, _, err := codec.Normalize(map[string]any{"kind": kind.Kind, "apiVersion": kind.GroupVersion.String()}, false)
 	if err != nil {
 		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
 	}
 	k := apply.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
-	if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
+	if c, ok := codec.(interface{ Schema() *schema.Schema }); ok {
+		k.Zero, k.Schema = nil, c.Schema()
+	} else if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
 		k.Schema = d
 	}
 	return k

@@ -19,15 +19,15 @@ func (s *Server) serveNonResource(r *request) error {
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
-		r.writeJSON(http.StatusOK, s.surface.profile.Version())
+		r.writeJSON(http.StatusOK, r.surface.profile.Version())
 		return nil
 	}
 	if strings.HasPrefix(r.path, "/openapi/") {
-		if found, err := s.openapi().Serve(r.w, r.http, r.path); found || err != nil {
+		if found, err := r.surface.openapi().Serve(r.w, r.http, r.path); found || err != nil {
 			return err
 		}
 	}
-	if found, err := s.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
+	if found, err := r.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
 		return err
 	}
 	if slices.Contains(unimplementedPaths, r.path) {
@@ -38,7 +38,7 @@ func (s *Server) serveNonResource(r *request) error {
 	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/apis/"), "/"); {
 	case strings.HasPrefix(r.path, "/api/"):
 		return status.NoResource()
-	case strings.HasPrefix(r.path, "/apis/") && r.registry.ServesGroup(group):
+	case strings.HasPrefix(r.path, "/apis/") && r.surface.surface.registry.ServesGroup(group):
 		return status.NoResource()
 	}
 	return errNoPage

@@ -17,9 +17,10 @@ import (
 // and where the answer goes.
 type request struct {
 	server   *Server
+	settles  bool // by it the server itself completes definitions
 	http     *http.Request
 	w        *response
-	surface  *surface
+	surface  *served
 	registry *resource.Registry
 	user     *User
 	start    time.Time
@@ -159,6 +160,9 @@ func (r *request) wantsWatch() bool {
 // resolve finds the type, and the subresource, that the path names and checks
 // that the method is routed there.
 func (r *request) resolve() error {
+	if r.isDynamic() {
+		return r.resolveDynamic()
+	}
 	if !r.registry.Serves(resource.GroupVersion{Group: r.group, Version: r.version}) {
 		if r.group != "" && !r.registry.ServesGroup(r.group) {
 			return errNoPage
@@ -192,6 +196,43 @@ func (r *request) resolve() error {
 	}
 	return nil
 }
+
+// isDynamic reports whether the path is not one that the profile serves, in a
+// group that definitions serve.
+func (r *request) isDynamic() bool {
+	own := r.surface.surface.registry
+	return !own.Serves(resource.GroupVersion{Group: r.group, Version: r.version}) && r.registry.ServesGroup(r.group) && r.group != "" ||
+		own.Lookup(r.group, r.version, r.resource) == nil && r.registry.Lookup(r.group, r.version, r.resource) != nil
+}
+
+// resolveDynamic is resolve where resources come from definitions.
+func (r *request) resolveDynamic() error {
+	r.typ = r.registry.Lookup(r.group, r.version, r.resource)
+	if r.typ == nil {
+		return errNoPage
+	}
+	across := r.namespace == "" && r.verb != "list" && r.verb != "watch"
+	if !r.typ.Namespaced && r.namespace != "" || r.typ.Namespaced && across {
+		return errNoPage
+	}
+	r.warn(r.typ.Warnings...)
+	if r.subresource == "" {
+		if !slices.Contains(dynamicVerbs, r.verb) {
+			return status.MethodNotSupported(r.groupResource(), r.verb)
+		}
+		return nil
+	}
+	if r.sub = r.typ.Subresource(r.subresource); r.sub == nil {
+		return status.NotFound(r.groupResource(), r.name)
+	}
+	if !slices.Contains(r.sub.Verbs, r.verb) {
+		return status.MethodNotSupported(r.groupResource(), r.verb)
+	}
+	return nil
+}
+
+// dynamicVerbs are those of every resource that comes from a definition.
+var dynamicVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 
 // inScope reports whether the path is of the type's scope: a namespaced type is
 // listed and watched across namespaces, but its objects are in one; a cluster's

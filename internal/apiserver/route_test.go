@@ -89,7 +89,7 @@ func TestPanicsStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.surface = &surface{} // without a registry: a bug that every resource request hits
+	s.served.Store(&served{}) // without a registry: a bug that every resource request hits
 
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/nodes", nil))

@@ -22,7 +22,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, "server closed", http.StatusServiceUnavailable)
 		return
 	}
-	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, surface: s.surface, registry: s.surface.registry, start: s.clock.Now()}
+	now := s.served.Load()
+	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now()}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {

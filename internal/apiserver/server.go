@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
@@ -56,7 +57,8 @@ type Server struct {
 	clock    *clock.Clock
 	store    *storage.Store
 	surface  *surface
-	openapi  func() *openapi.Service // made when it is first asked for
+	served   atomic.Pointer[served]
+	settling sync.Mutex // held by who brings served in line with the store
 	ids      *ids
 	requests *requestLog
 	writers  *writerLog
@@ -74,9 +76,9 @@ type surface struct {
 	profile   *profile.Profile
 	registry  *resource.Registry
 	documents *discovery.Documents
+	discovery discovery.Surface // what documents are made of
 	openapi   []*openapi.Document
-
-	ownership sync.Map // of *resource.Type to func() *ownership
+	owners    *owners
 }
 
 var surfaces sync.Map // of *profile.Profile to func() *surface
@@ -85,20 +87,22 @@ func surfaceOf(p *profile.Profile) *surface {
 	once, ok := surfaces.Load(p)
 	if !ok {
 		once, _ = surfaces.LoadOrStore(p, sync.OnceValue(func() *surface {
-			types := kinds.Types(p.Types())
+			documents := discovery.Surface{
+				Builtin: p.GroupVersions(),
+				Types:   p.Types(),
+				Paths:   rootPaths(p.GroupVersions()),
+				Encodings: []discovery.Encoding{
+					{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
+					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
+				},
+			}
 			return &surface{
-				profile:  p,
-				registry: resource.NewRegistry(types),
-				documents: discovery.New(discovery.Surface{
-					Builtin: p.GroupVersions(),
-					Types:   p.Types(),
-					Paths:   rootPaths(p.GroupVersions()),
-					Encodings: []discovery.Encoding{
-						{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
-						{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
-					},
-				}),
-				openapi: openapiOf(p),
+				profile:   p,
+				registry:  resource.NewRegistry(kinds.Types(p.Types())),
+				documents: discovery.New(documents),
+				discovery: documents,
+				openapi:   openapiOf(p),
+				owners:    newOwners(p),
 			}
 		}))
 	}
@@ -172,8 +176,8 @@ func newServer(c Config, store *storage.Store) *Server {
 		requests: &requestLog{},
 		writers:  &writerLog{},
 	}
-	s.openapi = sync.OnceValue(func() *openapi.Service { return openapi.New(s.surface.openapi, s.clock.Now) })
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.served.Store(s.bare())
 	return s
 }
 
@@ -184,6 +188,8 @@ func (s *Server) Fork() *Server {
 	config.Clock = s.clock.Fork()
 	out := newServer(config, s.store.Fork(config.Clock))
 	out.initial = s.initial
+	out.served.Store(out.own(s.served.Load()))
+	out.settle()
 	return out
 }
 
@@ -195,7 +201,7 @@ func (s *Server) Close() { s.cancel() }
 func (s *Server) Clock() *clock.Clock { return s.clock }
 
 // Registry is the set of types that the server serves now.
-func (s *Server) Registry() *resource.Registry { return s.surface.registry }
+func (s *Server) Registry() *resource.Registry { return s.served.Load().registry }
 
 // Store is the server's state.
 func (s *Server) Store() *storage.Store { return s.store }

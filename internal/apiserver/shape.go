@@ -160,10 +160,18 @@ func (r *request) tableShape(apiVersion string) (shape, error) {
 	return &tableShape{
 		apiVersion: apiVersion,
 		typ:        r.typ,
-		layout:     table.For(r.typ.Group, r.typ.Kind),
+		layout:     r.layout(),
 		include:    include,
 		now:        r.server.clock.Now(),
 	}, nil
+}
+
+// layout is how the request's objects are printed.
+func (r *request) layout() *table.Layout {
+	if r.typ.Layout != nil {
+		return r.typ.Layout
+	}
+	return table.For(r.typ.Group, r.typ.Kind)
 }
 
 // Tables are not put into protobuf.

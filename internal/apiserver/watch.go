@@ -126,7 +126,8 @@ func (st *watchStream) run(initial *storage.Page) error {
 	}
 	bookmark := st.nextBookmark()
 	defer func() { bookmark.Stop() }()
-	due := false
+	now := st.surface
+	due, ended := false, false
 	for {
 		changes, err := st.cursor.Poll(watchBatch)
 		if err != nil {
@@ -139,6 +140,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 		}
 		if len(changes) > 0 {
 			continue
+		}
+		if ended {
+			return nil
 		}
 		if due { // nothing is left to send: the cursor is at the present
 			if err := st.bookmark(st.cursor.Revision(), false); err != nil {
@@ -157,6 +161,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-st.cursor.Wait():
 		case <-bookmark.C:
 			due = true
+		case <-now.replaced:
+			now = st.server.served.Load()
+			ended = now.ended(st.typ) // once what has happened until then is sent
 		case <-end.C:
 			over = true
 		case <-st.ctx().Done():

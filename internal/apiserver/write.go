@@ -57,6 +57,9 @@ func (r *request) admitNamespace(name string, creating bool) error {
 // object that can be stored, or says why it is none.
 func (r *request) prepareNew(obj map[string]any) error {
 	meta := object.Meta(obj)
+	if r.typ.Uncreatable != "" {
+		return status.Forbidden(r.groupResource(), object.String(meta, "name"), r.typ.Uncreatable)
+	}
 	meta["uid"] = r.server.ids.uid()
 	meta["creationTimestamp"] = r.now()
 	if prefix := object.String(meta, "generateName"); prefix != "" && object.String(meta, "name") == "" {
@@ -262,10 +265,14 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 // commit runs one transaction and remembers whose it was.
 func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 	rev, err := r.server.store.Update(fn)
-	if err == nil {
-		r.server.writers.add(rev, r)
+	if err != nil {
+		return err
 	}
-	return err
+	r.server.writers.add(rev, r)
+	if t := r.typ; !r.settles && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
+		r.server.settle()
+	}
+	return nil
 }
 
 // A version is one state of an object: as the request's type shows it, and

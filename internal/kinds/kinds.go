@@ -20,7 +20,6 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/validation"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // Types returns the profile's types ready to be served: with their codecs,
@@ -33,7 +32,7 @@ func Types(profile []*resource.Type) []*resource.Type {
 	out := make([]*resource.Type, len(profile))
 	for i, p := range profile {
 		t := *p
-		t.Codec = &codec{kind: resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}}
+		t.Codec = resource.BuiltinCodec(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
 		if t.Group == "events.k8s.io" {
 			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource kept in another group
 		}
@@ -62,37 +61,6 @@ func qualified(group, name string) string {
 	}
 	return name + "." + group
 }
-
-// A codec reads and writes the objects of a built-in kind. The description of
-// the kind's Go type is opened on first use.
-type codec struct {
-	kind resource.Kind
-	once sync.Once
-	typ  *wire.Type
-}
-
-func (c *codec) open() *wire.Type {
-	c.once.Do(func() {
-		t, ok := wire.ForKind(c.kind.Group, c.kind.Version, c.kind.Kind)
-		if !ok {
-			panic("kinds: no Go type is known for " + c.kind.GroupVersion.String() + " " + c.kind.Kind) // unreachable: a test opens every kind of every profile
-		}
-		c.typ = t
-	})
-	return c.typ
-}
-
-func (c *codec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
-	return c.open().Decode(body, wire.DecodeOptions{Strict: strict})
-}
-
-func (c *codec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.open().Normalize(obj, wire.DecodeOptions{Strict: strict})
-}
-
-func (c *codec) Wire() *wire.Type { return c.open() }
-
-func (c *codec) Append(dst []byte, obj map[string]any) []byte { return c.open().Append(dst, obj) }
 
 // A rule is a resource's row in the table of strategies.
 type rule struct {
@@ -150,7 +118,7 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 			Spec:     []string{"spec", "replicas"},
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
-			Codec:    &codec{kind: sub.Kind},
+			Codec:    resource.BuiltinCodec(sub.Kind),
 		}
 	}
 	if s.PrepareStatus == nil {

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"github.com/kubefake/kubefake/internal/crd"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -93,7 +94,7 @@ var rules = map[string]rule{
 	"validatingadmissionpolicies.admissionregistration.k8s.io":       {Strategy: resource.Strategy{Default: defaultPolicy}, generation: []string{"spec"}, status: statusOnly},
 	"validatingadmissionpolicybindings.admissionregistration.k8s.io": {Strategy: resource.Strategy{Default: defaultPolicyBinding}, generation: []string{"spec"}},
 	"validatingwebhookconfigurations.admissionregistration.k8s.io":   {Strategy: resource.Strategy{Default: defaultValidatingWebhooks}, generation: []string{"webhooks"}},
-	"customresourcedefinitions.apiextensions.k8s.io":                 {Strategy: resource.Strategy{Default: defaultDefinition, Prepare: prepareDefinition}, generation: []string{"spec"}, status: statusOnly},
+	"customresourcedefinitions.apiextensions.k8s.io":                 {Strategy: resource.Strategy{Defines: true, Default: defaultDefinition, Prepare: prepareDefinition, Terminate: crd.Terminate}, generation: []string{"spec"}},
 	"apiservices.apiregistration.k8s.io":                             {Strategy: resource.Strategy{Default: defaultAPIService, Prepare: prepareAPIService}, status: statusAndMeta},
 
 	"controllerrevisions.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true}},

@@ -1,29 +1,9 @@
 package resource
 
 import (
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
-	"github.com/kubefake/kubefake/internal/wire"
 )
-
-// A Codec reads and writes the objects of a type as JSON.
-type Codec interface {
-	// Decode reads a body into its canonical generic form, which is the
-	// caller's. Fields that the type does not have are left out; where strict
-	// is set they are told, as are duplicate ones.
-	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
-
-	// Normalize gives an object that was put together the form that Decode
-	// would give it. It does not change obj; the result is the caller's.
-	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
-
-	// Wire is the type by which objects are put into protobuf; nil for custom
-	// resources, which are not.
-	Wire() *wire.Type
-
-	// Append appends the encoded object to dst, kind, apiVersion and metadata
-	// first. It does not change the object.
-	Append(dst []byte, obj map[string]any) []byte
-}
 
 // A Strategy is how the objects of one resource are treated: the rules that
 // differ from resource to resource, and nothing else. Built-in resources take
@@ -43,6 +23,9 @@ type Strategy struct {
 	// reads fail below the compacted revision and do not wait for a future one.
 	Uncached bool
 
+	// Uncreatable, if not "", tells why no object can be created any more.
+	Uncreatable string
+
 	// AnswersDeleted makes a DELETE answer the deleted object, not a Status.
 	AnswersDeleted bool
 
@@ -61,6 +44,9 @@ type Strategy struct {
 	// Generation reports whether a change raises metadata.generation. A nil
 	// Generation means that the type keeps none; one that is set starts at 1.
 	Generation func(obj, old map[string]any) bool
+
+	// Defines tells that the objects define what the server serves.
+	Defines bool
 
 	// Terminate, if not nil, makes the first DELETE of an object only mark it:
 	// it is called once metadata.deletionTimestamp is set. The object goes when
@@ -88,6 +74,10 @@ type Strategy struct {
 	// StatusReset those that a write to its status does: their managers do not
 	// come to own them.
 	Reset, StatusReset []string
+
+	// Layout is how objects are printed; nil for the layout of the kind that
+	// package table has.
+	Layout *table.Layout
 
 	// Scale is the scale subresource; nil where there is none.
 	Scale *Scale
@@ -142,6 +132,9 @@ type Field struct {
 type Scale struct {
 	Spec   []string // path of the replicas that are wanted
 	Status []string // path of those there are
+	// Missing, if not "", is the failure where Spec leads to nothing; else that
+	// is as good as none.
+	Missing string
 	// Selector is the label selector of the replicas, as text.
 	Selector func(obj map[string]any) string
 	// Codec reads and writes the Scale.

@@ -50,6 +50,13 @@ type Type struct {
 	// Prefix begins the store's keys of this resource: "/deployments.apps/".
 	Prefix string
 
+	// Dynamic resources are found by their names, as kube-apiserver finds those
+	// that come from definitions; its router knows the others.
+	Dynamic bool
+
+	// Warnings are what every request is told.
+	Warnings []string
+
 	// Versions are the types of this resource, one for each version of it, this
 	// one among them, whether they are served or not. It is nil where objects
 	// are kept as they are served: in one version, whose fields never change.

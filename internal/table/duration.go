@@ -55,3 +55,19 @@ func Duration(d time.Duration) string {
 	}
 	return "" // unreachable: the last span has no end
 }
+
+// Age is the time from a moment to now: "<unknown>" for no moment, "<invalid>"
+// for what is none.
+func Age(moment string, now time.Time) string {
+	if moment == "" || moment == "null" {
+		return unknown
+	}
+	t, err := time.Parse(time.RFC3339, moment)
+	if err != nil {
+		return "<invalid>"
+	}
+	if t.IsZero() {
+		return unknown
+	}
+	return Duration(now.Sub(t))
+}

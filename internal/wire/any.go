@@ -18,3 +18,7 @@ func DecodeAny(data []byte) (map[string]any, error) {
 	}
 	return obj, nil
 }
+
+// AppendAny appends the JSON encoding of a value of no type to dst, as
+// [Type.Append] does for members that have none.
+func AppendAny(dst []byte, v any) []byte { return appendAny(dst, v) }

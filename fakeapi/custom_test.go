@@ -1,0 +1,155 @@
+package fakeapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// widgets is a definition of namespaced widgets in one version, whose spec has
+// the properties.
+func widgets(version, properties string) string {
+	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget","shortNames":["wd"]},
+		"versions":[{"name":%q,"served":true,"storage":true,"subresources":{"status":{}},
+			"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{%s}},"status":{"type":"object"}}}}}]}}`, version, properties)
+}
+
+const (
+	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	widgetsPath     = "/apis/example.com/v1/namespaces/default/widgets"
+	widget          = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1,"extra":true}}`
+)
+
+// ask makes a request and returns the code and the decoded body of its answer.
+func ask(t *testing.T, srv *fakeapi.Server, method, path, body string) (int, map[string]any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	resp, err := srv.Client().Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var out map[string]any
+	_ = json.Unmarshal(b, &out) // not all answers are JSON
+	return resp.StatusCode, out
+}
+
+func code(t *testing.T, srv *fakeapi.Server, method, path, body string) int {
+	t.Helper()
+	c, _ := ask(t, srv, method, path, body)
+	return c
+}
+
+func TestCustomResource(t *testing.T) {
+	srv := fakeapi.Start(t)
+	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", `"size":{"type":"integer"}`)))
+
+	c, obj := ask(t, srv, "POST", widgetsPath, widget)
+	require.Equal(t, 201, c, "%v", obj)
+	assert.Equal(t, map[string]any{"size": 1.0}, obj["spec"], "pruned")
+	c, obj = ask(t, srv, "PATCH", widgetsPath+"/w", `{"spec":{"size":"big"}}`)
+	assert.Equal(t, 422, c, "%v", obj)
+
+	all, err := srv.List("wd")
+	require.NoError(t, err)
+	assert.Len(t, all, 1, "found by its short name past HTTP")
+
+	require.Equal(t, 200, code(t, srv, "DELETE", definitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
+	c, obj = ask(t, srv, "GET", widgetsPath, "")
+	assert.Equal(t, 200, c)
+	assert.Empty(t, obj["items"], "instances went with their definition")
+}
+
+func TestCustomResourceStatus(t *testing.T) {
+	srv := fakeapi.Start(t)
+	_, created := ask(t, srv, "POST", definitionsPath, widgets("v1", ""))
+	assert.Nil(t, created["status"].(map[string]any)["conditions"], "the answer is of the moment of creation")
+	_, obj := ask(t, srv, "GET", definitionsPath+"/widgets.example.com", "")
+	status := obj["status"].(map[string]any)
+	assert.Equal(t, map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": []any{"wd"}}, status["acceptedNames"])
+	assert.Equal(t, []any{"v1"}, status["storedVersions"])
+	var conditions []string
+	for _, c := range status["conditions"].([]any) {
+		c := c.(map[string]any)
+		conditions = append(conditions, fmt.Sprint(c["type"], " ", c["status"], " ", c["reason"], ": ", c["message"]))
+	}
+	assert.Equal(t, []string{
+		"NamesAccepted True NoConflicts: no conflicts found",
+		"Established True InitialNamesAccepted: the initial names have been accepted",
+	}, conditions)
+}
+
+// Whatever state a server is brought to, it serves what is defined there.
+func TestCustomResourceFollowsState(t *testing.T) {
+	srv := fakeapi.Start(t)
+	before := srv.Snapshot()
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", `"size":{"type":"integer"}`)))
+	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, widget))
+	after := srv.Snapshot()
+
+	fork := srv.Fork(t)
+	assert.Equal(t, 200, code(t, fork, "GET", widgetsPath+"/w", ""), "a fork has it")
+	require.Equal(t, 200, code(t, fork, "DELETE", definitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, code(t, fork, "GET", widgetsPath, ""))
+	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "apart from its parent")
+
+	require.NoError(t, srv.Restore(before))
+	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
+	require.NoError(t, srv.Restore(after))
+	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""))
+	require.NoError(t, srv.Reset())
+	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
+}
+
+// A watch ends when what it watches goes or becomes something else.
+func TestCustomResourceWatchEnds(t *testing.T) {
+	for _, tt := range []struct{ name, method, path, body, last string }{
+		{"with the definition", "DELETE", "/widgets.example.com", "", "DELETED"},
+		{"when its schema changes", "PATCH", "/widgets.example.com", `{"spec":{"names":{"categories":["all"]}}}`, "ADDED"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t)
+			require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", `"size":{"type":"integer"}`)))
+			require.Equal(t, 201, code(t, srv, "POST", widgetsPath, widget))
+			resp, err := srv.Client().Get(srv.URL + widgetsPath + "?watch=1")
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			require.Equal(t, 200, code(t, srv, tt.method, definitionsPath+tt.path, tt.body))
+			b, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+			assert.Contains(t, lines[len(lines)-1], `{"type":"`+tt.last+`"`)
+		})
+	}
+}
+
+// A definition waits for instances that something holds.
+func TestCustomResourceTerminating(t *testing.T) {
+	srv := fakeapi.Start(t)
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
+	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","finalizers":["example.com/hold"]}}`))
+	require.Equal(t, 200, code(t, srv, "DELETE", definitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 200, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "still there")
+	c, obj := ask(t, srv, "POST", widgetsPath, strings.ReplaceAll(widget, `"w"`, `"other"`))
+	assert.Equal(t, 403, c, "%v", obj)
+	require.Equal(t, 200, code(t, srv, "PATCH", widgetsPath+"/w", `{"metadata":{"finalizers":null}}`))
+	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "gone with the last instance")
+}

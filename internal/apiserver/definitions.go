@@ -1,0 +1,152 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/crd"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// What the server serves follows from the definitions in its store: whoever
+// writes one settles them before the write returns, so that a client that has
+// read its answer finds the resource served.
+//
+// Differs from kube-apiserver: its controllers take some milliseconds to do
+// this, in which the resource is not found yet.
+
+// definitionsType is the type of CustomResourceDefinitions, nil in a profile
+// without.
+func (s *Server) definitionsType() *resource.Type {
+	return s.surface.registry.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+}
+
+// settle completes the definitions in the store and serves what they define.
+func (s *Server) settle() {
+	t := s.definitionsType()
+	if t == nil {
+		return
+	}
+	s.settling.Lock()
+	defer s.settling.Unlock()
+	for {
+		s.refresh(t)
+		if !s.settleOne(t) && !s.clean(t) {
+			return
+		}
+	}
+}
+
+// refresh serves the definitions that are in the store now.
+func (s *Server) refresh(t *resource.Type) {
+	was := s.served.Load()
+	view, err := s.store.View(0)
+	if err != nil {
+		panic("apiserver: no newest view: " + err.Error()) // unreachable: revision 0 always exists
+	}
+	now := map[string]*definition{}
+	changed := false
+	for item := range view.Range(t.Prefix, mvcc.PrefixEnd(t.Prefix)) {
+		o := item.Value
+		old := was.definitions[o.Name]
+		if old != nil && old.stored == o {
+			now[o.Name] = old
+			continue
+		}
+		d := &definition{stored: o, object: o.Decode(t)}
+		var before *crd.Definition
+		if old != nil {
+			before = old.Definition
+		}
+		d.Definition = crd.New(d.object, before, crd.Options{})
+		now[o.Name] = d
+		changed = changed || d.Definition != before
+	}
+	if changed || len(now) != len(was.definitions) {
+		s.serveDefinitions(now)
+		return
+	}
+	s.served.Store(was.with(now))
+}
+
+// settleOne takes one step of completing one definition, and reports whether
+// there was one to take.
+func (s *Server) settleOne(t *resource.Type) bool {
+	definitions := sortedDefinitions(s.served.Load().definitions)
+	all := make([]map[string]any, len(definitions))
+	for i, d := range definitions {
+		all[i] = d.object
+	}
+	for _, d := range definitions {
+		next := crd.Settle(d.object, all, timestamp(s.clock.Now()))
+		if next == nil {
+			continue
+		}
+		r := s.settler(t, d.stored.Name, "status")
+		_, err := r.changeOnce(writeStatus, &writeOptions{}, d.stored, func(old *version) (map[string]any, error) {
+			return r.owned(object.Copy(next), old, &writeOptions{}), nil
+		})
+		if err == nil || errors.Is(err, errLost) {
+			return true
+		}
+	}
+	return false
+}
+
+// itself is who the server writes as.
+var itself = &User{Name: "system:apiserver", Groups: []string{groupMasters}}
+
+// settler is a request by which the server completes definitions.
+func (s *Server) settler(t *resource.Type, name, subresource string) *request {
+	r := s.internalRequest(t, "update")
+	r.name, r.subresource, r.settles, r.user = name, subresource, true, itself
+	return r
+}
+
+// clean removes the instances of definitions that are going, and then the
+// definitions. It reports whether it has removed a definition.
+func (s *Server) clean(t *resource.Type) bool {
+	for _, d := range sortedDefinitions(s.served.Load().definitions) {
+		if crd.Ending(d.object) && s.removeInstances(d) {
+			s.removeDefinition(t, d)
+			return true
+		}
+	}
+	return false
+}
+
+// removeInstances deletes what is left of a definition's objects, and reports
+// whether nothing is.
+func (s *Server) removeInstances(d *definition) bool {
+	view, err := s.store.View(0)
+	if err != nil {
+		panic("apiserver: no newest view: " + err.Error()) // unreachable: revision 0 always exists
+	}
+	if len(d.Types) == 0 {
+		return true // never established, there can be none
+	}
+	t := d.Types[0].Storage()
+	left := false
+	for item := range view.Range(d.Prefix, mvcc.PrefixEnd(d.Prefix)) {
+		r := s.settler(t, item.Value.Name, "")
+		r.namespace = item.Value.Namespace
+		_, gone, err := r.deleteObject(item.Key, &deleteOptions{})
+		left = left || err == nil && !gone
+	}
+	return !left
+}
+
+// removeDefinition takes the server's finalizer from a definition, which goes
+// unless another one holds it.
+func (s *Server) removeDefinition(t *resource.Type, d *definition) {
+	r := s.settler(t, d.stored.Name, "status")
+	next := crd.Cleaned(d.object, timestamp(s.clock.Now()))
+	_, err := r.changeOnce(writeStatus, &writeOptions{}, d.stored, func(old *version) (map[string]any, error) {
+		return r.owned(next, old, &writeOptions{}), nil
+	})
+	if err != nil && !errors.Is(err, errLost) {
+		panic(fmt.Sprintf("apiserver: removing the definition %s: %v", d.stored.Name, err))
+	}
+}

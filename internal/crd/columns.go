@@ -1,0 +1,90 @@
+package crd
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/jsonpath"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/table"
+)
+
+// defaultColumns are those of a version that names none.
+var defaultColumns = []any{map[string]any{
+	"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+	"description": table.Default.Columns[1].Description,
+}}
+
+// layout is how the objects of the version are printed. Where a column's path
+// cannot be parsed, it and those after it are left out.
+func (v *version) layout() *table.Layout {
+	specs := object.List(v.spec, "additionalPrinterColumns")
+	if len(specs) == 0 {
+		specs = defaultColumns
+	}
+	columns := []table.Column{table.Default.Columns[0]}
+	var paths []*jsonpath.Path
+	for c := range object.Each(specs) {
+		path, err := jsonpath.Parse(object.String(c, "jsonPath"))
+		if err != nil {
+			break
+		}
+		paths = append(paths, path)
+		priority, _ := object.Int(c, "priority")
+		columns = append(columns, table.Column{
+			Name: object.String(c, "name"), Type: object.String(c, "type"), Format: object.String(c, "format"),
+			Description: cmp.Or(object.String(c, "description"), "Custom resource definition column (in JSONPath format): "+object.String(c, "jsonPath")),
+			Priority:    int(priority),
+		})
+	}
+	return &table.Layout{
+		Columns: columns,
+		Cells: func(obj map[string]any, now time.Time) []any {
+			cells := []any{object.String(obj, "metadata", "name")}
+			for i, path := range paths {
+				cells = append(cells, cell(columns[i+1].Type, path, obj, now))
+			}
+			return cells
+		},
+	}
+}
+
+// cell is what a column of a type shows of the first value at a path; nil for
+// what is not there or of another type.
+func cell(typ string, path *jsonpath.Path, obj map[string]any, now time.Time) any {
+	found, err := path.Find(obj)
+	if err != nil || len(found) == 0 {
+		return nil
+	}
+	v := found[0]
+	switch typ {
+	case "string":
+		if v == nil {
+			return "<no value>"
+		}
+		return jsonpath.Text(v)
+	case "integer":
+		switch v := v.(type) {
+		case int64:
+			return v
+		case float64:
+			return int64(v)
+		}
+	case "number":
+		switch v := v.(type) {
+		case int64:
+			return float64(v)
+		case float64:
+			return v
+		}
+	case "boolean":
+		if b, ok := v.(bool); ok {
+			return b
+		}
+	case "date":
+		if s, ok := v.(string); ok {
+			return table.Age(s, now)
+		}
+	}
+	return nil
+}

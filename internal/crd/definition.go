@@ -1,0 +1,192 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
+)
+
+// A Definition is what the server makes of one CustomResourceDefinition. It is
+// immutable.
+type Definition struct {
+	// Types are the types of the served versions; none as long as the names are
+	// not accepted.
+	Types []*resource.Type
+
+	// Prefix begins the store's keys of the instances.
+	Prefix string
+
+	spec   map[string]any
+	names  map[string]any // those that are accepted
+	served bool           // whether requests are let in
+	ending bool
+}
+
+// Options are what definitions have in common.
+type Options struct {
+	// Webhooks calls conversion webhooks.
+	Webhooks *Webhooks
+}
+
+// New reads a CustomResourceDefinition in canonical form, which must not change
+// after that. was is what was made of it before, or nil: what has not changed is
+// shared.
+func New(obj map[string]any, was *Definition, o Options) *Definition {
+	d := &Definition{
+		spec:   object.Map(obj, "spec"),
+		names:  object.Map(obj, "status", "acceptedNames"),
+		served: hasCondition(obj, established) || hasCondition(obj, namesAccepted),
+		ending: hasCondition(obj, terminating),
+	}
+	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
+	switch {
+	case was != nil && was.served == d.served && object.Equal(was.spec, d.spec) && object.Equal(was.names, d.names):
+		if was.ending == d.ending {
+			return was
+		}
+		d.Types = was.end()
+	case d.served && complete(d.names):
+		d.Types = d.types(o)
+		if d.ending {
+			d.Types = d.end()
+		}
+	}
+	return d
+}
+
+// complete reports whether the names are all there.
+func complete(names map[string]any) bool {
+	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
+		if object.String(names, name) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func hasCondition(obj map[string]any, typ string) bool {
+	return object.Condition(obj, typ, "True") != nil
+}
+
+// A version is one of the versions of a definition.
+type version struct {
+	*Definition
+	name   string
+	spec   map[string]any
+	schema *schema.Schema
+	typ    *resource.Type
+}
+
+// types makes the types of all versions and returns those that are served, the
+// preferred one first.
+func (d *Definition) types(o Options) []*resource.Type {
+	group, storage := object.String(d.spec, "group"), ""
+	var versions []*version
+	var all []*resource.Type
+	for spec := range object.Each(d.spec["versions"]) {
+		v := &version{Definition: d, name: object.String(spec, "name"), spec: spec, typ: &resource.Type{}}
+		if spec["storage"] == true {
+			storage = v.name
+		}
+		versions, all = append(versions, v), append(all, v.typ)
+	}
+	convert := d.converter(o, all)
+	var served []*resource.Type
+	for _, v := range versions {
+		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
+			s, err := schema.FromProps(props)
+			if err != nil {
+				return nil // validation lets none in; what was put past it is not served
+			}
+			v.schema = s
+		}
+		*v.typ = resource.Type{
+			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},
+			Name:         object.String(d.names, "plural"),
+			Singular:     object.String(d.names, "singular"),
+			Kind:         object.String(d.names, "kind"),
+			ListKind:     object.String(d.names, "listKind"),
+			ShortNames:   object.Strings(d.names, "shortNames"),
+			Categories:   object.Strings(d.names, "categories"),
+			Namespaced:   object.String(d.spec, "scope") == "Namespaced",
+			Verbs:        verbs,
+			Subresources: v.subresources(),
+			Stored:       resource.GroupVersion{Group: group, Version: storage},
+			Prefix:       d.Prefix,
+			Versions:     all,
+			Warnings:     v.warnings(versions),
+			Dynamic:      true,
+		}
+		v.typ.Codec = &codec{schema: v.schema, keep: object.Bool(d.spec, "preserveUnknownFields")}
+		v.typ.Convert = convert(v)
+		v.typ.Strategy = v.strategy()
+		if v.spec["served"] == true {
+			served = append(served, v.typ)
+		}
+	}
+	slices.SortFunc(served, func(a, b *resource.Type) int {
+		return discovery.CompareVersions(a.GroupVersion.Version, b.GroupVersion.Version)
+	})
+	return served
+}
+
+// Verbs are in the order of discovery.
+var (
+	verbs            = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	subresourceVerbs = []string{"get", "patch", "update"}
+)
+
+// end returns the types as they are once the definition is going: nothing is
+// created any more, and discovery tells of no writes.
+func (d *Definition) end() []*resource.Type {
+	ended := make([]*resource.Type, len(d.Types))
+	for i, t := range d.Types {
+		t, s := *t, *t.Strategy
+		t.Verbs = []string{"delete", "deletecollection", "get", "list", "watch"}
+		s.Uncreatable = "create not allowed while custom resource definition is terminating"
+		t.Strategy = &s
+		ended[i] = &t
+	}
+	return ended
+}
+
+var scaleKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "autoscaling", Version: "v1"}, Kind: "Scale"}
+
+// subresources are in the order of discovery.
+func (v *version) subresources() []resource.Subresource {
+	var out []resource.Subresource
+	if v.hasStatus() {
+		kind := resource.Kind{GroupVersion: resource.GroupVersion{Group: object.String(v.Definition.spec, "group"), Version: v.name}, Kind: object.String(v.names, "kind")}
+		out = append(out, resource.Subresource{Name: "status", Kind: kind, Verbs: subresourceVerbs})
+	}
+	if object.Map(v.spec, "subresources", "scale") != nil {
+		out = append(out, resource.Subresource{Name: "scale", Kind: scaleKind, Verbs: subresourceVerbs})
+	}
+	return out
+}
+
+func (v *version) hasStatus() bool { return object.Map(v.spec, "subresources", "status") != nil }
+
+// warnings are what every request in a deprecated version is told.
+func (v *version) warnings(all []*version) []string {
+	if v.spec["deprecated"] != true {
+		return nil
+	}
+	if text, ok := v.spec["deprecationWarning"].(string); ok {
+		return []string{text}
+	}
+	group, kind := object.String(v.Definition.spec, "group"), object.String(v.Definition.spec, "names", "kind")
+	text := fmt.Sprintf("%s/%s %s is deprecated", group, v.name, kind)
+	better := slices.DeleteFunc(slices.Clone(all), func(other *version) bool {
+		return other.spec["served"] != true || other.spec["deprecated"] == true || discovery.CompareVersions(other.name, v.name) >= 0
+	})
+	if len(better) > 0 {
+		use := slices.MinFunc(better, func(a, b *version) int { return discovery.CompareVersions(a.name, b.name) })
+		text += fmt.Sprintf("; use %s/%s %s", group, use.name, kind)
+	}
+	return []string{text}
+}
