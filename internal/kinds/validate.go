@@ -202,6 +202,16 @@ func (p part) oneOf(name string, values ...string) bool {
 	return false
 }
 
+// among is oneOf for a string of no type of its own.
+func (p part) among(name string, values ...string) bool {
+	value := p.text(name)
+	if slices.Contains(values, value) {
+		return true
+	}
+	p.note(validation.NotSupported(p.at(name), value, values))
+	return false
+}
+
 // needsOneOf requires a member and checks that it is one of the values.
 func (p part) needsOneOf(name string, values ...string) bool {
 	return p.needs(name) && p.oneOf(name, values...)
@@ -218,6 +228,13 @@ func (p part) notNegative(names ...string) {
 		if n := p.integer(name); n < 0 {
 			p.add(validation.NonNegative(n, p.at(name)))
 		}
+	}
+}
+
+// unchanged checks that members have the values they had.
+func (p part) unchanged(old map[string]any, names ...string) {
+	for _, name := range names {
+		p.add(validation.ImmutableField(p.obj[name], old[name], p.at(name)))
 	}
 }
 

@@ -59,6 +59,7 @@ func sources(modules, version string) []source {
 	}
 	for _, group := range []struct{ name, version string }{
 		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
+		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"},
 	} {
 		list = append(list, source{group.name, filepath.Join(kubernetes, group.name), filepath.Join(api, group.name, group.version)})
 	}
