@@ -1,0 +1,79 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// FuzzDefinition gives schemas of any form to all that reads them.
+func FuzzDefinition(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"object","properties":{"a":{"type":"string","default":"x","pattern":"^a"}},"required":["a"]}`,
+		`{"type":"object","nullable":true,"properties":{"metadata":{"type":"object","properties":{"name":{"default":5}}}}}`,
+		`{"type":"array","items":[{"type":"string"}],"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a"]}`,
+		`{"allOf":[{"anyOf":[{"type":"integer"},{"type":"string"}]}],"not":{"properties":{"a":{"items":{}}}},"x-kubernetes-int-or-string":true}`,
+		`{"type":"object","x-kubernetes-validations":[{"rule":"a\n","fieldPath":".a['b']","reason":"x"},5],"additionalProperties":false}`,
+		`{"properties":null,"items":5,"required":[1],"enum":{},"minimum":"x","maxLength":1.5,"dependencies":{"a":["b"]},"definitions":{"x":{}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := wire.DecodeAny(text)
+		if err != nil {
+			t.Skip()
+		}
+		kept := object.Copy(p)
+		path := validation.NewPath("s")
+		list := schema.DefinitionCheck{Status: true, Rules: &rules{}}.Check(p, path)
+		_ = list.Message()
+		schema.PublishV2(p)
+		schema.PublishV3(p)
+		assert.True(t, object.Equal(kept, p), "the schema has changed")
+	})
+}
+
+// FuzzObject gives objects of any form to schemas of any form.
+func FuzzObject(f *testing.F) {
+	for _, seed := range [][3]string{
+		{`{"type":"object","properties":{"a":{"type":"string","format":"date"}},"required":["b"]}`, `{"a":"x"}`, `{"a":[1]}`},
+		{`{"type":"object","additionalProperties":{"type":"integer","multipleOf":0,"maximum":1.5,"enum":[1,"a",null]}}`, `{"a":5,"b":null}`, `{"a":5}`},
+		{`{"type":"array","items":{"x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}`, `{"metadata":{"name":1}}`, `{"kind":5}`},
+		{`{"properties":{"l":{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"default":{"k":1},"oneOf":[{"maxProperties":1},{"not":{}}]}}}}`, `{"l":[{"k":1},null,5]}`, `{"l":[{"k":1},{"k":1}]}`},
+	} {
+		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]))
+	}
+	f.Fuzz(func(t *testing.T, props, first, second []byte) {
+		p, err := wire.DecodeAny(props)
+		if err != nil {
+			t.Skip()
+		}
+		s, err := schema.FromProps(p)
+		if err != nil {
+			t.Skip()
+		}
+		obj, err := wire.DecodeAny(first)
+		if err != nil {
+			t.Skip()
+		}
+		old, err := wire.DecodeAny(second)
+		if err != nil {
+			t.Skip()
+		}
+		_, _ = s.Coerce(old, schema.CoerceOptions{DropInvalid: true})
+		if _, err := s.Coerce(obj, schema.CoerceOptions{Strict: true}); err != nil {
+			t.Skip()
+		}
+		s.SetDefaults(obj)
+		list := append(s.Validate(obj, old, nil), s.Validate(obj, nil, validation.NewPath("s"))...)
+		list = append(list, s.ValidateEmbedded(obj, nil)...)
+		list = append(list, s.ValidateLists(obj, nil)...)
+		_ = list.Message()
+		assert.Equal(t, texts(s.Validate(obj, old, nil)), texts(s.Validate(obj, old, nil)))
+	})
+}

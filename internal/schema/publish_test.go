@@ -1,0 +1,62 @@
+package schema_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// TestPublish compares with what a kube-apiserver v1.36.3 publishes of one
+// schema.
+func TestPublish(t *testing.T) {
+	text, err := os.ReadFile("testdata/published.json")
+	require.NoError(t, err)
+	recorded, err := wire.DecodeAny(text)
+	require.NoError(t, err)
+	in := object.Map(recorded, "props")
+	kept := object.Copy(in)
+	assert.Equal(t, recorded["v3"], any(schema.PublishV3(in)))
+	assert.Equal(t, recorded["v2"], any(schema.PublishV2(in)))
+	assert.Equal(t, kept, in)
+}
+
+func TestPublishAnything(t *testing.T) {
+	anything := map[string]any{"type": "object"}
+	for name, text := range map[string]string{
+		"not structural": `{properties: {a: {}}}`,
+		"not supported":  `{type: object, properties: {a: {type: string, $ref: x}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, anything, schema.PublishV3(props(t, text)))
+			assert.Equal(t, anything, schema.PublishV2(props(t, text)))
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		assert.Equal(t, anything, schema.PublishV3(nil))
+	})
+	t.Run("preserved", func(t *testing.T) {
+		p := props(t, `{type: object, x-kubernetes-preserve-unknown-fields: true}`)
+		assert.Equal(t, anything, schema.PublishV2(p))
+		assert.Contains(t, schema.PublishV3(p)["properties"], "metadata")
+	})
+}
+
+func TestForApply(t *testing.T) {
+	meta := &schema.Schema{Name: "Meta"}
+	s := fromProps(t, `{type: object, properties: {metadata: {type: object}, spec: {type: object, properties: {d: {type: string, format: date}, l: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}}}}}}`)
+	described := s.ForApply(meta)
+	assert.Same(t, meta, described.Properties["metadata"])
+	assert.Equal(t, "string", described.Properties["kind"].Type)
+	assert.Empty(t, described.Properties["spec"].Properties["d"].Format)
+	embedded := described.Properties["spec"].Properties["l"].Items
+	assert.Same(t, meta, embedded.Properties["metadata"])
+	assert.Contains(t, embedded.Properties, "a")
+	assert.NotContains(t, s.Properties, "kind", "the schema itself stays")
+	assert.Nil(t, (*schema.Schema)(nil).ForApply(meta))
+}
