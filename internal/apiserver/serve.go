@@ -100,14 +100,15 @@ func (r *request) serveResource() error {
 // serveSubresource dispatches the subresources that are parts of an object.
 func (r *request) serveSubresource() error {
 	mode := writeStatus
+	_, isPart := r.typ.Parts[r.subresource]
 	switch {
 	case r.subresource == "status":
+	case isPart:
+		mode = writePart
 	case r.subresource == "scale" && r.typ.Scale != nil:
 		mode = writeScale
 	case r.subresource == "finalize" && r.resource == "namespaces":
 		mode = writeFinalizers
-	case r.group == "" && r.resource == "pods" && r.subresource == "ephemeralcontainers":
-		mode = writeEphemeral
 	case r.group == "" && r.resource == "pods" && r.subresource == "binding":
 		return r.bind()
 	case r.group == "" && r.resource == "pods" && r.subresource == "eviction":

@@ -22,7 +22,7 @@ const (
 	writeStatus                      // the status subresource
 	writeFinalizers                  // a namespace's finalize subresource
 	writeScale                       // the scale subresource
-	writeEphemeral                   // a pod's ephemeralcontainers subresource
+	writePart                        // a subresource that the type has a resource.Part for
 )
 
 var metadataPath = validation.NewPath("metadata")
@@ -118,8 +118,8 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 		object.Keep(obj, old, "status")
 	default:
 		switch {
-		case mode == writeEphemeral:
-			prepareEphemeral(obj, old)
+		case mode == writePart:
+			t.Parts[r.subresource].Prepare(obj, old)
 		case t.Prepare != nil:
 			t.Prepare(obj, old)
 		}
@@ -152,8 +152,8 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 		errs = append(errs, t.Validate(obj, old)...)
 	case mode == writeStatus && t.ValidateStatus != nil:
 		errs = append(errs, t.ValidateStatus(obj, old)...)
-	case mode == writeEphemeral:
-		errs = append(errs, validateEphemeral(obj, old)...)
+	case mode == writePart:
+		errs = append(errs, t.Parts[r.subresource].Validate(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)

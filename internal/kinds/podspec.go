@@ -161,7 +161,8 @@ func (r *podRules) checkResourceClaims() {
 // forbidStatic says that a pod stands for a kubelet's own. kube-apiserver names
 // no field there, and prints none so.
 func forbidStatic(why string) *validation.Error {
-	return validation.Forbidden(validation.NewPath(""), why)
+	var root *validation.Path
+	return validation.Forbidden(root.Key(""), why)
 }
 
 const (

@@ -53,7 +53,12 @@ var rules = map[string]rule{
 	"persistentvolumeclaims": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultClaim, Prepare: prepareClaim}, admit: protected("kubernetes.io/pvc-protection")},
 	"persistentvolumes":      {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Prepare: preparePersistentVolume, Stamp: stampPersistentVolume}, admit: protected("kubernetes.io/pv-protection")},
 	"pods": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus, Validate: validatePod, Warn: warnPod,
+		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus,
+		Validate: validatePod, ValidateStatus: validatePodStatus, Warn: warnPod,
+		Parts: map[string]resource.Part{
+			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
+			"resize":              {Prepare: prepareResize, Validate: validateResize},
+		},
 		Grace: podGrace,
 		Fields: []resource.Field{
 			field("spec.nodeName", "spec", "nodeName"),

@@ -20,13 +20,18 @@ func ids(p part, members ...string) {
 	}
 }
 
-// checkSecurityContext checks the security context of a pod.
-func (r *podRules) checkSecurityContext(p part) {
-	ids(p, "fsGroup", "runAsUser", "runAsGroup")
+// unixGroups checks supplementalGroups.
+func unixGroups(p part) {
 	for i, v := range object.List(p.obj, "supplementalGroups") {
 		n, _ := v.(int64)
 		p.add(validation.Each(p.at("supplementalGroups").Index(i), n, validation.GroupID(n)))
 	}
+}
+
+// checkSecurityContext checks the security context of a pod.
+func (r *podRules) checkSecurityContext(p part) {
+	ids(p, "fsGroup", "runAsUser", "runAsGroup")
+	unixGroups(p)
 	if r.spec.flag("hostPID") && r.spec.flag("shareProcessNamespace") {
 		p.note(validation.Invalid(p.at("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
 	}

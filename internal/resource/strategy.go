@@ -89,6 +89,10 @@ type Strategy struct {
 	// ValidateStatus does the same for a write to the status subresource.
 	ValidateStatus func(obj, old map[string]any) validation.List
 
+	// Parts are the subresources through which some of an object's fields are
+	// written, besides status and scale, by name.
+	Parts map[string]Part
+
 	// Warn, if not nil, is what a client is to be told of a valid object, in
 	// Warning headers. On a creation old is nil.
 	Warn func(obj, old map[string]any) []string
@@ -110,6 +114,14 @@ type Strategy struct {
 	// Deletable, if not nil, decides whether an object whose deletion has begun
 	// and whose metadata.finalizers are gone may go.
 	Deletable func(obj map[string]any) bool
+}
+
+// A Part is how a write to a subresource treats an object.
+type Part struct {
+	// Prepare keeps of obj what may be written there, and the rest of old.
+	Prepare func(obj, old map[string]any)
+	// Validate checks what has become of old.
+	Validate func(obj, old map[string]any) validation.List
 }
 
 // An Author is who writes an object, and when.
