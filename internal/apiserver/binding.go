@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -154,6 +155,9 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 		for k, v := range object.Map(meta, member) {
 			object.Set(pod, v, "metadata", member, k)
 		}
+	}
+	for k, v := range kinds.TopologyLabels(cluster{r}, object.String(binding, "target", "name")) {
+		object.Set(pod, v, "metadata", "labels", k)
 	}
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": r.now()})
 	_, err := r.replaceIn(pods, old, storage.New(pods, pod), o.dryRun())

@@ -62,6 +62,7 @@ type Server struct {
 	ids      *ids
 	requests *requestLog
 	writers  *writerLog
+	decoded  decodedCache
 	initial  *storage.Store // the state before the first request, for Reset
 
 	snapshots sync.Map // of names to *storage.Store

@@ -69,6 +69,9 @@ func (r *request) prepareNew(obj map[string]any) error {
 		return err
 	}
 	t := r.typ
+	if err := r.admit(t.Mutate, obj, nil); err != nil {
+		return err
+	}
 	if t.Generation != nil {
 		meta["generation"] = int64(1)
 	}
@@ -92,7 +95,7 @@ func (r *request) prepareNew(obj map[string]any) error {
 	if t.Warn != nil {
 		r.warn(t.Warn(obj, nil)...)
 	}
-	return nil
+	return r.admit(t.Admit, obj, nil)
 }
 
 // stamp writes into obj what its type takes from the request.
@@ -109,6 +112,11 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 		return err
 	}
 	t := r.typ
+	if mode == writeObject {
+		if err := r.admit(t.Mutate, obj, old); err != nil {
+			return err
+		}
+	}
 	object.Keep(meta, oldMeta, "generation")
 	switch {
 	case mode == writeStatus:
@@ -158,10 +166,13 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}
-	if mode == writeObject && t.Warn != nil {
+	if mode != writeObject {
+		return nil
+	}
+	if t.Warn != nil {
 		r.warn(t.Warn(obj, old)...)
 	}
-	return nil
+	return r.admit(t.Admit, obj, old)
 }
 
 // now is the time as metadata has it.

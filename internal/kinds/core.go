@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // prepareNamespace gives a new namespace its phase and the finalizer that holds
@@ -142,17 +143,18 @@ func prepareNodeStatus(obj, old map[string]any) {
 	without(child(obj, "status"), object.Map(old, "status"), "config")
 }
 
-// admitNode keeps pods from a new node until it is found to be ready.
-func admitNode(obj, old map[string]any) {
+// mutateNode keeps pods from a new node until it is found to be ready.
+func mutateNode(w *resource.Write) error {
 	const taint = "node.kubernetes.io/not-ready"
-	if old != nil {
-		return
+	if w.Old != nil {
+		return nil
 	}
-	spec := child(obj, "spec")
+	spec := child(w.Object, "spec")
 	for t := range object.Each(spec["taints"]) {
 		if t["key"] == taint && t["effect"] == "NoSchedule" {
-			return
+			return nil
 		}
 	}
 	spec["taints"] = append(object.List(spec, "taints"), map[string]any{"key": taint, "effect": "NoSchedule"})
+	return nil
 }

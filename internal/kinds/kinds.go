@@ -5,8 +5,7 @@
 // The table rules lists the resources; what a row names is in the file of its
 // family. A rule called default completes what a request brings, as
 // k8s.io/kubernetes/pkg/apis does and its conversions do on the way; one called
-// prepare makes of it what is stored, as pkg/registry does; one called admit
-// fills in what an admission plugin would; one called stamp, what only the
+// prepare makes of it what is stored, as pkg/registry does; one called stamp, what only the
 // request knows. All change the object that they are given, which may come to
 // share parts with the old one, and leave the old one as it is. They may be
 // called concurrently for different objects.
@@ -73,8 +72,6 @@ type rule struct {
 	// the object brings. Else a new object has an empty one, and an update
 	// leaves it alone.
 	ownStatus bool
-	// admit is what the built-in admission plugins fill in, ahead of Prepare.
-	admit func(obj, old map[string]any)
 	// anyFinalizer takes unqualified finalizers.
 	anyFinalizer bool
 }
@@ -127,15 +124,12 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	return &s
 }
 
-// prepare is the whole preparation of an object: admission, status, and what
-// the rule itself prepares.
+// prepare is the whole preparation of an object: its status, and what the rule
+// itself prepares.
 func (r *rule) prepare(t *resource.Type) func(obj, old map[string]any) {
 	hasStatus := t.Subresource("status") != nil && !r.ownStatus
 	newStatus := emptyStatus(t.Codec)
 	return func(obj, old map[string]any) {
-		if r.admit != nil {
-			r.admit(obj, old)
-		}
 		switch {
 		case !hasStatus:
 		case old != nil:

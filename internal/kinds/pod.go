@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -334,39 +333,6 @@ func appArmorProfile(annotation string) any {
 		return nil
 	}
 	return map[string]any{"type": "Localhost", "localhostProfile": local}
-}
-
-// systemPriorities are the priority classes that every cluster has.
-var systemPriorities = map[string]int64{"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
-
-// admitPod gives a pod its priority and the tolerations of nodes that are
-// unwell for less than five minutes.
-//
-// Differs from kube-apiserver: priority classes other than the two of the
-// system count for nothing.
-func admitPod(pod, old map[string]any) {
-	spec := child(pod, "spec")
-	if old == nil {
-		fill(spec, "priority", systemPriorities[object.String(spec, "priorityClassName")])
-		fill(spec, "preemptionPolicy", "PreemptLowerPriority")
-	} else {
-		inherit(spec, object.Map(old, "spec"), "priority", "preemptionPolicy")
-	}
-	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
-		tolerations := object.List(spec, "tolerations")
-		if slices.ContainsFunc(tolerations, func(t any) bool { return toleratesEviction(t, taint) }) {
-			continue
-		}
-		spec["tolerations"] = append(tolerations, map[string]any{
-			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300),
-		})
-	}
-}
-
-func toleratesEviction(toleration any, taint string) bool {
-	t, _ := toleration.(map[string]any)
-	key, effect := object.String(t, "key"), object.String(t, "effect")
-	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 }
 
 // podGrace is the grace period of a pod's deletion: what is asked for, else the

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // typeOf is a resource as the newest release stores it: "pods",
@@ -112,8 +113,54 @@ func created(t testing.TB, typ *resource.Type, body string) map[string]any {
 	obj := decoded(t, typ, body)
 	meta := object.Meta(obj)
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
+	mutate(t, typ, obj, nil)
 	typ.Prepare(obj, nil)
 	return obj
+}
+
+// mutate runs the mutating admission of a write, in a cluster that has what
+// every cluster has.
+func mutate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
+	t.Helper()
+	if typ.Mutate != nil {
+		require.NoError(t, typ.Mutate(&resource.Write{Object: obj, Old: old, Cluster: clusterOf(t)}))
+	}
+}
+
+// A testCluster is a resource.Cluster of a few objects.
+type testCluster []map[string]any
+
+// clusterOf is the cluster of the objects and the system's priority classes.
+func clusterOf(t testing.TB, objects ...string) resource.Cluster {
+	t.Helper()
+	objects = append(objects,
+		`{"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}`,
+		`{"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":"system-node-critical"},"value":2000001000,"preemptionPolicy":"PreemptLowerPriority"}`)
+	var c testCluster
+	for _, text := range objects {
+		obj, _, err := wire.DecodeUntyped([]byte(text), wire.DecodeOptions{})
+		require.NoError(t, err)
+		c = append(c, obj)
+	}
+	return c
+}
+
+func (c testCluster) Get(kind resource.Kind, namespace, name string) map[string]any {
+	for _, obj := range c.List(kind, namespace) {
+		if object.String(obj, "metadata", "name") == name {
+			return obj
+		}
+	}
+	return nil
+}
+
+func (c testCluster) List(kind resource.Kind, namespace string) (all []map[string]any) {
+	for _, obj := range c {
+		if obj["kind"] == kind.Kind && obj["apiVersion"] == kind.GroupVersion.String() && (namespace == "" || object.String(obj, "metadata", "namespace") == namespace) {
+			all = append(all, obj)
+		}
+	}
+	return all
 }
 
 // testCreates checks rows of creation.
@@ -138,6 +185,7 @@ func testUpdates(t *testing.T, name string, rows []change) {
 			old := created(t, typ, r.old)
 			kept := object.Copy(old)
 			obj := decoded(t, typ, r.body)
+			mutate(t, typ, obj, old)
 			typ.Prepare(obj, old)
 			assert.Equal(t, kept, old)
 			row{path: r.path, want: r.want}.check(t, obj)

@@ -46,14 +46,14 @@ var rules = map[string]rule{
 		UnknownField: notSupported,
 	}},
 	"nodes": {Strategy: resource.Strategy{UnconditionalUpdate: true,
-		Default: defaultNode, Prepare: prepareNode, PrepareStatus: prepareNodeStatus,
+		Default: defaultNode, Mutate: mutateNode, Prepare: prepareNode, PrepareStatus: prepareNodeStatus,
 		Fields:       []resource.Field{orElse(field("spec.unschedulable", "spec", "unschedulable"), "false")},
 		UnknownField: notSupported,
-	}, ownStatus: true, admit: admitNode},
-	"persistentvolumeclaims": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultClaim, Prepare: prepareClaim}, admit: protected("kubernetes.io/pvc-protection")},
-	"persistentvolumes":      {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Prepare: preparePersistentVolume, Stamp: stampPersistentVolume}, admit: protected("kubernetes.io/pv-protection")},
+	}, ownStatus: true},
+	"persistentvolumeclaims": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultClaim, Mutate: mutateClaim, Admit: admitClaim, Prepare: prepareClaim}},
+	"persistentvolumes":      {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Mutate: protected("kubernetes.io/pv-protection"), Prepare: preparePersistentVolume, Stamp: stampPersistentVolume}},
 	"pods": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus,
+		Default: defaultPod, Mutate: mutatePod, Admit: admitPod, Prepare: preparePod, PrepareStatus: preparePodStatus,
 		Validate: validatePod, ValidateStatus: validatePodStatus, Warn: warnPod,
 		Parts: map[string]resource.Part{
 			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
@@ -73,7 +73,7 @@ var rules = map[string]rule{
 			field("spec.host", "spec", "nodeName"), // an old name of spec.nodeName
 		},
 		UnknownField: notSupported,
-	}, ownStatus: true, admit: admitPod, generation: []string{"spec"}, status: statusNotOwners},
+	}, ownStatus: true, generation: []string{"spec"}, status: statusNotOwners},
 	"podtemplates": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPodTemplate, Prepare: preparePodTemplate, Validate: validatePodTemplateObject, Warn: warnPodTemplateObject}, generation: []string{"template"}},
 	"replicationcontrollers": {Strategy: resource.Strategy{UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
 		Default: defaultReplicationController, Prepare: prepareTemplate,
@@ -131,7 +131,7 @@ var rules = map[string]rule{
 	"storageversions.internal.apiserver.k8s.io":                {Strategy: resource.Strategy{Name: validation.StorageVersionName, Validate: validateStorageVersion, ValidateStatus: validateStorageVersionStatus}, status: statusOnly},
 
 	"ingressclasses.networking.k8s.io":  {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultIngressClass}, generation: []string{"spec"}},
-	"ingresses.networking.k8s.io":       {Strategy: resource.Strategy{UnconditionalUpdate: true}, generation: []string{"spec"}},
+	"ingresses.networking.k8s.io":       {Strategy: resource.Strategy{UnconditionalUpdate: true, Mutate: mutateIngress}, generation: []string{"spec"}},
 	"ipaddresses.networking.k8s.io":     {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.IPAddressName}},
 	"networkpolicies.networking.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultNetworkPolicy}, generation: []string{"spec"}},
 	"servicecidrs.networking.k8s.io":    {Strategy: resource.Strategy{UnconditionalUpdate: true}, status: statusOnly},
@@ -156,12 +156,12 @@ var rules = map[string]rule{
 		},
 	}, generation: []string{"spec"}},
 
-	"priorityclasses.scheduling.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultPriorityClass}, generation: []string{"value"}},
+	"priorityclasses.scheduling.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultPriorityClass, Admit: admitPriorityClass}, generation: []string{"value"}},
 
 	"csidrivers.storage.k8s.io":              {Strategy: resource.Strategy{AnswersDeleted: true, Default: defaultCSIDriver, Prepare: prepareCSIDriver}},
 	"csinodes.storage.k8s.io":                {Strategy: resource.Strategy{AnswersDeleted: true}},
 	"csistoragecapacities.storage.k8s.io":    {},
 	"storageclasses.storage.k8s.io":          {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultStorageClass}},
 	"volumeattachments.storage.k8s.io":       {Strategy: resource.Strategy{AnswersDeleted: true, Default: defaultVolumeAttachment}, status: statusOnly},
-	"volumeattributesclasses.storage.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true}, admit: protected("kubernetes.io/vac-protection")},
+	"volumeattributesclasses.storage.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Mutate: protected("kubernetes.io/vac-protection")}},
 }

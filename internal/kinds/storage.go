@@ -95,16 +95,17 @@ func sameSource(source map[string]any) map[string]any {
 
 // protected has an admission rule give new objects the finalizer that keeps
 // them while they are in use.
-func protected(finalizer string) func(obj, old map[string]any) {
-	return func(obj, old map[string]any) {
-		if old != nil {
-			return
+func protected(finalizer string) func(w *resource.Write) error {
+	return func(w *resource.Write) error {
+		if w.Old != nil {
+			return nil
 		}
-		meta := object.Meta(obj)
+		meta := object.Meta(w.Object)
 		finalizers := object.List(meta, "finalizers")
 		if !slices.Contains(finalizers, any(finalizer)) {
 			meta["finalizers"] = append(finalizers, finalizer)
 		}
+		return nil
 	}
 }
 

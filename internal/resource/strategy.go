@@ -57,6 +57,17 @@ type Strategy struct {
 	// object that a request or a file brings, whatever it is for.
 	Default func(obj map[string]any)
 
+	// Mutate, if not nil, is what the mutating admission plugins that every
+	// server has make of an object before it is prepared. The text of its error
+	// says why the write is forbidden.
+	//
+	// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
+	Mutate func(w *Write) error
+
+	// Admit, if not nil, is the validating ones' judgement of a valid object; its
+	// error is as Mutate's.
+	Admit func(w *Write) error
+
 	// Prepare brings obj into the form that is validated and stored: what the
 	// request may not set is reset, what it left out is filled in. On a
 	// creation old is nil.
@@ -122,6 +133,23 @@ type Part struct {
 	Prepare func(obj, old map[string]any)
 	// Validate checks what has become of old.
 	Validate func(obj, old map[string]any) validation.List
+}
+
+// A Write is a write of an object, not of a subresource, as admission sees it.
+type Write struct {
+	Object map[string]any
+	Old    map[string]any // nil on a creation; not to be changed
+	Cluster
+}
+
+// A Cluster reads what else the server holds. Nothing that it returns may be
+// changed.
+type Cluster interface {
+	// Get returns an object as it is stored; nil if there is none.
+	Get(kind Kind, namespace, name string) map[string]any
+	// List returns all objects of a kind in a namespace, or in all if it is "",
+	// in the order of their names.
+	List(kind Kind, namespace string) []map[string]any
 }
 
 // An Author is who writes an object, and when.

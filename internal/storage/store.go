@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"iter"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -82,6 +83,22 @@ func (s *Store) Newest(key string) *Object {
 		return nil
 	}
 	return item.Value
+}
+
+// All are the objects whose keys begin with the prefix as they are now, in the
+// order of their keys.
+func (s *Store) All(prefix string) iter.Seq[*Object] {
+	view, err := s.View(0)
+	if err != nil {
+		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
+	}
+	return func(yield func(*Object) bool) {
+		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
+			if !yield(item.Value) {
+				return
+			}
+		}
+	}
 }
 
 // notOlderThan waits until the store has reached version: an uncached resource
