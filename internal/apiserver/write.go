@@ -166,11 +166,14 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}
+	switch {
+	case mode == writeObject && t.Warn != nil:
+		r.warn(t.Warn(obj, old)...)
+	case mode == writeStatus && t.WarnStatus != nil:
+		r.warn(t.WarnStatus(obj, old)...)
+	}
 	if mode != writeObject {
 		return nil
-	}
-	if t.Warn != nil {
-		r.warn(t.Warn(obj, old)...)
 	}
 	return r.admit(t.Admit, obj, old)
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -206,6 +208,93 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 			created := object.Copy(obj)
 			typ.Prepare(created, nil)
 			typ.Prepare(object.Copy(obj), created)
+		})
+	}
+}
+
+// A ruling is what is wrong with an object once a merge patch has changed it:
+// nothing, or mistakes as "field: what".
+type ruling struct {
+	name, patch string
+	want        []string
+}
+
+// testRulings checks rulings on new objects, made from a base that is valid.
+func testRulings(t *testing.T, name, base string, rows []ruling) {
+	typ := typeOf(t, name)
+	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
+		t.Run(r.name, func(t *testing.T) {
+			obj := created(t, typ, patched(t, base, r.patch))
+			r.check(t, typ.Validate(obj, nil))
+		})
+	}
+}
+
+// testUpdateRulings checks rulings on updates of the base.
+func testUpdateRulings(t *testing.T, name, base string, rows []ruling) {
+	typ := typeOf(t, name)
+	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
+		t.Run("update "+r.name, func(t *testing.T) {
+			old := created(t, typ, base)
+			obj := decoded(t, typ, patched(t, base, r.patch))
+			typ.Prepare(obj, old)
+			object.Set(obj, "u", "metadata", "uid")
+			if typ.Namespaced {
+				object.Set(obj, "n", "metadata", "namespace")
+			}
+			r.check(t, typ.Validate(obj, old))
+		})
+	}
+}
+
+// testStatusRulings checks rulings on updates of the status of the base.
+func testStatusRulings(t *testing.T, name, base string, rows []ruling) {
+	typ := typeOf(t, name)
+	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
+		t.Run("status "+r.name, func(t *testing.T) {
+			old := decoded(t, typ, base)
+			r.check(t, typ.ValidateStatus(decoded(t, typ, patched(t, base, r.patch)), old))
+		})
+	}
+}
+
+// patched is a document with a merge patch applied.
+func patched(t testing.TB, doc, merge string) string {
+	t.Helper()
+	out, err := patch.Merge([]byte(doc), []byte(merge))
+	require.NoError(t, err)
+	return string(out)
+}
+
+func (r ruling) check(t *testing.T, got validation.List) {
+	t.Helper()
+	var texts []string
+	for _, e := range got {
+		texts = append(texts, e.Error())
+	}
+	assert.Equal(t, r.want, texts)
+}
+
+// Whatever a request leaves out, its object is judged and not stumbled over.
+func TestRulingsOnMinimalObjects(t *testing.T) {
+	for _, typ := range everything(t) {
+		if typ.Strategy == nil {
+			continue
+		}
+		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
+			obj := created(t, typ, `{"metadata":{"name":"a"}}`)
+			for _, judge := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.ValidateStatus} {
+				if judge != nil {
+					judge(obj, nil)
+					judge(object.Copy(obj), obj)
+				}
+			}
+			for _, warn := range []func(obj, old map[string]any) []string{typ.Warn, typ.WarnStatus} {
+				if warn != nil {
+					warn(obj, nil)
+					warn(object.Copy(obj), obj)
+				}
+			}
 		})
 	}
 }

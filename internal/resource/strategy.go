@@ -108,6 +108,9 @@ type Strategy struct {
 	// Warning headers. On a creation old is nil.
 	Warn func(obj, old map[string]any) []string
 
+	// WarnStatus does the same for a write to the status subresource.
+	WarnStatus func(obj, old map[string]any) []string
+
 	// AnyFinalizer takes finalizers that are neither standard nor qualified.
 	AnyFinalizer bool
 

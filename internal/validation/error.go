@@ -125,6 +125,12 @@ func Invalid(path *Path, value any, detail string) *Error {
 	return &Error{ReasonInvalid, path.String(), value, detail}
 }
 
+// Inconsistent reports a value whose parts contradict each other or the rest of
+// the object, without quoting it.
+func Inconsistent(path *Path, detail string) *Error {
+	return Invalid(path, noValue{}, detail)
+}
+
 // TypeInvalid reports a value of another type than the schema gives the field.
 func TypeInvalid(path *Path, value any, detail string) *Error {
 	return &Error{ReasonTypeInvalid, path.String(), value, detail}

@@ -50,10 +50,34 @@ func isHexDigit(c byte) bool {
 	return digit.has(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// parseCIDR parses an address, a slash and the length of a prefix, with leading
+// EndpointIP checks that an address can be one of an endpoint: that other nodes
+// can reach it.
+func EndpointIP(s string, path *Path) List {
+	addr := parseIP(s).Unmap()
+	if !addr.IsValid() {
+		return List{Invalid(path, s, "must be a valid IP address")}
+	}
+	var list List
+	for _, rule := range []struct {
+		broken bool
+		detail string
+	}{
+		{addr.IsUnspecified(), "may not be unspecified (" + s + ")"},
+		{addr.IsLoopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+		{addr.IsLinkLocalUnicast(), "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
+		{addr.IsLinkLocalMulticast(), "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"},
+	} {
+		if rule.broken {
+			list = append(list, Invalid(path, s, rule.detail))
+		}
+	}
+	return list
+}
+
+// ParseCIDR parses an address, a slash and the length of a prefix, with leading
 // zeros allowed everywhere. The network is nil if s is not that. An IPv4 address
 // mapped into IPv6 has a prefix of up to 128 bits here, where net/netip has none.
-func parseCIDR(s string) (net.IP, *net.IPNet) {
+func ParseCIDR(s string) (net.IP, *net.IPNet) {
 	text, length, _ := strings.Cut(s, "/")
 	addr := parseIP(text)
 	if !addr.IsValid() || !digit.all(length) {
@@ -74,7 +98,7 @@ func IsIP(s string) bool { return parseIP(s).IsValid() }
 // IsCIDR reports whether s is an address and the length of a prefix, where
 // groups may begin with zeros.
 func IsCIDR(s string) bool {
-	_, network := parseCIDR(s)
+	_, network := ParseCIDR(s)
 	return network != nil
 }
 
@@ -130,7 +154,7 @@ func CIDR(s string, path *Path) List {
 	if list := LegacyCIDR(s, nil, path); len(list) > 0 {
 		return list
 	}
-	if _, network := parseCIDR(s); s != network.String() {
+	if _, network := ParseCIDR(s); s != network.String() {
 		return List{notCanonical(path, s, network.String())}
 	}
 	return nil
@@ -142,7 +166,7 @@ func LegacyCIDR(s string, held []string, path *Path) List {
 	if slices.Contains(held, s) {
 		return nil
 	}
-	if _, network := parseCIDR(s); network == nil {
+	if _, network := ParseCIDR(s); network == nil {
 		return List{Invalid(path, s, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")}
 	}
 	strict, err := netip.ParsePrefix(s)
@@ -160,7 +184,7 @@ func LegacyCIDR(s string, held []string, path *Path) List {
 // CIDRWarnings returns the warnings that a text which LegacyCIDR accepts
 // deserves, if any.
 func CIDRWarnings(s string, path *Path) []string {
-	ip, network := parseCIDR(s)
+	ip, network := ParseCIDR(s)
 	if network == nil {
 		return nil
 	}
@@ -183,7 +207,7 @@ func CIDRWarnings(s string, path *Path) []string {
 // InterfaceAddress checks the canonical text of an address together with the
 // length of its network's prefix.
 func InterfaceAddress(s string, path *Path) List {
-	ip, network := parseCIDR(s)
+	ip, network := ParseCIDR(s)
 	if network == nil {
 		return List{Invalid(path, s, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")}
 	}
