@@ -106,11 +106,20 @@ func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind 
 	}
 	k := apply.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
 	if c, ok := codec.(interface{ Schema() *schema.Schema }); ok {
-		k.Zero, k.Schema = nil, c.Schema()
+		k.Zero, k.Schema = nil, c.Schema().ForApply(s.metadata())
 	} else if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
 		k.Schema = d
 	}
 	return k
+}
+
+// metadata describes the metadata of objects.
+func (s *owners) metadata() *schema.Schema {
+	namespace, ok := schema.ForKind(s.profile, "", "v1", "Namespace")
+	if !ok {
+		return &schema.Schema{} // a profile without core kinds: anything will do
+	}
+	return namespace.Properties["metadata"]
 }
 
 // tracked is the ownership in what the request's bodies are: objects or Scales.

@@ -1,10 +1,12 @@
 package kinds
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // defaultDefinition completes the definition of custom resources.
@@ -22,6 +24,28 @@ func defaultDefinition(obj map[string]any) {
 	if status := object.Map(obj, "status"); status != nil && len(object.List(status, "storedVersions")) == 0 {
 		addStorageVersion(status, spec)
 	}
+}
+
+// warnDefinition tells of formats in schemas that mean nothing, but not of those
+// that the old definition has.
+func warnDefinition(obj, old map[string]any) []string {
+	known := unrecognizedFormats(old)
+	var warnings []string
+	for _, format := range unrecognizedFormats(obj) {
+		if !slices.Contains(known, format) {
+			known = append(known, format)
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+		}
+	}
+	return warnings
+}
+
+func unrecognizedFormats(definition map[string]any) []string {
+	var formats []string
+	for version := range object.Each(object.Value(definition, "spec", "versions")) {
+		formats = append(formats, schema.UnrecognizedFormats(object.Map(version, "schema", "openAPIV3Schema"))...)
+	}
+	return formats
 }
 
 // prepareDefinition notes the version in which objects are stored from now on.

@@ -1,6 +1,10 @@
 package kinds
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 func TestDefaultDefinition(t *testing.T) {
 	testDefaults(t, "customresourcedefinitions.apiextensions.k8s.io", []row{
@@ -8,6 +12,17 @@ func TestDefaultDefinition(t *testing.T) {
 		{"conversion", `{}`, "spec.conversion", `{"strategy":"None"}`},
 		{"webhook", `{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{"name":"s","namespace":"n"}}}}}}`, "spec.conversion.webhook.clientConfig.service.port", `443`},
 	})
+}
+
+func TestWarnDefinition(t *testing.T) {
+	typ := typeOf(t, "customresourcedefinitions.apiextensions.k8s.io")
+	definition := func(schema string) map[string]any {
+		return decoded(t, typ, `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v2","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v3"}]}}`)
+	}
+	formats := definition(`{"format":"date","properties":{"a":{"type":"string","format":"nope"},"b":{"type":"integer","format":"date","allOf":[{"format":"int32"}]},"c":{"type":"array","items":{"type":"number","format":"float"}}}}`)
+	assert.Equal(t, []string{`unrecognized format "nope"`, `unrecognized format "date"`, `unrecognized format "int32"`}, warnDefinition(formats, nil))
+	assert.Equal(t, []string{`unrecognized format "date"`, `unrecognized format "int32"`}, warnDefinition(formats, definition(`{"format":"nope"}`)))
+	assert.Empty(t, warnDefinition(formats, formats))
 }
 
 func TestStoredVersions(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -341,7 +342,7 @@ func (d *checker) mapList(p keywords, path *validation.Path) {
 		if p["items"] == nil {
 			d.add(validation.Required(path.Child("items"), "must have a schema if x-kubernetes-list-type is map"))
 		} else {
-			d.add(validation.Invalid(path.Child("items"), internalItems(p["items"]), "must only have a single schema if x-kubernetes-list-type is map"))
+			d.add(validation.Invalid(path.Child("items"), unversioned.Value{Type: "apiextensions.JSONSchemaPropsOrArray", Value: p["items"]}, "must only have a single schema if x-kubernetes-list-type is map"))
 		}
 		return
 	}
@@ -543,4 +544,32 @@ func (c defaultCheck) value(s *Schema, in surroundings, path *validation.Path) v
 		wrong = c.rules.CheckDefault(s, s == in.whole, s.Default, path)
 	}
 	return append(list, wrong...)
+}
+
+// UnrecognizedFormats lists the formats in an openAPIV3Schema that mean nothing
+// for the types they are given to, as often as they occur.
+func UnrecognizedFormats(props map[string]any) []string {
+	if props == nil {
+		return nil
+	}
+	var formats []string
+	p := keywords(props)
+	s := Schema{Type: p.text("type"), Format: p.text("format")}
+	if s.Format != "" && s.checkedFormat() == "" {
+		formats = append(formats, s.Format)
+	}
+	within := func(v any) { formats = append(formats, UnrecognizedFormats(keywordsOf(v))...) }
+	within(p["items"])
+	for _, junctor := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, v := range p.list(junctor) {
+			within(v)
+		}
+	}
+	within(p["not"])
+	properties := keywordsOf(p["properties"])
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		within(properties[name])
+	}
+	within(p["additionalProperties"])
+	return formats
 }

@@ -73,6 +73,7 @@ func appendValue(dst []byte, typ string, v any) []byte {
 	if elem, ok := strings.CutPrefix(typ, "*"); ok {
 		return appendValue(dst, elem, v)
 	}
+	v = chosen(typ, v)
 	switch v := v.(type) {
 	case []any:
 		return appendList(dst, strings.TrimPrefix(typ, "[]"), v)
@@ -169,6 +170,26 @@ func isEmpty(v any) bool {
 		return len(v) == 0
 	}
 	return false
+}
+
+// chosen is a value of a type that takes one of two sorts, as the struct which
+// has a field for either. Other values are returned as they are.
+func chosen(typ string, v any) any {
+	_, isObject := v.(map[string]any)
+	switch choice, ok := strings.CutPrefix(typ, "apiextensions.JSONSchemaPropsOr"); {
+	case !ok:
+		return v
+	case choice == "Bool" && isObject:
+		return map[string]any{"allows": true, "schema": v}
+	case isObject:
+		return map[string]any{"schema": v}
+	case choice == "Bool":
+		return map[string]any{"allows": v}
+	case choice == "Array":
+		return map[string]any{"jSONSchemas": v}
+	default:
+		return map[string]any{"property": v}
+	}
 }
 
 // ofNode are the members of a pod's specification that are unversioned in its

@@ -38,6 +38,19 @@ func TestValue(t *testing.T) {
 	}
 }
 
+func TestSchemasOrOthers(t *testing.T) {
+	print := func(typ, doc string) string {
+		text, err := json.Marshal(Value{"*apiextensions.JSONSchemaPropsOr" + typ, decode(t, doc)})
+		require.NoError(t, err)
+		return string(text)
+	}
+	assert.Equal(t, `{"Allows":false,"Schema":null}`, print("Bool", `false`))
+	assert.Contains(t, print("Bool", `{"type":"string"}`), `{"Allows":true,"Schema":{"ID":"",`)
+	assert.Contains(t, print("Array", `{"type":"string"}`), `"Type":"string"`)
+	assert.Contains(t, print("Array", `[{"type":"string"}]`), `{"Schema":null,"JSONSchemas":[{"ID":"",`)
+	assert.Equal(t, `{"Schema":null,"Property":["a"]}`, print("StringArray", `["a"]`))
+}
+
 func TestPodSpecMovesToSecurityContext(t *testing.T) {
 	text, err := json.Marshal(Value{"core.PodSpec", decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)})
 	require.NoError(t, err)
