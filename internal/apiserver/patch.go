@@ -28,7 +28,10 @@ var patchPath = validation.NewPath("patch")
 func (r *request) patch(mode writeMode) error {
 	kind, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
 	if !slices.Contains(patchTypes, kind) && (kind != patch.ApplyCBORType || !r.offer().CBOR) {
-		return status.UnroutedMediaType()
+		return r.unroutedPatch()
+	}
+	if kind == patch.StrategicType && r.typ.Dynamic {
+		return r.unroutedPatch()
 	}
 	body, err := r.readBody()
 	if err != nil {
@@ -58,6 +61,18 @@ func (r *request) patch(mode writeMode) error {
 		}
 		return r.owned(obj, old, o), nil
 	})
+}
+
+// unroutedPatch says that no patch of the media type is taken.
+func (r *request) unroutedPatch() error {
+	if !r.typ.Dynamic {
+		return status.UnroutedMediaType()
+	}
+	types := []string{patch.JSONType, patch.MergeType, patch.ApplyType}
+	if r.offer().CBOR {
+		types = append(types, patch.ApplyCBORType)
+	}
+	return status.UnsupportedMediaType(types)
 }
 
 // jsonPatched is what a JSON Patch or a JSON Merge Patch makes of an object's
