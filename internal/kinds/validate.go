@@ -139,6 +139,11 @@ func (p part) invalid(name, detail string) {
 	p.note(validation.Invalid(p.at(name), p.obj[name], detail))
 }
 
+// invalidText is invalid for a string, "" if it is absent.
+func (p part) invalidText(name, detail string) {
+	p.note(validation.Invalid(p.at(name), p.text(name), detail))
+}
+
 // invalidEnum is invalid for a string of a type of its own.
 func (p part) invalidEnum(name, detail string) {
 	p.note(validation.Invalid(p.at(name), validation.NamedString(p.text(name)), detail))
@@ -288,4 +293,33 @@ func (n names) unique(p part, name string) bool {
 	}
 	n[value] = true
 	return true
+}
+
+// metadataAgain returns the rule of kinds that check the metadata of an update
+// like that of a creation too: its mistakes have one more cause.
+func metadataAgain(namespaced bool, name validation.NameFunc) func(part) {
+	return func(p part) {
+		meta := p.within("metadata")
+		p.add(validation.ObjectMeta(meta.obj, namespaced, name, meta.path))
+		p.add(validation.FinalizerNames(meta.obj, meta.path))
+	}
+}
+
+// immutable checks that a member is as it was, which is quoted as a Go type.
+func (p part) immutable(name, typ string, old map[string]any) {
+	if !validation.Equal(p.obj[name], old[name]) {
+		p.note(validation.Invalid(p.at(name), internal(typ, p.obj[name]), "field is immutable"))
+	}
+}
+
+// quantities are the quantities in the map at a member, by key.
+func (p part) quantities(name string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for key, v := range p.entries(name) {
+			q, _ := v.(string)
+			if !yield(key, q) {
+				return
+			}
+		}
+	}
 }

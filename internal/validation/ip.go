@@ -26,6 +26,10 @@ func parseIP(s string) netip.Addr {
 	return addr
 }
 
+// ParseIP parses an IPv4 or IPv6 address as the older fields take it. The result
+// is not valid if s is not an address.
+func ParseIP(s string) netip.Addr { return parseIP(s) }
+
 // trimZeros removes the leading zeros of each group of an address.
 func trimZeros(s string) string {
 	var b strings.Builder

@@ -119,12 +119,17 @@ func seconds(meta map[string]any) any {
 func FinalizerNames(meta map[string]any, path *Path) List {
 	var list List
 	for i, v := range items(meta["finalizers"]) {
-		if name := text(v); !strings.Contains(name, "/") && !standardFinalizer(name) {
-			list = append(list, Invalid(path.Child("finalizers").Index(i), name,
-				"name is neither a standard finalizer name nor is it fully qualified"))
-		}
+		list = append(list, KubernetesFinalizer(text(v), path.Child("finalizers").Index(i))...)
 	}
 	return list
+}
+
+// KubernetesFinalizer checks one finalizer as FinalizerNames does.
+func KubernetesFinalizer(name string, path *Path) List {
+	if strings.Contains(name, "/") || standardFinalizer(name) {
+		return nil
+	}
+	return List{Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
 // FinalizerWarnings returns the warnings that the finalizers of a custom
