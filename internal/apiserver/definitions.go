@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) refresh(t *resource.Type) {
 		if old != nil {
 			before = old.Definition
 		}
-		d.Definition = crd.New(d.object, before, crd.Options{})
+		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: &webhook.Client{Services: s.config.Services}, UID: s.ids.uid})
 		now[o.Name] = d
 		changed = changed || d.Definition != before
 	}

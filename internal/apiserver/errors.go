@@ -26,6 +26,7 @@ func (r *request) asStatus(err error) *status.Status {
 		expired  *storage.ExpiredError
 		version  *storage.VersionError
 		token    *storage.ContinueError
+		convert  *storage.ConversionError
 	)
 	switch {
 	case errors.As(err, &st):
@@ -47,6 +48,8 @@ func (r *request) asStatus(err error) *status.Status {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())
+	case errors.As(err, &convert):
+		return status.Unclassified(convert.Error())
 	case errors.As(err, &token):
 		return status.BadRequest(token.Error())
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

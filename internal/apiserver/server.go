@@ -40,6 +40,10 @@ type Config struct {
 	// kube-apiserver's default interval of compaction.
 	KeepHistory time.Duration
 
+	// Services are the addresses at which services' webhooks are reached, by
+	// "namespace/name". The map must not change any more.
+	Services map[string]string
+
 	// NoControl turns the control endpoint off.
 	NoControl bool
 

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // A Definition is what the server makes of one CustomResourceDefinition. It is
@@ -28,8 +29,9 @@ type Definition struct {
 
 // Options are what definitions have in common.
 type Options struct {
-	// Webhooks calls conversion webhooks.
-	Webhooks *Webhooks
+	// Webhooks calls conversion webhooks, and UID names each call.
+	Webhooks *webhook.Client
+	UID      func() string
 }
 
 // New reads a CustomResourceDefinition in canonical form, which must not change

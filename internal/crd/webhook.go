@@ -2,15 +2,216 @@ package crd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// Webhooks calls conversion webhooks.
-type Webhooks struct{}
+// webhookTimeout is how long a conversion webhook has.
+const webhookTimeout = 30 * time.Second
 
-// byWebhook has a webhook convert objects.
-func (v *version) byWebhook(Options) convertFunc {
-	return func(context.Context, []map[string]any) ([]map[string]any, error) {
-		return nil, errors.New("conversion webhooks are not called")
+// byWebhook has the definition's webhook convert objects: those that are in one
+// other version are sent together.
+func (v *version) byWebhook(o Options) convertFunc {
+	return func(ctx context.Context, objs []map[string]any) ([]map[string]any, error) {
+		out := make([]map[string]any, len(objs))
+		var sent []map[string]any
+		for i, obj := range objs {
+			switch {
+			case obj["apiVersion"] == v.typ.GroupVersion.String():
+				out[i] = obj
+			default:
+				sent = append(sent, obj)
+			}
+		}
+		if len(sent) == 0 {
+			return out, nil
+		}
+		answer, err := v.review(ctx, o, sent)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			if out[i] == nil {
+				out[i], answer = answer[0], answer[1:]
+			}
+		}
+		return out, nil
 	}
+}
+
+// review sends objects to the webhook and returns what it made of them.
+func (v *version) review(ctx context.Context, o Options, sent []map[string]any) ([]map[string]any, error) {
+	of := describe(sent[0])
+	failed := func(err error) error { return fmt.Errorf("conversion webhook for %s failed: %w", of, err) }
+	hook := object.Map(v.Definition.spec, "conversion", "webhook")
+	uid := o.UID()
+	apiVersion, request, err := v.request(hook, uid, sent)
+	if err != nil {
+		return nil, err
+	}
+	body, err := o.Webhooks.Post(ctx, object.Map(hook, "clientConfig"), webhookTimeout, request)
+	if err != nil {
+		return nil, failed(err)
+	}
+	converted, err := readReview(body, apiVersion, uid)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if len(converted) != len(sent) {
+		return nil, fmt.Errorf("conversion webhook for %s returned %d objects, expected %d", of, len(converted), len(sent))
+	}
+	for i, text := range converted {
+		obj, err := wire.DecodeAny(text)
+		if err == nil {
+			err = v.adopt(obj, sent[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("conversion webhook for %s returned %w", of, err)
+		}
+		sent[i] = obj
+	}
+	return sent, nil
+}
+
+// describe is the kind of an object as messages tell it.
+func describe(obj map[string]any) string {
+	return fmt.Sprintf("%s, Kind=%s", object.String(obj, "apiVersion"), object.String(obj, "kind"))
+}
+
+// request is the ConversionReview to send, in the first version that the webhook
+// takes and the server knows.
+func (v *version) request(hook map[string]any, uid string, sent []map[string]any) (apiVersion string, review []byte, err error) {
+	for _, version := range object.Strings(hook, "conversionReviewVersions") {
+		if !slices.Contains(reviewVersionsKnown, version) {
+			continue
+		}
+		objects := make([]any, len(sent))
+		for i, obj := range sent {
+			objects[i] = obj
+		}
+		apiVersion = "apiextensions.k8s.io/" + version
+		return apiVersion, wire.AppendAny(nil, map[string]any{
+			"kind": "ConversionReview", "apiVersion": apiVersion,
+			"request": map[string]any{"uid": uid, "desiredAPIVersion": v.typ.GroupVersion.String(), "objects": objects},
+		}), nil
+	}
+	return "", nil, errors.New("no supported conversion review versions")
+}
+
+// readReview reads the objects out of a webhook's answer.
+func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) {
+	var review struct {
+		APIVersion, Kind string
+		Response         *struct {
+			UID              string
+			ConvertedObjects []json.RawMessage
+			Result           struct{ Status, Message string }
+		}
+	}
+	if err := json.Unmarshal(body, &review); err != nil {
+		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	old := strings.HasSuffix(apiVersion, "/v1beta1") // is not asked for its kind and uid
+	r := review.Response
+	switch {
+	case !old && (review.APIVersion != apiVersion || review.Kind != "ConversionReview"):
+		return nil, fmt.Errorf("expected webhook response of %s, Kind=ConversionReview, got %s, Kind=%s", apiVersion, review.APIVersion, review.Kind)
+	case r == nil:
+		return nil, errors.New("no response provided")
+	case !old && r.UID != uid:
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, r.UID)
+	case r.Result.Status != "Success" && r.Result.Message != "":
+		return nil, errors.New(r.Result.Message)
+	case r.Result.Status != "Success":
+		return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", r.Result.Status)
+	}
+	return r.ConvertedObjects, nil
+}
+
+// adopt makes what a webhook returned an object of the version. Of its metadata
+// it may change labels and annotations only.
+func (v *version) adopt(obj, sent map[string]any) error {
+	if got := object.String(obj, "apiVersion"); got != v.typ.GroupVersion.String() {
+		return fmt.Errorf("invalid object at index 0: invalid groupVersion (expected %s, received %s)", v.typ.GroupVersion, got)
+	}
+	if got, want := object.String(obj, "kind"), object.String(sent, "kind"); got != want {
+		return fmt.Errorf("invalid object at index 0: invalid kind (expected %s, received %s)", want, got)
+	}
+	for _, same := range []struct{ said, name string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
+		if was, is := object.String(sent, "metadata", same.name), object.String(obj, "metadata", same.name); was != is {
+			return fmt.Errorf("invalid object: must have the same %s: %s != %s", same.said, was, is)
+		}
+	}
+	if err := restoreMeta(obj, sent); err != nil {
+		return fmt.Errorf("invalid metadata: %w", err)
+	}
+	if _, _, err := v.typ.Codec.(*codec).coerce(obj, nil, false); err != nil {
+		return fmt.Errorf("invalid object: %w", err)
+	}
+	return nil
+}
+
+// restoreMeta gives a converted object the metadata of the original, but for
+// labels and annotations.
+func restoreMeta(obj, sent map[string]any) error {
+	given, ok := obj["metadata"]
+	if !ok {
+		return errors.New("missing metadata in converted object")
+	}
+	answered, ok := given.(map[string]any)
+	if !ok {
+		return fmt.Errorf("invalid metadata of type %T in converted object", given)
+	}
+	meta := object.Copy(object.Meta(sent))
+	obj["metadata"] = meta
+	for _, name := range []string{"labels", "annotations"} {
+		texts, err := textsOf(answered, name)
+		if err != nil {
+			return err
+		}
+		if texts == nil {
+			delete(meta, name)
+			continue
+		}
+		if was, _ := meta[name].(map[string]any); !maps.Equal(was, texts) {
+			if errs := checkTexts(name, texts); len(errs) > 0 {
+				return errors.New(errs.Message())
+			}
+		}
+		meta[name] = texts
+	}
+	return nil
+}
+
+// textsOf is a map of texts in metadata, nil if there is none.
+func textsOf(meta map[string]any, name string) (map[string]any, error) {
+	if meta[name] == nil {
+		return nil, nil
+	}
+	texts, ok := meta[name].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("invalid metadata.%s of type %T in converted object", name, meta[name])
+	}
+	for _, k := range slices.Sorted(maps.Keys(texts)) {
+		if _, ok := texts[k].(string); !ok {
+			return nil, fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, k, texts[k])
+		}
+	}
+	return texts, nil
+}
+
+func checkTexts(name string, texts map[string]any) validation.List {
+	if name == "labels" {
+		return validation.Labels(texts, metadataPath.Child("labels"))
+	}
+	return validation.Annotations(texts, metadataPath.Child("annotation"))
 }

@@ -36,6 +36,14 @@ func (e *ExpiredError) Error() string {
 	return "The resourceVersion for the provided list is too old."
 }
 
+// A ConversionError says that an object cannot be shown, or stored, in another
+// version.
+type ConversionError struct{ Err error }
+
+func (e *ConversionError) Error() string { return e.Err.Error() }
+
+func (e *ConversionError) Unwrap() error { return e.Err }
+
 // A VersionError says that a resourceVersion is no number.
 type VersionError struct {
 	Value string

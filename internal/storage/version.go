@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -41,7 +40,7 @@ func (v *views) put(t *resource.Type, o *Object) {
 }
 
 // In returns the object as t shows it: itself, unless it was written in another
-// version, or by other rules. It fails if it cannot be converted.
+// version, or by other rules. It fails with a *ConversionError.
 func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 	all, err := In(ctx, t, []*Object{o})
 	if err != nil {
@@ -51,7 +50,7 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 }
 
 // In returns objects as t shows them. Those that are in other versions are
-// converted together.
+// converted together. It fails with a *ConversionError.
 func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, error) {
 	if t.Versions == nil {
 		return objects, nil
@@ -79,7 +78,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 	if len(raw) > 0 {
 		converted, err := t.Convert(ctx, raw)
 		if err != nil {
-			return nil, err
+			return nil, &ConversionError{err}
 		}
 		for i, obj := range converted {
 			from := objects[at[i]]
@@ -104,7 +103,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	}
 	from := t.In(head.APIVersion)
 	if from == nil {
-		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", head.APIVersion)
+		return nil, &ConversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", head.APIVersion)}
 	}
 	obj, _, err := from.Codec.Decode(o.json, false)
 	if err != nil {
@@ -117,7 +116,8 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 }
 
 // Draft encodes obj, which is in t's version, as New does, in the version that
-// it is to be stored in. It fails if it cannot be converted.
+// it is to be stored in. It fails with a
+// *ConversionError.
 func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, error) {
 	to := t.Storage()
 	if to == t {
@@ -125,10 +125,7 @@ func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, 
 	}
 	converted, err := to.Convert(ctx, []map[string]any{object.Copy(obj)})
 	if err != nil {
-		return nil, err
-	}
-	if len(converted) != 1 {
-		return nil, errors.New("a conversion of one object did not return one")
+		return nil, &ConversionError{err}
 	}
 	return New(to, converted[0]), nil
 }

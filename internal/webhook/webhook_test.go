@@ -1,0 +1,89 @@
+package webhook_test
+
+import (
+	"encoding/base64"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/webhook"
+)
+
+// serve starts a webhook that answers what the path asks for: its body, or a
+// failure.
+func serve(t *testing.T) (srv *httptest.Server, bundle string) {
+	srv = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/echo":
+			_, _ = io.Copy(w, r.Body)
+		case "/timeout":
+			_, _ = io.WriteString(w, r.URL.Query().Get("timeout"))
+		case "/slow":
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		default:
+			http.Error(w, "no", http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv, base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
+}
+
+func TestPost(t *testing.T) {
+	srv, bundle := serve(t)
+	c := &webhook.Client{Services: map[string]string{"ns/example": srv.Listener.Addr().String()}}
+	for _, tt := range []struct {
+		name    string
+		config  map[string]any
+		want    string
+		failure string // what the error has in it
+	}{
+		{"url", map[string]any{"url": srv.URL + "/echo", "caBundle": bundle}, "{}", ""},
+		{"timeout", map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, "5s", ""},
+		{"failure", map[string]any{"url": srv.URL + "/fail", "caBundle": bundle}, "", `an error on the server ("no\n") has prevented the request from succeeding`},
+		{"not trusted", map[string]any{"url": srv.URL + "/echo"}, "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
+		{"no bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
+		{"unreachable", map[string]any{"url": "https://127.0.0.1:1/x"}, "", `Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused`},
+		{"unknown service", map[string]any{"service": map[string]any{"name": "s", "namespace": "n", "port": int64(443), "path": "/p"}}, "", `Post "https://s.n.svc:443/p?timeout=5s": service "s" not found`},
+		{"service of another name than the certificate's", map[string]any{"caBundle": bundle, "service": map[string]any{"name": "example", "namespace": "ns", "port": int64(443)}}, "", "not example.ns.svc"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			body, err := c.Post(t.Context(), tt.config, 5*time.Second, []byte("{}"))
+			if tt.failure != "" {
+				assert.ErrorContains(t, err, tt.failure)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, string(body))
+		})
+	}
+	t.Run("too slow", func(t *testing.T) {
+		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, time.Millisecond, nil)
+		assert.ErrorContains(t, err, "context deadline exceeded")
+	})
+}
+
+func TestStatusError(t *testing.T) {
+	for code, want := range map[int]string{
+		400: "the server rejected our request for an unknown reason",
+		401: "the server has asked for the client to provide credentials",
+		403: "no",
+		404: "the server could not find the requested resource",
+		405: "the server does not allow this method on the requested resource",
+		409: "the server reported a conflict",
+		418: "the server responded with the status code 418 but did not return more information",
+		422: "the server rejected our request due to an error in our request",
+		429: "the server has received too many requests and has asked us to try again later",
+		502: `an error on the server ("no") has prevented the request from succeeding`,
+		503: "the server is currently unable to handle the request",
+		504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+	} {
+		assert.EqualError(t, &webhook.StatusError{Code: code, Body: "no"}, want)
+	}
+}
