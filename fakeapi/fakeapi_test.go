@@ -108,12 +108,18 @@ func doWith(t testing.TB, client *http.Client, method, url, body string) (int, f
 	}
 	resp, err := client.Do(req)
 	require.NoError(t, err)
+	return resp.StatusCode, answer(t, resp)
+}
+
+// answer is the object in the body of an answer; nil if that is no JSON.
+func answer(t testing.TB, resp *http.Response) fakeapi.Object {
+	t.Helper()
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	var out fakeapi.Object
-	json.Unmarshal(b, &out) // what is no JSON is no object
-	return resp.StatusCode, out
+	_ = json.Unmarshal(b, &out)
+	return out
 }
 
 // A stream is the answer to a watch.

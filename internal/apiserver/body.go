@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -68,7 +69,11 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 	if err != nil {
 		return nil, unrecognized(kind, body, err)
 	}
-	if got = got.Or(kind); !r.takes(got, kind) {
+	if r.typ.Dynamic && !r.isScale() {
+		if err := r.checkDynamic(doc, got, kind, body); err != nil {
+			return nil, err
+		}
+	} else if got = got.Or(kind); !r.takes(got, kind) {
 		return nil, r.wrongKind(got, kind)
 	}
 	obj, fieldErrors, err := doc.Decode(c, c.Wire(), o.strict())
@@ -83,6 +88,31 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 		keepCleared(body, obj)
 	}
 	return r.completed(obj), nil
+}
+
+// checkDynamic checks the kind of a body that is decoded without a Go type: it
+// has to be there.
+func (r *request) checkDynamic(doc *codec.Document, got, want resource.Kind, body []byte) error {
+	switch {
+	case got.Kind == "":
+		return unrecognized(want, body, fmt.Errorf("Object 'Kind' is missing in '%s'", body))
+	case got.GroupVersion != want.GroupVersion:
+		return otherVersion(got, want)
+	case got.Kind != want.Kind:
+		kind := status.GroupKind{Group: got.Group, Kind: got.Kind}
+		obj, _, err := doc.Decode(r.typ.Codec, nil, false)
+		if err != nil {
+			return cannotHandle(got, want, err)
+		}
+		return status.Invalid(kind, object.String(obj, "metadata", "name"), validation.List{
+			validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+want.Kind),
+		})
+	}
+	return nil
+}
+
+func otherVersion(got, want resource.Kind) error {
+	return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
 }
 
 // bodyKind is the kind that the request's body has, and how it is read.
@@ -145,7 +175,7 @@ func cannotHandle(got, want resource.Kind, err error) error {
 // wrongKind words why a body of another kind is refused.
 func (r *request) wrongKind(got, want resource.Kind) error {
 	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix && got.Kind == want.Kind {
-		return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
+		return otherVersion(got, want)
 	}
 	return cannotHandle(got, want, r.otherKind(got, want))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,7 +29,10 @@ var patchPath = validation.NewPath("patch")
 func (r *request) patch(mode writeMode) error {
 	kind, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
 	if !slices.Contains(patchTypes, kind) && (kind != patch.ApplyCBORType || !r.offer().CBOR) {
-		return status.UnroutedMediaType()
+		return r.unroutedPatch()
+	}
+	if kind == patch.StrategicType && r.typ.Dynamic {
+		return r.unroutedPatch()
 	}
 	body, err := r.readBody()
 	if err != nil {
@@ -60,6 +64,18 @@ func (r *request) patch(mode writeMode) error {
 	})
 }
 
+// unroutedPatch says that no patch of the media type is taken.
+func (r *request) unroutedPatch() error {
+	if !r.typ.Dynamic {
+		return status.UnroutedMediaType()
+	}
+	types := []string{patch.JSONType, patch.MergeType, patch.ApplyType}
+	if r.offer().CBOR {
+		types = append(types, patch.ApplyCBORType)
+	}
+	return status.UnsupportedMediaType(types)
+}
+
 // jsonPatched is what a JSON Patch or a JSON Merge Patch makes of an object's
 // JSON.
 func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOptions) (map[string]any, error) {
@@ -84,10 +100,7 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	obj, more, err := c.Decode(doc, o.strict())
-	if err == nil {
-		err = r.checkKind(obj)
-	}
+	obj, more, err := r.readPatched(doc, c, o.strict())
 	if obj, err = r.judged(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
 		return nil, err
 	}
@@ -99,7 +112,7 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 // object, found without a detour over text. It reports false for any other.
 func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOptions) (map[string]any, bool) {
 	merged, ok := patch.MergeObject(r.shown(old), body)
-	if !ok {
+	if !ok || object.String(merged, "apiVersion") == "" {
 		return nil, false
 	}
 	obj, fieldErrors, err := c.Normalize(merged, o.strict())
@@ -110,6 +123,37 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 		object.Meta(obj)["managedFields"] = []any{}
 	}
 	return obj, true
+}
+
+// readPatched decodes what a patch has made of an object's JSON.
+func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	apiVersion, _, err := wire.Identify(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	if apiVersion == "" && c.Wire() != nil {
+		return unversioned(doc, strict)
+	}
+	if obj, fieldErrors, err = c.Decode(doc, strict); err != nil {
+		return nil, nil, err
+	}
+	return obj, fieldErrors, r.checkKind(obj)
+}
+
+// unversioned is how a built-in object without an apiVersion is read: into
+// kube-apiserver's own types, whose fields have none of the names that a client
+// writes. Nothing is left of it.
+func unversioned(doc []byte, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	members, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
+	if err != nil || !strict {
+		return map[string]any{}, nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if name != "kind" && name != "apiVersion" {
+			fieldErrors = append(fieldErrors, fmt.Errorf("unknown field %q", name))
+		}
+	}
+	return map[string]any{}, fieldErrors, nil
 }
 
 // checkKind refuses an object that a patch has made one of another kind.

@@ -56,13 +56,15 @@ func (r *request) placed(body map[string]any, old *version) (map[string]any, err
 		return body, nil
 	}
 	replicas, _ := object.Int(body, "spec", "replicas")
-	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 {
+	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 && !r.typ.Scale.Checked {
 		kind := status.GroupKind{Group: r.sub.Kind.Group, Kind: r.sub.Kind.Kind}
 		return nil, status.Invalid(kind, r.name, errs)
 	}
 	obj := object.Copy(old.object)
 	meta := object.Meta(obj)
-	object.Keep(meta, object.Meta(body), "resourceVersion")
+	if version := object.String(body, "metadata", "resourceVersion"); version != "" {
+		meta["resourceVersion"] = version
+	}
 	object.Set(obj, replicas, r.typ.Scale.Spec...)
 	managed, err := r.surface.ownershipOf(r.typ).scale.Merge(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
 	if err != nil {
@@ -73,6 +75,17 @@ func (r *request) placed(body map[string]any, old *version) (map[string]any, err
 		meta["managedFields"] = managed
 	}
 	return obj, nil
+}
+
+// checkScale refuses to show a Scale of an object that lacks what there has to
+// be.
+func (r *request) checkScale(obj map[string]any) error {
+	if missing := r.typ.Scale.Missing; missing != "" {
+		if _, ok := object.Int(obj, r.typ.Scale.Spec...); !ok {
+			return status.Internal(missing)
+		}
+	}
+	return nil
 }
 
 // scaleJSON is an object as a Scale, encoded.

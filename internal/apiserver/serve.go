@@ -177,7 +177,11 @@ func (r *request) answer(code int, o *storage.Object) error {
 		return err
 	}
 	if r.isScale() {
-		return r.answerJSON(code, append(r.scaleJSON(o.Decode(r.typ)), '\n'), r.typ.Scale.Codec.Wire())
+		obj := o.Decode(r.typ)
+		if err := r.checkScale(obj); err != nil {
+			return err
+		}
+		return r.answerJSON(code, append(r.scaleJSON(obj), '\n'), r.typ.Scale.Codec.Wire())
 	}
 	shape, err := r.shape(false)
 	if err != nil {

@@ -131,7 +131,9 @@ func (s *metadataShape) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`{"kind":"PartialObjectMetadataList","apiVersion":"` + s.apiVersion + `","metadata":`)
 	writeListMeta(w, s.typ, page)
 	w.WriteString(`,"items":`)
-	if err := writeItems(w, page, func(o *storage.Object) error { return s.object(w, o) }); err != nil {
+	if page.Empty() {
+		w.WriteString("null")
+	} else if err := writeItems(w, page, func(o *storage.Object) error { return s.object(w, o) }); err != nil {
 		return err
 	}
 	return w.WriteByte('}')

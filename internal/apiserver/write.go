@@ -156,7 +156,7 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
 	}
 	switch {
-	case mode == writeObject && t.Validate != nil:
+	case (mode == writeObject || mode == writeScale) && t.Validate != nil:
 		errs = append(errs, t.Validate(obj, old)...)
 	case mode == writeStatus && t.ValidateStatus != nil:
 		errs = append(errs, t.ValidateStatus(obj, old)...)

@@ -124,6 +124,7 @@ func (v *version) scale() *resource.Scale {
 			return object.String(obj, dotted(path).names()...)
 		},
 		Missing: fmt.Sprintf("the spec replicas field %q does not exist", replicas),
+		Checked: true,
 		Codec:   resource.BuiltinCodec(scaleKind),
 	}
 }

@@ -104,7 +104,7 @@ var rules = map[string]rule{
 	"validatingadmissionpolicies.admissionregistration.k8s.io":       {Strategy: resource.Strategy{Default: defaultPolicy}, generation: []string{"spec"}, status: statusOnly},
 	"validatingadmissionpolicybindings.admissionregistration.k8s.io": {Strategy: resource.Strategy{Default: defaultPolicyBinding}, generation: []string{"spec"}},
 	"validatingwebhookconfigurations.admissionregistration.k8s.io":   {Strategy: resource.Strategy{Default: defaultValidatingWebhooks}, generation: []string{"webhooks"}},
-	"customresourcedefinitions.apiextensions.k8s.io":                 {Strategy: resource.Strategy{Defines: true, Default: defaultDefinition, Prepare: prepareDefinition, Warn: warnDefinition, Terminate: crd.Terminate}, generation: []string{"spec"}},
+	"customresourcedefinitions.apiextensions.k8s.io":                 {Strategy: resource.Strategy{Defines: true, Default: defaultDefinition, Prepare: prepareDefinition, Name: validation.AnyName, Validate: crd.Validate, ValidateStatus: crd.ValidateStatus, Warn: warnDefinition, Terminate: crd.Terminate}, generation: []string{"spec"}},
 	"apiservices.apiregistration.k8s.io": {Strategy: resource.Strategy{Name: validation.RBACName, Default: defaultAPIService, Prepare: prepareAPIService,
 		Validate: validateAPIService, ValidateStatus: validateAPIServiceStatus}, status: statusOnly},
 

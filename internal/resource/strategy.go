@@ -178,6 +178,9 @@ type Scale struct {
 	// Missing, if not "", is the failure where Spec leads to nothing; else that
 	// is as good as none.
 	Missing string
+	// Checked tells that the number is checked where it comes to stand, as part
+	// of the object, and not in the Scale.
+	Checked bool
 	// Selector is the label selector of the replicas, as text.
 	Selector func(obj map[string]any) string
 	// Codec reads and writes the Scale.

@@ -71,6 +71,14 @@ type Page struct {
 	Remaining int64
 }
 
+// Empty reports whether the page has no items.
+func (p *Page) Empty() bool {
+	for range p.Items {
+		return false
+	}
+	return true
+}
+
 // List answers a query.
 //
 // Errors: *VersionError, *TooLargeError, *ExpiredError, *ContinueError, and

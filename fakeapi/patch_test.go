@@ -1,0 +1,71 @@
+package fakeapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// What a JSON patch leaves without an apiVersion is read into types that have
+// none of its fields.
+func TestPatchedVersion(t *testing.T) {
+	const (
+		path  = "/api/v1/namespaces/default/configmaps/a"
+		merge = "application/merge-patch+json"
+		jsonp = "application/json-patch+json"
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, srv, fakeapi.Object{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "a", "namespace": "default"},
+		"data":     map[string]any{"k": "v"},
+	})
+	unknown := []string{`299 - "unknown field \"data\""`, `299 - "unknown field \"metadata\""`}
+	const undetermined = "the name of the object (a based on URL) was undeterminable: name must be provided"
+	for _, tt := range []struct {
+		name, typ, query, body string
+		code                   int
+		message                string
+		warnings               []string
+	}{
+		{"removed", jsonp, "", `[{"op":"remove","path":"/apiVersion"}]`, 400, undetermined, unknown},
+		{"null", merge, "", `{"apiVersion":null}`, 400, undetermined, unknown},
+		{"empty", merge, "?fieldValidation=Ignore", `{"apiVersion":"","data":5}`, 400, undetermined, nil},
+		{"removed, strictly", jsonp, "?fieldValidation=Strict", `[{"op":"remove","path":"/apiVersion"}]`, 422, `strict decoding error: unknown field "data", unknown field "metadata"`, nil},
+		{"no string", merge, "", `{"apiVersion":5}`, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string", nil},
+		{"kind removed", jsonp, "", `[{"op":"remove","path":"/kind"}]`, 200, "", nil},
+		{"other version", merge, "", `{"apiVersion":"v2"}`, 422, `no kind "ConfigMap" is registered for version "v2"`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequest("PATCH", srv.URL+path+tt.query, strings.NewReader(tt.body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", tt.typ)
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			obj := answer(t, resp)
+			assert.Equal(t, tt.code, resp.StatusCode)
+			message, _ := obj["message"].(string)
+			assert.Contains(t, message, tt.message)
+			assert.Equal(t, tt.warnings, resp.Header.Values("Warning"))
+		})
+	}
+}
+
+// A list of metadata alone has null for no items, as the real server's.
+func TestEmptyListOfMetadata(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	req, err := http.NewRequest("GET", srv.URL+"/api/v1/configmaps", nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	list := answer(t, resp)
+	assert.Equal(t, "PartialObjectMetadataList", list["kind"])
+	assert.Contains(t, list, "items")
+	assert.Nil(t, list["items"])
+}

@@ -1,0 +1,489 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/unversioned"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+var (
+	specPath   = validation.NewPath("spec")
+	statusPath = validation.NewPath("status")
+)
+
+// Validate checks a definition. On a creation old is nil.
+func Validate(obj, old map[string]any) validation.List {
+	var errs validation.List
+	if name := object.String(obj, "metadata", "name"); old == nil && name != "" {
+		rule := validation.DefinitionName(object.String(obj, "spec", "names", "plural"), object.String(obj, "spec", "group"))
+		errs = validation.Each(metadataPath.Child("name"), name, rule(name, false))
+	}
+	spec := inMemory(object.Map(obj, "spec"))
+	c := &check{spec: spec, old: old}
+	errs = append(errs, c.all(specPath)...)
+	if old != nil {
+		errs = append(errs, immutable(spec, old)...)
+	}
+	errs = append(errs, ValidateStatus(obj, old)...)
+	errs = append(errs, storedVersions(obj)...)
+	errs = append(errs, approved(obj, old)...)
+	if object.Bool(spec, "preserveUnknownFields") && !object.Bool(old, "spec", "preserveUnknownFields") {
+		errs = append(errs, validation.Invalid(specPath.Child("preserveUnknownFields"), true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
+	}
+	return errs
+}
+
+// ValidateStatus checks the status of a definition.
+func ValidateStatus(obj, _ map[string]any) validation.List {
+	return names(object.Map(obj, "status", "acceptedNames"), statusPath.Child("acceptedNames"))
+}
+
+// immutable checks that a definition stays what it was.
+func immutable(spec, old map[string]any) validation.List {
+	was := object.Map(old, "spec")
+	var errs validation.List
+	same := func(names ...string) {
+		path := validation.NewPath("spec", names...)
+		errs = append(errs, validation.ImmutableField(object.Value(spec, names...), object.Value(was, names...), path)...)
+	}
+	if hasCondition(old, established) {
+		same("scope")
+		same("names", "kind")
+	}
+	same("group")
+	same("names", "plural")
+	return errs
+}
+
+// A check is that of one spec, as it is in memory.
+type check struct{ spec, old map[string]any }
+
+func (c *check) all(path *validation.Path) validation.List {
+	var errs validation.List
+	group := object.String(c.spec, "group")
+	switch problems := validation.DNS1123Subdomain(group); {
+	case group == "":
+		errs = append(errs, validation.Required(path.Child("group"), ""))
+	case len(problems) > 0:
+		errs = append(errs, validation.Invalid(path.Child("group"), group, strings.Join(problems, ",")))
+	case !strings.Contains(group, "."):
+		errs = append(errs, validation.Invalid(path.Child("group"), group, "should be a domain with at least one dot"))
+	}
+	errs = append(errs, enum(object.String(c.spec, "scope"), []string{"Cluster", "Namespaced"}, path.Child("scope"))...)
+	errs = append(errs, c.versions(path.Child("versions"))...)
+	if version := object.String(c.spec, "version"); version != "" {
+		errs = append(errs, label(version, path.Child("version"))...)
+	}
+	wanted := object.Map(c.spec, "names")
+	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
+		if object.String(wanted, name) == "" {
+			errs = append(errs, validation.Required(path.Child("names").Child(name), ""))
+		}
+	}
+	errs = append(errs, names(wanted, path.Child("names"))...)
+	errs = append(errs, c.schema(c.spec, "validation", c.anyStatus(), path)...)
+	errs = append(errs, subresources(object.Map(c.spec, "subresources"), path.Child("subresources"))...)
+	errs = append(errs, columns(c.spec, path)...)
+	if fields := object.List(c.spec, "selectableFields"); len(fields) > 0 {
+		if props := object.Map(c.spec, "validation", "openAPIV3Schema"); props == nil {
+			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included"))
+		} else {
+			errs = append(errs, selectable(fields, props, path)...)
+		}
+	}
+	return append(errs, c.conversion(path.Child("conversion"))...)
+}
+
+// versions checks the versions, one by one and together.
+func (c *check) versions(path *validation.Path) validation.List {
+	var errs validation.List
+	versions := object.List(c.spec, "versions")
+	common := object.Map(c.spec, "validation", "openAPIV3Schema") != nil
+	for i, v := range versions {
+		v, _ := v.(map[string]any)
+		if !common && object.Map(v, "schema", "openAPIV3Schema") == nil {
+			errs = append(errs, validation.Required(path.Index(i).Child("schema").Child("openAPIV3Schema"), ""))
+		}
+	}
+	stored, unique, seen := 0, true, map[string]bool{}
+	for i, v := range versions {
+		v, _ := v.(map[string]any)
+		name := object.String(v, "name")
+		if v["storage"] == true {
+			stored++
+		}
+		unique = unique && !seen[name]
+		seen[name] = true
+		errs = append(errs, label(name, path.Index(i).Child("name"))...)
+		errs = append(errs, c.version(v, path.Index(i))...)
+	}
+	all := unversioned.Value{Type: "[]apiextensions.CustomResourceDefinitionVersion", Value: c.spec["versions"]}
+	if !unique {
+		errs = append(errs, validation.Invalid(path, all, "must contain unique version names"))
+	}
+	if stored != 1 {
+		errs = append(errs, validation.Invalid(path, all, "must have exactly one version marked as storage version"))
+	}
+	return errs
+}
+
+func (c *check) version(v map[string]any, path *validation.Path) validation.List {
+	var errs validation.List
+	if warning, ok := v["deprecationWarning"].(string); ok {
+		errs = append(errs, validation.Each(path.Child("deprecationWarning"), warning, deprecationWarning(v["deprecated"] == true, warning))...)
+	}
+	errs = append(errs, c.schema(v, "schema", c.status(v), path)...)
+	errs = append(errs, subresources(object.Map(v, "subresources"), path.Child("subresources"))...)
+	errs = append(errs, columns(v, path)...)
+	if fields := object.List(v, "selectableFields"); len(fields) > 0 {
+		if props := object.Map(v, "schema", "openAPIV3Schema"); props == nil {
+			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included"))
+		} else {
+			errs = append(errs, selectable(fields, props, path)...)
+		}
+	}
+	return errs
+}
+
+// status reports whether a version has the status subresource.
+func (c *check) status(v map[string]any) bool {
+	return object.Map(v, "subresources", "status") != nil || object.Map(c.spec, "subresources", "status") != nil
+}
+
+func (c *check) anyStatus() bool {
+	for v := range object.Each(c.spec["versions"]) {
+		if c.status(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// schema checks the schema that a version, or all together, have as a member.
+func (c *check) schema(of map[string]any, member string, status bool, path *validation.Path) validation.List {
+	props := object.Map(of, member, "openAPIV3Schema")
+	if props == nil {
+		return nil
+	}
+	return schema.DefinitionCheck{Status: status}.Check(props, path.Child(member).Child("openAPIV3Schema"))
+}
+
+// deprecationWarning is what is wrong with the text that a version warns with.
+func deprecationWarning(deprecated bool, text string) []string {
+	if !deprecated {
+		return []string{"can only be set for deprecated versions"}
+	}
+	var problems []string
+	if len(text) > 256 {
+		problems = append(problems, "must be <= 256 characters long")
+	}
+	if text == "" {
+		problems = append(problems, "must not be an empty string")
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		problems = append(problems, fmt.Sprintf("must only contain printable UTF-8 characters; non-printable character found at index %d", i))
+	}
+	if !utf8.ValidString(text) {
+		problems = append(problems, "must only contain printable UTF-8 characters")
+	}
+	return problems
+}
+
+// enum checks that a value is one of those that are known.
+func enum(value string, known []string, path *validation.Path) validation.List {
+	switch {
+	case value == "":
+		return validation.List{validation.Required(path, "")}
+	case !slices.Contains(known, value):
+		return validation.List{validation.NotSupported(path, value, known)}
+	}
+	return nil
+}
+
+// label checks that a name is a DNS label, and tells of all its mistakes at once.
+func label(name string, path *validation.Path) validation.List {
+	return caselessLabel(name, name, "", path)
+}
+
+func caselessLabel(name, lower, but string, path *validation.Path) validation.List {
+	problems := validation.DNS1035Label(lower)
+	if len(problems) == 0 {
+		return nil
+	}
+	return validation.List{validation.Invalid(path, name, but+strings.Join(problems, ","))}
+}
+
+// names checks the names of a definition that are there.
+func names(n map[string]any, path *validation.Path) validation.List {
+	var errs validation.List
+	for _, name := range []string{"plural", "singular"} {
+		if text := object.String(n, name); text != "" {
+			errs = append(errs, label(text, path.Child(name))...)
+		}
+	}
+	for _, name := range []string{"kind", "listKind"} {
+		if text := object.String(n, name); text != "" {
+			errs = append(errs, caselessLabel(text, strings.ToLower(text), "may have mixed case, but should otherwise match: ", path.Child(name))...)
+		}
+	}
+	errs = append(errs, labels(n, "shortNames", path)...)
+	if kind := object.String(n, "kind"); kind != "" && kind == object.String(n, "listKind") {
+		errs = append(errs, validation.Invalid(path.Child("listKind"), kind, "kind and listKind may not be the same"))
+	}
+	return append(errs, labels(n, "categories", path)...)
+}
+
+func labels(n map[string]any, member string, path *validation.Path) validation.List {
+	var errs validation.List
+	for i, v := range object.List(n, member) {
+		text, _ := v.(string)
+		errs = append(errs, label(text, path.Child(member).Index(i))...)
+	}
+	return errs
+}
+
+// subresources checks where the scale subresource finds its numbers.
+func subresources(s map[string]any, path *validation.Path) validation.List {
+	scale := object.Map(s, "scale")
+	if scale == nil {
+		return nil
+	}
+	errs := replicasPath(scale, "specReplicasPath", []string{".spec."}, "should be a json path under .spec", path)
+	errs = append(errs, replicasPath(scale, "statusReplicasPath", []string{".status."}, "should be a json path under .status", path)...)
+	if object.String(scale, "labelSelectorPath") != "" {
+		errs = append(errs, replicasPath(scale, "labelSelectorPath", []string{".spec.", ".status."}, "should be a json path under either .spec or .status", path)...)
+	}
+	return errs
+}
+
+// replicasPath checks a path that has to begin with one of some prefixes.
+func replicasPath(scale map[string]any, member string, under []string, elsewhere string, path *validation.Path) validation.List {
+	text, at := object.String(scale, member), path.Child("scale").Child(member)
+	if text == "" {
+		return validation.List{validation.Required(at, "")}
+	}
+	if errs := simplePath(text, at); len(errs) > 0 {
+		return errs
+	}
+	if !slices.ContainsFunc(under, func(prefix string) bool { return strings.HasPrefix(text, prefix) }) {
+		return validation.List{validation.Invalid(at, text, elsewhere)}
+	}
+	return nil
+}
+
+// simplePath checks that a path begins as one does.
+func simplePath(text string, path *validation.Path) validation.List {
+	if text[0] == '.' {
+		return nil
+	}
+	return validation.List{validation.Invalid(path, text, "must be a simple json path starting with .")}
+}
+
+var (
+	columnTypes   = []string{"boolean", "date", "integer", "number", "string"}
+	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+)
+
+// columns checks the printer columns of a version, or of all together.
+func columns(of map[string]any, path *validation.Path) validation.List {
+	var errs validation.List
+	for i, c := range object.List(of, "additionalPrinterColumns") {
+		c, _ := c.(map[string]any)
+		errs = append(errs, column(c, path.Child("additionalPrinterColumns").Index(i))...)
+	}
+	return errs
+}
+
+func column(c map[string]any, path *validation.Path) validation.List {
+	var errs validation.List
+	if object.String(c, "name") == "" {
+		errs = append(errs, validation.Required(path.Child("name"), ""))
+	}
+	oneOf := "must be one of " + strings.Join(columnTypes, ",")
+	switch typ := object.String(c, "type"); {
+	case typ == "":
+		errs = append(errs, validation.Required(path.Child("type"), oneOf))
+	case !slices.Contains(columnTypes, typ):
+		errs = append(errs, validation.Invalid(path.Child("type"), typ, oneOf))
+	}
+	if format := object.String(c, "format"); format != "" && !slices.Contains(columnFormats, format) {
+		errs = append(errs, validation.Invalid(path.Child("format"), format, "must be one of "+strings.Join(columnFormats, ",")))
+	}
+	text := object.String(c, "jsonPath")
+	if text == "" {
+		return append(errs, validation.Required(path.Child("JSONPath"), ""))
+	}
+	return append(errs, simplePath(text, path.Child("JSONPath"))...)
+}
+
+// maxSelectable is how many selectable fields a version can have.
+const maxSelectable = 8
+
+// selectable checks that selectable fields lead to scalars of a schema.
+func selectable(fields []any, props map[string]any, path *validation.Path) validation.List {
+	var errs validation.List
+	s, err := schema.FromProps(props)
+	if err != nil {
+		errs = append(errs, validation.Invalid(path.Child("schema").Child("openAPIV3Schema"), "", err.Error()))
+	}
+	path = path.Child("selectableFields")
+	seen := map[string]bool{}
+	for i, f := range fields {
+		f, _ := f.(map[string]any)
+		text, at := object.String(f, "jsonPath"), path.Index(i).Child("jsonPath")
+		if text == "" {
+			errs = append(errs, validation.Required(at, ""))
+			continue
+		}
+		field, found, err := s.Descend(text, false)
+		if err != nil {
+			errs = append(errs, validation.Invalid(at, text, fmt.Sprintf("is an invalid path: %v", err)))
+			continue
+		}
+		if root, _, _ := strings.Cut(field.String(), "."); root == "metadata" {
+			errs = append(errs, validation.Invalid(at, text, "must not point to fields in metadata"))
+		}
+		if found == nil || !slices.Contains([]string{"string", "boolean", "integer"}, found.Type) {
+			errs = append(errs, validation.Invalid(at, text, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."))
+		}
+		if seen[field.String()] {
+			errs = append(errs, validation.Duplicate(at, text))
+		}
+		seen[field.String()] = true
+	}
+	if len(seen) > maxSelectable {
+		errs = append(errs, validation.TooMany(path, len(seen), maxSelectable))
+	}
+	return errs
+}
+
+// conversion checks how objects are converted.
+func (c *check) conversion(path *validation.Path) validation.List {
+	conversion := object.Map(c.spec, "conversion")
+	if conversion == nil {
+		return nil
+	}
+	strategy := object.String(conversion, "strategy")
+	errs := enum(strategy, []string{"None", "Webhook"}, path.Child("strategy"))
+	config, at := object.Map(conversion, "webhookClientConfig"), path.Child("webhookClientConfig")
+	reviews := object.List(conversion, "conversionReviewVersions")
+	if strategy != "Webhook" {
+		const unwanted = "should not be set when strategy is not set to Webhook"
+		if config != nil {
+			errs = append(errs, validation.Forbidden(at, unwanted))
+		}
+		if len(reviews) > 0 {
+			errs = append(errs, validation.Forbidden(path.Child("conversionReviewVersions"), unwanted))
+		}
+		return errs
+	}
+	url, hasURL := config["url"].(string)
+	service := object.Map(config, "service")
+	switch {
+	case config == nil:
+		errs = append(errs, validation.Required(at, "required when strategy is set to Webhook"))
+	case hasURL == (service != nil):
+		errs = append(errs, validation.Required(at, "exactly one of url or service is required"))
+	case hasURL:
+		errs = append(errs, validation.WebhookURL(url, at.Child("url"))...)
+	default:
+		errs = append(errs, validation.WebhookService(service, at.Child("service"))...)
+	}
+	if bundle := object.String(config, "caBundle"); bundle != "" && !isBundle(bundle) && !c.mayKeepBundle() {
+		errs = append(errs, validation.Invalid(at.Child("caBundle"), unversioned.Value{Type: "[]byte", Value: bundle}, "unable to load root certificates: unable to parse bytes as PEM block"))
+	}
+	return append(errs, c.reviewVersions(reviews, path.Child("conversionReviewVersions"))...)
+}
+
+// mayKeepBundle reports whether a caBundle may be invalid: before the definition
+// is established, and where it already was.
+func (c *check) mayKeepBundle() bool {
+	if !hasCondition(c.old, established) {
+		return true
+	}
+	was := object.String(c.old, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+	return was != "" && !isBundle(was)
+}
+
+// reviewVersionsKnown are the versions of ConversionReview that the server
+// speaks, in its order.
+var reviewVersionsKnown = []string{"v1", "v1beta1"}
+
+func (c *check) reviewVersions(versions []any, path *validation.Path) validation.List {
+	if len(versions) == 0 {
+		return validation.List{validation.Required(path, "")}
+	}
+	var errs validation.List
+	seen, known := map[string]bool{}, false
+	for i, v := range versions {
+		version, _ := v.(string)
+		if seen[version] {
+			errs = append(errs, validation.Invalid(path.Index(i), version, "duplicate version"))
+			continue
+		}
+		seen[version] = true
+		errs = append(errs, validation.Each(path.Index(i), version, validation.DNS1035Label(version))...)
+		known = known || slices.Contains(reviewVersionsKnown, version)
+	}
+	if was := object.Strings(c.old, "spec", "conversion", "webhook", "conversionReviewVersions"); len(was) > 0 && !slices.ContainsFunc(was, func(v string) bool { return slices.Contains(reviewVersionsKnown, v) }) {
+		return errs // it was let in as it is
+	}
+	if !known {
+		errs = append(errs, validation.Invalid(path, versions, "must include at least one of "+strings.Join(reviewVersionsKnown, ", ")))
+	}
+	return errs
+}
+
+// storedVersions checks that every version in which objects may be stored is
+// still there.
+func storedVersions(obj map[string]any) validation.List {
+	path := statusPath.Child("storedVersions")
+	stored := object.Strings(obj, "status", "storedVersions")
+	if len(stored) == 0 {
+		return validation.List{validation.Invalid(path, object.Value(obj, "status", "storedVersions"), "must have at least one stored version")}
+	}
+	var errs validation.List
+	var there []string
+	for v := range object.Each(object.Value(obj, "spec", "versions")) {
+		name := object.String(v, "name")
+		if there = append(there, name); v["storage"] == true && !slices.Contains(stored, name) {
+			errs = append(errs, validation.Invalid(path, stored, "must have the storage version "+name))
+		}
+	}
+	for i, v := range stored {
+		if !slices.Contains(there, v) {
+			errs = append(errs, validation.Invalid(path.Index(i), v, fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions", v)))
+		}
+	}
+	return errs
+}
+
+// approved checks that an API of the community's groups tells where it was
+// approved. What was let in once may stay as it is.
+func approved(obj, old map[string]any) validation.List {
+	if !protected(object.String(obj, "spec", "group")) {
+		return nil
+	}
+	annotation := object.String(obj, "metadata", "annotations", approvedAnnotation)
+	_, state, message := approval(annotation)
+	if old != nil {
+		if _, was, _ := approval(object.String(old, "metadata", "annotations", approvedAnnotation)); was == state {
+			return nil
+		}
+	}
+	path := metadataPath.Child("annotations").Key(approvedAnnotation)
+	switch state {
+	case "InvalidAnnotation":
+		return validation.List{validation.Invalid(path, annotation, message)}
+	case "MissingAnnotation":
+		return validation.List{validation.Required(path, message)}
+	}
+	return nil
+}
