@@ -222,8 +222,8 @@ func toleration(p part) {
 		if value != "" {
 			p.note(validation.Invalid(p.at("operator"), value, "value must be empty when `operator` is 'Exists'"))
 		}
-	case "Lt", "Gt":
-		p.oneOf("operator", "Equal", "Exists", "Lt", "Gt")
+	case "Lt", "Gt": // wait for a feature gate
+		p.note(validation.NotSupported(p.at("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"}))
 	default:
 		p.oneOf("operator", "Equal", "Exists")
 	}

@@ -249,6 +249,9 @@ func (r *podRules) checkHostUsers() {
 		return
 	}
 	const why = "when `hostUsers` is false"
+	if r.spec.flag("hostNetwork") {
+		r.spec.forbid("hostNetwork", why)
+	}
 	if r.spec.flag("hostPID") {
 		r.spec.forbid("HostPID", why)
 	}

@@ -1,7 +1,7 @@
 package kinds
 
 import (
-	"net/netip"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -160,7 +160,8 @@ func claimStatuses(p, spec part) {
 		}
 		seen.unique(status, "name")
 		if status.has("resourceClaimName") {
-			status.is("resourceClaimName", subdomain)
+			claim := status.text("resourceClaimName")
+			status.add(validation.Each(status.at("resourceClaimName"), validation.NamedString(claim), subdomain(claim)))
 		}
 	}
 }
@@ -246,20 +247,26 @@ func addresses(p part, list, typ string, was map[string]any) {
 		all = append(all, ip.text("ip"))
 		p.add(validation.LegacyIP(ip.text("ip"), held, ip.path))
 	}
-	if len(all) > 1 && !isDualStack(all) {
+	if len(all) < 2 {
+		return
+	}
+	i := slices.IndexFunc(all, func(ip string) bool { return !validation.IsIP(ip) })
+	if i >= 0 {
+		p.note(validation.Internal(p.at(list), fmt.Errorf("failed to check for dual stack with error:invalid IP[%d]: %s", i, all[i])))
+	}
+	if i >= 0 || !isDualStack(all) {
 		p.note(validation.Invalid(p.at(list), internal("[]"+typ, p.obj[list]), "may specify no more than one IP for each IP family"))
 	}
 }
 
 // isDualStack reports whether two addresses are of different families.
 func isDualStack(ips []string) bool {
-	if len(ips) != 2 {
-		return false
-	}
-	a, err := netip.ParseAddr(ips[0])
-	b, otherErr := netip.ParseAddr(ips[1])
-	return err == nil && otherErr == nil && a.Is4() != b.Is4()
+	return len(ips) == 2 && isIPv6(ips[0]) != isIPv6(ips[1])
 }
+
+// isIPv6 reports whether an address is not of the older family, which can be
+// written as one of the newer.
+func isIPv6(ip string) bool { return validation.ParseIP(ip).Unmap().Is6() }
 
 func hostAddresses(p part, was map[string]any) {
 	for _, first := range p.each("hostIPs") {

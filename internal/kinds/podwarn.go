@@ -22,11 +22,15 @@ func warnPod(pod, old map[string]any) []string {
 		return nil
 	}
 	w := &warner{}
+	p := part{obj: pod}
+	for c := range eachContainer(p.within("spec")) {
+		w.copiedAppArmor(c, p.within("metadata").within("annotations"))
+	}
 	name := object.String(pod, "metadata", "name")
 	if messages := validation.DNS1123Label(name); len(messages) > 0 {
 		w.at(metadataNamePath, "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
 	}
-	w.pod(part{obj: pod})
+	w.pod(p)
 	return w.warnings
 }
 
@@ -321,8 +325,11 @@ func (w *warner) container(c, spec, annotations part, inTemplate bool) {
 	if key := seccompPrefix + c.text("name"); annotations.has(key) && !context.has("seccompProfile") {
 		w.at(annotations.path.Key(key), useSeccompField)
 	}
-	if key := appArmorPrefix + c.text("name"); annotations.has(key) {
-		w.appArmor(annotations, key, context.obj["appArmorProfile"], object.Value(spec.obj, "securityContext", "appArmorProfile"), inTemplate)
+	if key := appArmorPrefix + c.text("name"); inTemplate && annotations.has(key) && !context.has("appArmorProfile") {
+		ofPod := object.Value(spec.obj, "securityContext", "appArmorProfile")
+		if ofPod == nil || !object.Equal(ofPod, appArmorProfile(annotations.text(key))) {
+			w.at(annotations.path.Key(key), useAppArmorField)
+		}
 	}
 	for _, name := range fractional {
 		for _, kind := range []string{"limits", "requests"} {
@@ -344,16 +351,16 @@ func (w *warner) container(c, spec, annotations part, inTemplate bool) {
 	}
 }
 
-// appArmor warns of an annotation for what has a field. That of a pod has been
-// copied into the container's field, where it says something else than the
-// pod's.
-func (w *warner) appArmor(annotations part, key string, own, ofPod any, inTemplate bool) {
-	profile := appArmorProfile(annotations.text(key))
-	warned := own == nil && (ofPod == nil || !object.Equal(ofPod, profile))
-	if !inTemplate {
-		warned = own == nil && profile == nil || own != nil && object.Equal(own, profile)
+// copiedAppArmor warns of an annotation that names the AppArmor profile of a
+// pod's container: one that has been copied into the container's field, or that
+// names none.
+func (w *warner) copiedAppArmor(c, annotations part) {
+	key := appArmorPrefix + c.text("name")
+	if !annotations.has(key) {
+		return
 	}
-	if warned {
+	own, profile := c.within("securityContext").obj["appArmorProfile"], appArmorProfile(annotations.text(key))
+	if own == nil && profile == nil || own != nil && object.Equal(own, profile) {
 		w.at(annotations.path.Key(key), useAppArmorField)
 	}
 }

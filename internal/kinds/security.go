@@ -41,7 +41,7 @@ func (r *podRules) checkSecurityContext(p part) {
 	p.ifGiven("windowsOptions", windowsOptions)
 	p.ifGiven("appArmorProfile", appArmor)
 	p.ifOneOf("supplementalGroupsPolicy", "Merge", "Strict")
-	p.ifOneOf("seLinuxChangePolicy", "MountOption", "Recursive")
+	p.ifOneOf("seLinuxChangePolicy", "Recursive") // others wait for a feature gate
 }
 
 // checkContainerSecurity checks the security context of a container.
@@ -157,7 +157,7 @@ func appArmor(p part) {
 		}
 	case "RuntimeDefault", "Unconfined":
 		if p.has("localhostProfile") {
-			p.invalid("localhostProfile", "can only be set when AppArmor type is Localhost")
+			p.invalidEnum("localhostProfile", "can only be set when AppArmor type is Localhost")
 		}
 	default:
 		p.oneOf("type", profileTypes...)
@@ -257,19 +257,20 @@ const (
 
 func windowsOptions(p part) {
 	if p.has("gmsaCredentialSpecName") {
-		p.is("gmsaCredentialSpecName", validation.DNS1123Subdomain)
+		name := p.text("gmsaCredentialSpecName")
+		p.add(validation.Each(p.at("gmsaCredentialSpecName"), validation.NamedString(name), validation.DNS1123Subdomain(name)))
 	}
 	if p.has("gmsaCredentialSpec") {
 		switch n := len(p.text("gmsaCredentialSpec")); {
 		case n == 0:
-			p.invalid("gmsaCredentialSpec", "gmsaCredentialSpec cannot be an empty string")
+			p.invalidEnum("gmsaCredentialSpec", "gmsaCredentialSpec cannot be an empty string")
 		case n > maxCredentialSpec:
-			p.invalid("gmsaCredentialSpec", fmt.Sprintf("gmsaCredentialSpec size must be under %d KiB", maxCredentialSpec>>10))
+			p.invalidEnum("gmsaCredentialSpec", fmt.Sprintf("gmsaCredentialSpec size must be under %d KiB", maxCredentialSpec>>10))
 		}
 	}
 	if p.has("runAsUserName") {
 		for _, message := range windowsUser(p.text("runAsUserName")) {
-			p.invalid("runAsUserName", message)
+			p.invalidEnum("runAsUserName", message)
 		}
 	}
 }

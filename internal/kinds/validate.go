@@ -144,7 +144,8 @@ func (p part) invalidText(name, detail string) {
 	p.note(validation.Invalid(p.at(name), p.text(name), detail))
 }
 
-// invalidEnum is invalid for a string of a type of its own.
+// invalidEnum is invalid for a string that is printed as JSON: one of a type of
+// its own, or one behind a pointer.
 func (p part) invalidEnum(name, detail string) {
 	p.note(validation.Invalid(p.at(name), validation.NamedString(p.text(name)), detail))
 }
