@@ -36,6 +36,15 @@ type member struct {
 	value any
 }
 
+// copied is a shallow copy of m, to be changed.
+func copied(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
 // fillAll fills several members.
 func fillAll(obj map[string]any, members []member) {
 	for _, m := range members {
@@ -67,11 +76,7 @@ func copyLabels(dst map[string]any, src any) {
 	if len(labels) == 0 || len(own) > 0 {
 		return
 	}
-	own = make(map[string]any, len(labels))
-	for k, v := range labels {
-		own[k] = v
-	}
-	dst["labels"] = own
+	dst["labels"] = copied(labels)
 }
 
 // dropAnnotations takes annotations from an object that stand for what it has

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/unversioned"
@@ -29,7 +28,7 @@ func isMirror(pod map[string]any) bool {
 //
 // See https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/.
 func prepareDebug(pod, old map[string]any) {
-	spec := maps.Clone(object.Map(old, "spec"))
+	spec := copied(object.Map(old, "spec"))
 	object.Keep(spec, object.Map(pod, "spec"), "ephemeralContainers")
 	keepAllBut(pod, old, spec)
 }
@@ -70,7 +69,7 @@ func prepareResize(pod, old map[string]any) {
 			return
 		}
 	}
-	spec := maps.Clone(was)
+	spec := copied(was)
 	object.Keep(spec, now, "resources")
 	for _, list := range []string{"containers", "initContainers"} {
 		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
@@ -90,7 +89,7 @@ func withResources(containers, now []any) []any {
 		if c["name"] != resized["name"] {
 			return now
 		}
-		c = maps.Clone(c)
+		c = copied(c)
 		object.Keep(c, resized, "resources")
 		object.Keep(c, resized, "resizePolicy")
 		out = append(out, c)
@@ -123,7 +122,7 @@ func resize(p part, old map[string]any) {
 	if !canResize(old) {
 		p.note(validation.Forbidden(spec.path, "Pod running on node without support for resize"))
 	}
-	masked := maps.Clone(spec.obj)
+	masked := copied(spec.obj)
 	resizePod(spec, was, masked)
 	if len(object.List(old, "status", "nodeAllocatableResourceClaimStatuses")) > 0 {
 		p.note(validation.Forbidden(spec.path, "pods with node allocatable resource claims cannot be resized"))
@@ -245,7 +244,7 @@ func resizeInit(c part, was map[string]any) {
 // loses its resource claims, as it does in kube-apiserver: one that has any
 // cannot be resized.
 func withCompute(container, old map[string]any) map[string]any {
-	container = maps.Clone(container)
+	container = copied(container)
 	masked := maskCompute(object.Map(container, "resources"), object.Map(old, "resources"))
 	delete(masked, "claims")
 	container["resources"] = masked
@@ -254,15 +253,9 @@ func withCompute(container, old map[string]any) map[string]any {
 
 // maskCompute are resources with the CPU and memory that the old ones have.
 func maskCompute(resources, old map[string]any) map[string]any {
-	masked := maps.Clone(resources)
-	if masked == nil {
-		masked = map[string]any{}
-	}
+	masked := copied(resources)
 	for _, kind := range []string{"requests", "limits"} {
-		list := maps.Clone(object.Map(resources, kind))
-		if list == nil {
-			list = map[string]any{}
-		}
+		list := copied(object.Map(resources, kind))
 		for _, name := range []string{"cpu", "memory"} {
 			object.Keep(list, object.Map(old, kind), name)
 		}

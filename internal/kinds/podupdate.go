@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func podSpecUpdate(p part, old map[string]any) {
 	if validation.Equal(p.obj, old) {
 		return
 	}
-	masked := maps.Clone(p.obj)
+	masked := copied(p.obj)
 	for _, list := range []string{"containers", "initContainers"} {
 		if containers := withImages(object.List(p.obj, list), object.List(old, list)); containers != nil {
 			masked[list] = containers
@@ -103,7 +102,7 @@ func withImages(containers, old []any) []any {
 	for i, v := range containers {
 		c, _ := v.(map[string]any)
 		was, _ := old[i].(map[string]any)
-		c = maps.Clone(c)
+		c = copied(c)
 		object.Keep(c, was, "image")
 		out = append(out, c)
 	}
@@ -136,7 +135,7 @@ func tolerationsUpdate(p part, old map[string]any) {
 	for was := range object.Each(old["tolerations"]) {
 		stays := slices.ContainsFunc(object.List(p.obj, "tolerations"), func(v any) bool {
 			now, _ := v.(map[string]any)
-			same := maps.Clone(was)
+			same := copied(was)
 			object.Keep(same, now, "tolerationSeconds")
 			return object.Equal(same, now)
 		})
@@ -184,7 +183,7 @@ func gatedUpdate(p part, old, masked map[string]any) {
 	case oldAffinity == nil && affinity["podAffinity"] == nil && affinity["podAntiAffinity"] == nil:
 		delete(masked, "affinity")
 	default:
-		affinity = maps.Clone(affinity)
+		affinity = copied(affinity)
 		object.Keep(affinity, oldAffinity, "nodeAffinity")
 		masked["affinity"] = affinity
 	}

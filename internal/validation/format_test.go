@@ -169,3 +169,37 @@ func TestDomains(t *testing.T) {
 		{"negative", validation.NonNegative(-1, p), []string{"p: Invalid value: -1: must be greater than or equal to 0"}},
 	})
 }
+
+func TestSignerName(t *testing.T) {
+	for _, test := range []struct {
+		name, signer string
+		want         []string
+	}{
+		{"good", "example.com/a.b", nil},
+		{"empty", "", []string{"s: Required value"}},
+		{"no path", "example.com", []string{`s: Invalid value: "example.com": must be a fully qualified domain and path of the form 'example.com/signer-name'`}},
+		{"two slashes", "example.com/a/b", []string{`s: Invalid value: "example.com/a/b": must be a fully qualified domain and path of the form 'example.com/signer-name'`}},
+		{"one label", "com/a", []string{`s: Invalid value: "com": should be a domain with at least two segments separated by dots`}},
+		{"bad labels", "a.B.C/d_", []string{
+			`s: Invalid value: "a.B.C": validating label "B": ` + labelText,
+			`s: Invalid value: "d_": validating label "d_": ` + subdomainText,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, e := range validation.SignerName(test.signer, validation.NewPath("s")) {
+				got = append(got, e.Error())
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestIsSysctl(t *testing.T) {
+	for name, want := range map[string]bool{
+		"kernel.shm_rmid_forced": true, "net/ipv4/ip_local_port_range": true, "net.ipv4/a-b": true, "a": true,
+		"": false, "A": false, "a.": false, ".a": false, "a..b": false, "a._b": false, strings.Repeat("a", 254): false,
+	} {
+		assert.Equal(t, want, validation.IsSysctl(name), name)
+	}
+}
