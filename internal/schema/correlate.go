@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A pair is a value, or a part of one, and what it was before an update. The nil
+// A Pair is a value, or a part of one, and what it was before an update. The nil
 // pair is of a part that corresponds to nothing that was.
-type pair struct {
+type Pair struct {
 	schema     *Schema
 	value, was any
 	// keyed are the old elements of a map list by their keys, nil until they are
@@ -17,16 +17,24 @@ type pair struct {
 	keyed map[string]any
 }
 
-// correlate pairs a value with what it was; nil is what has not been.
-func correlate(s *Schema, value, was any) *pair {
+// Correlate pairs a value with what it was; nil is what has not been.
+func Correlate(s *Schema, value, was any) *Pair {
 	if was == nil {
 		return nil
 	}
-	return &pair{schema: s, value: value, was: was}
+	return &Pair{schema: s, value: value, was: was}
 }
 
-// member is the pair of a member of an object.
-func (p *pair) member(name string) *pair {
+// Was is the old value, nil for none.
+func (p *Pair) Was() any {
+	if p == nil {
+		return nil
+	}
+	return p.was
+}
+
+// Member is the pair of a member of an object.
+func (p *Pair) Member(name string) *Pair {
 	if p == nil {
 		return nil
 	}
@@ -44,11 +52,11 @@ func (p *pair) member(name string) *pair {
 	if !now || !before || s == nil {
 		return nil
 	}
-	return &pair{schema: s, value: value[name], was: was[name]}
+	return &Pair{schema: s, value: value[name], was: was[name]}
 }
 
-// element is the pair of an element of a list.
-func (p *pair) element(i int) *pair {
+// Element is the pair of an element of a list.
+func (p *Pair) Element(i int) *Pair {
 	if p == nil || p.schema.ListType != "map" || p.schema.Items == nil {
 		return nil
 	}
@@ -69,12 +77,12 @@ func (p *pair) element(i int) *pair {
 	if !ok || p.keyed[key] == nil {
 		return nil
 	}
-	return &pair{schema: p.schema.Items, value: list[i], was: p.keyed[key]}
+	return &Pair{schema: p.schema.Items, value: list[i], was: p.keyed[key]}
 }
 
-// unchanged reports whether the value is what it was. The order of a map list
+// Unchanged reports whether the value is what it was. The order of a map list
 // does not matter, and nothing can be said of members that have no schema.
-func (p *pair) unchanged() bool {
+func (p *Pair) Unchanged() bool {
 	if p == nil {
 		return false
 	}
@@ -85,7 +93,7 @@ func (p *pair) unchanged() bool {
 			return false
 		}
 		for name := range value {
-			if !p.member(name).unchanged() {
+			if !p.Member(name).Unchanged() {
 				return false
 			}
 		}
@@ -99,7 +107,7 @@ func (p *pair) unchanged() bool {
 			return reflect.DeepEqual(value, p.was)
 		}
 		for i := range value {
-			if !p.element(i).unchanged() {
+			if !p.Element(i).Unchanged() {
 				return false
 			}
 		}

@@ -2,10 +2,13 @@ package schema
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net"
 	"net/mail"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +42,13 @@ func (s *Schema) format() func(string) bool {
 // undashed is a format's name as formats are told apart: date-time and datetime
 // are one.
 func undashed(format string) string { return strings.ReplaceAll(format, "-", "") }
+
+// IsFormat reports whether a string is of a format. One that means nothing takes
+// any.
+func IsFormat(format, s string) bool {
+	is, ok := stringFormats[undashed(format)]
+	return !ok || is(s)
+}
 
 // stringFormats are the formats that a CustomResourceDefinition can give a
 // string.
@@ -138,37 +148,53 @@ func isDateTime(s string) bool {
 	return m != nil && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
 }
 
-// isDuration takes Go's durations, and texts with at least one number and unit
-// of Scala's in them.
 func isDuration(s string) bool {
-	if _, err := time.ParseDuration(s); err == nil {
-		return true
-	}
-	known := false
-	for _, m := range anyDuration().FindAllStringSubmatch(s, -1) {
-		if len(m[1]) > 18 {
-			return false
-		}
-		known = known || isUnit(strings.ToLower(m[2]))
-	}
-	return known
+	_, err := ParseDuration(s)
+	return err == nil
 }
 
-// isUnit reports whether a word is a unit of time: one of its short names, or
-// begins as its long one does.
-func isUnit(word string) bool {
-	for _, names := range [][]string{
-		{"ns", "nano"}, {"us", "µs", "micro"}, {"ms", "milli"}, {"s", "sec"},
-		{"m", "min"}, {"h", "hr", "hour"}, {"d", "day"}, {"w", "wk", "week"},
-	} {
-		last := len(names) - 1
-		for i, name := range names {
-			if word == name || i == last && strings.HasPrefix(word, name) {
-				return true
-			}
+// ParseDuration reads a string of the format duration: one of Go's durations, or
+// a text with at least one number and unit of Scala's in it.
+func ParseDuration(s string) (time.Duration, error) {
+	if d, err := time.ParseDuration(s); err == nil {
+		return d, nil
+	}
+	var sum time.Duration
+	known := false
+	for _, m := range anyDuration().FindAllStringSubmatch(s, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return 0, err
+		}
+		if unit := unitOf(strings.ToLower(m[2])); unit > 0 {
+			known = true
+			sum += time.Duration(n) * unit
 		}
 	}
-	return false
+	if !known {
+		return 0, fmt.Errorf("unable to parse %s as duration", s)
+	}
+	return sum, nil
+}
+
+// unitOf is the unit of time that a word means, 0 for none: the word is one of
+// its short names, or begins as its long one does.
+func unitOf(word string) time.Duration {
+	for _, unit := range []struct {
+		length time.Duration
+		long   string
+		short  []string
+	}{
+		{time.Nanosecond, "nano", []string{"ns"}}, {time.Microsecond, "micro", []string{"us", "µs"}},
+		{time.Millisecond, "milli", []string{"ms"}}, {time.Second, "sec", []string{"s"}},
+		{time.Minute, "min", []string{"m"}}, {time.Hour, "hour", []string{"h", "hr"}},
+		{24 * time.Hour, "day", []string{"d"}}, {7 * 24 * time.Hour, "week", []string{"w", "wk"}},
+	} {
+		if strings.HasPrefix(word, unit.long) || slices.Contains(unit.short, word) {
+			return unit.length
+		}
+	}
+	return 0
 }
 
 func isISBN10(s string) bool {

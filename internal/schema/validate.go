@@ -20,7 +20,7 @@ import (
 //
 // The path is that of the value; nil is the top of an object.
 func (s *Schema) Validate(value, old any, path *validation.Path) validation.List {
-	r := validator{}.value(s, value, nil, correlate(s, value, old))
+	r := validator{}.value(s, value, nil, Correlate(s, value, old))
 	return r.list(path)
 }
 
@@ -42,16 +42,16 @@ func (v validator) format(s *Schema) string {
 
 // value checks the value at a path, and passes over what is wrong with it if it
 // is what it was.
-func (v validator) value(s *Schema, value any, at *validation.Path, was *pair) result {
+func (v validator) value(s *Schema, value any, at *validation.Path, was *Pair) result {
 	r := v.check(s, value, at, was)
-	if len(r.faults) > 0 && was.unchanged() {
+	if len(r.faults) > 0 && was.Unchanged() {
 		r.faults = nil
 	}
 	return r
 }
 
 // check makes all checks of the value at a path.
-func (v validator) check(s *Schema, value any, at *validation.Path, was *pair) result {
+func (v validator) check(s *Schema, value any, at *validation.Path, was *Pair) result {
 	c := s.Constraints
 	if c == nil {
 		c = &none
@@ -181,7 +181,7 @@ func typeOf(value any) (typ, format string) {
 }
 
 // junctors checks a value against anyOf, oneOf, allOf and not, in this order.
-func (v validator) junctors(c *Constraints, value any, at *validation.Path, was *pair) result {
+func (v validator) junctors(c *Constraints, value any, at *validation.Path, was *Pair) result {
 	r := result{score: 1}
 	if len(c.AnyOf) > 0 {
 		best, valid := v.best(c.AnyOf, value, at, was, 1)
@@ -226,7 +226,7 @@ func (v validator) junctors(c *Constraints, value any, at *validation.Path, was 
 // best checks a value against alternatives until enough of them are valid. It
 // returns the first result that is valid, or else the one that came furthest,
 // and how many are valid.
-func (v validator) best(alternatives []*Schema, value any, at *validation.Path, was *pair, enough int) (best result, valid int) {
+func (v validator) best(alternatives []*Schema, value any, at *validation.Path, was *Pair, enough int) (best result, valid int) {
 	for i, s := range alternatives {
 		r := v.check(s, value, at, was)
 		ok := len(r.faults) == 0
@@ -314,11 +314,11 @@ func (c *Constraints) formatted(format, value string, at *validation.Path) resul
 }
 
 // array checks the elements of a list, then their number.
-func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.Path, was *pair) result {
+func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.Path, was *Pair) result {
 	r := result{score: 1}
 	if s.Items != nil {
 		for i, elem := range list {
-			r.merge(v.value(s.Items, elem, at.Index(i), was.element(i)))
+			r.merge(v.value(s.Items, elem, at.Index(i), was.Element(i)))
 		}
 	}
 	size := int64(len(list))
@@ -333,7 +333,7 @@ func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.P
 
 // object checks the number of an object's members, then the members, then that
 // the required ones are there.
-func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *validation.Path, was *pair) result {
+func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *validation.Path, was *Pair) result {
 	var r result
 	size := int64(len(obj))
 	if c.MinProperties != nil && size < *c.MinProperties {
@@ -349,12 +349,12 @@ func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *val
 		case c.Closed:
 			r.forbidden(at, name)
 		default:
-			r.merge(v.value(s.Additional, obj[name], entry(at, name), was.member(name)))
+			r.merge(v.value(s.Additional, obj[name], entry(at, name), was.Member(name)))
 		}
 	}
 	for _, name := range names {
 		if property, ok := s.Properties[name]; ok {
-			before := was.member(name)
+			before := was.Member(name)
 			if at == nil && (name == "kind" || name == "apiVersion") {
 				before = nil // these two change by conversion
 			}

@@ -56,9 +56,9 @@ type Error struct {
 // plain string is quoted as Go does: "\u003ca\u003e" and "<a>".
 type NamedString string
 
-// noValue is the BadValue of an error that has none to quote, where nil would
+// NoValue is the BadValue of an error that has none to quote, where nil would
 // print as null.
-type noValue struct{}
+type NoValue struct{}
 
 // Error is the field and the body: "spec.replicas: Invalid value: -1: must be
 // greater than or equal to 0".
@@ -76,7 +76,7 @@ func (e *Error) Body() string {
 	switch e.Reason {
 	case ReasonRequired, ReasonForbidden, ReasonTooLong, ReasonTooShort, ReasonInternal:
 	default:
-		if e.BadValue != (noValue{}) {
+		if e.BadValue != (NoValue{}) {
 			b.WriteString(": ")
 			b.WriteString(printed(e.BadValue))
 		}
@@ -128,7 +128,7 @@ func Invalid(path *Path, value any, detail string) *Error {
 // Inconsistent reports a value whose parts contradict each other or the rest of
 // the object, without quoting it.
 func Inconsistent(path *Path, detail string) *Error {
-	return Invalid(path, noValue{}, detail)
+	return Invalid(path, NoValue{}, detail)
 }
 
 // TypeInvalid reports a value of another type than the schema gives the field.
@@ -192,7 +192,7 @@ func TooMany(path *Path, actual, limit int) *Error {
 	if limit >= 0 {
 		detail = "must have at most " + count(limit, "item")
 	}
-	var value any = noValue{}
+	var value any = NoValue{}
 	if actual >= 0 {
 		value = actual
 	}

@@ -160,8 +160,8 @@ func (q *quantity) small(sfx suffix) (v int64, scale int32, ok bool) {
 	return v, scale, true
 }
 
-// formatBinary formats a quantity with a binary suffix that is not small.
-func (q *quantity) formatBinary(exponent int32) string {
+// nanos is a quantity with a binary suffix that is not small, in billionths.
+func (q *quantity) nanos(exponent int32) *big.Int {
 	nanos, _ := new(big.Int).SetString(q.whole+q.fraction, 10)
 	nanos.Lsh(nanos, uint(exponent))
 	nanos.Mul(nanos, giga)
@@ -179,9 +179,15 @@ func (q *quantity) formatBinary(exponent int32) string {
 	if q.negative {
 		nanos.Neg(nanos)
 	}
+	return nanos
+}
+
+// formatBinary formats a quantity with a binary suffix that is not small.
+func (q *quantity) formatBinary(exponent int32) string {
+	nanos := q.nanos(exponent)
 	units, rest := new(big.Int).QuoRem(nanos, giga, new(big.Int))
 	if rest.Sign() != 0 {
-		return formatDecimal(nanos.String(), -9, decimalSI)
+		return formatDecimal(nanos.String(), finest, decimalSI)
 	}
 	return formatBinary(units)
 }
@@ -205,9 +211,11 @@ func formatBinary(v *big.Int) string {
 	return shifted.String() + suffix{binarySI, int32(exponent)}.String()
 }
 
+// finest is the power of ten that quantities are rounded up to.
+const finest = -9
+
 // roundUp rounds digits times ten to the exponent up to a multiple of 1e-9.
 func roundUp(digits string, exponent int64) (string, int64) {
-	const finest = -9
 	if digits == "" || exponent >= finest {
 		return digits, exponent
 	}

@@ -1,0 +1,86 @@
+package cel
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// unary binds a function of one argument of the type A.
+func unary[A ref.Val](f func(A) ref.Val) cel.OverloadOpt {
+	return cel.UnaryBinding(func(arg ref.Val) ref.Val {
+		a, ok := arg.(A)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(arg)
+		}
+		return f(a)
+	})
+}
+
+// binary binds a function of two arguments of the types A and B.
+func binary[A, B ref.Val](f func(A, B) ref.Val) cel.OverloadOpt {
+	return cel.BinaryBinding(func(first, second ref.Val) ref.Val {
+		a, ok := first.(A)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(first)
+		}
+		b, ok := second.(B)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(second)
+		}
+		return f(a, b)
+	})
+}
+
+// ternary binds a function of three arguments of the types A, B and C.
+func ternary[A, B, C ref.Val](f func(A, B, C) ref.Val) cel.OverloadOpt {
+	return cel.FunctionBinding(func(args ...ref.Val) ref.Val {
+		if len(args) != 3 {
+			return types.NoSuchOverloadErr()
+		}
+		a, okA := args[0].(A)
+		b, okB := args[1].(B)
+		c, okC := args[2].(C)
+		if !okA || !okB || !okC {
+			return types.NoSuchOverloadErr()
+		}
+		return f(a, b, c)
+	})
+}
+
+// A foreign value is of a type that a library brings along.
+type foreign[T any] struct {
+	typ   *types.Type
+	value T
+}
+
+// ConvertToNative gives the Go value, for whoever asks for just that.
+func (v foreign[T]) ConvertToNative(to reflect.Type) (any, error) {
+	if reflect.TypeFor[T]().AssignableTo(to) {
+		return v.value, nil
+	}
+	return nil, fmt.Errorf("type conversion error from '%s' to '%v'", v.typ, to)
+}
+
+// ConvertToType converts to the value's own type, and to the type of types.
+func (v foreign[T]) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case v.typ:
+		return v
+	case types.TypeType:
+		return v.typ
+	}
+	return types.NewErr("type conversion error from '%s' to '%s'", v.typ, to)
+}
+
+// Equal is for values that nothing can be compared with.
+func (v foreign[T]) Equal(other ref.Val) ref.Val { return types.MaybeNoSuchOverloadErr(other) }
+
+// Type is the value's type.
+func (v foreign[T]) Type() ref.Type { return v.typ }
+
+// Value is the Go value.
+func (v foreign[T]) Value() any { return v.value }

@@ -1,0 +1,124 @@
+package cel
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// ordered are the types whose values have an order, as overloads are named by
+// them, and summable those that can be added up, with what nothing adds up to.
+var (
+	ordered = []struct {
+		name string
+		typ  *types.Type
+	}{
+		{"int", types.IntType}, {"uint", types.UintType}, {"double", types.DoubleType}, {"bool", types.BoolType},
+		{"duration", types.DurationType}, {"timestamp", types.TimestampType}, {"string", types.StringType}, {"bytes", types.BytesType},
+	}
+	summable = []struct {
+		name string
+		typ  *types.Type
+		zero ref.Val
+	}{
+		{"int", types.IntType, types.IntZero}, {"uint", types.UintType, types.Uint(0)},
+		{"double", types.DoubleType, types.Double(0)}, {"duration", types.DurationType, types.Duration{}},
+	}
+)
+
+// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf.
+func listFunctions() []function {
+	sorted, sums, least, greatest := function{name: "isSorted"}, function{name: "sum"}, function{name: "min"}, function{name: "max"}
+	for _, t := range ordered {
+		list := takes(types.NewListType(t.typ))
+		sorted.overloads = append(sorted.overloads, cel.MemberOverload("list_"+t.name+"_is_sorted_bool", list, types.BoolType, unary(isSorted)))
+		least.overloads = append(least.overloads, cel.MemberOverload("list_"+t.name+"_min_"+t.name, list, t.typ, unary(extreme("min", types.IntNegOne))))
+		greatest.overloads = append(greatest.overloads, cel.MemberOverload("list_"+t.name+"_max_"+t.name, list, t.typ, unary(extreme("max", types.IntOne))))
+	}
+	for _, t := range summable {
+		sums.overloads = append(sums.overloads, cel.MemberOverload("list_"+t.name+"_sum_"+t.name, takes(types.NewListType(t.typ)), t.typ, unary(sum(t.zero))))
+	}
+	a := cel.TypeParamType("A")
+	return []function{
+		sorted, sums, least, greatest,
+		method("indexOf", "list_a_index_of_int", takes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
+			size := l.Size().(types.Int)
+			for i := types.Int(0); i < size; i++ {
+				if l.Get(i).Equal(v) == types.True {
+					return i
+				}
+			}
+			return types.IntNegOne
+		})),
+		method("lastIndexOf", "list_a_last_index_of_int", takes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
+			for i := l.Size().(types.Int) - 1; i >= 0; i-- {
+				if l.Get(i).Equal(v) == types.True {
+					return i
+				}
+			}
+			return types.IntNegOne
+		})),
+	}
+}
+
+// elements walks a list.
+func elements(l traits.Lister) func(yield func(ref.Val) bool) {
+	return func(yield func(ref.Val) bool) {
+		for it := l.Iterator(); it.HasNext() == types.True; {
+			if !yield(it.Next()) {
+				return
+			}
+		}
+	}
+}
+
+func isSorted(l traits.Lister) ref.Val {
+	var last traits.Comparer
+	for v := range elements(l) {
+		next, ok := v.(traits.Comparer)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(v)
+		}
+		if last != nil && last.Compare(v) == types.IntOne {
+			return types.False
+		}
+		last = next
+	}
+	return types.True
+}
+
+func sum(zero ref.Val) func(traits.Lister) ref.Val {
+	return func(l traits.Lister) ref.Val {
+		total := zero
+		for v := range elements(l) {
+			adder, ok := total.(traits.Adder)
+			if !ok {
+				return types.MaybeNoSuchOverloadErr(total) // the error of an overflow
+			}
+			total = adder.Add(v)
+		}
+		return total
+	}
+}
+
+// extreme returns a function that finds the first of the elements to which all
+// others compare otherwise than wins.
+func extreme(name string, wins ref.Val) func(traits.Lister) ref.Val {
+	return func(l traits.Lister) ref.Val {
+		var best ref.Val
+		for v := range elements(l) {
+			next, ok := v.(traits.Comparer)
+			if !ok {
+				return types.MaybeNoSuchOverloadErr(v)
+			}
+			if best == nil || next.Compare(best) == wins {
+				best = v
+			}
+		}
+		if best == nil {
+			return types.NewErr("%s called on empty list", name)
+		}
+		return best
+	}
+}

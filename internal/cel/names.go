@@ -1,0 +1,37 @@
+package cel
+
+import (
+	"slices"
+	"strings"
+)
+
+// reserved are the words that cannot be names in expressions.
+var reserved = []string{
+	"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+	"namespace", "null", "package", "return", "true", "var", "void", "while",
+}
+
+func isReserved(name string) bool {
+	_, found := slices.BinarySearch(reserved, name)
+	return found
+}
+
+// escaper writes what cannot be in an identifier as a word between underscores.
+var escaper = strings.NewReplacer("__", "__underscores__", ".", "__dot__", "-", "__dash__", "/", "__slash__")
+
+// escape is the name by which expressions know a member, and false for a member
+// that they cannot name.
+func escape(name string) (string, bool) {
+	switch {
+	case name == "" || '0' <= name[0] && name[0] <= '9':
+		return "", false
+	case isReserved(name):
+		return "__" + name + "__", true
+	}
+	for _, c := range []byte(name) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("_-./", c) >= 0) {
+			return "", false
+		}
+	}
+	return escaper.Replace(name), true
+}

@@ -1,0 +1,80 @@
+package cel
+
+import (
+	"regexp"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// regexFunctions are find and findAll.
+func regexFunctions() []function {
+	strings := types.NewListType(types.StringType)
+	return []function{
+		method("find", "string_find_string", takes(types.StringType, types.StringType), types.StringType,
+			binary(func(s, expr types.String) ref.Val {
+				return matching(expr, func(re *regexp.Regexp) ref.Val { return find(re, s) })
+			})),
+		{"findAll", []cel.FunctionOpt{
+			cel.MemberOverload("string_find_all_string", takes(types.StringType, types.StringType), strings,
+				binary(func(s, expr types.String) ref.Val {
+					return matching(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, types.IntNegOne) })
+				})),
+			cel.MemberOverload("string_find_all_string_int", takes(types.StringType, types.StringType, types.IntType), strings,
+				ternary(func(s, expr types.String, n types.Int) ref.Val {
+					return matching(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, n) })
+				})),
+		}},
+	}
+}
+
+// matching calls do with a compiled expression.
+func matching(expr types.String, do func(*regexp.Regexp) ref.Val) ref.Val {
+	re, err := regexp.Compile(string(expr))
+	if err != nil {
+		return types.NewErr("Illegal regex: %v", err.Error())
+	}
+	return do(re)
+}
+
+func find(re *regexp.Regexp, s types.String) ref.Val { return types.String(re.FindString(string(s))) }
+
+func findAll(re *regexp.Regexp, s types.String, n types.Int) ref.Val {
+	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(string(s), int(n)))
+}
+
+// precompiledFind and precompiledFindAll compile expressions that are literals
+// with the program.
+func precompiledFind() *interpreter.RegexOptimization {
+	return precompiled("find", func(re *regexp.Regexp, s types.String, _ types.Int) ref.Val { return find(re, s) })
+}
+
+func precompiledFindAll() *interpreter.RegexOptimization { return precompiled("findAll", findAll) }
+
+func precompiled(name string, do func(*regexp.Regexp, types.String, types.Int) ref.Val) *interpreter.RegexOptimization {
+	return &interpreter.RegexOptimization{
+		Function:   name,
+		RegexIndex: 1,
+		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+			re, err := regexp.Compile(pattern)
+			if err != nil {
+				return nil, err
+			}
+			return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
+				s, ok := args[0].(types.String)
+				if !ok {
+					return types.MaybeNoSuchOverloadErr(args[0])
+				}
+				n := types.IntNegOne
+				if len(args) > 2 {
+					if n, ok = args[2].(types.Int); !ok {
+						return types.MaybeNoSuchOverloadErr(args[2])
+					}
+				}
+				return do(re, s, n)
+			}), nil
+		},
+	}
+}

@@ -1,0 +1,131 @@
+package cel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// read reads YAML as generic values, with integers as int64.
+func read(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &m))
+	return integers(m).(map[string]any)
+}
+
+func integers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = integers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = integers(e)
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v)
+		}
+	}
+	return v
+}
+
+func schemaOf(t testing.TB, text string) *schema.Schema {
+	t.Helper()
+	s, err := schema.FromProps(read(t, text))
+	require.NoError(t, err)
+	return s
+}
+
+func texts(list validation.List) []string {
+	var out []string
+	for _, e := range list {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func TestValidate(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		schema      string
+		value, old  string
+		wrong, warn []string
+	}{
+		{
+			name:   "a rule that holds",
+			schema: `{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: "self.a < self.b"}], properties: {a: {type: integer}, b: {type: integer}}}}}`,
+			value:  `{spec: {a: 1, b: 2}}`,
+		},
+		{
+			name:   "and one that does not",
+			schema: `{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: "self.a < self.b"}, {rule: "self.a == 0", message: " zero ", reason: FieldValueForbidden, fieldPath: ".a"}, {rule: "self.a == 1", messageExpression: "'a is ' + string(self.a)"}], properties: {a: {type: integer}, b: {type: integer}}}}}`,
+			value:  `{spec: {a: 2, b: 2}}`,
+			wrong:  []string{`spec: Invalid value: failed rule: self.a < self.b`, `spec.a: Forbidden: zero`, `spec: Invalid value: a is 2`},
+		},
+		{
+			name:   "the root",
+			schema: `{type: object, x-kubernetes-validations: [{rule: "self.metadata.name.startsWith('x')"}, {rule: "self.kind == 'K' && self.apiVersion == 'v'"}]}`,
+			value:  `{apiVersion: v, kind: K, metadata: {name: z}}`,
+			wrong:  []string{`<nil>: Invalid value: failed rule: self.metadata.name.startsWith('x')`},
+		},
+		{
+			name:   "a transition rule in a map list",
+			schema: `{type: object, properties: {l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], x-kubernetes-validations: [{rule: "self.v >= oldSelf.v"}], properties: {k: {type: string}, v: {type: integer}}}}}}`,
+			value:  `{l: [{k: b, v: 1}, {k: a, v: 1}, {k: c, v: 0}]}`,
+			old:    `{l: [{k: a, v: 2}, {k: b, v: 1}]}`,
+			wrong:  []string{`l[1]: Invalid value: failed rule: self.v >= oldSelf.v`},
+		},
+		{
+			name:   "an optional oldSelf",
+			schema: `{type: object, properties: {s: {type: string, x-kubernetes-validations: [{rule: "oldSelf.orValue('a') == self", optionalOldSelf: true}]}}}`,
+			value:  `{s: b}`,
+			wrong:  []string{`s: Invalid value: "b": failed rule: oldSelf.orValue('a') == self`},
+		},
+		{
+			name:   "ratcheting",
+			schema: `{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}, b: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}}`,
+			value:  `{a: old, b: new}`,
+			old:    `{a: old, b: old}`,
+			wrong:  []string{`b: Invalid value: "new": failed rule: self == 'x'`},
+			warn:   []string{`a: Invalid value: "old": failed rule: self == 'x'`},
+		},
+		{
+			name:   "names and sets",
+			schema: `{type: object, x-kubernetes-validations: [{rule: "self.namespace == 'ns' && self.__namespace__ == 'ns' && self.a__dash__b == 1 && self.s == self.t && self.s + self.t == ['x', 'z']"}, {rule: "has(self.nothing)"}], properties: {namespace: {type: string}, a-b: {type: integer}, s: {type: array, x-kubernetes-list-type: set, items: {type: string}}, t: {type: array, x-kubernetes-list-type: set, items: {type: string}}, nothing: {type: string, nullable: true}}}`,
+			value:  `{namespace: ns, a-b: 1, s: [x, z], t: [z, x], nothing: null}`,
+			wrong:  []string{`<nil>: Invalid value: failed rule: has(self.nothing)`},
+		},
+		{
+			name:   "errors of evaluations",
+			schema: `{type: object, x-kubernetes-validations: [{rule: "self.m['x'] == 1"}, {rule: "self.i + 1 > 0"}, {rule: "[1].map(x, x / (self.k - self.k))[0] == 1"}], properties: {m: {type: object, additionalProperties: {type: integer}}, k: {type: integer}, i: {x-kubernetes-int-or-string: true}}}`,
+			value:  `{m: {}, k: 1, i: a}`,
+			wrong: []string{
+				`<nil>: Invalid value: "object": no such key: x evaluating rule: self.m['x'] == 1`,
+				`<nil>: Invalid value: "object": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.i + 1 > 0`,
+				`<nil>: Invalid value: "object": division by zero evaluating rule: [1].map(x, x / (self.k - self.k))[0] == 1`,
+			},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var old any
+			if row.old != "" {
+				old = read(t, row.old)
+			}
+			value := read(t, row.value)
+			before := object.Copy(value)
+			r := NewValidator(schemaOf(t, row.schema)).Validate(nil, value, old, Budget)
+			require.Equal(t, row.wrong, texts(r.Errors))
+			require.Equal(t, row.warn, r.Warnings)
+			require.Less(t, r.Remaining, int64(Budget))
+			require.Equal(t, before, value)
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package cel
+
+import (
+	"net/url"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+var urlType = types.NewObjectType("kubernetes.URL")
+
+// urlVal is a URL.
+type urlVal struct{ foreign[*url.URL] }
+
+// Equal compares URLs by their text.
+func (v urlVal) Equal(other ref.Val) ref.Val {
+	o, ok := other.(urlVal)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	return types.Bool(v.value.String() == o.value.String())
+}
+
+// urlFunctions are url, isURL and the getters of URLs.
+func urlFunctions() []function {
+	getter := func(name, overload string, get func(*url.URL) string) function {
+		return method(name, overload, takes(urlType), types.StringType, unary(func(u urlVal) ref.Val { return types.String(get(u.value)) }))
+	}
+	return []function{
+		global("url", "string_to_url", takes(types.StringType), urlType, unary(parseURL)),
+		global("isURL", "is_url_string", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+			_, err := url.ParseRequestURI(string(s))
+			return types.Bool(err == nil)
+		})),
+		getter("getScheme", "url_get_scheme", func(u *url.URL) string { return u.Scheme }),
+		getter("getHost", "url_get_host", func(u *url.URL) string { return u.Host }),
+		getter("getHostname", "url_get_hostname", (*url.URL).Hostname),
+		getter("getPort", "url_get_port", (*url.URL).Port),
+		getter("getEscapedPath", "url_get_escaped_path", (*url.URL).EscapedPath),
+		method("getQuery", "url_get_query", takes(urlType), types.NewMapType(types.StringType, types.NewListType(types.StringType)),
+			unary(func(u urlVal) ref.Val {
+				query := map[ref.Val]ref.Val{}
+				for name, values := range u.value.Query() {
+					query[types.String(name)] = types.NewStringList(types.DefaultTypeAdapter, values)
+				}
+				return types.NewRefValMap(types.DefaultTypeAdapter, query)
+			})),
+	}
+}
+
+// parseURL takes absolute URLs and paths. Those are told by a parser that knows
+// no fragments, so another one takes the URL apart.
+func parseURL(s types.String) ref.Val {
+	_, err := url.ParseRequestURI(string(s))
+	if err == nil {
+		var u *url.URL
+		if u, err = url.Parse(string(s)); err == nil {
+			return urlVal{foreign[*url.URL]{urlType, u}}
+		}
+	}
+	return types.NewErr("URL parse error during conversion from string: %v", err)
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"math/big"
+	"strings"
+)
+
+// A Number is the value of a resource quantity: Unscaled times ten to the Scale.
+type Number struct {
+	Unscaled *big.Int
+	Scale    int32
+	// Small is whether the server holds the number in 64 bits. It makes a
+	// difference to Int64, which knows no others.
+	Small bool
+}
+
+// ParseQuantity returns the value of a quantity, or an error of
+// CanonicalQuantity. What is finer than 1n is rounded up in magnitude, and a
+// number with a binary suffix is capped at 2^63-1.
+func ParseQuantity(s string) (Number, error) {
+	if _, err := CanonicalQuantity(s); err != nil {
+		return Number{}, err
+	}
+	q, err := splitQuantity(strings.TrimSpace(s))
+	if err != nil {
+		return Number{}, err
+	}
+	sfx, err := parseSuffix(q.suffix)
+	if err != nil {
+		return Number{}, err
+	}
+	if v, scale, ok := q.small(sfx); ok {
+		return Number{big.NewInt(v), scale, true}, nil
+	}
+	if sfx.notation == binarySI {
+		return Number{Unscaled: q.nanos(sfx.exponent), Scale: finest}, nil
+	}
+	digits, exponent := roundUp(strings.TrimLeft(q.whole+q.fraction, "0"), int64(sfx.exponent)-int64(len(q.fraction)))
+	n := new(big.Int)
+	n.SetString(digits, 10)
+	if q.negative {
+		n.Neg(n)
+	}
+	return Number{Unscaled: n, Scale: int32(exponent)}, nil
+}
+
+// Int64 is the number as an integer. It reports false for one that does not
+// fit, and for any that has a scale for fractions, such as 1000m.
+func (n Number) Int64() (int64, bool) {
+	if !n.Small || n.Scale < 0 {
+		return 0, false
+	}
+	v := n.at(0)
+	return v.Int64(), v.IsInt64()
+}
+
+// Compare orders numbers by value.
+func (n Number) Compare(o Number) int {
+	if a, b := n.Unscaled.Sign(), o.Unscaled.Sign(); a != b || a == 0 {
+		return a - b
+	}
+	scale := min(n.Scale, o.Scale)
+	return n.at(scale).Cmp(o.at(scale))
+}
+
+// Add is the sum of two numbers.
+func (n Number) Add(o Number) Number {
+	switch {
+	case n.Small && o.Small && o.Unscaled.Sign() == 0:
+		return n
+	case n.Small && o.Small && n.Unscaled.Sign() == 0:
+		return o
+	}
+	scale := min(n.Scale, o.Scale)
+	a, b := n.at(scale), o.at(scale)
+	sum := new(big.Int).Add(a, b)
+	return Number{sum, scale, n.Small && o.Small && a.IsInt64() && b.IsInt64() && sum.IsInt64()}
+}
+
+// Neg is the number with the other sign.
+func (n Number) Neg() Number {
+	n.Unscaled = new(big.Int).Neg(n.Unscaled)
+	return n
+}
+
+// at is the unscaled value at a scale that is not greater.
+func (n Number) at(scale int32) *big.Int {
+	if n.Scale == scale {
+		return n.Unscaled
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n.Scale)-int64(scale)), nil)
+	return power.Mul(power, n.Unscaled)
+}
