@@ -12,13 +12,7 @@ func defaultAutoscaler(obj map[string]any) {
 	}
 	dropAnnotations(obj, autoscalerAnnotations)
 	if len(object.List(spec, "metrics")) == 0 {
-		spec["metrics"] = []any{map[string]any{
-			"type": "Resource",
-			"resource": map[string]any{
-				"name":   "cpu",
-				"target": map[string]any{"type": "Utilization", "averageUtilization": int64(80)},
-			},
-		}}
+		spec["metrics"] = []any{cpuMetric(int64(defaultCPUUse))}
 	}
 	if behavior := object.Map(spec, "behavior"); behavior != nil {
 		up, down := child(behavior, "scaleUp"), child(behavior, "scaleDown")
@@ -33,11 +27,4 @@ func defaultAutoscaler(obj map[string]any) {
 // scalingPolicy allows so much change every 15 seconds.
 func scalingPolicy(unit string, value int64) map[string]any {
 	return map[string]any{"type": unit, "value": value, "periodSeconds": int64(15)}
-}
-
-// autoscalerAnnotations carry in version 1 what only version 2 has fields for.
-var autoscalerAnnotations = []string{
-	"autoscaling.alpha.kubernetes.io/metrics", "autoscaling.alpha.kubernetes.io/current-metrics",
-	"autoscaling.alpha.kubernetes.io/conditions", "autoscaling.alpha.kubernetes.io/behavior",
-	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 }

@@ -44,6 +44,7 @@ func Types(profile []*resource.Type) []*resource.Type {
 		}
 		out[i] = &t
 	}
+	link(out)
 	return out
 }
 
