@@ -82,7 +82,7 @@ func indexedHostNames(job map[string]any) validation.List {
 	if len(validation.DNS1123Label(last)) == 0 {
 		return nil
 	}
-	return validation.List{validation.Invalid(namePath, name, "will not able to create pod with invalid DNS label: "+last)}
+	return validation.List{validation.Invalid(metadataNamePath, name, "will not able to create pod with invalid DNS label: "+last)}
 }
 
 func wholeJobSpec(p part, selectors validation.LabelSelectorOptions) {
@@ -424,7 +424,7 @@ func validateCronJob(obj, old map[string]any) validation.List {
 		p.notNegative("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 	})
 	if name := object.String(obj, "metadata", "name"); old == nil && len(name) > cronJobNameMaxLength {
-		errs = append(errs, validation.Invalid(namePath, name, validation.MaxLengthMessage(cronJobNameMaxLength)))
+		errs = append(errs, validation.Invalid(metadataNamePath, name, validation.MaxLengthMessage(cronJobNameMaxLength)))
 	}
 	return errs
 }
@@ -460,7 +460,7 @@ func warnJob(obj, old map[string]any) []string {
 // warnOfJobSpec tells of a Job's specification at a path, unless it is as it
 // was.
 func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
-	if old != nil && object.Value(obj, "metadata", "generation") == object.Value(old, "metadata", "generation") {
+	if old != nil && sameGeneration(obj, old) {
 		return nil
 	}
 	p := part{obj: object.Map(obj, path...), path: validation.NewPath(path[0], path[1:]...)}
@@ -468,5 +468,5 @@ func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
 	if p.text("completionMode") == "Indexed" && p.integer("completions") > highCompletions && p.integer("parallelism") > highCompletionsParallel {
 		warnings = append(warnings, p.path.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
-	return warnings
+	return append(warnings, warnPodTemplate(object.Map(p.obj, "template"), p.at("template"))...)
 }

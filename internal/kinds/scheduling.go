@@ -35,7 +35,7 @@ func validatePriorityClass(obj, old map[string]any) validation.List {
 		name := object.String(obj, "metadata", "name")
 		if strings.HasPrefix(name, systemPriorityPrefix) {
 			if detail := systemPriorityMistake(name, p); detail != "" {
-				p.note(validation.Forbidden(namePath, "priority class names with '"+systemPriorityPrefix+"' prefix are reserved for system use only. error: "+detail))
+				p.note(validation.Forbidden(metadataNamePath, "priority class names with '"+systemPriorityPrefix+"' prefix are reserved for system use only. error: "+detail))
 			}
 		} else if p.integer("value") > highestUserPriority {
 			p.forbid("value", fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUserPriority))
@@ -45,8 +45,6 @@ func validatePriorityClass(obj, old map[string]any) validation.List {
 		}
 	})
 }
-
-var namePath = validation.NewPath("metadata", "name")
 
 // systemPriorityMistake tells how a class differs from the system's of its name,
 // "" if it does not.

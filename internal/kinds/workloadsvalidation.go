@@ -437,9 +437,51 @@ func warnOfPodNames(obj, old map[string]any) []string {
 	return []string{fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", messages)}
 }
 
-func warnStatefulSet(obj, _ map[string]any) []string {
-	if limit, _ := object.Int(obj, "spec", "revisionHistoryLimit"); limit < 0 {
-		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
+// warnWorkload tells of a workload's name, and of its template unless that is as
+// it was.
+func warnWorkload(obj, old map[string]any) []string {
+	return append(warnOfPodNames(obj, old), warnOfTemplate(obj, old)...)
+}
+
+func warnOfTemplate(obj, old map[string]any) []string {
+	if old != nil && sameGeneration(obj, old) {
+		return nil
 	}
-	return nil
+	return warnPodTemplate(object.Map(obj, "spec", "template"), specPath.Child("template"))
+}
+
+// sameGeneration reports whether a write changed nothing that counts.
+func sameGeneration(obj, old map[string]any) bool {
+	return object.Value(obj, "metadata", "generation") == object.Value(old, "metadata", "generation")
+}
+
+func warnDaemonSet(obj, old map[string]any) []string {
+	if old != nil && templateGenerationOf(obj) == templateGenerationOf(old) {
+		return nil
+	}
+	return warnPodTemplate(object.Map(obj, "spec", "template"), specPath.Child("template"))
+}
+
+// warnReplicationController tells on an update of the template that there was,
+// as kube-apiserver does.
+func warnReplicationController(obj, old map[string]any) []string {
+	if old != nil && !sameGeneration(obj, old) {
+		return warnPodTemplate(object.Map(old, "spec", "template"), specPath.Child("template"))
+	}
+	return warnWorkload(obj, old)
+}
+
+func warnStatefulSet(obj, old map[string]any) []string {
+	warnings := warnOfTemplate(obj, old)
+	for _, claim := range (part{obj: object.Map(obj, "spec"), path: specPath}).each("volumeClaimTemplates") {
+		spec := part{obj: object.Map(claim.obj, "spec"), path: claim.path}
+		if old != nil {
+			spec.path = claim.at("Spec")
+		}
+		warnings = append(warnings, warnClaimSpec(spec)...)
+	}
+	if limit, _ := object.Int(obj, "spec", "revisionHistoryLimit"); limit < 0 {
+		warnings = append(warnings, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
+	}
+	return warnings
 }

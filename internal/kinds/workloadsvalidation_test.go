@@ -249,3 +249,23 @@ func TestValidatePriorityClass(t *testing.T) {
 			`value: Forbidden: may not be changed in an update.`, `preemptionPolicy: Invalid value: "Never": field is immutable`}},
 	})
 }
+
+func TestWarnOfTemplates(t *testing.T) {
+	const toleration = `{"spec":{"template":{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"}}}}}`
+	const warning = `spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead`
+	for _, name := range []string{"deployments.apps", "replicasets.apps", "daemonsets.apps", "statefulsets.apps", "replicationcontrollers", "jobs.batch"} {
+		t.Run(name, func(t *testing.T) {
+			typ := typeOf(t, name)
+			body := patched(t, workload(""), toleration)
+			if name == "replicationcontrollers" {
+				body = patched(t, body, `{"spec":{"selector":null}}`)
+			}
+			obj := created(t, typ, body)
+			assert.Contains(t, typ.Warn(obj, nil), warning, "new")
+			assert.NotContains(t, typ.Warn(obj, obj), warning, "as it was")
+		})
+	}
+	typ := typeOf(t, "statefulsets.apps")
+	claims := decoded(t, typ, patched(t, workload(""), `{"spec":{"volumeClaimTemplates":[{"spec":{"resources":{"requests":{"storage":"1500m"}}}}]}}`))
+	assert.Equal(t, []string{`spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer`}, typ.Warn(claims, nil))
+}
