@@ -74,7 +74,7 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 			return nil, err
 		}
 	} else if got = got.Or(kind); !r.takes(got, kind) {
-		return nil, r.wrongKind(got, kind)
+		return nil, r.wrongKind(doc, got, kind)
 	}
 	obj, fieldErrors, err := doc.Decode(c, c.Wire(), o.strict())
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
@@ -172,8 +172,14 @@ func cannotHandle(got, want resource.Kind, err error) error {
 	return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
 }
 
-// wrongKind words why a body of another kind is refused.
-func (r *request) wrongKind(got, want resource.Kind) error {
+// wrongKind words why a body of another kind is refused: it has to be a good one
+// of its own kind first.
+func (r *request) wrongKind(doc *codec.Document, got, want resource.Kind) error {
+	if t, ok := wire.ForKind(got.Group, got.Version, got.Kind); ok {
+		if _, _, err := doc.Decode(kindCodec{t}, t, false); err != nil {
+			return cannotHandle(got, want, err)
+		}
+	}
 	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix && got.Kind == want.Kind {
 		return otherVersion(got, want)
 	}

@@ -118,9 +118,9 @@ var rules = map[string]rule{
 	"replicasets.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultReplicaSet, Prepare: prepareTemplate,
 		Validate: validateReplicaSet, ValidateStatus: replicaSetCounters.validate, Warn: warnWorkload,
 	}, generation: []string{"spec"}},
-	"statefulsets.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.LabelName, Default: defaultStatefulSet, Prepare: prepareStatefulSet, Generation: statefulSetChanged,
+	"statefulsets.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.LabelName, Default: defaultStatefulSet, Prepare: prepareStatefulSet,
 		Validate: validateStatefulSet, ValidateStatus: statefulSetCounters.validate, Warn: warnStatefulSet,
-	}},
+	}, generation: []string{"spec"}},
 
 	"horizontalpodautoscalers.autoscaling": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultAutoscaler, Validate: validateAutoscaler, ValidateStatus: validateAutoscalerStatus}},
 	"cronjobs.batch":                       {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultCronJob, Prepare: prepareCronJob, Validate: validateCronJob, Warn: warnCronJob}, generation: []string{"spec"}},

@@ -74,14 +74,6 @@ func prepareStatefulSet(obj, old map[string]any) {
 	prepareTemplate(obj, old)
 }
 
-// statefulSetChanged compares specifications. An object that was stored comes
-// without the kind of its claims' templates, as Go types keep none there.
-func statefulSetChanged(obj, old map[string]any) bool {
-	was := map[string]any{"spec": object.Copy(old["spec"])}
-	defaultStatefulSet(was)
-	return !object.Equal(obj["spec"], was["spec"])
-}
-
 func defaultDaemonSet(obj map[string]any) {
 	spec := child(obj, "spec")
 	strategy := child(spec, "updateStrategy")

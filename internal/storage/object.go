@@ -185,11 +185,15 @@ func (o *Object) WriteAt(w io.Writer, rev mvcc.Revision) error {
 	return err
 }
 
-// Decode returns the object in generic form; the map is the caller's.
+// Decode returns the object in generic form, with the defaults of its type; the
+// map is the caller's.
 func (o *Object) Decode(t *resource.Type) map[string]any {
 	obj, _, err := t.Codec.Decode(o.json, false)
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
+	}
+	if t.Default != nil {
+		t.Default(obj)
 	}
 	return obj
 }
