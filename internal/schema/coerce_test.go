@@ -36,6 +36,7 @@ func TestCoerce(t *testing.T) {
 			unknown: []string{"p[0].a.c"}},
 		{name: "entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`,
 			obj: `{m: {x: {a: b, c: 1}}}`, want: `{m: {x: {a: b}}}`, unknown: []string{"m.x.c"}},
+		{name: "null entry of any type", schema: `{type: object, properties: {m: {type: object, additionalProperties: true}}}`, obj: `{m: {x: null}}`, want: `{m: {x: null}}`},
 		{name: "any entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: true}}}`,
 			obj: `{m: {x: {a: b}, y: 1, z: [{a: 1}, 2]}}`, want: `{m: {x: {}, y: 1, z: [{}, 2]}}`, unknown: []string{"m.x.a", "m.z[0].a"}},
 		{name: "no entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: false}}}`,

@@ -44,7 +44,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 	closed := false
 	switch additional := p["additionalProperties"].(type) {
 	case bool:
-		s.Additional, closed = &Schema{}, !additional
+		s.Additional, closed = &Schema{Nullable: true}, !additional
 	case map[string]any:
 		if s.Additional, err = FromProps(additional); err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func (v validator) check(s *Schema, value any, at *validation.Path, was *Pair) r
 		r.merge(v.typ(s, value, at))
 		r.score++
 	}
-	r.merge(v.junctors(c, value, at, was))
+	r.merge(v.junctors(c, value, at))
 	r.score++
 	switch value := value.(type) {
 	case string:
@@ -181,17 +181,18 @@ func typeOf(value any) (typ, format string) {
 }
 
 // junctors checks a value against anyOf, oneOf, allOf and not, in this order.
-func (v validator) junctors(c *Constraints, value any, at *validation.Path, was *Pair) result {
+// Nothing in them is passed over for not having changed.
+func (v validator) junctors(c *Constraints, value any, at *validation.Path) result {
 	r := result{score: 1}
 	if len(c.AnyOf) > 0 {
-		best, valid := v.best(c.AnyOf, value, at, was, 1)
+		best, valid := v.best(c.AnyOf, value, at, 1)
 		if valid == 0 {
 			r.whole("%q must validate at least one schema (anyOf)", pathText(at))
 		}
 		r.merge(best)
 	}
 	if len(c.OneOf) > 0 {
-		best, valid := v.best(c.OneOf, value, at, was, len(c.OneOf))
+		best, valid := v.best(c.OneOf, value, at, len(c.OneOf))
 		switch valid {
 		case 0:
 			r.whole("%q must validate one and only one schema (oneOf). Found none valid", pathText(at))
@@ -204,7 +205,7 @@ func (v validator) junctors(c *Constraints, value any, at *validation.Path, was 
 	}
 	valid := 0
 	for _, s := range c.AllOf {
-		part := v.check(s, value, at, was)
+		part := v.check(s, value, at, nil)
 		if len(part.faults) == 0 {
 			valid++
 		}
@@ -217,7 +218,7 @@ func (v validator) junctors(c *Constraints, value any, at *validation.Path, was 
 		}
 		r.whole("%q must validate all the schemas (allOf)%s", pathText(at), hint)
 	}
-	if c.Not != nil && len(v.check(c.Not, value, at, was).faults) == 0 {
+	if c.Not != nil && len(v.check(c.Not, value, at, nil).faults) == 0 {
 		r.whole("%q must not validate the schema (not)", pathText(at))
 	}
 	return r
@@ -226,9 +227,9 @@ func (v validator) junctors(c *Constraints, value any, at *validation.Path, was 
 // best checks a value against alternatives until enough of them are valid. It
 // returns the first result that is valid, or else the one that came furthest,
 // and how many are valid.
-func (v validator) best(alternatives []*Schema, value any, at *validation.Path, was *Pair, enough int) (best result, valid int) {
+func (v validator) best(alternatives []*Schema, value any, at *validation.Path, enough int) (best result, valid int) {
 	for i, s := range alternatives {
-		r := v.check(s, value, at, was)
+		r := v.check(s, value, at, nil)
 		ok := len(r.faults) == 0
 		if valid == 0 && (i == 0 || ok || r.score > best.score) {
 			best = r
