@@ -83,6 +83,7 @@ func TestStatefulSetGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	typ.Default(stored) // what is read has its defaults
 	if typ.Generation(obj, stored) {
 		t.Error("storing is no change")
 	}
