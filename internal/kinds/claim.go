@@ -21,7 +21,12 @@ var notInTemplate = []struct{ name, told string }{
 
 // claimTemplate checks what the claim of an ephemeral volume is made from.
 func claimTemplate(p part) {
-	meta := p.within("metadata")
+	templateMeta(p.within("metadata"))
+	claimSpec(p.within("spec"))
+}
+
+// templateMeta checks the metadata of a template of claims.
+func templateMeta(meta part) {
 	meta.add(validation.Annotations(object.Map(meta.obj, "annotations"), meta.at("annotations")))
 	meta.add(validation.Labels(object.Map(meta.obj, "labels"), meta.at("labels")))
 	for _, field := range notInTemplate {
@@ -29,7 +34,6 @@ func claimTemplate(p part) {
 			meta.forbid(field.told, "cannot be set")
 		}
 	}
-	claimSpec(p.within("spec"))
 }
 
 // claimSpec checks what a persistent volume claim asks for.

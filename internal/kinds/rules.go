@@ -161,13 +161,15 @@ var rules = map[string]rule{
 	"rolebindings.rbac.authorization.k8s.io":        {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRoleBinding, Default: defaultRoleBinding}},
 	"roles.rbac.authorization.k8s.io":               {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRole}},
 
-	"deviceclasses.resource.k8s.io":              {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.FinishedName}, generation: []string{"spec"}},
-	"devicetaintrules.resource.k8s.io":           {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule}, generation: []string{"spec"}, status: statusOnly},
-	"resourceclaims.resource.k8s.io":             {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim}, status: statusOnly},
-	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate}},
+	"deviceclasses.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.FinishedName, Validate: validateDeviceClass}, generation: []string{"spec"}},
+	"devicetaintrules.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule,
+		Validate: validateTaintRule, ValidateStatus: validateTaintRuleStatus}, generation: []string{"spec"}, status: statusOnly},
+	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,
+		PrepareStatus: prepareResourceClaimStatus, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
+	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, Validate: validateResourceClaimTemplate}},
 	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{AnswersDeleted: true}, status: statusOnly},
 	"resourceslices.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Prepare: prepareResourceSlice, Stamp: stampResourceSlice,
+		Prepare: prepareResourceSlice, Stamp: stampResourceSlice, Validate: validateResourceSlice, Warn: warnResourceSlice,
 		Fields: []resource.Field{field("spec.nodeName", "spec", "nodeName"), field("spec.driver", "spec", "driver")},
 		UnknownField: func(label string) string {
 			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label

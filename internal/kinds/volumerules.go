@@ -450,14 +450,17 @@ const maxCSIDriver = 63
 
 // csiDriverName checks the name of a driver at a member.
 func csiDriverName(p part, name string) {
-	driver := p.text(name)
-	if !p.needs(name) {
-		return
+	if p.needs(name) {
+		p.add(driverName(p.text(name), p.at(name)))
 	}
+}
+
+func driverName(driver string, path *validation.Path) validation.List {
+	var list validation.List
 	if len(driver) > maxCSIDriver {
-		p.note(validation.TooLong(p.at(name), maxCSIDriver))
+		list = append(list, validation.TooLong(path, maxCSIDriver))
 	}
-	p.add(validation.Each(p.at(name), driver, validation.DNS1123Subdomain(strings.ToLower(driver))))
+	return append(list, validation.Each(path, driver, validation.DNS1123Subdomain(strings.ToLower(driver)))...)
 }
 
 func csiVolume(p part) {
