@@ -61,9 +61,9 @@ func fixed(p part, old map[string]any, typ string) {
 	}
 }
 
-// atMost checks the length of a list, and reports whether its items may be
+// fits checks the length of a list, and reports whether its items may be
 // looked at.
-func (p part) atMost(name string, most int) bool {
+func (p part) fits(name string, most int) bool {
 	if n := p.size(name); n > most {
 		p.note(validation.TooMany(p.at(name), n, most))
 		return false
@@ -73,7 +73,7 @@ func (p part) atMost(name string, most int) bool {
 
 // parts checks the objects of a list of at most so many.
 func (p part) parts(name string, most int, rule func(part)) {
-	if p.atMost(name, most) {
+	if p.fits(name, most) {
 		for _, item := range p.each(name) {
 			rule(item)
 		}
@@ -82,7 +82,7 @@ func (p part) parts(name string, most int, rule func(part)) {
 
 // namedParts is parts for objects that a member tells apart.
 func (p part) namedParts(name string, most int, key string, rule func(part)) {
-	if !p.atMost(name, most) {
+	if !p.fits(name, most) {
 		return
 	}
 	p.parts(name, most, rule)
@@ -98,7 +98,7 @@ func (p part) namedParts(name string, most int, key string, rule func(part)) {
 
 // distinctTexts checks the strings of a list of at most so many, all different.
 func (p part) distinctTexts(name string, most int, rule func(text string, path *validation.Path) validation.List) {
-	if !p.atMost(name, most) {
+	if !p.fits(name, most) {
 		return
 	}
 	list := p.texts(name)
@@ -387,7 +387,7 @@ func deviceStatuses(status part) {
 		if id := deviceIDOf(device.obj); !allocated[id] {
 			device.note(validation.Invalid(device.path, id, "must be an allocated device in the claim"))
 		}
-		device.atMost("conditions", mostDeviceConditions)
+		device.fits("conditions", mostDeviceConditions)
 		device.add(validation.Conditions(object.List(device.obj, "conditions"), device.at("conditions")))
 		if device.has("data") {
 			rawObject(device, "data")
@@ -500,7 +500,7 @@ func deviceAllocation(allocation part, requests deviceRequests) {
 func bindingConditions(p part) {
 	const wanted, unwanted = "bindingConditions", "bindingFailureConditions"
 	for _, name := range []string{wanted, unwanted} {
-		if p.atMost(name, mostBindingConditions) {
+		if p.fits(name, mostBindingConditions) {
 			p.eachText(name, validation.QualifiedName)
 		}
 	}

@@ -269,7 +269,7 @@ func capacityOptions(policy part, whole string) {
 		}
 	}
 	known := false
-	if policy.atMost("validValues", mostCapacityOptions) {
+	if policy.fits("validValues", mostCapacityOptions) {
 		seen := map[string]bool{}
 		var twice validation.List
 		for i, option := range options {
@@ -360,7 +360,7 @@ func validateTaintRule(obj, old map[string]any) validation.List {
 func validateTaintRuleStatus(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "status"), validation.NewPath("status"), func(status part) {
 		status.add(validation.Conditions(object.List(status.obj, "conditions"), status.at("conditions")))
-		status.atMost("conditions", mostTaintRuleStatuses)
+		status.fits("conditions", mostTaintRuleStatuses)
 	})
 }
 

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -84,67 +83,9 @@ func webhookClient(client part) {
 	case client.has("url") == isService:
 		client.note(validation.Required(client.path, "exactly one of url or service is required"))
 	case isService:
-		// Of the name and the namespace, kube-apiserver takes one for the other.
-		for _, swap := range [][2]string{{"namespace", "name"}, {"name", "namespace"}} {
-			if service.text(swap[0]) == "" {
-				service.missing(swap[1], "")
-			}
-		}
-		servicePort(service, "port is not valid: ")
-		webhookPath(service)
+		client.add(validation.WebhookService(service.obj, service.path))
 	default:
-		webhookURL(client)
-	}
-}
-
-// webhookURL checks the URL of a webhook, which is called by POST and as it is.
-func webhookURL(client part) {
-	const form = "; desired format: https://host[/path]"
-	u, err := url.Parse(client.text("url"))
-	if err != nil {
-		client.missing("url", "url must be a valid URL: "+err.Error()+form)
-		return
-	}
-	for _, rule := range []struct {
-		broken bool
-		value  string
-		detail string
-	}{
-		{u.Scheme != "https", u.Scheme, "'https' is the only allowed URL scheme" + form},
-		{u.Host == "", u.Host, "host must be specified" + form},
-		{u.User != nil, u.User.String(), "user information is not permitted in the URL"},
-		{u.Fragment != "", u.Fragment, "fragments are not permitted in the URL"},
-		{u.RawQuery != "", u.RawQuery, "query parameters are not permitted in the URL"},
-	} {
-		if rule.broken {
-			client.note(validation.Invalid(client.at("url"), rule.value, rule.detail))
-		}
-	}
-}
-
-// webhookPath checks the path of a service, whose segments are subdomains.
-func webhookPath(service part) {
-	path := service.text("path")
-	switch path {
-	case "", "/":
-		return
-	case "//":
-		service.invalid("path", "segment[0] may not be empty")
-		return
-	}
-	if !strings.HasPrefix(path, "/") {
-		service.invalid("path", "must start with a '/'")
-	}
-	i := 0
-	for segment := range strings.SplitSeq(strings.TrimSuffix(path[1:], "/"), "/") {
-		if segment == "" {
-			service.invalid("path", fmt.Sprintf("segment[%d] may not be empty", i))
-		} else {
-			for _, m := range validation.DNS1123Subdomain(segment) {
-				service.invalid("path", fmt.Sprintf("segment[%d]: %s", i, m))
-			}
-		}
-		i++
+		client.add(validation.WebhookURL(client.text("url"), client.at("url")))
 	}
 }
 

@@ -36,9 +36,10 @@ func WebhookURL(text string, path *Path) List {
 // whose port has been defaulted.
 func WebhookService(service map[string]any, path *Path) List {
 	var list List
-	for _, name := range []string{"name", "namespace"} {
-		if text(service[name]) == "" {
-			list = append(list, Required(path.Child(name), ""))
+	// kube-apiserver takes the name for the namespace, and the other way round.
+	for _, swap := range []struct{ missing, told string }{{"namespace", "name"}, {"name", "namespace"}} {
+		if text(service[swap.missing]) == "" {
+			list = append(list, Required(path.Child(swap.told), ""))
 		}
 	}
 	port := integer(service["port"])
