@@ -74,6 +74,29 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
+// BenchmarkCreatePod compares a pod, which is defaulted and validated, with a
+// ConfigMap of the same size.
+func BenchmarkCreatePod(b *testing.B) {
+	const spec = `{"serviceAccountName":"default","automountServiceAccountToken":false,
+		"containers":[
+			{"name":"app","image":"registry.example.com/app:v1","args":["--serve","--port=8080"],
+				"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
+				"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
+			{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}`
+	const meta = `{"metadata":{"generateName":"a-","labels":{"app":"a","shard":"1"}},`
+	for _, bench := range []struct{ name, path, body string }{
+		{"pod", "/api/v1/namespaces/default/pods", meta + `"spec":` + spec + `}`},
+		{"configmap", "/api/v1/namespaces/default/configmaps", meta + `"data":{"k":"` + strings.Repeat("v", len(spec)) + `"}}`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			srv := filled(b, 0)
+			for b.Loop() {
+				request(b, srv, "POST", bench.path, bench.body)
+			}
+		})
+	}
+}
+
 func BenchmarkPatch(b *testing.B) {
 	srv := filled(b, 0)
 	request(b, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p","labels":{"app":"a"}},"spec":{

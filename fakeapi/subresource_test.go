@@ -152,7 +152,8 @@ func TestEphemeralContainers(t *testing.T) {
 
 	for _, row := range []struct{ name, containers, want string }{
 		{"gone", ``, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be removed\n"},
-		{"changed", `{"name":"debug","image":"i:2"}`, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be changed\n"},
+		{"changed", `{"name":"debug","image":"i:2"}`, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be changed\n" +
+			"@@ -1,6 +1,6 @@\n {\n  \"Name\": \"debug\",\n- \"Image\": \"i:1\",\n+ \"Image\": \"i:2\",\n  \"Command\": null,\n  \"Args\": null,\n  \"WorkingDir\": \"\",\n"},
 		{"no image", `{"name":"debug","image":"i:1"},{"name":"a"}`, "spec.ephemeralContainers[1].image: Required value"},
 		{"name of a container", `{"name":"debug","image":"i:1"},{"name":"c","image":"i"}`, `spec.ephemeralContainers[1].name: Duplicate value: "c"`},
 		{"name of an ephemeral one", `{"name":"debug","image":"i:1"},{"name":"debug","image":"i:1"}`, `spec.ephemeralContainers[1].name: Duplicate value: "debug"`},
@@ -184,4 +185,45 @@ func TestUnstorableNames(t *testing.T) {
 			assert.Equal(t, row.want, answer["message"])
 		})
 	}
+}
+
+// A write to resize changes resources and nothing else; a write to the pod
+// changes no resources.
+func TestResize(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, _ := do(t, srv, "POST", podsPath, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"1"}}}]}}`)
+	require.Equal(t, http.StatusCreated, code)
+	pod := func(image, cpu string) string {
+		return fmt.Sprintf(`{"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":%q,"resources":{"limits":{"cpu":"2"},"requests":{"cpu":%q}}}]}}`, image, cpu)
+	}
+	code, resized := do(t, srv, "PUT", podsPath+"p/resize", pod("other", "1500m"))
+	require.Equal(t, http.StatusOK, code)
+	containers, _ := resized["spec"].(map[string]any)["containers"].([]any)
+	require.Len(t, containers, 1)
+	c, _ := containers[0].(map[string]any)
+	assert.Equal(t, "i", c["image"])
+	assert.Equal(t, map[string]any{"limits": map[string]any{"cpu": "2"}, "requests": map[string]any{"cpu": "1500m"}}, c["resources"])
+	meta, _ := resized["metadata"].(map[string]any)
+	assert.EqualValues(t, 2, meta["generation"])
+	assert.NotContains(t, meta, "labels")
+
+	code, got := do(t, srv, "GET", podsPath+"p/resize", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, resized, got)
+	code, _ = do(t, srv, "PUT", podsPath+"p", pod("i", "1"))
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	code, _ = do(t, srv, "PUT", podsPath+"p/resize", pod("i", "3"))
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+}
+
+// An object that is not going to be stored keeps the version that it was sent
+// with.
+func TestDryRunKeepsVersion(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const body = `{"metadata":{"name":"a","resourceVersion":"5"}}`
+	code, dry := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps?dryRun=All", body)
+	assert.Equal(t, http.StatusCreated, code)
+	assert.Equal(t, "5", dry.ResourceVersion())
+	code, _ = do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", body)
+	assert.Equal(t, http.StatusInternalServerError, code)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // nameAttempts is how many generated names are tried before a create fails.
@@ -69,6 +70,9 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
 		}
 		stored, err := r.insert(next, o.dryRun())
+		if version != 0 && stored != nil {
+			stored = stored.At(mvcc.Revision(version)) // of a dry run: it shows what it was sent
+		}
 		var st *status.Status
 		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
 			continue

@@ -72,7 +72,7 @@ func setPriority(w *resource.Write, spec map[string]any) error {
 		} else {
 			spec["priorityClassName"] = object.String(class, "metadata", "name")
 		}
-	} else if class = w.Get(priorityClassKind, "", name); class == nil {
+	} else if class = priorityClassOf(w, name); class == nil {
 		return fmt.Errorf("no PriorityClass with name %s was found", name)
 	}
 	priority, _ := object.Int(class, "value")
@@ -89,6 +89,16 @@ func setPriority(w *resource.Write, spec map[string]any) error {
 	}
 	spec["preemptionPolicy"] = policy
 	return nil
+}
+
+// priorityClassOf is the class of the name, nil if there is none. Those of the
+// system are in every cluster, even where nobody has made them.
+func priorityClassOf(c resource.Cluster, name string) map[string]any {
+	class := c.Get(priorityClassKind, "", name)
+	if value, ok := systemPriorities[name]; ok && class == nil {
+		class = map[string]any{"value": value, "preemptionPolicy": "PreemptLowerPriority"}
+	}
+	return class
 }
 
 // defaultPriorityClassOf is the class of pods that name none: of several, the
