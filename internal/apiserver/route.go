@@ -65,8 +65,10 @@ func (r *request) groupResource() status.GroupResource {
 	return status.GroupResource{Group: r.group, Resource: r.resource}
 }
 
+// groupKind is the kind of the request's objects, in the group that they are
+// stored in.
 func (r *request) groupKind() status.GroupKind {
-	return status.GroupKind{Group: r.typ.Group, Kind: r.typ.Kind}
+	return status.GroupKind{Group: r.typ.Stored.Group, Kind: r.typ.Kind}
 }
 
 // parse reads the URL and the method, without asking whether what they name is

@@ -156,7 +156,7 @@ func indexedJob(p part) {
 // atMost checks that a number is not above a limit, which messages say holds
 // when.
 func (p part) atMost(name string, limit int64, when string) {
-	if p.integer(name) > limit {
+	if p.has(name) && p.integer(name) > limit {
 		p.invalid(name, fmt.Sprintf("must be less than or equal to %d", limit)+when)
 	}
 }

@@ -26,6 +26,9 @@ var conversions = map[served]conversion{
 	{resource.GroupVersion{Group: "autoscaling", Version: "v1"}, "horizontalpodautoscalers"}: {
 		toStored: autoscalerFromV1, fromStored: autoscalerToV1,
 	},
+	{resource.GroupVersion{Group: "events.k8s.io", Version: "v1"}, "events"}: {
+		toStored: eventFromNew, fromStored: eventToNew, validate: validateNewEvent, fields: newEventFields,
+	},
 }
 
 // link makes one resource of the types that convert into each other.

@@ -413,12 +413,12 @@ func (c countersRule) validate(obj, old map[string]any) validation.List {
 	return mistakes(object.Map(obj, "status"), statusPath, func(p part) {
 		p.notNegative(c.names...)
 		for _, name := range c.within {
-			if p.integer(name) > p.integer("replicas") {
-				p.invalid(name, "cannot be greater than status.replicas")
+			if n := p.integer(name); n > p.integer("replicas") {
+				p.note(validation.Invalid(p.at(name), n, "cannot be greater than status.replicas"))
 			}
 		}
-		if c.available != "" && p.integer("availableReplicas") > p.integer("readyReplicas") {
-			p.invalid("availableReplicas", c.available)
+		if n := p.integer("availableReplicas"); c.available != "" && n > p.integer("readyReplicas") {
+			p.note(validation.Invalid(p.at("availableReplicas"), n, c.available))
 		}
 		collisions, ok := object.Int(p.obj, "collisionCount")
 		if before, had := object.Int(old, "status", "collisionCount"); had && (!ok || collisions < before) {

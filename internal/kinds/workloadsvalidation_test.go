@@ -54,6 +54,11 @@ func TestValidateDeployment(t *testing.T) {
 			`status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas`,
 			`status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas`}},
 		{"negative", `{"status":{"unavailableReplicas":-1}}`, []string{`status.unavailableReplicas: Invalid value: -1: must be greater than or equal to 0`}},
+		{"fewer than none", `{"status":{"replicas":-1}}`, []string{
+			`status.replicas: Invalid value: -1: must be greater than or equal to 0`,
+			`status.updatedReplicas: Invalid value: 0: cannot be greater than status.replicas`,
+			`status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas`,
+			`status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas`}},
 		{"collisions", `{"status":{"collisionCount":null}}`, []string{`status.collisionCount: Invalid value: 0: cannot be decremented`}},
 	})
 }
