@@ -22,7 +22,8 @@ import (
 // when the first of them is written.
 type ownership struct {
 	objects        *apply.Type
-	fields, status *apply.Filter // what a write can change, by what it is for
+	fields, status *apply.Filter            // what a write can change, by what it is for
+	parts          map[string]*apply.Filter // the same by subresource
 
 	scales *apply.Type // of the scale subresource, if there is one
 	scale  *apply.Scale
@@ -64,6 +65,12 @@ func (s *owners) make(t *resource.Type) *ownership {
 	}
 	if len(t.StatusReset) > 0 {
 		o.status = apply.Except(t.StatusReset...)
+	}
+	o.parts = make(map[string]*apply.Filter, len(t.Parts))
+	for name, part := range t.Parts {
+		if len(part.Reset) > 0 {
+			o.parts[name] = apply.Except(part.Reset...)
+		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		o.scales = apply.New(s.applyKind(sub.Kind, t.Scale.Codec))
@@ -142,6 +149,8 @@ func (r *request) fieldOptions(o *writeOptions) apply.Options {
 		out.Fields = r.surface.ownershipOf(r.typ).fields
 	case "status":
 		out.Fields = r.surface.ownershipOf(r.typ).status
+	default:
+		out.Fields = r.surface.ownershipOf(r.typ).parts[r.subresource]
 	}
 	return out
 }

@@ -121,3 +121,12 @@ func TestApproval(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoOwnsSigningRequests(t *testing.T) {
+	typ := typeOf(t, "certificatesigningrequests.certificates.k8s.io")
+	assert.Equal(t, []string{"status", "spec"}, typ.Reset)
+	assert.Equal(t, []string{"spec", "status.conditions"}, typ.StatusReset)
+	assert.Equal(t, []string{"spec", "status.certificate"}, typ.Parts["approval"].Reset)
+	claims := typeOf(t, "resourceclaims.resource.k8s.io")
+	assert.Equal(t, []string{"spec", "metadata"}, claims.StatusReset)
+}

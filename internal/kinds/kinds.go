@@ -108,8 +108,8 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	}
 	s.Prepare = r.prepare(t)
 	if t.Subresource("status") != nil {
-		s.Reset = []string{"status"}
-		s.StatusReset = append([]string{"spec"}, r.status.reset()...)
+		s.Reset = append([]string{"status"}, r.Reset...)
+		s.StatusReset = slices.Concat([]string{"spec"}, r.status.reset(), r.StatusReset)
 	}
 	if sub := t.Subresource("scale"); sub != nil && s.Scale == nil {
 		s.Scale = &resource.Scale{

@@ -133,7 +133,8 @@ var rules = map[string]rule{
 
 	"certificatesigningrequests.certificates.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.AnyName,
 		Prepare: prepareSigningRequest, PrepareStatus: prepareSigningRequestStatus, Stamp: stampSigningRequest,
-		Validate: validateSigningRequest, ValidateStatus: validateSigningRequestStatus,
+		Validate: validateSigningRequest, ValidateStatus: validateSigningRequestStatus, Reset: []string{"spec"}, StatusReset: []string{"status.conditions"},
+		Parts:        map[string]resource.Part{"approval": {Prepare: prepareApproval, Validate: validateApproval, Reset: []string{"spec", "status.certificate"}}},
 		Fields:       []resource.Field{field("spec.signerName", "spec", "signerName")},
 		UnknownField: notSupported,
 	}},

@@ -136,6 +136,9 @@ type Part struct {
 	Prepare func(obj, old map[string]any)
 	// Validate checks what has become of old.
 	Validate func(obj, old map[string]any) validation.List
+	// Reset are the paths that a write leaves as they are: their managers do not
+	// come to own them.
+	Reset []string
 }
 
 // A Write is a write of an object, not of a subresource, as admission sees it.
