@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/openapi"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -18,6 +19,7 @@ type served struct {
 	*surface
 	registry    *resource.Registry
 	documents   *discovery.Documents
+	custom      []*openapi.Document     // of what is defined
 	openapi     func() *openapi.Service // made when it is first asked for
 	definitions map[string]*definition  // by name
 	owners      *owners                 // of custom resources
@@ -39,7 +41,9 @@ func (s *Server) bare() *served {
 // own is what another server serves, for s to serve.
 func (s *Server) own(now *served) *served {
 	out := *now
-	out.openapi = sync.OnceValue(func() *openapi.Service { return openapi.New(out.surface.openapi, s.clock.Now) })
+	out.openapi = sync.OnceValue(func() *openapi.Service {
+		return openapi.New(slices.Concat(out.surface.openapi, out.custom), s.clock.Now)
+	})
 	out.replaced = make(chan struct{})
 	return &out
 }
@@ -64,6 +68,7 @@ func (s *Server) serveDefinitions(definitions map[string]*definition) {
 		surface.Custom = custom
 		surface.Types = append(slices.Clone(surface.Types), types...)
 		out.documents = discovery.New(surface)
+		out.custom = documentsOf(s.surface.profile, types)
 	}
 	was.owners.keep(out.owners, types)
 	s.served.Store(out)
@@ -81,6 +86,20 @@ func sortedDefinitions(definitions map[string]*definition) []*definition {
 		}
 		return 1
 	})
+	return out
+}
+
+// documentsOf are the OpenAPI documents of types that definitions define, one for
+// each group version.
+func documentsOf(p *profile.Profile, types []*resource.Type) []*openapi.Document {
+	byVersion := map[resource.GroupVersion][]*resource.Type{}
+	for _, t := range types {
+		byVersion[t.GroupVersion] = append(byVersion[t.GroupVersion], t)
+	}
+	var out []*openapi.Document
+	for gv, types := range byVersion {
+		out = append(out, openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(p, types) }))
+	}
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 // A codec reads and writes the objects of one version: any JSON whose metadata
 // is that of an object, without what the version's schema does not know.
 type codec struct {
+	props  map[string]any // the schema as the definition has it
 	schema *schema.Schema
 	keep   bool // unknown members too
 }

@@ -123,7 +123,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			Warnings:     v.warnings(versions),
 			Dynamic:      true,
 		}
-		v.typ.Codec = &codec{schema: v.schema, keep: object.Bool(d.spec, "preserveUnknownFields")}
+		v.typ.Codec = &codec{props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keep: object.Bool(d.spec, "preserveUnknownFields")}
 		v.typ.Convert = convert(v)
 		v.typ.Strategy = v.strategy()
 		if v.spec["served"] == true {

@@ -1,0 +1,276 @@
+package crd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// The OpenAPI document of a custom group version is modelled on what the
+// profile's release says of Deployments, which have every path that a custom
+// resource can have.
+const (
+	modelPath  = "apis/apps/v1"
+	modelGroup = "apps"
+	modelName  = "deployments"
+	modelKind  = "Deployment"
+	metaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1."
+)
+
+// A model is the part of a profile's document that others are made of.
+type model struct {
+	paths   map[string]any // by what follows the namespace: "", "/{name}", ...
+	across  map[string]any // the path of all namespaces
+	schemas map[string]any
+}
+
+// models are those of profiles: func() (*model, error) by *profile.Profile.
+var models sync.Map
+
+func modelOf(p *profile.Profile) (*model, error) {
+	once, ok := models.Load(p)
+	if !ok {
+		once, _ = models.LoadOrStore(p, sync.OnceValues(func() (*model, error) { return readModel(p) }))
+	}
+	return once.(func() (*model, error))()
+}
+
+func readModel(p *profile.Profile) (*model, error) {
+	text, err := p.OpenAPI(modelPath)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := wire.DecodeAny(text)
+	if err != nil {
+		return nil, err
+	}
+	paths := object.Map(doc, "paths")
+	m := &model{paths: map[string]any{}, schemas: object.Map(doc, "components", "schemas")}
+	m.across, _ = paths["/"+modelPath+"/"+modelName].(map[string]any)
+	for path, item := range paths {
+		if rest, ok := strings.CutPrefix(path, "/"+modelPath+"/namespaces/{namespace}/"+modelName); ok {
+			m.paths[rest] = item
+		}
+	}
+	return m, nil
+}
+
+// Document is the OpenAPI v3 document of types that are served in one group
+// version.
+func Document(p *profile.Profile, types []*resource.Type) ([]byte, error) {
+	m, err := modelOf(p)
+	if err != nil {
+		return nil, fmt.Errorf("the document that others are modelled on: %w", err)
+	}
+	d := &published{model: m, paths: map[string]any{}, schemas: map[string]any{}}
+	for _, t := range types {
+		d.add(t)
+	}
+	return wire.AppendAny(nil, map[string]any{
+		"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+		"paths": d.paths, "components": map[string]any{"schemas": d.schemas},
+	}), nil
+}
+
+// published is a document in the making.
+type published struct {
+	*model
+	paths, schemas map[string]any
+}
+
+func (d *published) add(t *resource.Type) {
+	kind := map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": t.Kind}
+	props := t.Codec.(*codec).props
+	s := schema.PublishV3(props)
+	s["x-kubernetes-group-version-kind"] = []any{kind}
+	d.schemas[schemaName(t, t.Kind)] = s
+	list := map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": t.ListKind}
+	text := map[string]any{"type": "string"}
+	d.schemas[schemaName(t, t.ListKind)] = map[string]any{
+		"type": "object", "required": []any{"items"}, "x-kubernetes-group-version-kind": []any{list},
+		"properties": map[string]any{
+			"apiVersion": text, "kind": text,
+			"items":    map[string]any{"type": "array", "items": map[string]any{"$ref": schemaReference + schemaName(t, t.Kind)}},
+			"metadata": map[string]any{"allOf": []any{map[string]any{"$ref": schemaReference + metaPrefix + "ListMeta"}}},
+		},
+	}
+	d.need(metaPrefix + "ListMeta")
+	d.need(metaPrefix + "ObjectMeta")
+
+	w := &rewriter{published: d, typ: t, kind: kind}
+	base := "/apis/" + t.GroupVersion.String() + "/"
+	if t.Namespaced {
+		d.paths[base+t.Name] = w.item(d.across, "")
+		base += "namespaces/{namespace}/"
+	}
+	for rest, item := range d.model.paths {
+		sub := strings.TrimPrefix(strings.TrimPrefix(rest, "/{name}"), "/")
+		if sub != "" && t.Subresource(sub) == nil {
+			continue
+		}
+		item, _ := item.(map[string]any)
+		d.paths[base+t.Name+rest] = w.item(item, rest)
+	}
+}
+
+const schemaReference = "#/components/schemas/"
+
+// need adds a schema of the model, with those that it refers to.
+func (d *published) need(name string) {
+	if _, have := d.schemas[name]; have || d.model.schemas[name] == nil {
+		return
+	}
+	d.schemas[name] = d.model.schemas[name]
+	d.needs(d.model.schemas[name])
+}
+
+func (d *published) needs(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			d.need(strings.TrimPrefix(ref, schemaReference))
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			d.needs(v[name])
+		}
+	case []any:
+		for _, e := range v {
+			d.needs(e)
+		}
+	}
+}
+
+// schemaName names a kind as OpenAPI does: "com.example.v1.Widget".
+func schemaName(t *resource.Type, kind string) string {
+	parts := strings.Split(t.Group, ".")
+	slices.Reverse(parts)
+	return strings.Join(parts, ".") + "." + t.GroupVersion.Version + "." + kind
+}
+
+// groupName is a group as operations and tags are named: "ExampleCom".
+func groupName(group string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(group, ".") {
+		b.WriteString(title(part))
+	}
+	return b.String()
+}
+
+func title(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// A rewriter makes of the model's paths those of a type.
+type rewriter struct {
+	*published
+	typ  *resource.Type
+	kind map[string]any
+}
+
+// item rewrites one path, which has rest after the resource.
+func (w *rewriter) item(model map[string]any, rest string) map[string]any {
+	out, _ := w.value(model).(map[string]any)
+	list, _ := out["get"].(map[string]any)
+	for _, method := range []string{"get", "put", "post", "patch", "delete"} {
+		op, ok := out[method].(map[string]any)
+		if !ok {
+			continue
+		}
+		op["x-kubernetes-group-version-kind"] = w.kind
+		switch responses := object.Map(op, "responses"); {
+		case method == "patch":
+			delete(responses, "201")
+		case method == "get" && rest != "":
+			op["parameters"] = []any{map[string]any{"name": "resourceVersion", "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}}
+		case method == "delete" && rest == "":
+			delete(op, "requestBody")
+			op["parameters"] = list["parameters"]
+		}
+	}
+	if !w.typ.Namespaced {
+		out["parameters"] = slices.DeleteFunc(object.List(out, "parameters"), func(p any) bool {
+			m, _ := p.(map[string]any)
+			return m["name"] == "namespace"
+		})
+	}
+	return out
+}
+
+// value rewrites what is in a path.
+func (w *rewriter) value(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			switch name {
+			case "content":
+				out[name] = w.content(member)
+			case "operationId":
+				out[name] = w.operation(object.String(v, name))
+			case "tags":
+				tag := groupName(w.typ.Group)
+				out[name] = []any{strings.ToLower(tag[:min(1, len(tag))]) + tag[min(1, len(tag)):] + "_" + w.typ.GroupVersion.Version}
+			case "$ref":
+				out[name] = w.reference(object.String(v, name))
+			default:
+				out[name] = w.value(member)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = w.value(e)
+		}
+		return out
+	}
+	return v
+}
+
+// content keeps the media types that custom resources are spoken of in.
+func (w *rewriter) content(v any) any {
+	types, _ := v.(map[string]any)
+	out := map[string]any{}
+	for name, form := range types {
+		switch {
+		case name == "*/*":
+			out["application/json"], out["application/yaml"] = w.value(form), w.value(form)
+		case strings.Contains(name, "protobuf"), strings.Contains(name, "stream=watch"), strings.Contains(name, "strategic"):
+		default:
+			out[name] = w.value(form)
+		}
+	}
+	return out
+}
+
+// operation renames an operation: "readAppsV1NamespacedDeployment".
+func (w *rewriter) operation(id string) string {
+	id = strings.Replace(id, title(modelGroup)+"V1", groupName(w.typ.Group)+title(w.typ.GroupVersion.Version), 1)
+	if !w.typ.Namespaced {
+		id = strings.Replace(id, "Namespaced", "", 1)
+	}
+	return strings.Replace(id, modelKind, w.typ.Kind, 1)
+}
+
+func (w *rewriter) reference(ref string) string {
+	name := strings.TrimPrefix(ref, schemaReference)
+	switch own, _ := strings.CutPrefix(name, "io.k8s.api.apps.v1."); own {
+	case modelKind:
+		return schemaReference + schemaName(w.typ, w.typ.Kind)
+	case modelKind + "List":
+		return schemaReference + schemaName(w.typ, w.typ.ListKind)
+	}
+	w.need(name)
+	return ref
+}
