@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -80,6 +81,7 @@ type version struct {
 	name   string
 	spec   map[string]any
 	schema *schema.Schema
+	rules  *cel.Validator
 	typ    *resource.Type
 }
 
@@ -104,7 +106,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			if err != nil {
 				return nil // validation lets none in; what was put past it is not served
 			}
-			v.schema = s
+			v.schema, v.rules = s, cel.NewValidator(s)
 		}
 		*v.typ = resource.Type{
 			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},

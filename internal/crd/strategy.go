@@ -3,8 +3,10 @@ package crd
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -21,13 +23,12 @@ func (v *version) strategy() *resource.Strategy {
 		Default:        func(obj map[string]any) { v.schema.SetDefaults(obj) },
 		Validate:       v.validate,
 		ValidateStatus: v.validateStatus,
-		Warn: func(obj, old map[string]any) []string {
-			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
-		},
-		Fields:       v.fields(),
-		UnknownField: func(label string) string { return "field label not supported: " + label },
-		Scale:        v.scale(),
-		Layout:       v.layout(),
+		Warn:           v.warn,
+		WarnStatus:     v.warn,
+		Fields:         v.fields(),
+		UnknownField:   func(label string) string { return "field label not supported: " + label },
+		Scale:          v.scale(),
+		Layout:         v.layout(),
 	}
 	if v.hasStatus() {
 		s.Reset = []string{"status"}
@@ -142,7 +143,38 @@ func (v *version) validate(obj, old map[string]any) validation.List {
 	if old == nil || len(v.schema.ValidateLists(old, nil)) == 0 {
 		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
 	}
-	return errs
+	return append(errs, v.validateRules(errs, obj, old)...)
+}
+
+// validateRules checks an object by the rules of its schema, which take it to
+// be of the form that the schema says: errs are where it is not.
+func (v *version) validateRules(errs validation.List, obj, old map[string]any) validation.List {
+	switch {
+	case v.rules == nil:
+		return nil
+	case slices.ContainsFunc(errs, blocksRules):
+		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
+	}
+	return v.rules.Validate(nil, obj, orNil(old), cel.Budget).Errors
+}
+
+// blocksRules reports whether an error keeps rules from being checked.
+func blocksRules(e *validation.Error) bool {
+	switch e.Reason {
+	case validation.ReasonNotSupported, validation.ReasonRequired, validation.ReasonTooLong, validation.ReasonTooMany, validation.ReasonTypeInvalid:
+		return true
+	}
+	return false
+}
+
+// warn tells of an object's new finalizers, and of rules that it does not meet
+// where it did not before.
+func (v *version) warn(obj, old map[string]any) []string {
+	warnings := validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
+	if v.rules != nil && old != nil {
+		warnings = append(warnings, v.rules.Validate(nil, obj, old, cel.Budget).Warnings...)
+	}
+	return warnings
 }
 
 // validateStatus checks an object whose status was written.
@@ -153,11 +185,10 @@ func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
-	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
 	if len(v.schema.ValidateLists(old, nil)) == 0 {
 		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
 	}
-	return errs
+	return append(errs, v.validateRules(errs, obj, old)...)
 }
 
 // orNil is an object as a value: no object is no value.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/unversioned"
@@ -172,7 +173,22 @@ func (c *check) schema(of map[string]any, member string, status bool, path *vali
 	if props == nil {
 		return nil
 	}
-	return schema.DefinitionCheck{Status: status}.Check(props, path.Child(member).Child("openAPIV3Schema"))
+	return schema.DefinitionCheck{Status: status, Rules: cel.Rules{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(member).Child("openAPIV3Schema"))
+}
+
+// unchanged reports whether the old definition has the same schema in the
+// version, or in the first one where all have the same.
+func (c *check) unchanged(of, props map[string]any) bool {
+	name := object.String(of, "name")
+	if name == "" {
+		name = object.String(of, "version")
+	}
+	for v := range object.Each(object.Value(c.old, "spec", "versions")) {
+		if object.String(v, "name") == name {
+			return validation.Equal(object.Value(v, "schema", "openAPIV3Schema"), props)
+		}
+	}
+	return false
 }
 
 // deprecationWarning is what is wrong with the text that a version warns with.
