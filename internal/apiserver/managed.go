@@ -95,7 +95,7 @@ func replicasPaths(t *resource.Type) map[string]string {
 func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
 	return func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
 		to := t.In(apiVersion)
-		if to == nil {
+		if to == nil || to.Group != t.Group { // in another group nothing is known of who owns what
 			return nil, nil, fmt.Errorf("%w: %q", apply.ErrNoVersion, apiVersion)
 		}
 		objs, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})
