@@ -163,6 +163,8 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	case mode == writePart:
 		errs = append(errs, t.Parts[r.subresource].Validate(obj, old)...)
 	}
+	errs, tolerated := errs.Held()
+	r.warn(tolerated...)
 	if len(errs) > 0 {
 		return status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}

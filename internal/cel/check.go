@@ -40,10 +40,11 @@ func (r Rules) CheckRules(sites []schema.RuleSite, path *validation.Path) valida
 // new one.
 func (r Rules) CheckDefault(s *schema.Schema, whole bool, value any, path *validation.Path) validation.List {
 	v := newValidator(s, whole)
-	if list := v.run(path, value, value, Budget, false).Errors; len(list) > 0 {
-		return list
+	list, _ := v.run(path, value, value, Budget, false)
+	if len(list) == 0 {
+		list, _ = v.run(path, value, nil, Budget, false)
 	}
-	return v.run(path, value, nil, Budget, false).Errors
+	return list
 }
 
 // A rulesCheck collects what is wrong with rules, and their cost.

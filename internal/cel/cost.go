@@ -360,8 +360,12 @@ func (c costs) equality(args []checker.AstNode) *checker.CallEstimate {
 	if len(args) != 2 || args[0].Type().Equal(args[1].Type()) != types.True {
 		return nil
 	}
-	switch args[0].Type() {
-	case ipType, cidrType, quantityType, semverType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType:
+	typ := args[0].Type()
+	if name := typ.TypeName(); name == ipType.TypeName() || name == cidrType.TypeName() {
+		return fixed(1) // the checker copies opaque types
+	}
+	switch typ {
+	case quantityType, semverType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType:
 		return fixed(1)
 	case formatType:
 		cost := checker.CostEstimate{Min: 1, Max: longName}

@@ -119,50 +119,41 @@ func newNode(s *schema.Schema, t *Type) *node {
 	return n
 }
 
-// A Result is what came of evaluating rules.
-type Result struct {
-	Errors validation.List
-	// Warnings are errors that are tolerated, because what is wrong has not
-	// changed.
-	Warnings []string
-	// Remaining is what is left of the budget, negative if it ran out.
-	Remaining int64
-}
-
 // Validate evaluates the rules on a value. old is what it was before an update,
 // nil in a creation. Values correspond to old ones by name, and in lists of the
-// type map by their keys. The path is that of the value, nil for an object.
+// type map by their keys. Errors about a value that has not changed are
+// tolerated. The path is that of the value, nil for an object. What is left of
+// the budget is negative if it ran out.
 //
 // kube-apiserver evaluates the members of an object in no particular order; here
 // it is that of their names.
-func (v *Validator) Validate(path *validation.Path, value, old any, budget int64) Result {
+func (v *Validator) Validate(path *validation.Path, value, old any, budget int64) (errs validation.List, remaining int64) {
 	return v.run(path, value, old, budget, true)
 }
 
-// run evaluates the rules. With ratcheting, what is wrong with what has not
-// changed is a warning.
-func (v *Validator) run(path *validation.Path, value, old any, budget int64, ratcheting bool) Result {
-	r := runner{Result{Remaining: budget}}
+// run evaluates the rules. Without ratcheting, nothing is tolerated.
+func (v *Validator) run(path *validation.Path, value, old any, budget int64, ratcheting bool) (errs validation.List, remaining int64) {
 	if v == nil {
-		return r.Result
+		return nil, budget
 	}
 	root := v.root()
-	if root == nil {
-		return r.Result
-	}
+	r := runner{remaining: budget}
 	was := schema.Correlate(root.typ.schema, value, old)
 	var sight ratchet
 	if ratcheting {
 		sight.value = was
 	}
 	r.value(root, path, value, was, sight)
-	return r.Result
+	return r.errs, r.remaining
 }
 
 // A runner evaluates rules until the budget is spent.
-type runner struct{ Result }
+type runner struct {
+	errs      validation.List
+	remaining int64
+}
 
-func (r *runner) spent() bool { return r.Remaining < 0 }
+func (r *runner) spent() bool { return r.remaining < 0 }
 
 // A ratchet tells whether what is wrong with a value is tolerated: if the value
 // is what it was or, where nothing corresponds to it, if the nearest value around
@@ -244,7 +235,7 @@ func (r *runner) members(n *node, path *validation.Path, value map[string]any, w
 // rules evaluates the rules about a value itself.
 func (r *runner) rules(n *node, path *validation.Path, value, old any, sight ratchet) {
 	invalid := func(format string, args ...any) {
-		r.Errors = append(r.Errors, validation.Invalid(path, n.typ.schema.Type, fmt.Sprintf(format, args...)))
+		r.errs = append(r.errs, validation.Invalid(path, n.typ.schema.Type, fmt.Sprintf(format, args...)))
 	}
 	switch {
 	case n.err != nil:
@@ -252,9 +243,9 @@ func (r *runner) rules(n *node, path *validation.Path, value, old any, sight rat
 		return
 	case len(n.rules) == 0:
 		return
-	case r.Remaining <= 0:
+	case r.remaining <= 0:
 		invalid("%s", outOfBudget)
-		r.Remaining = -1
+		r.remaining = -1
 		return
 	}
 	certain, optional := n.variables(value, old)
@@ -281,7 +272,7 @@ func (r *runner) rules(n *node, path *validation.Path, value, old any, sight rat
 			invalid("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", err, rule.text())
 		case exceeds(err):
 			invalid("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", err, rule.text())
-			r.Remaining = -1
+			r.remaining = -1
 			return
 		case err != nil:
 			invalid("%v evaluating rule: %v", err, rule.text())
@@ -308,14 +299,14 @@ func exceeds(err error) bool {
 func (r *runner) evaluate(program cel.Program, vars any) (ref.Val, error) {
 	result, details, err := program.Eval(vars)
 	if details == nil || details.ActualCost() == nil {
-		r.Remaining = -1
+		r.remaining = -1
 		return nil, err
 	}
-	if cost := *details.ActualCost(); cost > uint64(r.Remaining) {
-		r.Remaining = -1
+	if cost := *details.ActualCost(); cost > uint64(r.remaining) {
+		r.remaining = -1
 		return nil, errOutOfBudget
 	}
-	r.Remaining -= int64(*details.ActualCost())
+	r.remaining -= int64(*details.ActualCost())
 	return result, err
 }
 
@@ -340,11 +331,8 @@ func (r *runner) failed(n *node, rule *compiled, path *validation.Path, value an
 		}
 		return rule.report(path, value, text)
 	}()
-	if !rule.transition && sight.tolerates() {
-		r.Warnings = append(r.Warnings, e.Error())
-		return
-	}
-	r.Errors = append(r.Errors, e)
+	e.Tolerated = !rule.transition && sight.tolerates()
+	r.errs = append(r.errs, e)
 }
 
 // maxMessage is the most bytes that a message expression may give.
@@ -358,7 +346,7 @@ func (r *runner) message(rule *compiled, vars interpreter.Activation) (string, e
 	case errors.Is(err, errOutOfBudget):
 		return "", errors.New("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run")
 	case exceeds(err):
-		r.Remaining = -1
+		r.remaining = -1
 		return "", fmt.Errorf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.MessageExpression)
 	case err != nil:
 		return "", err

@@ -23,12 +23,13 @@ func (v *version) strategy() *resource.Strategy {
 		Default:        func(obj map[string]any) { v.schema.SetDefaults(obj) },
 		Validate:       v.validate,
 		ValidateStatus: v.validateStatus,
-		Warn:           v.warn,
-		WarnStatus:     v.warn,
-		Fields:         v.fields(),
-		UnknownField:   func(label string) string { return "field label not supported: " + label },
-		Scale:          v.scale(),
-		Layout:         v.layout(),
+		Warn: func(obj, old map[string]any) []string {
+			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
+		},
+		Fields:       v.fields(),
+		UnknownField: func(label string) string { return "field label not supported: " + label },
+		Scale:        v.scale(),
+		Layout:       v.layout(),
 	}
 	if v.hasStatus() {
 		s.Reset = []string{"status"}
@@ -155,7 +156,8 @@ func (v *version) validateRules(errs validation.List, obj, old map[string]any) v
 	case slices.ContainsFunc(errs, blocksRules):
 		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
-	return v.rules.Validate(nil, obj, orNil(old), cel.Budget).Errors
+	errs, _ = v.rules.Validate(nil, obj, orNil(old), cel.Budget)
+	return errs
 }
 
 // blocksRules reports whether an error keeps rules from being checked.
@@ -165,16 +167,6 @@ func blocksRules(e *validation.Error) bool {
 		return true
 	}
 	return false
-}
-
-// warn tells of an object's new finalizers, and of rules that it does not meet
-// where it did not before.
-func (v *version) warn(obj, old map[string]any) []string {
-	warnings := validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
-	if v.rules != nil && old != nil {
-		warnings = append(warnings, v.rules.Validate(nil, obj, old, cel.Budget).Warnings...)
-	}
-	return warnings
 }
 
 // validateStatus checks an object whose status was written.

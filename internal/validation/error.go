@@ -3,6 +3,7 @@ package validation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,13 @@ type Error struct {
 	// speaks for itself: Required, Forbidden, TooLong, TooShort and Internal.
 	BadValue any
 	Detail   string // may be empty
+	// Tolerated is whether the mistake is in what an update leaves as it was. It
+	// is not held against the object, and its client is warned of it.
+	Tolerated bool
+}
+
+func newError(reason Reason, path *Path, value any, detail string) *Error {
+	return &Error{Reason: reason, Field: path.String(), BadValue: value, Detail: detail}
 }
 
 // A NamedString is a string of which the API makes a type of its own, such as a
@@ -107,22 +115,22 @@ func printed(v any) string {
 
 // NotFound reports a reference to something that does not exist.
 func NotFound(path *Path, value any) *Error {
-	return &Error{ReasonNotFound, path.String(), value, ""}
+	return newError(ReasonNotFound, path, value, "")
 }
 
 // Required reports a missing value. The detail may be empty.
 func Required(path *Path, detail string) *Error {
-	return &Error{ReasonRequired, path.String(), "", detail}
+	return newError(ReasonRequired, path, "", detail)
 }
 
 // Duplicate reports a value that another one must differ from.
 func Duplicate(path *Path, value any) *Error {
-	return &Error{ReasonDuplicate, path.String(), value, ""}
+	return newError(ReasonDuplicate, path, value, "")
 }
 
 // Invalid reports a value that breaks a rule, which the detail states.
 func Invalid(path *Path, value any, detail string) *Error {
-	return &Error{ReasonInvalid, path.String(), value, detail}
+	return newError(ReasonInvalid, path, value, detail)
 }
 
 // Inconsistent reports a value whose parts contradict each other or the rest of
@@ -133,7 +141,7 @@ func Inconsistent(path *Path, detail string) *Error {
 
 // TypeInvalid reports a value of another type than the schema gives the field.
 func TypeInvalid(path *Path, value any, detail string) *Error {
-	return &Error{ReasonTypeInvalid, path.String(), value, detail}
+	return newError(ReasonTypeInvalid, path, value, detail)
 }
 
 // NotSupported reports a value that is not one of an enumeration. The supported
@@ -147,13 +155,13 @@ func NotSupported(path *Path, value any, supported []string) *Error {
 		}
 		detail = "supported values: " + strings.Join(quoted, ", ")
 	}
-	return &Error{ReasonNotSupported, path.String(), value, detail}
+	return newError(ReasonNotSupported, path, value, detail)
 }
 
 // Forbidden reports a value that may not be set here, for a reason the detail
 // states.
 func Forbidden(path *Path, detail string) *Error {
-	return &Error{ReasonForbidden, path.String(), "", detail}
+	return newError(ReasonForbidden, path, "", detail)
 }
 
 // TooLong reports a value of more than limit bytes, without quoting it. A
@@ -172,7 +180,7 @@ func tooLong(path *Path, limit int, unit string) *Error {
 	if limit >= 0 {
 		detail = "may not be more than " + count(limit, unit)
 	}
-	return &Error{ReasonTooLong, path.String(), "<value omitted>", detail}
+	return newError(ReasonTooLong, path, "<value omitted>", detail)
 }
 
 // TooShort reports a value of fewer than limit characters. A negative limit is
@@ -182,7 +190,7 @@ func TooShort(path *Path, value string, limit int) *Error {
 	if limit >= 0 {
 		detail = "must be at least " + count(limit, "character")
 	}
-	return &Error{ReasonTooShort, path.String(), value, detail}
+	return newError(ReasonTooShort, path, value, detail)
 }
 
 // TooMany reports a list of more than limit items. A negative actual or limit
@@ -196,7 +204,7 @@ func TooMany(path *Path, actual, limit int) *Error {
 	if actual >= 0 {
 		value = actual
 	}
-	return &Error{ReasonTooMany, path.String(), value, detail}
+	return newError(ReasonTooMany, path, value, detail)
 }
 
 // TooFew reports a list of fewer than limit items. A negative limit is left
@@ -206,13 +214,13 @@ func TooFew(path *Path, actual, limit int) *Error {
 	if limit >= 0 {
 		detail = "must have at least " + count(limit, "item")
 	}
-	return &Error{ReasonTooFew, path.String(), actual, detail}
+	return newError(ReasonTooFew, path, actual, detail)
 }
 
 // Internal reports a failure that the request did not cause. The error must not
 // be nil.
 func Internal(path *Path, err error) *Error {
-	return &Error{ReasonInternal, path.String(), err, err.Error()}
+	return newError(ReasonInternal, path, err, err.Error())
 }
 
 func count(n int, unit string) string {
@@ -244,6 +252,22 @@ func (l List) Message() string {
 		return texts[0]
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// Held returns the errors that are held against the object, and the texts of
+// those that are tolerated.
+func (l List) Held() (held List, tolerated []string) {
+	if !slices.ContainsFunc(l, func(e *Error) bool { return e.Tolerated }) {
+		return l, nil
+	}
+	for _, e := range l {
+		if e.Tolerated {
+			tolerated = append(tolerated, e.Error())
+			continue
+		}
+		held = append(held, e)
+	}
+	return held, tolerated
 }
 
 // Each returns one Invalid error for each of the messages that a format check

@@ -14,6 +14,9 @@ type Number struct {
 	Small bool
 }
 
+// maxScale bounds the powers of ten that are reckoned with.
+const maxScale = 4096
+
 // ParseQuantity returns the value of a quantity, or an error of
 // CanonicalQuantity. What is finer than 1n is rounded up in magnitude, and a
 // number with a binary suffix is capped at 2^63-1.
@@ -30,18 +33,18 @@ func ParseQuantity(s string) (Number, error) {
 		return Number{}, err
 	}
 	if v, scale, ok := q.small(sfx); ok {
-		return Number{big.NewInt(v), scale, true}, nil
+		return Number{big.NewInt(v), min(scale, maxScale), true}, nil
 	}
 	if sfx.notation == binarySI {
 		return Number{Unscaled: q.nanos(sfx.exponent), Scale: finest}, nil
 	}
 	digits, exponent := roundUp(strings.TrimLeft(q.whole+q.fraction, "0"), int64(sfx.exponent)-int64(len(q.fraction)))
-	n := new(big.Int)
-	n.SetString(digits, 10)
+	n := Number{Unscaled: new(big.Int), Scale: int32(min(exponent, maxScale))}
+	n.Unscaled.SetString(digits, 10)
 	if q.negative {
-		n.Neg(n)
+		n.Unscaled.Neg(n.Unscaled)
 	}
-	return Number{Unscaled: n, Scale: int32(exponent)}, nil
+	return Number{Unscaled: n.at(finest), Scale: finest}, nil
 }
 
 // Int64 is the number as an integer. It reports false for one that does not
