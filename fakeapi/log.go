@@ -56,10 +56,17 @@ type Change struct {
 	Key  string `json:"key"`  // "/pods/default/a", "/deployments.apps/default/b"
 }
 
+// shownChanges is how many changes of a revision are printed.
+const shownChanges = 10
+
 // String is the revision on one line.
 func (r Revision) String() string {
 	var changes []string
-	for _, c := range r.Changes {
+	for i, c := range r.Changes {
+		if i == shownChanges {
+			changes = append(changes, fmt.Sprintf("and %d more", len(r.Changes)-i))
+			break
+		}
 		changes = append(changes, c.Type+" "+c.Key)
 	}
 	return fmt.Sprintf("%d %s by %s %s (%s)", r.Revision, strings.Join(changes, ", "), r.Writer.Verb, r.Writer.User, r.Writer.UserAgent)

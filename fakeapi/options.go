@@ -70,11 +70,14 @@ type User struct {
 	Name   string
 	UID    string
 	Groups []string
+	Extra  map[string][]string // more that is known of the user
 }
 
 // WithToken makes a bearer token known as a user's. As soon as one is known,
 // an unknown token is refused with 401 and a request without any is the user
 // system:anonymous. Without WithRBAC all of them may do everything.
+//
+// The tokens of service accounts that the server issues are always known.
 func WithToken(token string, user User) Option {
 	return func(c *config) {
 		if c.server.Auth.Tokens == nil {
@@ -84,11 +87,10 @@ func WithToken(token string, user User) Option {
 	}
 }
 
-// WithRBAC authorizes requests: the group system:masters may do everything,
-// others read health, version and, if authenticated, discovery; what else they
-// ask for is refused with 403.
-//
-// Differs from kube-apiserver: roles and bindings are not looked at.
+// WithRBAC authorizes requests as kube-apiserver does with
+// --authorization-mode=RBAC: by the roles and bindings that are in the server,
+// where those of a fresh cluster are from the start. Members of system:masters
+// may do everything; what no role permits is refused with 403.
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
 
 // WithFeatureGates turns features on and off by the names of kube-apiserver's

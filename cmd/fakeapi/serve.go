@@ -76,7 +76,7 @@ func (c *serveCommand) flags() *flagSet {
 			}},
 			{"Who may do what", func(fs *flag.FlagSet) {
 				fs.StringVar(&c.tokens, "token-auth-file", "", "know the users of the CSV `FILE`: token,user,uid,\"group1,group2\"; without it everybody is an administrator")
-				fs.Func("authorization-mode", "authorize by `MODE`: AlwaysAllow, or RBAC, where system:masters may do everything and others see discovery (default AlwaysAllow)", c.setAuthorization)
+				fs.Func("authorization-mode", "authorize by `MODE`: AlwaysAllow, or RBAC, by the roles and bindings in the server (default AlwaysAllow)", c.setAuthorization)
 			}},
 			{"What it serves", func(fs *flag.FlagSet) {
 				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")

@@ -1,12 +1,14 @@
 package apiserver
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // Auth says who may ask for what. The zero value lets everybody do everything
@@ -21,89 +23,119 @@ type Auth struct {
 }
 
 // A User is who makes a request.
-type User struct {
-	Name   string
-	UID    string
-	Groups []string
-}
-
-// Groups with a meaning to the server.
-const (
-	groupMasters         = "system:masters"
-	groupAuthenticated   = "system:authenticated"
-	groupUnauthenticated = "system:unauthenticated"
-)
+type User = authz.User
 
 var (
-	administrator = &User{Name: "admin", Groups: []string{groupMasters, groupAuthenticated}}
-	anonymous     = &User{Name: "system:anonymous", Groups: []string{groupUnauthenticated}}
+	administrator = &User{Name: "admin", Groups: []string{authz.Masters, authz.Authenticated}}
+	anonymous     = &User{Name: authz.Anonymous, Groups: []string{authz.Unauthenticated}}
 )
 
 // authenticate finds out who makes the request. A bearer token that nobody has
 // is refused; no token at all is the anonymous user's.
-func (a *Auth) authenticate(r *http.Request) (*User, error) {
-	if a.Tokens == nil {
+//
+// Where no tokens are known, everybody is an administrator, but for the service
+// accounts that show a token of this server.
+func (s *Server) authenticate(r *http.Request) (*User, error) {
+	open := s.config.Auth.Tokens == nil
+	header := r.Header.Get("Authorization")
+	if open && header == "" {
 		return administrator, nil
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	token = strings.TrimSpace(token)
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token := bearerToken(header)
+	if token == "" && !open {
 		return anonymous, nil
 	}
-	user, ok := a.Tokens[token]
-	if !ok {
+	user, _, err := s.identify(token, apiAudiences)
+	switch {
+	case err != nil:
 		return nil, status.Unauthorized()
+	case user != nil:
+		return user, nil
+	case open:
+		return administrator, nil
 	}
-	if !slices.Contains(user.Groups, groupAuthenticated) {
-		user.Groups = append(slices.Clip(user.Groups), groupAuthenticated)
-	}
-	return &user, nil
+	return nil, status.Unauthorized()
 }
 
-// openPaths may be read by everybody, discoveryPaths by every authenticated
-// user: the roles system:public-info-viewer and system:discovery.
-var (
-	openPaths      = []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}
-	discoveryPaths = []string{"/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*"}
-)
+// bearerToken is the token of an Authorization header, "" if it has none.
+func bearerToken(header string) string {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
 
-// authorize refuses what the user may not do. Under RBAC the group
-// system:masters may do everything, others what the paths above allow.
-func (a *Auth) authorize(r *request) error {
-	if !a.RBAC || slices.Contains(r.user.Groups, groupMasters) {
+// identify finds whose the token is, and for which of the audiences. No user is
+// nobody that the server knows; an error says what is wrong with a token that
+// the server has signed, or pretends to be such.
+func (s *Server) identify(token string, audiences []string) (*User, []string, error) {
+	if user, ok := s.config.Auth.Tokens[token]; ok {
+		if meant := intersection(apiAudiences, audiences); len(meant) > 0 {
+			user = user.Joined(authz.Authenticated)
+			return &user, meant, nil
+		}
+	}
+	user, meant, err := s.identifyAccount(token, audiences)
+	if user == nil || err != nil {
+		return nil, nil, err
+	}
+	joined := user.Joined(authz.Authenticated)
+	return &joined, meant, nil
+}
+
+// intersection are the elements of a that b has, too.
+func intersection(a, b []string) []string {
+	var out []string
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				out = append(out, x)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// authorize refuses what the user may not do.
+func (r *request) authorize() error {
+	a := r.server.authorizer()
+	if a.Policy == nil || r.user.In(authz.Masters) {
 		return nil
 	}
-	if r.isResource {
-		return status.Forbidden(r.groupResource(), r.name, a.refusal(r))
+	at := r.attributes()
+	if d := a.Authorize(r.user, &at); !d.Allowed {
+		return forbidden(r.user, at, d.Reason)
 	}
-	if r.verb == "get" {
-		if matchesPath(openPaths, r.path) {
-			return nil
-		}
-		if slices.Contains(r.user.Groups, groupAuthenticated) && matchesPath(discoveryPaths, r.path) {
-			return nil
-		}
-	}
-	return status.Forbidden(status.GroupResource{}, "", fmt.Sprintf("User %q cannot %s path %q", r.user.Name, r.verb, r.path))
+	return nil
 }
 
-func (a *Auth) refusal(r *request) string {
-	resource := r.resource
-	if r.subresource != "" {
-		resource += "/" + r.subresource
+// attributes are what the request asks for. A list or watch of one name, by a
+// field selector, asks for that name.
+func (r *request) attributes() authz.Attributes {
+	at := authz.Attributes{
+		Verb: r.verb, IsResource: r.isResource, Path: r.path,
+		Group: r.group, Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
 	}
-	where := "at the cluster scope"
-	if r.namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", r.namespace)
+	if at.Name == "" && (r.verb == "list" || r.verb == "watch") {
+		if fields, err := selector.ParseFields(r.query().Get("fieldSelector")); err == nil {
+			if name, ok := fields.RequiresExactMatch("metadata.name"); ok && len(validation.PathSegmentName(name, false)) == 0 {
+				at.Name = name
+			}
+		}
 	}
-	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", r.user.Name, r.verb, resource, r.group, where)
+	return at
 }
 
-func matchesPath(patterns []string, path string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		if prefix, ok := strings.CutSuffix(p, "*"); ok {
-			return strings.HasPrefix(path, prefix)
-		}
-		return p == path
-	})
+// unmarked keeps what a user sends from looking like HTML.
+var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// forbidden says what the user may not do, and why if there is more to say.
+func forbidden(u *User, at authz.Attributes, reason string) error {
+	message := unmarked.Replace("User " + strconv.Quote(u.Name) + " cannot " + at.String())
+	if reason != "" {
+		message += ": " + reason
+	}
+	return status.Forbidden(status.GroupResource{Group: at.Group, Resource: at.Resource}, at.Name, message)
 }

@@ -1,15 +1,26 @@
 package apiserver
 
 import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
 	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // systemNamespaces are those that every cluster has.
 var systemNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
-// bootstrap makes the objects that a fresh cluster has.
+// bootstrap makes the objects that a fresh cluster has beside its roles.
 func (s *Server) bootstrap() error {
 	namespaces := s.Registry().Lookup("", "v1", "namespaces")
 	if namespaces == nil {
@@ -29,4 +40,108 @@ func (s *Server) make(t *resource.Type, obj map[string]any) error {
 	o := &writeOptions{}
 	_, err := r.createNamed(r.tracked().Update(nil, completed(t, obj), r.fieldOptions(o)), o)
 	return err
+}
+
+// bootstrapRoles are the roles and bindings of a fresh cluster, a line each
+// after the first.
+//
+// Differs from kube-apiserver: they are those of v1.36, whatever the release.
+//
+//go:generate go run ./gen -server $KUBE_APISERVER -token $KUBE_TOKEN -version v1.36.3 -out bootstrap.jsonl
+//go:embed bootstrap.jsonl
+var bootstrapRoles []byte
+
+// Seeds are the roles and bindings that every server of a surface starts with.
+// They are many, and the same but for the time, so servers share them: all that
+// start in the same second fork one store.
+type seeds struct {
+	drafts func() ([]seed, error)
+	newest atomic.Pointer[seeded]
+}
+
+// A seed is an object without a version, whose times are seedTime.
+type seed struct {
+	key   string
+	draft *storage.Object
+}
+
+// seedTime stands in seeds where the time of their creation is to be. It is as
+// long as any.
+const seedTime = "0000-00-00T00:00:00Z"
+
+// A seeded store holds the seeds, made at a time.
+type seeded struct {
+	at    string
+	keep  time.Duration
+	store *storage.Store
+}
+
+func newSeeds(registry *resource.Registry) *seeds {
+	return &seeds{drafts: sync.OnceValues(func() ([]seed, error) {
+		var out []seed
+		for line := range bytes.Lines(bootstrapRoles[bytes.IndexByte(bootstrapRoles, '\n')+1:]) {
+			s, err := readSeed(registry, line)
+			if err != nil {
+				return nil, fmt.Errorf("bootstrap roles: %w", err)
+			}
+			if s != nil {
+				out = append(out, *s)
+			}
+		}
+		return out, nil
+	})}
+}
+
+// readSeed reads one of the bootstrapRoles; nil if its kind is not served.
+func readSeed(registry *resource.Registry, line []byte) (*seed, error) {
+	var head struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, err
+	}
+	gv, err := parseGroupVersion(head.APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	t := registry.ForKind(resource.Kind{GroupVersion: gv, Kind: head.Kind})
+	if t == nil || t.Virtual() {
+		return nil, nil
+	}
+	obj, _, err := t.Codec.Decode(line, true)
+	if err != nil {
+		return nil, err
+	}
+	meta := object.Meta(completed(t, obj))
+	key := t.Key(object.String(meta, "namespace"), object.String(meta, "name"))
+	meta["uid"], meta["creationTimestamp"] = seedUID(key), seedTime
+	return &seed{key, storage.New(t, obj)}, nil
+}
+
+// seedUID makes a UID of a key, the same for every server.
+func seedUID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return uuid([16]byte(sum[:16]))
+}
+
+// store returns a store of its own that holds the seeds.
+func (s *seeds) store(c *clock.Clock, keep time.Duration) (*storage.Store, error) {
+	now := timestamp(c.Now())
+	have := s.newest.Load()
+	if have == nil || have.at != now || have.keep != keep {
+		drafts, err := s.drafts()
+		if err != nil {
+			return nil, err
+		}
+		have = &seeded{now, keep, storage.NewStore(c, keep)}
+		_, err = have.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+			for _, d := range drafts {
+				tx.Put(d.key, d.draft.Dated(seedTime, now).At(tx.Revision()))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.newest.Store(have)
+	}
+	return have.store.Fork(c), nil
 }

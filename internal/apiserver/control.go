@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -32,8 +32,8 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 
 // control serves the control endpoint. Only administrators may use it.
 func (s *Server) control(r *request) error {
-	if s.config.Auth.RBAC && !slices.Contains(r.user.Groups, groupMasters) {
-		return status.Forbidden(status.GroupResource{}, "", fmt.Sprintf("User %q cannot %s path %q", r.user.Name, r.verb, r.path))
+	if s.config.Auth.RBAC && !r.user.In(authz.Masters) {
+		return forbidden(r.user, r.attributes(), "")
 	}
 	methods, ok := controls[strings.TrimPrefix(r.path, controlPrefix)]
 	if !ok {

@@ -18,31 +18,14 @@ const nameAttempts = 8
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values.
 func (r *request) create() error {
-	format, err := r.bodyFormat()
+	obj, o, err := r.readNew()
 	if err != nil {
 		return err
 	}
-	body, err := r.readBody()
-	if err != nil {
+	if err := r.admitNamespace(object.String(obj, "metadata", "name"), true); err != nil {
 		return err
 	}
-	o, err := r.writeOptions("CreateOptions")
-	if err != nil {
-		return err
-	}
-	obj, err := r.decode(format, body, o)
-	if err != nil {
-		return err
-	}
-	meta := object.Meta(obj)
-	clearSystemFields(meta)
-	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
-		return err
-	}
-	r.dedupOwners(meta)
-	obj = r.tracked().Update(nil, obj, r.fieldOptions(o))
-	meta = object.Meta(obj)
-	if err := r.admitNamespace(object.String(meta, "name"), true); err != nil {
+	if err := r.checkGrant(obj, nil); err != nil {
 		return err
 	}
 	stored, err := r.createNamed(obj, o)
@@ -50,6 +33,34 @@ func (r *request) create() error {
 		return err
 	}
 	return r.answer(http.StatusCreated, stored)
+}
+
+// readNew reads the object that a POST brings, without what is the server's to
+// give, and with its managed fields.
+func (r *request) readNew() (map[string]any, *writeOptions, error) {
+	format, err := r.bodyFormat()
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := r.readBody()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := r.writeOptions("CreateOptions")
+	if err != nil {
+		return nil, nil, err
+	}
+	obj, err := r.decode(format, body, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := object.Meta(obj)
+	clearSystemFields(meta)
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return nil, nil, err
+	}
+	r.dedupOwners(meta)
+	return r.tracked().Update(nil, obj, r.fieldOptions(o)), o, nil
 }
 
 // createNamed prepares and stores the object; one whose name is generated is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -97,7 +98,7 @@ func (s *Server) settleOne(t *resource.Type) bool {
 }
 
 // itself is who the server writes as.
-var itself = &User{Name: "system:apiserver", Groups: []string{groupMasters}}
+var itself = &User{Name: "system:apiserver", Groups: []string{authz.Masters}}
 
 // settler is a request by which the server completes definitions.
 func (s *Server) settler(t *resource.Type, name, subresource string) *request {

@@ -3,7 +3,7 @@
 //
 // A request takes one path, whatever its verb and resource:
 //
-//	authenticate -> route -> authorize -> decode -> default -> admit -> validate -> commit -> encode
+//	authenticate -> impersonate -> authorize -> decode -> default -> admit -> validate -> commit -> encode
 //
 // It takes the registry of resource types once, at its start, so it sees one
 // set of types to its end. Built-in and custom resources differ by what their

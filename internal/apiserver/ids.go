@@ -31,6 +31,11 @@ func (g *ids) uid() string {
 	g.mu.Lock()
 	g.src.Read(b[:])
 	g.mu.Unlock()
+	return uuid(b)
+}
+
+// uuid prints random bytes as a UUID, version 4.
+func uuid(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	var out [36]byte

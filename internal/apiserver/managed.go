@@ -60,6 +60,9 @@ func (s *owners) make(t *resource.Type) *ownership {
 		kind.Convert = s.converter(t)
 	}
 	o := &ownership{objects: apply.New(kind)}
+	if t.Virtual() {
+		return o // no write of them leaves anything alone
+	}
 	if len(t.Reset) > 0 {
 		o.fields = apply.Except(t.Reset...)
 	}

@@ -41,15 +41,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 func (s *Server) serve(r *request) error {
 	r.parse()
-	user, err := s.config.Auth.authenticate(r.http)
+	user, err := s.authenticate(r.http)
 	if err != nil {
 		return err
 	}
 	r.user = user
+	if err := r.impersonate(); err != nil {
+		return err
+	}
 	if strings.HasPrefix(r.path, controlPrefix) && !s.config.NoControl {
 		return s.control(r)
 	}
-	if err := s.config.Auth.authorize(r); err != nil {
+	if err := r.authorize(); err != nil {
 		return err
 	}
 	if !r.isResource {
@@ -70,7 +73,7 @@ func (r *request) serveResource() error {
 	case r.group == "" && r.resource == "bindings":
 		return r.bind()
 	case r.typ.Virtual():
-		return status.NotImplemented(fmt.Sprintf("%s %s", r.verb, r.groupResource()))
+		return r.review()
 	case r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:
 		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.resource, r.typ.Stored, r.typ.GroupVersion))
 	case r.sub != nil:
@@ -113,6 +116,8 @@ func (r *request) serveSubresource() error {
 		return r.bind()
 	case r.group == "" && r.resource == "pods" && r.subresource == "eviction":
 		return r.evict()
+	case r.group == "" && r.resource == "serviceaccounts" && r.subresource == "token":
+		return r.createToken()
 	default:
 		return status.NotImplemented(fmt.Sprintf("%s %s/%s", r.verb, r.groupResource(), r.subresource))
 	}

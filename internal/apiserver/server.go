@@ -84,6 +84,8 @@ type surface struct {
 	discovery discovery.Surface // what documents are made of
 	openapi   []*openapi.Document
 	owners    *owners
+	seeds     *seeds
+	grants    *grants
 }
 
 var surfaces sync.Map // of *profile.Profile to func() *surface
@@ -101,13 +103,16 @@ func surfaceOf(p *profile.Profile) *surface {
 					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
 				},
 			}
+			registry := resource.NewRegistry(kinds.Types(p.Types()))
 			return &surface{
 				profile:   p,
-				registry:  resource.NewRegistry(kinds.Types(p.Types())),
+				registry:  registry,
 				documents: discovery.New(documents),
 				discovery: documents,
 				openapi:   openapiOf(p),
 				owners:    newOwners(p),
+				seeds:     newSeeds(registry),
+				grants:    &grants{},
 			}
 		}))
 	}
@@ -163,7 +168,11 @@ func New(c Config) (*Server, error) {
 	if c.KeepHistory == 0 {
 		c.KeepHistory = defaultKeepHistory
 	}
-	s := newServer(c, storage.NewStore(c.Clock, c.KeepHistory))
+	store, err := surfaceOf(c.Profile).seeds.store(c.Clock, c.KeepHistory)
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(c, store)
 	if err := s.bootstrap(); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (r *request) prepareNew(obj map[string]any) error {
 // stamp writes into obj what its type takes from the request.
 func (r *request) stamp(obj, old map[string]any) {
 	if r.typ.Stamp != nil {
-		r.typ.Stamp(obj, old, resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Now: r.now()})
+		r.typ.Stamp(obj, old, resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Extra: r.user.Extra, Now: r.now()})
 	}
 }
 
@@ -348,6 +348,9 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.admitNamespace(r.name, false); err != nil {
 		return nil, err
 	}
+	if err := r.checkGrant(obj, was); err != nil {
+		return nil, err
+	}
 	if err := r.checkVersion(object.Meta(obj), old); err != nil {
 		return nil, err
 	}
@@ -415,8 +418,16 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err := r.admitNamespace(r.name, true); err != nil {
 		return err
 	}
+	if err := r.checkGrant(obj, nil); err != nil {
+		return err
+	}
 	if err := r.prepareNew(obj); err != nil {
 		return err
+	}
+	at := r.attributes()
+	at.Verb = "create"
+	if d := r.server.authorizer().Authorize(r.user, &at); !d.Allowed {
+		return status.Forbidden(r.groupResource(), r.name, d.Reason)
 	}
 	stored, err := r.insert(obj, o.dryRun())
 	if err != nil {

@@ -112,6 +112,14 @@ func (o *Object) At(rev mvcc.Revision) *Object {
 	return &out
 }
 
+// Dated returns a draft in which every time that reads placeholder reads now,
+// which is as long.
+func (o *Object) Dated(placeholder, now string) *Object {
+	out := *o
+	out.json = bytes.ReplaceAll(o.json, []byte(placeholder), []byte(now))
+	return &out
+}
+
 // around is the JSON before and after the resourceVersion, or where it is to
 // stand: behind the uid. What stands before the uid (name, generateName and
 // namespace) cannot hold a bare `"uid":`.

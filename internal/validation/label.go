@@ -71,12 +71,13 @@ func LabelSelector(selector map[string]any, opts LabelSelectorOptions, path *Pat
 	}
 	list := Labels(object(selector["matchLabels"]), path.Child("matchLabels"))
 	for i, v := range items(selector["matchExpressions"]) {
-		list = append(list, requirement(object(v), opts, path.Child("matchExpressions").Index(i))...)
+		list = append(list, LabelRequirement(object(v), opts, path.Child("matchExpressions").Index(i))...)
 	}
 	return list
 }
 
-func requirement(expr map[string]any, opts LabelSelectorOptions, path *Path) List {
+// LabelRequirement checks one of the matchExpressions of a selector.
+func LabelRequirement(expr map[string]any, opts LabelSelectorOptions, path *Path) List {
 	var list List
 	key, operator, values := text(expr["key"]), text(expr["operator"]), items(expr["values"])
 	switch operator {

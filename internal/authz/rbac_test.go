@@ -1,0 +1,192 @@
+package authz
+
+import (
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A policy of texts: bindings and roles as JSON.
+type policy struct {
+	bindings map[string][]string // by namespace
+	roles    map[string]string   // by kind/name, or kind/namespace/name
+}
+
+func (p policy) Bindings(namespace string) iter.Seq[*Binding] {
+	return func(yield func(*Binding) bool) {
+		for _, text := range p.bindings[namespace] {
+			b, err := ParseBinding([]byte(text))
+			if err != nil {
+				panic(err)
+			}
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+func (p policy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
+	key := ref.Kind + "/" + ref.Name
+	if ref.Kind == "Role" {
+		key = ref.Kind + "/" + namespace + "/" + ref.Name
+	}
+	role, ok := p.roles[key]
+	if !ok {
+		return nil, &MissingRoleError{ref.Kind, ref.Name}
+	}
+	return ParseRules([]byte(role))
+}
+
+var world = policy{
+	bindings: map[string][]string{
+		"": {
+			`{"metadata":{"name":"readers"},"subjects":[{"kind":"Group","name":"readers"}],"roleRef":{"kind":"ClusterRole","name":"reader"}}`,
+			`{"metadata":{"name":"lost"},"subjects":[{"kind":"User","name":"eve"}],"roleRef":{"kind":"ClusterRole","name":"gone"}}`,
+			`{"metadata":{"name":"nobody"},"subjects":[{"kind":"ServiceAccount","name":"robot"}],"roleRef":{"kind":"ClusterRole","name":"reader"}}`,
+		},
+		"a": {
+			`{"metadata":{"name":"w","namespace":"a"},"subjects":[{"kind":"User","name":"bob"},{"kind":"ServiceAccount","name":"robot"}],"roleRef":{"kind":"Role","name":"writer"}}`,
+			`{"metadata":{"name":"r","namespace":"a"},"subjects":[{"kind":"User","name":"eve"}],"roleRef":{"kind":"Role","name":"gone"}}`,
+		},
+	},
+	roles: map[string]string{
+		"ClusterRole/reader": `{"rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]},{"verbs":["get"],"nonResourceURLs":["/healthz","/debug/*"]}]}`,
+		"Role/a/writer":      `{"rules":[{"verbs":["*"],"apiGroups":["apps"],"resources":["*/scale"]},{"verbs":["update"],"apiGroups":["*"],"resources":["secrets","pods/status"],"resourceNames":["x"]}]}`,
+	},
+}
+
+func TestAuthorize(t *testing.T) {
+	reader := &User{Name: "ann", Groups: []string{"readers"}}
+	bob := &User{Name: "bob"}
+	eve := &User{Name: "eve"}
+	robot := &User{Name: "system:serviceaccount:a:robot"}
+	resource := func(verb, group, resource, sub, namespace, name string) Attributes {
+		return Attributes{IsResource: true, Verb: verb, Group: group, Resource: resource, Subresource: sub, Namespace: namespace, Name: name}
+	}
+	for _, tt := range []struct {
+		name   string
+		user   *User
+		at     Attributes
+		want   bool
+		reason string
+	}{
+		{"group at cluster scope", reader, resource("list", "", "pods", "", "", ""), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"the cluster's binding holds in every namespace", reader, resource("get", "", "pods", "", "b", "x"), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"another verb", reader, resource("delete", "", "pods", "", "b", "x"), false, ""},
+		{"another group", reader, resource("get", "apps", "pods", "", "b", "x"), false, ""},
+		{"a subresource is not the resource", reader, resource("get", "", "pods", "log", "b", "x"), false, ""},
+		{"path", reader, Attributes{Verb: "get", Path: "/healthz"}, true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"path by prefix", reader, Attributes{Verb: "get", Path: "/debug/x/y"}, true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"path that only begins so", reader, Attributes{Verb: "get", Path: "/healthz/etcd"}, false, ""},
+		{"role in its namespace", bob, resource("patch", "apps", "deployments", "scale", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
+		{"role in another namespace", bob, resource("patch", "apps", "deployments", "scale", "b", "x"), false, ""},
+		{"role at cluster scope", bob, resource("patch", "apps", "deployments", "scale", "", "x"), false, ""},
+		{"subresource of all is not the resource", bob, resource("patch", "apps", "deployments", "", "a", "x"), false, ""},
+		{"resource name", bob, resource("update", "", "secrets", "", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
+		{"other resource name", bob, resource("update", "", "secrets", "", "a", "y"), false, ""},
+		{"no name where names are required", bob, resource("update", "", "secrets", "", "a", ""), false, ""},
+		{"subresource by name", bob, resource("update", "", "pods", "status", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
+		{"service account of the binding's namespace", robot, resource("update", "", "secrets", "", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to ServiceAccount "robot/a"`},
+		{"service account without a namespace is nobody", robot, resource("get", "", "pods", "", "b", "x"), false, ""},
+		{"missing role", eve, resource("get", "", "pods", "", "b", "x"), false, `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`},
+		{"missing roles", eve, resource("get", "", "pods", "", "a", "x"), false, `RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "gone" not found]`},
+		{"system:masters", &User{Groups: []string{Masters}}, resource("x", "y", "z", "", "", ""), true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{world}.Authorize(tt.user, &tt.at))
+		})
+	}
+	assert.True(t, RBAC{}.Authorize(eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "no policy forbids nothing")
+}
+
+func TestRules(t *testing.T) {
+	rules, errs := RBAC{world}.Rules(&User{Name: "eve", Groups: []string{"readers"}}, "a")
+	assert.Len(t, rules, 2)
+	assert.Len(t, errs, 2)
+	rules, errs = RBAC{}.Rules(&User{}, "a")
+	assert.Equal(t, everything, rules)
+	assert.Empty(t, errs)
+}
+
+func TestCheckGrant(t *testing.T) {
+	same := func(err error) error { return err }
+	rule := func(verbs, groups, resources []string, names ...string) Rule {
+		return Rule{Verbs: verbs, APIGroups: groups, Resources: resources, ResourceNames: names}
+	}
+	core := []string{""}
+	ann := &User{Name: "ann", Groups: []string{"readers"}}
+	for _, tt := range []struct {
+		name  string
+		user  *User
+		rules []Rule
+		want  string
+	}{
+		{"nothing", ann, nil, ""},
+		{"held", ann, []Rule{rule([]string{"get", "list"}, core, []string{"pods"})}, ""},
+		{"less than held", ann, []Rule{rule([]string{"get"}, core, []string{"pods"}, "x")}, ""},
+		{"path below a prefix", ann, []Rule{{Verbs: []string{"get"}, NonResourceURLs: []string{"/debug/a*"}}}, ""},
+		{"more verbs", ann, []Rule{rule([]string{"get", "patch", "delete"}, core, []string{"pods"})}, `{APIGroups:[""], Resources:["pods"], Verbs:["patch" "delete"]}`},
+		{"all verbs", ann, []Rule{rule([]string{"*"}, core, []string{"pods"}, "s")}, `{APIGroups:[""], Resources:["pods"], ResourceNames:["s"], Verbs:["*"]}`},
+		{"several", ann, []Rule{rule([]string{"get"}, core, []string{"secrets", "pods", "nodes"}), {Verbs: []string{"get"}, NonResourceURLs: []string{"*"}}},
+			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}\n{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"get\"]}"},
+		{"subresource of all", &User{Name: "bob", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, []string{"apps"}, []string{"deployments/scale"})}, ""},
+		{"errors", &User{Name: "eve", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, core, []string{"nodes"})},
+			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}; resolution errors: [[clusterrole.rbac.authorization.k8s.io \"gone\" not found, role.rbac.authorization.k8s.io \"gone\" not found]]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := RBAC{world}.CheckGrant(tt.user, "a", tt.rules, same)
+			if tt.want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.EqualError(t, err, `user "`+tt.user.Name+`" (groups=["readers"]) is attempting to grant RBAC permissions not currently held:`+"\n"+tt.want)
+		})
+	}
+}
+
+func TestSplitServiceAccount(t *testing.T) {
+	for _, tt := range []struct{ user, namespace, name string }{
+		{"system:serviceaccount:a:b", "a", "b"},
+		{"system:serviceaccount:a:b.c", "a", "b.c"},
+		{"system:serviceaccount:a", "", ""},
+		{"system:serviceaccount:a:b:c", "", ""},
+		{"system:serviceaccount::b", "", ""},
+		{"system:serviceaccount:a.b:c", "", ""},
+		{"a:b", "", ""},
+	} {
+		t.Run(tt.user, func(t *testing.T) {
+			namespace, name, ok := SplitServiceAccount(tt.user)
+			assert.Equal(t, tt.name != "", ok)
+			assert.Equal(t, []string{tt.namespace, tt.name}, []string{namespace, name})
+			if ok {
+				assert.Equal(t, tt.user, ServiceAccountName(namespace, name))
+			}
+		})
+	}
+}
+
+func TestNodeName(t *testing.T) {
+	node, ok := NodeName("system:node:n1")
+	require.True(t, ok)
+	assert.Equal(t, "n1", node)
+	_, ok = NodeName("system:node:N_1")
+	assert.False(t, ok)
+	_, ok = NodeName("n1")
+	assert.False(t, ok)
+}
+
+func TestJoined(t *testing.T) {
+	u := User{Groups: []string{"a"}}
+	assert.Equal(t, []string{"a", "b"}, u.Joined("b").Groups)
+	assert.Equal(t, []string{"a"}, u.Joined("a").Groups)
+}
+
+func TestAggregate(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	assert.Equal(t, "a", Aggregate([]error{a, a}))
+	assert.Equal(t, "[a, b]", Aggregate([]error{a, b, a}))
+}
