@@ -95,7 +95,13 @@ func (r *request) prepareNew(obj map[string]any) error {
 	if t.Warn != nil {
 		r.warn(t.Warn(obj, nil)...)
 	}
-	return r.admit(t.Admit, obj, nil)
+	if err := r.admit(t.Admit, obj, nil); err != nil {
+		return err
+	}
+	if t.Complete != nil {
+		t.Complete(obj)
+	}
+	return nil
 }
 
 // stamp writes into obj what its type takes from the request.

@@ -75,7 +75,11 @@ func prepareJob(obj, old map[string]any) {
 		}
 	}
 	fill(child(child(spec, "selector"), "matchLabels"), controllerUID, object.String(meta, "uid"))
-	copyLabels(meta, labels)
+}
+
+// completeJob gives a new job without labels those of its pods.
+func completeJob(obj map[string]any) {
+	copyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
 }
 
 func prepareCronJob(obj, old map[string]any) {

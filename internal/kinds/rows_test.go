@@ -117,6 +117,9 @@ func created(t testing.TB, typ *resource.Type, body string) map[string]any {
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
 	mutate(t, typ, obj, nil)
 	typ.Prepare(obj, nil)
+	if typ.Complete != nil {
+		typ.Complete(obj)
+	}
 	return obj
 }
 

@@ -125,7 +125,7 @@ var rules = map[string]rule{
 	"horizontalpodautoscalers.autoscaling": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultAutoscaler, Validate: validateAutoscaler, ValidateStatus: validateAutoscalerStatus}},
 	"cronjobs.batch":                       {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultCronJob, Prepare: prepareCronJob, Validate: validateCronJob, Warn: warnCronJob}, generation: []string{"spec"}},
 	"jobs.batch": {Strategy: resource.Strategy{UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
-		Default: defaultJob, Prepare: prepareJob,
+		Default: defaultJob, Prepare: prepareJob, Complete: completeJob,
 		Validate: validateJob, ValidateStatus: validateJobStatus, Warn: warnJob,
 		Fields:       []resource.Field{orElse(field("status.successful", "status", "succeeded"), "0")},
 		UnknownField: func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },

@@ -73,7 +73,12 @@ type Strategy struct {
 	// creation old is nil.
 	Prepare func(obj, old map[string]any)
 
-	// PrepareStatus does the same for a write to the status subresource.
+	// Complete, if not nil, fills in of a new object, which is valid, what
+	// kube-apiserver fills in only as it reads it back.
+	Complete func(obj map[string]any)
+
+	// PrepareStatus does the same as Prepare for a write to the status
+	// subresource.
 	PrepareStatus func(obj, old map[string]any)
 
 	// Stamp, if not nil, writes into obj what follows from the request alone. It
