@@ -116,7 +116,7 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 		return nil, false
 	}
 	obj, fieldErrors, err := c.Normalize(merged, o.strict())
-	if err != nil || len(fieldErrors) > 0 || r.checkKind(obj) != nil {
+	if err != nil || len(fieldErrors) > 0 || r.checkKind(object.String(obj, "apiVersion"), object.String(obj, "kind")) != nil {
 		return nil, false
 	}
 	if clearsManagedFields(merged) {
@@ -127,17 +127,17 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 
 // readPatched decodes what a patch has made of an object's JSON.
 func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj map[string]any, fieldErrors []error, err error) {
-	apiVersion, _, err := wire.Identify(doc)
+	apiVersion, kind, err := wire.Identify(doc)
 	if err != nil {
 		return nil, nil, err
 	}
 	if apiVersion == "" && c.Wire() != nil {
 		return unversioned(doc, strict)
 	}
-	if obj, fieldErrors, err = c.Decode(doc, strict); err != nil {
+	if err := r.checkKind(apiVersion, kind); err != nil {
 		return nil, nil, err
 	}
-	return obj, fieldErrors, r.checkKind(obj)
+	return c.Decode(doc, strict)
 }
 
 // unversioned is how a built-in object without an apiVersion is read: into
@@ -157,13 +157,13 @@ func unversioned(doc []byte, strict bool) (obj map[string]any, fieldErrors []err
 }
 
 // checkKind refuses an object that a patch has made one of another kind.
-func (r *request) checkKind(obj map[string]any) error {
+func (r *request) checkKind(apiVersion, kind string) error {
 	want, _ := r.bodyKind()
-	gv, err := parseGroupVersion(object.String(obj, "apiVersion"))
+	gv, err := parseGroupVersion(apiVersion)
 	if err != nil {
 		return err
 	}
-	got := resource.Kind{GroupVersion: gv, Kind: object.String(obj, "kind")}.Or(want)
+	got := resource.Kind{GroupVersion: gv, Kind: kind}.Or(want)
 	if got == want {
 		return nil
 	}
