@@ -30,6 +30,9 @@ func (s *Server) serveNonResource(r *request) error {
 	if found, err := r.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
 		return err
 	}
+	if serve, ok := selfPaths[r.path]; ok {
+		return serve(r)
+	}
 	if slices.Contains(unimplementedPaths, r.path) {
 		return status.NotImplemented(r.path)
 	}
@@ -44,18 +47,24 @@ func (s *Server) serveNonResource(r *request) error {
 	return errNoPage
 }
 
+// selfPaths tell about the server itself.
+var selfPaths = map[string]func(*request) error{
+	"/metrics":                          (*request).serveMetrics,
+	"/metrics/slis":                     (*request).serveHealthMetrics,
+	"/.well-known/openid-configuration": (*request).serveIssuer,
+	"/openid/v1/jwks":                   (*request).serveKeys,
+}
+
 // unimplementedPaths are served by kube-apiserver, and not here.
 //
-// Differs from kube-apiserver: metrics, the documents of service account tokens
-// and debugging flags are not served.
-var unimplementedPaths = []string{
-	"/metrics", "/metrics/slis", "/.well-known/openid-configuration", "/openid/v1/jwks", "/debug/flags/v",
-}
+// Differs from kube-apiserver: debugging flags are not served.
+var unimplementedPaths = []string{"/debug/flags/v"}
 
 // rootPaths are listed at / beside those of discovery.
 func rootPaths(versions []resource.GroupVersion) []string {
 	paths := append([]string{
 		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
+		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", "/openid/v1/jwks",
 	}, unimplementedPaths...)
 	for _, gv := range versions {
 		if gv.Group == "" {

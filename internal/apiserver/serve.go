@@ -32,6 +32,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			r.panicked(p)
 		}
 		s.requests.add(r)
+		s.metrics.count(r)
 	}()
 	r.w.Header().Set("Cache-Control", "no-cache, private")
 	if err := s.serve(r); err != nil {
@@ -66,12 +67,15 @@ func (s *Server) serve(r *request) error {
 
 // serveResource dispatches by verb.
 func (r *request) serveResource() error {
+	r.warnOfKind()
 	if err := r.negotiate(); err != nil {
 		return err
 	}
 	switch {
 	case r.group == "" && r.resource == "bindings":
 		return r.bind()
+	case r.group == "" && r.resource == "componentstatuses":
+		return r.componentStatuses()
 	case r.typ.Virtual():
 		return r.review()
 	case r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:
@@ -98,6 +102,14 @@ func (r *request) serveResource() error {
 		return r.deleteCollection()
 	}
 	return status.MethodNotAllowed()
+}
+
+// warnOfKind tells a client that the kind it asks for is deprecated.
+// Definitions have warned already.
+func (r *request) warnOfKind() {
+	if !r.typ.Dynamic && (r.sub == nil || r.sub.Kind.Kind == r.typ.Kind) {
+		r.warn(r.typ.Warnings...)
+	}
 }
 
 // serveSubresource dispatches the subresources that are parts of an object.

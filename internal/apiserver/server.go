@@ -66,6 +66,8 @@ type Server struct {
 	ids      *ids
 	requests *requestLog
 	writers  *writerLog
+	metrics  *metrics
+	started  time.Time
 	decoded  decodedCache
 	initial  *storage.Store // the state before the first request, for Reset
 
@@ -103,7 +105,9 @@ func surfaceOf(p *profile.Profile) *surface {
 					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
 				},
 			}
-			registry := resource.NewRegistry(kinds.Types(p.Types()))
+			types := kinds.Types(p.Types())
+			kinds.Deprecate(types, p.Minor())
+			registry := resource.NewRegistry(types)
 			return &surface{
 				profile:   p,
 				registry:  registry,
@@ -189,6 +193,8 @@ func newServer(c Config, store *storage.Store) *Server {
 		ids:      newIDs(c.Seed),
 		requests: &requestLog{},
 		writers:  &writerLog{},
+		metrics:  newMetrics(),
+		started:  c.Clock.Now(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.served.Store(s.bare())

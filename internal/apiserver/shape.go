@@ -57,6 +57,10 @@ func (r *request) shape(list bool) (shape, error) {
 
 // writeListMeta writes the members that the metadata of every kind of list has.
 func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
+	if page.Revision == 0 { // nothing that is stored
+		w.WriteString(`{}`)
+		return
+	}
 	w.WriteString(`{"resourceVersion":"`)
 	w.WriteString(storage.FormatVersion(page.Revision))
 	w.WriteByte('"')

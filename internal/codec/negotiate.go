@@ -3,6 +3,7 @@ package codec
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,23 +162,23 @@ func (o Offer) produced() []string {
 	return o.mediaTypes()
 }
 
-// routes reports whether the route lets an Accept header pass: it has to name one
-// of the route's media types literally, or all.
+// routes reports whether the route lets an Accept header pass.
 func (o Offer) routes(header string) bool {
+	return header == "" || Accepts(header, o.produced()...)
+}
+
+// Accepts reports whether an Accept header lets a route pass that produces the
+// media types: it has to name one of them literally, or all. No header names
+// all.
+func Accepts(header string, produced ...string) bool {
 	if header == "" {
 		return true
 	}
-	produced := o.produced()
 	for part := range strings.SplitSeq(header, ",") {
 		mediaType, _, _ := strings.Cut(part, ";")
 		mediaType = strings.Trim(mediaType, " ")
-		if mediaType == "*/*" {
+		if mediaType == "*/*" || slices.Contains(produced, mediaType) {
 			return true
-		}
-		for _, p := range produced {
-			if p == mediaType {
-				return true
-			}
 		}
 	}
 	return false

@@ -105,6 +105,12 @@ func (p *Profile) Name() string { return p.name }
 // Release is the Kubernetes release, such as "v1.36.3".
 func (p *Profile) Release() string { return strings.TrimSuffix(p.name, "-all") }
 
+// Minor is the minor number of the release: 36 of v1.36.3.
+func (p *Profile) Minor() int {
+	n, _ := numbers(p.name)
+	return n[1]
+}
+
 // Version is the body of /version as the recorded server answered it. The
 // caller must not change it.
 func (p *Profile) Version() []byte { return p.version() }

@@ -1,0 +1,93 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// text reads a path that is not JSON.
+func text(t testing.TB, srv *fakeapi.Server, path string) (*http.Response, string) {
+	t.Helper()
+	resp, err := srv.Client().Get(srv.URL + path)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp, string(body)
+}
+
+func TestMetrics(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for range 2 {
+		do(t, srv, "GET", "/api/v1/namespaces/default/configmaps", "")
+	}
+	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"a"}}`)
+	do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/zz", "")
+	resp, body := text(t, srv, "/metrics")
+	assert.Equal(t, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", resp.Header.Get("Content-Type"))
+	for _, line := range []string{
+		`# TYPE apiserver_request_total counter`,
+		`apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 2`,
+		`apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		`apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		`apiserver_resource_objects{group="",resource="namespaces"} 4`,
+	} {
+		assert.Contains(t, strings.Split(body, "\n"), line)
+	}
+	_, body = text(t, srv, "/metrics/slis")
+	assert.Contains(t, body, `kubernetes_healthcheck{name="etcd",type="readyz"} 1`)
+	resp, _ = text(t, srv, "/metrics/nope")
+	assert.Equal(t, http.StatusNotFound, resp.StatusCode)
+}
+
+func TestIssuerDocuments(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, doc := do(t, srv, "GET", "/.well-known/openid-configuration", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "https://kubernetes.default.svc.cluster.local", doc["issuer"])
+	code, keys := askWith(t, srv, "GET", "/openid/v1/jwks", "", "Accept", "application/jwk-set+json")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Len(t, keys["keys"], 1)
+	code, _ = askWith(t, srv, "GET", "/openid/v1/jwks", "", "Accept", "application/json")
+	assert.Equal(t, http.StatusNotAcceptable, code)
+}
+
+func TestComponentStatuses(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, list := do(t, srv, "GET", "/api/v1/componentstatuses?fieldSelector=metadata.name%3Detcd-0", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, map[string]any{}, list["metadata"])
+	assert.Len(t, list["items"], 1)
+	code, one := do(t, srv, "GET", "/api/v1/componentstatuses/etcd-0", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "etcd-0", one.Name())
+	code, none := do(t, srv, "GET", "/api/v1/componentstatuses/zz", "")
+	assert.Equal(t, http.StatusNotFound, code)
+	assert.Equal(t, `componentstatus "zz" not found`, none["message"])
+	code, rows := askWith(t, srv, "GET", "/api/v1/componentstatuses", "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Len(t, rows["rows"], 3)
+}
+
+func TestDeprecatedKindsWarn(t *testing.T) {
+	endpoints := "/api/v1/namespaces/default/endpoints"
+	for profile, want := range map[string][]string{
+		"v1.36": {`299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`},
+		"v1.32": nil,
+	} {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfile(profile))
+		for _, path := range []string{endpoints, endpoints + "/zz"} {
+			resp, _ := text(t, srv, path)
+			assert.Equal(t, want, resp.Header["Warning"], "%s in %s", path, profile)
+		}
+		resp, _ := text(t, srv, "/api/v1/namespaces/default/pods")
+		assert.Empty(t, resp.Header["Warning"])
+	}
+}
