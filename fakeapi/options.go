@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -24,7 +25,6 @@ type config struct {
 	start   time.Time // of a clock that stands still; zero: it runs
 	objects []any
 	files   []files
-	crds    []files
 }
 
 // files are YAML or JSON files to load objects from.
@@ -94,6 +94,13 @@ func WithToken(token string, user User) Option {
 // may do everything; what no role permits is refused with 403.
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
 
+// WithServiceRanges gives services cluster IPs of these ranges, at most one of
+// an IP family; services are of the family of the first unless they ask for
+// another. The default is 10.0.0.0/24. Other ranges are an error of New.
+func WithServiceRanges(ranges ...netip.Prefix) Option {
+	return func(c *config) { c.server.ServiceRanges = ranges }
+}
+
 // WithFeatureGates turns features on and off by the names of kube-apiserver's
 // feature gates. The server has CBORServingAndStorage, which is off by default;
 // any other is an error of New.
@@ -118,26 +125,6 @@ func WithObjects(objects ...any) Option {
 // error.
 func WithObjectFiles(fsys fs.FS, globs ...string) Option {
 	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
-}
-
-// WithCRDs serves custom resources: those that the CustomResourceDefinitions in
-// YAML and JSON files define. The server is handed out once they are served; a
-// definition that is invalid, or whose names another one has, is an error that
-// tells its file and field. A glob is one of fs.Glob; one that matches no file
-// is an error.
-func WithCRDs(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.crds = append(c.crds, files{fsys, globs}) }
-}
-
-// WithWebhookService has the webhooks of a service be called at an address, such
-// as "127.0.0.1:9443". There is no cluster in which services are found.
-func WithWebhookService(namespace, name, addr string) Option {
-	return func(c *config) {
-		if c.server.Services == nil {
-			c.server.Services = map[string]string{}
-		}
-		c.server.Services[namespace+"/"+name] = addr
-	}
 }
 
 // WithoutControl turns off the control endpoint below /debug/fakeapi/.

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/apiserver"
 )
 
 // A flagSet is the flags of a command, in groups for those who read the help.
@@ -61,9 +63,9 @@ func (s *flagSet) print(w io.Writer) {
 	}
 }
 
-// checkServiceRange refuses what is no range of service addresses: one CIDR,
-// or one of each IP family.
-func checkServiceRange(value string) error {
+// setServiceRanges takes the ranges of service addresses: one CIDR, or one of
+// each IP family.
+func (c *serveCommand) setServiceRanges(value string) error {
 	var prefixes []netip.Prefix
 	for part := range strings.SplitSeq(value, ",") {
 		p, err := netip.ParsePrefix(part)
@@ -72,13 +74,8 @@ func checkServiceRange(value string) error {
 		}
 		prefixes = append(prefixes, p)
 	}
-	if len(prefixes) > 2 {
-		return errors.New("more than two ranges")
-	}
-	if len(prefixes) == 2 && prefixes[0].Addr().Is4() == prefixes[1].Addr().Is4() {
-		return errors.New("two ranges of one IP family")
-	}
-	return nil
+	c.serviceRanges = prefixes
+	return apiserver.CheckServiceRanges(prefixes)
 }
 
 // checkControllers refuses every controller, because there are none.

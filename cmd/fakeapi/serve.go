@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -30,9 +31,9 @@ type serveCommand struct {
 	profile       string
 	runtimeConfig switches
 	featureGates  switches
+	serviceRanges []netip.Prefix
 	objects       string
 	crds          string
-	services      map[string]string
 	seed          uint64
 	clock         time.Time
 	history       time.Duration
@@ -83,12 +84,11 @@ func (c *serveCommand) flags() *flagSet {
 				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Func("runtime-config", "serve all API versions, with `api/all=true`, instead of those on by default", c.runtimeConfig.set)
 				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the one gate is CBORServingAndStorage: application/cbor is spoken", c.setFeatureGates)
-				fs.Func("service-cluster-ip-range", "have `CIDR` for the addresses of Services; it is checked, and none are given out", checkServiceRange)
+				fs.Func("service-cluster-ip-range", "give Services addresses of `CIDR`, or of two, one of each IP family (default 10.0.0.0/24)", c.setServiceRanges)
 				fs.Func("controllers", "run the controllers of `LIST`; there are none, so the only value is none (default none)", checkControllers)
 			}},
 			{"What it starts with", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.crds, "crds", "", "serve the custom resources that the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json) define")
-				fs.Func("webhook-service", "call the webhooks of a service at an address, with `NAMESPACE/NAME=ADDRESS`; it can be given more than once", c.setService)
+				fs.StringVar(&c.crds, "crds", "", "put the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json); their resources are not served")
 				fs.StringVar(&c.objects, "objects", "", "put the objects in `DIR` (*.yaml, *.yml, *.json)")
 			}},
 			{"Time and chance", func(fs *flag.FlagSet) {
@@ -115,19 +115,6 @@ func (c *serveCommand) setFeatureGates(value string) error {
 	return apiserver.CheckFeatureGates(c.featureGates)
 }
 
-func (c *serveCommand) setService(value string) error {
-	service, addr, ok := strings.Cut(value, "=")
-	namespace, name, named := strings.Cut(service, "/")
-	if !ok || !named || namespace == "" || name == "" || addr == "" {
-		return errors.New("it is not of the form NAMESPACE/NAME=ADDRESS")
-	}
-	if c.services == nil {
-		c.services = map[string]string{}
-	}
-	c.services[service] = addr
-	return nil
-}
-
 func (c *serveCommand) setClock(value string) (err error) {
 	c.clock, err = time.Parse(time.RFC3339, value)
 	return err
@@ -143,6 +130,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithAddress(c.listen),
 		fakeapi.WithProfile(release),
 		fakeapi.WithFeatureGates(c.featureGates),
+		fakeapi.WithServiceRanges(c.serviceRanges...),
 		fakeapi.WithSeed(c.seed),
 		fakeapi.WithClock(c.clock),
 		fakeapi.WithHistory(c.history),
@@ -169,22 +157,15 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		}
 		options = append(options, users...)
 	}
-	for _, load := range []struct {
-		dir  string
-		with func(fs.FS, ...string) fakeapi.Option
-	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}} {
-		if load.dir == "" {
+	for _, dir := range []string{c.crds, c.objects} {
+		if dir == "" {
 			continue
 		}
-		globs, err := objectFiles(load.dir)
+		files, err := objectFiles(dir)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, load.with(os.DirFS(load.dir), globs...))
-	}
-	for service, addr := range c.services {
-		namespace, name, _ := strings.Cut(service, "/")
-		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))
+		options = append(options, files)
 	}
 	return options, nil
 }
@@ -207,9 +188,9 @@ func (c *serveCommand) release() (string, error) {
 	return name, nil
 }
 
-// objectFiles are the globs of the YAML and JSON files of a directory, of which
-// there must be one.
-func objectFiles(dir string) ([]string, error) {
+// objectFiles is the option that loads the YAML and JSON files of a directory,
+// of which there must be one.
+func objectFiles(dir string) (fakeapi.Option, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
 	}
@@ -227,5 +208,5 @@ func objectFiles(dir string) ([]string, error) {
 	if len(globs) == 0 {
 		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
 	}
-	return globs, nil
+	return fakeapi.WithObjectFiles(fsys, globs...), nil
 }

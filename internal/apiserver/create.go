@@ -66,13 +66,14 @@ func (r *request) readNew() (map[string]any, *writeOptions, error) {
 // createNamed prepares and stores the object; one whose name is generated is
 // tried again with another name if an object has it.
 func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Object, error) {
+	defer r.letGo()
 	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
 	for attempt := 1; ; attempt++ {
 		next := obj
 		if generated {
 			next = object.Copy(obj)
 		}
-		if err := r.prepareNew(next); err != nil {
+		if err := r.prepareNew(next, o.dryRun()); err != nil {
 			return nil, err
 		}
 		// What does not parse as a version is none: kube-apiserver ignores it too.

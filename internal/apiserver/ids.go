@@ -25,6 +25,13 @@ func newIDs(seed uint64) *ids {
 	return &ids{src: rand.NewChaCha8(key)}
 }
 
+// below is a random number below n, which is above 0.
+func (g *ids) below(n uint64) uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.src.Uint64() % n
+}
+
 // uid is a random UUID, version 4.
 func (g *ids) uid() string {
 	var b [16]byte

@@ -38,6 +38,8 @@ type request struct {
 	sub                     *resource.Subresource
 	values                  url.Values // the query, parsed on first use
 
+	reserves []string // addresses and ports, until the write is done
+
 	out codec.Response // how the answer is to look
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,10 @@ type Config struct {
 	// Seed makes UIDs and generated names the same every time; 0 makes them
 	// random.
 	Seed uint64
+
+	// ServiceRanges are where the cluster IPs of services are from, at most one
+	// range of an IP family, the default family first; none is 10.0.0.0/24.
+	ServiceRanges []netip.Prefix
 
 	// Auth says who may ask for what.
 	Auth Auth
@@ -69,6 +74,7 @@ type Server struct {
 	metrics  *metrics
 	started  time.Time
 	decoded  decodedCache
+	reserved reservations
 	initial  *storage.Store // the state before the first request, for Reset
 
 	snapshots sync.Map // of names to *storage.Store
@@ -154,9 +160,13 @@ func openapiOf(p *profile.Profile) []*openapi.Document {
 var _ http.Handler = (*Server)(nil)
 
 // New returns a server that holds what a fresh cluster does. It fails if the
-// profile cannot be opened, and for an unknown feature gate.
+// profile cannot be opened, and for an unknown feature gate or wrong
+// ranges of service addresses.
 func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
+		return nil, err
+	}
+	if err := CheckServiceRanges(c.ServiceRanges); err != nil {
 		return nil, err
 	}
 	if c.Profile == nil {

@@ -55,7 +55,7 @@ func (r *request) admitNamespace(name string, creating bool) error {
 
 // prepareNew makes obj, whose metadata was cleared of what the server owns, an
 // object that can be stored, or says why it is none.
-func (r *request) prepareNew(obj map[string]any) error {
+func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	meta := object.Meta(obj)
 	if r.typ.Uncreatable != "" {
 		return status.Forbidden(r.groupResource(), object.String(meta, "name"), r.typ.Uncreatable)
@@ -70,6 +70,9 @@ func (r *request) prepareNew(obj map[string]any) error {
 	}
 	t := r.typ
 	if err := r.admit(t.Mutate, obj, nil); err != nil {
+		return err
+	}
+	if err := r.allocate(obj, nil, dryRun); err != nil {
 		return err
 	}
 	if t.Generation != nil {
@@ -112,7 +115,7 @@ func (r *request) stamp(obj, old map[string]any) {
 }
 
 // prepareChange makes obj a valid successor of old, or says why it is none.
-func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
+func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun bool) error {
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return err
@@ -120,6 +123,9 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any) error {
 	t := r.typ
 	if mode == writeObject {
 		if err := r.admit(t.Mutate, obj, old); err != nil {
+			return err
+		}
+		if err := r.allocate(obj, old, dryRun); err != nil {
 			return err
 		}
 	}
@@ -215,12 +221,14 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 		return draft, nil
 	}
 	var stored *storage.Object
+	next := r.following(r.typ, nil, draft)
 	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if item, ok := tx.Get(key); ok {
 			return exists(item.Value)
 		}
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
+		next.follow(tx)
 		return nil
 	})
 	return stored, err
@@ -250,6 +258,7 @@ func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun
 		return draft.At(old.Revision), nil
 	}
 	var stored *storage.Object
+	next := r.following(t, old, draft)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
@@ -257,6 +266,7 @@ func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun
 		}
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
+		next.follow(tx)
 		return nil
 	})
 	return stored, err
@@ -269,12 +279,14 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 		return old, nil
 	}
 	rev := mvcc.Revision(0)
+	next := r.following(r.typ, old, nil)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		key := r.typ.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errLost
 		}
 		tx.Delete(key)
+		next.follow(tx)
 		rev = tx.Revision()
 		return nil
 	})
@@ -337,6 +349,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 }
 
 func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next successor) (*storage.Object, error) {
+	defer r.letGo()
 	shown, err := old.In(r.ctx(), r.typ)
 	if err != nil {
 		return nil, err
@@ -360,7 +373,7 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.checkVersion(object.Meta(obj), old); err != nil {
 		return nil, err
 	}
-	if err := r.prepareChange(mode, obj, was); err != nil {
+	if err := r.prepareChange(mode, obj, was, o.dryRun()); err != nil {
 		return nil, err
 	}
 	obj = apply.KeepTimes(was, obj)
@@ -414,6 +427,7 @@ func (r *request) finished(obj, old map[string]any) bool {
 // createByChange creates the object that a change did not find, where the type
 // allows it.
 func (r *request) createByChange(mode writeMode, o *writeOptions, next successor) error {
+	defer r.letGo()
 	if mode != writeObject || !r.typ.CreateOnUpdate && !o.creates {
 		return status.NotFound(r.groupResource(), r.name)
 	}
@@ -427,7 +441,7 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err := r.checkGrant(obj, nil); err != nil {
 		return err
 	}
-	if err := r.prepareNew(obj); err != nil {
+	if err := r.prepareNew(obj, o.dryRun()); err != nil {
 		return err
 	}
 	at := r.attributes()

@@ -26,6 +26,7 @@ func testVerdicts(t *testing.T, name string, rows []verdict) {
 			} else {
 				old = created(t, typ, r.old)
 				obj = decoded(t, typ, r.body)
+				allocate(t, typ, obj, old)
 				typ.Prepare(obj, old)
 			}
 			r.judge(t, typ.Validate, obj, old)

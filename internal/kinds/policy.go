@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -15,9 +14,7 @@ import (
 
 func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		expressions := cel.NewAdmission(spec.size("variables") > 0)
-		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
-		policySpec(spec, expressions, scope)
+		policySpec(spec)
 		if spec.size("validations")+spec.size("auditAnnotations") == 0 {
 			for _, name := range []string{"validations", "auditAnnotations"} {
 				spec.missing(name, "validations or auditAnnotations must contain at least one item")
@@ -25,22 +22,20 @@ func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 			return
 		}
 		for _, v := range spec.each("validations") {
-			policyValidation(v, expressions, scope)
+			policyValidation(v)
 		}
-		auditAnnotations(spec, object.String(obj, "metadata", "name"), expressions, scope)
+		auditAnnotations(spec, object.String(obj, "metadata", "name"))
 	})
 }
 
 func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		expressions := cel.NewAdmission(true)
-		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
-		policySpec(spec, expressions, scope, mutatedOperations)
+		policySpec(spec, mutatedOperations)
 		if spec.size("mutations") == 0 {
 			spec.missing("mutations", "mutations must contain at least one item")
 		}
 		for _, m := range spec.each("mutations") {
-			mutation(m, expressions, scope)
+			mutation(m)
 		}
 		spec.needsOneOf("reinvocationPolicy", "IfNeeded", "Never")
 	})
@@ -48,7 +43,7 @@ func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 
 // policySpec checks what policies of both kinds have. The rules are further
 // ones for what the policy matches.
-func policySpec(spec part, expressions *cel.Admission, scope cel.AdmissionScope, rules ...func(part)) {
+func policySpec(spec part, rules ...func(part)) {
 	if spec.has("failurePolicy") {
 		spec.oneOf("failurePolicy", "Fail", "Ignore")
 	} else {
@@ -64,9 +59,9 @@ func policySpec(spec part, expressions *cel.Admission, scope cel.AdmissionScope,
 	} else {
 		spec.missing("matchConstraints", "")
 	}
-	matchConditions(spec, scope)
+	matchConditions(spec, spec.has("paramKind"))
 	for _, v := range spec.each("variables") {
-		policyVariable(v, expressions, scope)
+		policyVariable(v)
 	}
 }
 
@@ -150,17 +145,15 @@ func mutatedOperations(match part) {
 
 // matchConditions checks the expressions that say whether a webhook or a policy
 // is for a request.
-func matchConditions(p part, scope cel.AdmissionScope) {
+func matchConditions(p part, params bool) {
 	const most = 64
 	if n := p.size("matchConditions"); n > most {
 		p.note(validation.TooMany(p.at("matchConditions"), n, most))
 	}
 	seen := names{}
 	for _, c := range p.each("matchConditions") {
-		if text := strings.TrimSpace(c.text("expression")); text == "" {
+		if blank(c.text("expression")) {
 			c.missing("expression", "")
-		} else {
-			c.compiled("expression", text, cel.NewAdmission(false).Check(text, scope, cel.BoolOutcome))
 		}
 		c.needsToBe("name", validation.QualifiedName)
 		if c.text("name") != "" {
@@ -169,26 +162,17 @@ func matchConditions(p part, scope cel.AdmissionScope) {
 	}
 }
 
-// compiled notes why an expression does not compile, if it does not.
-func (p part) compiled(name, text string, err error) {
-	if err != nil {
-		p.note(validation.Invalid(p.at(name), text, err.Error()))
-	}
-}
-
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func policyVariable(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
+func policyVariable(v part) {
 	switch name := v.text("name"); {
 	case blank(name):
 		v.missing("name", "name is not specified")
 	case !isIdentifier(name):
 		v.invalid("name", "must be a valid CEL identifier")
 	}
-	if text := v.text("expression"); blank(text) {
+	if blank(v.text("expression")) {
 		v.missing("expression", "expression is not specified")
-	} else {
-		v.compiled("expression", text, expressions.Declare(v.text("name"), text, scope))
 	}
 }
 
@@ -204,15 +188,11 @@ func isIdentifier(name string) bool {
 	return identifier().MatchString(name)
 }
 
-func policyValidation(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
-	if text := v.text("expression"); blank(text) {
+func policyValidation(v part) {
+	if blank(v.text("expression")) {
 		v.missing("expression", "expression is not specified")
-	} else {
-		v.compiled("expression", text, expressions.Check(text, scope, cel.BoolOutcome))
 	}
-	if text := v.text("messageExpression"); notBlank(v, "messageExpression") && text != "" {
-		v.compiled("messageExpression", text, expressions.Check(text, cel.AdmissionScope{Params: scope.Params}, cel.StringOutcome))
-	}
+	notBlank(v, "messageExpression")
 	if notBlank(v, "message") && strings.ContainsAny(strings.TrimSpace(v.text("message")), "\n\r") {
 		v.invalid("message", "must not contain line breaks")
 	}
@@ -231,7 +211,7 @@ func notBlank(p part, name string) bool {
 
 // auditAnnotations checks what a policy adds to the audit log, under keys that
 // have its name before them.
-func auditAnnotations(spec part, policy string, expressions *cel.Admission, scope cel.AdmissionScope) {
+func auditAnnotations(spec part, policy string) {
 	const (
 		most    = 20
 		longest = 5 << 10
@@ -249,20 +229,17 @@ func auditAnnotations(spec part, policy string, expressions *cel.Admission, scop
 			a.missing("valueExpression", "valueExpression is not specified")
 		case len(expression) > longest:
 			a.missing("valueExpression", fmt.Sprintf("must not exceed %d bytes in length", longest))
-		default:
-			a.compiled("valueExpression", a.text("valueExpression"), expressions.Check(expression, scope, cel.StringOrNullOutcome))
 		}
 		seen.unique(a, "key")
 	}
 }
 
-func mutation(m part, expressions *cel.Admission, scope cel.AdmissionScope) {
-	scope.Patches = true
+func mutation(m part) {
 	switch typ := m.text("patchType"); typ {
 	case "JSONPatch":
-		mutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.PatchOutcome) })
+		mutationBy(m, typ, "jsonPatch", "applyConfiguration")
 	case "ApplyConfiguration":
-		mutationBy(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.ObjectOutcome) })
+		mutationBy(m, typ, "applyConfiguration", "jsonPatch")
 	default:
 		m.needsOneOf("patchType", "ApplyConfiguration", "JSONPatch")
 	}
@@ -270,13 +247,11 @@ func mutation(m part, expressions *cel.Admission, scope cel.AdmissionScope) {
 
 // mutationBy checks that of the two ways to mutate there is the one that the
 // type names.
-func mutationBy(m part, typ, own, other string, check func(text string) error) {
+func mutationBy(m part, typ, own, other string) {
 	if how, ok := m.given(own); !ok {
 		m.missing(own, "must be specified when patchType is "+typ)
-	} else if text := strings.TrimSpace(how.text("expression")); text == "" {
+	} else if blank(how.text("expression")) {
 		how.missing("expression", "")
-	} else {
-		how.compiled("expression", text, check(text))
 	}
 	if m.has(other) {
 		m.note(validation.Invalid(m.at(other), "{"+other+"}", "must not be specified when patchType is "+typ))

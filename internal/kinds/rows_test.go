@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +117,7 @@ func created(t testing.TB, typ *resource.Type, body string) map[string]any {
 	meta := object.Meta(obj)
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
 	mutate(t, typ, obj, nil)
+	allocate(t, typ, obj, nil)
 	typ.Prepare(obj, nil)
 	if typ.Complete != nil {
 		typ.Complete(obj)
@@ -168,6 +170,41 @@ func (c testCluster) List(kind resource.Kind, namespace string) (all []map[strin
 	return all
 }
 
+// allocate gives an object what its type has of addresses and ports.
+func allocate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
+	t.Helper()
+	if typ.Allocate != nil {
+		require.NoError(t, typ.Allocate(obj, old, &freePool{families: []string{"IPv4"}}))
+	}
+}
+
+// A freePool gives out what it is asked for, else one number after another.
+type freePool struct {
+	families []string
+	given    int
+}
+
+func (p *freePool) Families() []string { return p.families }
+
+func (p *freePool) IP(family, ip string) (string, error) {
+	if ip != "" {
+		return ip, nil
+	}
+	p.given++
+	if family == "IPv6" {
+		return fmt.Sprintf("fd00::%d", p.given), nil
+	}
+	return fmt.Sprintf("10.0.0.%d", p.given), nil
+}
+
+func (p *freePool) Port(port int64) (int64, error) {
+	if port != 0 {
+		return port, nil
+	}
+	p.given++
+	return int64(30100 + p.given), nil
+}
+
 // testCreates checks rows of creation.
 func testCreates(t *testing.T, name string, rows []row) {
 	typ := typeOf(t, name)
@@ -191,6 +228,7 @@ func testUpdates(t *testing.T, name string, rows []change) {
 			kept := object.Copy(old)
 			obj := decoded(t, typ, r.body)
 			mutate(t, typ, obj, old)
+			allocate(t, typ, obj, old)
 			typ.Prepare(obj, old)
 			assert.Equal(t, kept, old)
 			row{path: r.path, want: r.want}.check(t, obj)

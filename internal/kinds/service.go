@@ -1,9 +1,6 @@
 package kinds
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -55,25 +52,20 @@ func needsHealthCheckPort(spec map[string]any) bool {
 	return spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
 }
 
-// prepareService brings the linked members of a service in line: those that its
-// type does not have go, unless the update changes them, and those that were
-// assigned stay when they are left out. It assigns no addresses and ports.
+// prepareService takes out of an update what the service's type does not have,
+// unless the update changes it.
 func prepareService(obj, old map[string]any) {
-	spec, oldSpec := child(obj, "spec"), object.Map(old, "spec")
+	spec := child(obj, "spec")
 	if old != nil {
-		dropForType(spec, oldSpec)
+		dropForType(spec, object.Map(old, "spec"))
 		if spec["type"] != "LoadBalancer" {
 			// The status may be the old object's own.
 			status := object.Copy(child(obj, "status"))
 			status["loadBalancer"] = map[string]any{}
 			obj["status"] = status
 		}
-		keepAssigned(spec, oldSpec)
 	}
-	linkClusterIPs(spec, oldSpec)
-	if needsClusterIP(spec) {
-		setFamilies(spec, oldSpec)
-	} else {
+	if policy := spec["internalTrafficPolicy"]; spec["type"] == "ExternalName" && (policy == "Cluster" || policy == "Local") {
 		delete(spec, "internalTrafficPolicy")
 	}
 }
@@ -189,64 +181,4 @@ func linkClusterIPs(spec, old map[string]any) {
 	default:
 		spec["clusterIPs"] = []any{ip}
 	}
-}
-
-// setFamilies says of which IP families a service's addresses are, in a cluster
-// that has IPv4 alone.
-func setFamilies(spec, old map[string]any) {
-	headless := spec["clusterIP"] == "None" && len(object.Map(spec, "selector")) == 0
-	switch {
-	case spec["ipFamilyPolicy"] != nil:
-	case old["ipFamilyPolicy"] != nil:
-		spec["ipFamilyPolicy"] = old["ipFamilyPolicy"]
-	case headless:
-		spec["ipFamilyPolicy"] = "RequireDualStack" // its endpoints may have any
-	default:
-		spec["ipFamilyPolicy"] = "SingleStack"
-	}
-	single := spec["ipFamilyPolicy"] == "SingleStack"
-	if old != nil && single {
-		keepFirst(spec, old, "clusterIPs")
-		keepFirst(spec, old, "ipFamilies")
-	}
-	families := slices.Clone(object.List(spec, "ipFamilies"))
-	for i, ip := range object.Strings(spec, "clusterIPs") {
-		if ip == "None" {
-			break
-		}
-		if i >= len(families) {
-			families = append(families, familyOf(ip))
-		}
-	}
-	if len(families) == 0 {
-		families = []any{ipv4}
-	}
-	if headless && !single && len(families) == 1 {
-		families = append(families, other(families[0]))
-	}
-	spec["ipFamilies"] = families
-}
-
-// keepFirst shortens a list that an update leaves alone while it asks for a
-// single family.
-func keepFirst(spec, old map[string]any, name string) {
-	if list := object.List(spec, name); len(list) > 1 && same(spec, old, name) {
-		spec[name] = list[:1:1]
-	}
-}
-
-const ipv4, ipv6 = "IPv4", "IPv6"
-
-func familyOf(ip string) any {
-	if strings.Contains(ip, ":") {
-		return ipv6
-	}
-	return ipv4
-}
-
-func other(family any) any {
-	if family == ipv4 {
-		return ipv6
-	}
-	return ipv4
 }

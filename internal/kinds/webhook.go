@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -53,7 +52,7 @@ func webhook(hook part, mutating bool) {
 		hook.ifOneOf("reinvocationPolicy", "IfNeeded", "Never")
 	}
 	webhookClient(hook.within("clientConfig"))
-	matchConditions(hook, cel.AdmissionScope{Authorizer: true})
+	matchConditions(hook, false)
 }
 
 // webhookVersions checks the versions of AdmissionReview that a webhook speaks.

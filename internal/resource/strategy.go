@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"errors"
+
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -67,6 +69,11 @@ type Strategy struct {
 	// Admit, if not nil, is the validating ones' judgement of a valid object; its
 	// error is as Mutate's.
 	Admit func(w *Write) error
+
+	// Allocate, if not nil, gives obj what no two objects of the server may have
+	// at once. It is called before Prepare. On a creation old is nil. It fails
+	// with an *Invalid where the object is to blame.
+	Allocate func(obj, old map[string]any, pool Pool) error
 
 	// Prepare brings obj into the form that is validated and stored: what the
 	// request may not set is reset, what it left out is filled in. On a
@@ -162,6 +169,25 @@ type Cluster interface {
 	// in the order of their names.
 	List(kind Kind, namespace string) []map[string]any
 }
+
+// A Pool gives out cluster IPs and node ports to the object of one write.
+type Pool interface {
+	// Families are the IP families that there are addresses of, "IPv4" and
+	// "IPv6", the default one first.
+	Families() []string
+	// IP takes an address of a family: that one, or any if ip is "".
+	IP(family, ip string) (string, error)
+	// Port takes a node port: that one, or any if it is 0.
+	Port(port int64) (int64, error)
+}
+
+// ErrFull is what a Pool answers that has nothing left.
+var ErrFull = errors.New("range is full")
+
+// An Invalid is the error of an object that is not valid.
+type Invalid struct{ Errors validation.List }
+
+func (e *Invalid) Error() string { return e.Errors.Message() }
 
 // An Author is who writes an object, and when.
 type Author struct {
