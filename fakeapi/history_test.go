@@ -125,7 +125,7 @@ func TestRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	do(t, srv, "GET", "/api/v1/pods?limit=1", "")
 	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a", "")
-	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a/log", "")
+	do(t, srv, "GET", "/debug/flags/v", "")
 	var log []fakeapi.Request
 	eventually(func() bool { log = srv.Requests(); return len(log) == 3 }) // a request is logged when its handler is done
 	assert.Equal(t, "/api/v1/pods?limit=1", log[0].URI)

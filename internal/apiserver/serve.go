@@ -114,6 +114,9 @@ func (r *request) warnOfKind() {
 
 // serveSubresource dispatches the subresources that are parts of an object.
 func (r *request) serveSubresource() error {
+	if connect, ok := connections[[2]string{r.resource, r.subresource}]; ok && r.group == "" {
+		return connect(r)
+	}
 	mode := writeStatus
 	_, isPart := r.typ.Parts[r.subresource]
 	switch {

@@ -68,6 +68,7 @@ const (
 	ReasonExpired               = "Expired"
 	ReasonTooManyRequests       = "TooManyRequests"
 	ReasonNotImplemented        = "NotImplemented"
+	ReasonServiceUnavailable    = "ServiceUnavailable"
 )
 
 // Causes that are no field errors.
@@ -237,6 +238,11 @@ func Timeout(message string, retryAfterSeconds int, causes ...Cause) *Status {
 // retryAfterSeconds of 0 gives no hint.
 func TooManyRequests(message string, retryAfterSeconds int, causes ...Cause) *Status {
 	return Failure(http.StatusTooManyRequests, ReasonTooManyRequests, message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
+}
+
+// Unavailable says that the request could not be served now.
+func Unavailable(message string) *Status {
+	return Failure(http.StatusServiceUnavailable, ReasonServiceUnavailable, message, nil)
 }
 
 // Internal reports a failure of the server itself, or one that kube-apiserver
