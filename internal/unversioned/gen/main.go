@@ -85,15 +85,24 @@ func main() {
 	version := flag.String("version", "", "the version of k8s.io/kubernetes")
 	out := flag.String("out", "", "the file to write")
 	flag.Parse()
-	t := &table{declared: map[string]ast.Expr{}, tags: map[string]map[string]string{}}
-	for _, s := range sources(*modules, *version) {
-		if err := t.read(s); err != nil {
-			log.Fatal(err)
-		}
+	text, err := describe(*modules, *version)
+	if err == nil {
+		err = os.WriteFile(*out, []byte(text), 0o644)
 	}
-	if err := os.WriteFile(*out, []byte(t.describe(*version)), 0o644); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// describe describes the types of a version, whose modules are in a cache.
+func describe(modules, version string) (string, error) {
+	t := &table{declared: map[string]ast.Expr{}, tags: map[string]map[string]string{}}
+	for _, s := range sources(modules, version) {
+		if err := t.read(s); err != nil {
+			return "", err
+		}
+	}
+	return t.describe(version), nil
 }
 
 // read reads the declarations of a package.
@@ -125,9 +134,8 @@ func types(dir string, yield func(name string, typ ast.Expr)) error {
 	if err != nil {
 		return err
 	}
-	extra := []string{"micro_time.go", "time.go"}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || slices.Contains(extra, filepath.Base(file)) {
+		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
