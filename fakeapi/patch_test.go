@@ -69,3 +69,27 @@ func TestEmptyListOfMetadata(t *testing.T) {
 	assert.Contains(t, list, "items")
 	assert.Nil(t, list["items"])
 }
+
+// A patch may not make a custom resource one of another kind or version.
+func TestPatchedKindOfCustomResource(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
+	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, widget))
+	for _, tt := range []struct {
+		name, body string
+		code       int
+		message    string
+	}{
+		{"kind", `{"kind":"Other"}`, 422, `Other.example.com "w" is invalid: kind: Invalid value: "Other": must be Widget`},
+		{"both", `{"kind":"Other","apiVersion":"o/v2"}`, 422, `Other.o "w" is invalid: [kind: Invalid value: "Other": must be Widget, apiVersion: Invalid value: "o/v2": must be example.com/v1]`},
+		{"no version", `{"apiVersion":null}`, 500, "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"},
+		{"no kind", `{"kind":null}`, 422, `Object 'Kind' is missing in '{"apiVersion":"example.com/v1","metadata":{"creationTimestamp":`},
+		{"no group version", `{"apiVersion":"a/b/c"}`, 422, "unexpected GroupVersion string: a/b/c"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, obj := ask(t, srv, "PATCH", widgetsPath+"/w", tt.body)
+			assert.Equal(t, tt.code, code)
+			assert.Contains(t, obj["message"], tt.message)
+		})
+	}
+}

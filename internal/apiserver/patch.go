@@ -100,6 +100,11 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 	if err != nil {
 		return nil, patchFailed(err)
 	}
+	if r.typ.Dynamic && !r.isScale() {
+		if err := r.checkDynamicPatched(doc, o); err != nil {
+			return nil, err
+		}
+	}
 	obj, more, err := r.readPatched(doc, c, o.strict())
 	if obj, err = r.judged(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
 		return nil, err
@@ -112,7 +117,7 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 // object, found without a detour over text. It reports false for any other.
 func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOptions) (map[string]any, bool) {
 	merged, ok := patch.MergeObject(r.shown(old), body)
-	if !ok || object.String(merged, "apiVersion") == "" {
+	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
 	obj, fieldErrors, err := c.Normalize(merged, o.strict())
@@ -132,7 +137,15 @@ func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj ma
 		return nil, nil, err
 	}
 	if apiVersion == "" && c.Wire() != nil {
-		return unversioned(doc, strict)
+		// kube-apiserver reads it into its own type, whose fields have none of the
+		// names that clients write: nothing is left of the object.
+		if strict {
+			fieldErrors, err = unknownMembers(doc, "kind", "apiVersion")
+		}
+		return map[string]any{}, fieldErrors, err
+	}
+	if kind == "" && r.typ.Dynamic && !r.isScale() {
+		return nil, nil, fmt.Errorf("Object 'Kind' is missing in '%s'", doc)
 	}
 	if err := r.checkKind(apiVersion, kind); err != nil {
 		return nil, nil, err
@@ -140,20 +153,51 @@ func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj ma
 	return c.Decode(doc, strict)
 }
 
-// unversioned is how a built-in object without an apiVersion is read: into
-// kube-apiserver's own types, whose fields have none of the names that a client
-// writes. Nothing is left of it.
-func unversioned(doc []byte, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+// checkDynamicPatched refuses what a patch has made of an object that has no Go
+// type, if that is of another kind or version now. What does not even tell them
+// is left to readPatched.
+func (r *request) checkDynamicPatched(doc []byte, o *writeOptions) error {
+	apiVersion, kind, err := wire.Identify(doc)
+	gv, versionErr := parseGroupVersion(apiVersion)
+	want := resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}
+	got := resource.Kind{GroupVersion: gv, Kind: kind}
+	switch {
+	case err != nil, versionErr != nil, kind == "", got == want:
+		return nil
+	case apiVersion == "":
+		return status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+	}
+	var errs validation.List
+	if got.Kind != want.Kind {
+		errs = append(errs, validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+want.Kind))
+	}
+	if got.GroupVersion != want.GroupVersion {
+		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+want.GroupVersion.String()))
+		if got.Group == want.Group && got.Kind == want.Kind && o.strict() {
+			// A version that the definition does not have has no fields.
+			unknown, err := unknownMembers(doc, "kind", "apiVersion", "metadata")
+			if err != nil {
+				return status.BadRequest(err.Error())
+			}
+			r.warn(codec.Warnings(unknown)...)
+		}
+	}
+	return status.Invalid(status.GroupKind{Group: got.Group, Kind: got.Kind}, r.name, errs)
+}
+
+// unknownMembers are field errors for the members of a document that are not
+// known, by name.
+func unknownMembers(doc []byte, known ...string) (fieldErrors []error, err error) {
 	members, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
-	if err != nil || !strict {
-		return map[string]any{}, nil, err
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if name != "kind" && name != "apiVersion" {
+		if !slices.Contains(known, name) {
 			fieldErrors = append(fieldErrors, fmt.Errorf("unknown field %q", name))
 		}
 	}
-	return map[string]any{}, fieldErrors, nil
+	return fieldErrors, nil
 }
 
 // checkKind refuses an object that a patch has made one of another kind.

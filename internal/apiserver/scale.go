@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"encoding/json"
+
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -31,10 +33,17 @@ func (r *request) shown(old *version) map[string]any {
 	return normal
 }
 
-// shownJSON is shown, encoded.
+// shownJSON is shown, encoded: what is without a Go type, in the order of names.
 func (r *request) shownJSON(old *version) []byte {
-	if r.isScale() {
+	switch {
+	case r.isScale():
 		return r.typ.Scale.Codec.Append(nil, r.shown(old))
+	case r.typ.Dynamic:
+		b, err := json.Marshal(old.object)
+		if err != nil {
+			panic("apiserver: an object does not encode: " + err.Error()) // unreachable: it was decoded
+		}
+		return b
 	}
 	return old.stored.JSON()
 }
