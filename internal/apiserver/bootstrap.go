@@ -6,10 +6,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/bootstrap"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -51,7 +53,8 @@ func (s *Server) make(t *resource.Type, obj map[string]any) error {
 //go:embed bootstrap.jsonl
 var bootstrapRoles []byte
 
-// Seeds are the roles and bindings that every server of a surface starts with.
+// Seeds are what every server of a surface starts with: roles and bindings, flow
+// schemas and priority levels, priority classes and API services.
 // They are many, and the same but for the time, so servers share them: all that
 // start in the same second fork one store.
 type seeds struct {
@@ -76,7 +79,7 @@ type seeded struct {
 	store *storage.Store
 }
 
-func newSeeds(registry *resource.Registry) *seeds {
+func newSeeds(registry *resource.Registry, served []resource.GroupVersion) *seeds {
 	return &seeds{drafts: sync.OnceValues(func() ([]seed, error) {
 		var out []seed
 		for line := range bytes.Lines(bootstrapRoles[bytes.IndexByte(bootstrapRoles, '\n')+1:]) {
@@ -88,8 +91,40 @@ func newSeeds(registry *resource.Registry) *seeds {
 				out = append(out, *s)
 			}
 		}
+		for _, obj := range slices.Concat(bootstrap.Objects(), bootstrap.APIServices(served)) {
+			if s := newSeed(registry, object.Copy(obj)); s != nil {
+				out = append(out, *s)
+			}
+		}
 		return out, nil
 	})}
+}
+
+// newSeed makes a seed of an object as a client would create it; nil if its kind
+// is not served.
+func newSeed(registry *resource.Registry, obj map[string]any) *seed {
+	gv, err := parseGroupVersion(object.String(obj, "apiVersion"))
+	if err != nil {
+		return nil
+	}
+	t := registry.ForKind(resource.Kind{GroupVersion: gv, Kind: object.String(obj, "kind")})
+	if t == nil || t.Virtual() {
+		return nil
+	}
+	meta := object.Meta(completed(t, obj))
+	key := t.Key("", object.String(meta, "name"))
+	meta["uid"], meta["creationTimestamp"] = seedUID(key), seedTime
+	if t.Generation != nil {
+		meta["generation"] = int64(1)
+	}
+	t.Prepare(obj, nil)
+	if t.Kind == "FlowSchema" {
+		obj["status"] = map[string]any{"conditions": []any{map[string]any{
+			"type": "Dangling", "status": "False", "reason": "Found", "lastTransitionTime": seedTime,
+			"message": fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q and it exists", object.String(obj, "spec", "priorityLevelConfiguration", "name")),
+		}}}
+	}
+	return &seed{key, storage.New(t, obj)}
 }
 
 // readSeed reads one of the bootstrapRoles; nil if its kind is not served.

@@ -121,7 +121,7 @@ func surfaceOf(p *profile.Profile) *surface {
 				discovery: documents,
 				openapi:   openapiOf(p),
 				owners:    newOwners(p),
-				seeds:     newSeeds(registry),
+				seeds:     newSeeds(registry, p.GroupVersions()),
 				grants:    &grants{},
 			}
 		}))
