@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/apply"
+	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -172,6 +173,8 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 		errs = append(errs, t.Validate(obj, old)...)
 	case mode == writeStatus && t.ValidateStatus != nil:
 		errs = append(errs, t.ValidateStatus(obj, old)...)
+	case mode == writeFinalizers:
+		errs = append(errs, kinds.ValidateFinalize(obj)...)
 	case mode == writePart:
 		errs = append(errs, t.Parts[r.subresource].Validate(obj, old)...)
 	}

@@ -52,6 +52,8 @@ func TestValidateNamespaces(t *testing.T) {
 		{"unqualified", "", `{"spec":{"finalizers":["a"]}}`, `spec.finalizers: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified`},
 		{"no name", "", `{"spec":{"finalizers":["a/b/c"]}}`, `spec.finalizers: Invalid value: "a/b/c": ` + form},
 	})
+	assert.Equal(t, `spec.finalizers[1]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified`,
+		ValidateFinalize(map[string]any{"spec": map[string]any{"finalizers": []any{"kubernetes", "a"}}}).Message())
 	testStatusVerdicts(t, "namespaces", []verdict{
 		{"alive", `{}`, `{"status":{"phase":"Terminating"}}`, "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty"},
 		{"going", `{}`, `{"metadata":{"deletionTimestamp":"2024-01-02T03:04:05Z"},"status":{"phase":"Active"}}`, "status.Phase: Invalid value: \"Active\": may only be 'Terminating' if `deletionTimestamp` is not empty"},

@@ -17,8 +17,8 @@ func validateNamespace(obj, old map[string]any) validation.List {
 	})
 }
 
-// validateNamespaceFinalizers checks what finalize writes.
-func validateNamespaceFinalizers(obj, _ map[string]any) validation.List {
+// ValidateFinalize checks what the finalize subresource writes to a namespace.
+func ValidateFinalize(obj map[string]any) validation.List {
 	return mistakes(obj, nil, func(p part) {
 		spec := p.within("spec")
 		for i, name := range spec.texts("finalizers") {
