@@ -3,6 +3,7 @@ package kinds
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -31,28 +32,76 @@ var conversions = map[served]conversion{
 	},
 }
 
+// sameShape are the resources that a version has as the version has them that
+// they are stored in: conversion renames the version.
+var sameShape = map[resource.GroupVersion][]string{
+	{Group: "admissionregistration.k8s.io", Version: "v1"}:       {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+	{Group: "admissionregistration.k8s.io", Version: "v1alpha1"}: {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+	{Group: "coordination.k8s.io", Version: "v1alpha2"}:          {"leasecandidates"},
+	{Group: "networking.k8s.io", Version: "v1beta1"}:             {"ipaddresses", "servicecidrs"},
+	{Group: "resource.k8s.io", Version: "v1beta2"}:               {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
+	{Group: "storage.k8s.io", Version: "v1beta1"}:                {"volumeattributesclasses"},
+}
+
+// conversionOf is the conversion between a type and the one it is stored as. It
+// does nothing to objects of the same shape.
+func conversionOf(t *resource.Type) (c conversion, ok bool) {
+	c, ok = conversions[served{t.GroupVersion, t.Name}]
+	return c, ok || t.GroupVersion == t.Stored || slices.Contains(sameShape[t.GroupVersion], t.Name)
+}
+
 // link makes one resource of the types that convert into each other.
 func link(types []*resource.Type) {
+	families := map[string][]*resource.Type{}
 	for _, t := range types {
-		c, ok := conversions[served{t.GroupVersion, t.Name}]
-		if !ok || t.Stored == t.GroupVersion {
+		if _, ok := conversionOf(t); ok && t.Strategy != nil {
+			families[t.Prefix] = append(families[t.Prefix], t)
+		}
+	}
+	for _, family := range families {
+		stored := family[0].Stored
+		i := slices.IndexFunc(family, func(t *resource.Type) bool { return t.GroupVersion == stored })
+		if len(family) == 1 || i < 0 {
 			continue
 		}
-		for _, stored := range types {
-			if stored.Prefix == t.Prefix && stored.GroupVersion == t.Stored {
-				c.link(t, stored)
+		for _, t := range family {
+			t.Versions, t.Convert = family, convertTo(t, family[i])
+		}
+		for _, t := range family {
+			if c, ok := conversions[served{t.GroupVersion, t.Name}]; ok {
+				t.Strategy = c.strategy(t, family[i])
 			}
 		}
 	}
 }
 
-// link serves a type by converting to and from the one it is stored as, whose
-// rules are its own.
-func (c conversion) link(t, stored *resource.Type) {
-	t.Versions = []*resource.Type{t, stored}
-	stored.Versions = t.Versions
-	t.Convert = converter(t, stored.GroupVersion, c.fromStored)
-	stored.Convert = converter(stored, t.GroupVersion, c.toStored)
+// convertTo brings objects of any version to one, by way of the stored one.
+func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any) ([]map[string]any, error) {
+	return func(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
+		for i, obj := range objs {
+			from := t.In(object.String(obj, "apiVersion"))
+			if from == nil || from == t {
+				continue
+			}
+			if c, _ := conversionOf(from); from != stored && c.toStored != nil {
+				obj = c.toStored(obj)
+			}
+			if c, _ := conversionOf(t); t != stored && c.fromStored != nil {
+				obj = c.fromStored(obj)
+			}
+			obj["apiVersion"] = t.GroupVersion.String()
+			normal, _, err := t.Codec.Normalize(obj, false)
+			if err != nil {
+				return nil, err
+			}
+			objs[i] = normal
+		}
+		return objs, nil
+	}
+}
+
+// strategy treats objects of a type by the rules of the one it is stored as.
+func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
 	s.Prepare, s.PrepareStatus = c.prepare(t, stored, stored.Prepare), c.prepare(t, stored, stored.PrepareStatus)
 	s.Validate, s.ValidateStatus = c.judge(stored, stored.Validate), c.judge(stored, stored.ValidateStatus)
@@ -62,7 +111,7 @@ func (c conversion) link(t, stored *resource.Type) {
 	if c.fields != nil {
 		s.Fields = c.fields
 	}
-	t.Strategy = &s
+	return &s
 }
 
 // prepare makes a rule of preparation in the stored version one of t's.
@@ -110,23 +159,4 @@ func in(t *resource.Type, obj, old map[string]any) (next, was map[string]any, er
 		was = objs[1]
 	}
 	return objs[0], was, nil
-}
-
-// converter brings objects to a type from the one other version.
-func converter(to *resource.Type, from resource.GroupVersion, convert func(map[string]any) map[string]any) func(context.Context, []map[string]any) ([]map[string]any, error) {
-	return func(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
-		for i, obj := range objs {
-			if obj["apiVersion"] != from.String() {
-				continue
-			}
-			obj = convert(obj)
-			obj["apiVersion"] = to.GroupVersion.String()
-			normal, _, err := to.Codec.Normalize(obj, false)
-			if err != nil {
-				return nil, err
-			}
-			objs[i] = normal
-		}
-		return objs, nil
-	}
 }

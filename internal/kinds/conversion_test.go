@@ -3,13 +3,17 @@ package kinds
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // versionsOf are the types that an object of the resource can be asked for as:
@@ -182,4 +186,42 @@ func TestValidateNewEvent(t *testing.T) {
 			r.check(t, typ.Validate(decoded(t, typ, patched(t, base, r.patch)), decoded(t, typ, base)))
 		})
 	}
+}
+
+// Resources of the same shape have the same members in all their versions.
+func TestSameShape(t *testing.T) {
+	for _, typ := range everything(t) {
+		if !slices.Contains(sameShape[typ.GroupVersion], typ.Name) || typ.GroupVersion == typ.Stored {
+			continue
+		}
+		t.Run(typ.GroupVersion.String()+" "+typ.Name, func(t *testing.T) {
+			require.NotNil(t, typ.Versions)
+			stored := typ.Storage()
+			require.NotSame(t, typ, stored)
+			assert.Equal(t, members(t, stored), members(t, typ))
+			obj := decoded(t, stored, `{"metadata":{"name":"a"}}`)
+			assert.Equal(t, obj, converted(t, stored, converted(t, typ, obj)))
+		})
+	}
+}
+
+// members are the paths of everything that a type's objects can have.
+func members(t testing.TB, typ *resource.Type) []string {
+	t.Helper()
+	p, err := profile.Open("v1.36-all")
+	require.NoError(t, err)
+	s, ok := schema.ForKind(p, typ.Group, typ.Version, typ.Kind)
+	require.True(t, ok)
+	return schemaMembers(s, typ.Kind)
+}
+
+func schemaMembers(s *schema.Schema, path string) []string {
+	if s == nil {
+		return nil
+	}
+	out := []string{path + " " + s.Type}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		out = append(out, schemaMembers(s.Properties[name], path+"."+name)...)
+	}
+	return append(append(out, schemaMembers(s.Items, path+"[]")...), schemaMembers(s.Additional, path+"{}")...)
 }
