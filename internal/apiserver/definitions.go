@@ -62,7 +62,7 @@ func (s *Server) refresh(t *resource.Type) {
 		if old != nil {
 			before = old.Definition
 		}
-		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: &webhook.Client{Services: s.config.Services}, UID: s.ids.uid})
+		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: &webhook.Client{Services: s.config.Services}, UID: s.ids.uid, Since: int64(item.Created)})
 		now[o.Name] = d
 		changed = changed || d.Definition != before
 	}

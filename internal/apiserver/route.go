@@ -205,7 +205,11 @@ func (r *request) resolve() error {
 // group that definitions serve.
 func (r *request) isDynamic() bool {
 	own := r.surface.surface.registry
-	return !own.Serves(resource.GroupVersion{Group: r.group, Version: r.version}) && r.registry.ServesGroup(r.group) && r.group != "" ||
+	if !own.ServesGroup(r.group) {
+		return r.registry.ServesGroup(r.group)
+	}
+	gv := resource.GroupVersion{Group: r.group, Version: r.version}
+	return !own.Serves(gv) && r.registry.Serves(gv) ||
 		own.Lookup(r.group, r.version, r.resource) == nil && r.registry.Lookup(r.group, r.version, r.resource) != nil
 }
 

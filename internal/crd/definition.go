@@ -24,7 +24,8 @@ type Definition struct {
 
 	spec   map[string]any
 	names  map[string]any // those that are accepted
-	served bool           // whether requests are let in
+	since  int64
+	served bool // whether requests are let in
 	ending bool
 }
 
@@ -33,6 +34,8 @@ type Options struct {
 	// Webhooks calls conversion webhooks, and UID names each call.
 	Webhooks *webhook.Client
 	UID      func() string
+	// Since is the revision at which the definition was created.
+	Since int64
 }
 
 // New reads a CustomResourceDefinition in canonical form, which must not change
@@ -42,12 +45,13 @@ func New(obj map[string]any, was *Definition, o Options) *Definition {
 	d := &Definition{
 		spec:   object.Map(obj, "spec"),
 		names:  object.Map(obj, "status", "acceptedNames"),
+		since:  o.Since,
 		served: hasCondition(obj, established) || hasCondition(obj, namesAccepted),
 		ending: hasCondition(obj, terminating),
 	}
 	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
 	switch {
-	case was != nil && was.served == d.served && object.Equal(was.spec, d.spec) && object.Equal(was.names, d.names):
+	case was != nil && was.since == d.since && was.served == d.served && object.Equal(was.spec, d.spec) && object.Equal(was.names, d.names):
 		if was.ending == d.ending {
 			return was
 		}
@@ -124,6 +128,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			Versions:     all,
 			Warnings:     v.warnings(versions),
 			Dynamic:      true,
+			Since:        d.since,
 		}
 		v.typ.Codec = &codec{props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keep: object.Bool(d.spec, "preserveUnknownFields")}
 		v.typ.Convert = convert(v)

@@ -54,6 +54,10 @@ type Type struct {
 	// that come from definitions; its router knows the others.
 	Dynamic bool
 
+	// Since is the revision from which on there can be objects, 0 for a type that
+	// has always been there. kube-apiserver's watch cache begins there.
+	Since int64
+
 	// Warnings are what every request is told.
 	Warnings []string
 

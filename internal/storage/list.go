@@ -207,6 +207,9 @@ func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
 	if rev != 0 && rev < uint64(s.oldest(t)) {
 		return nil, &ExpiredError{}
 	}
+	if rev != 0 && rev < uint64(t.Since) && int64(rev) < s.compacted.Load() {
+		return nil, &ExpiredError{} // the watch cache does not go back so far
+	}
 	if rev > uint64(s.Revision()) {
 		return nil, &TooLargeError{Requested: rev, Current: s.Revision()}
 	}

@@ -39,7 +39,7 @@ type Watch struct {
 // Watch follows a selection from the first change after version; close it when
 // done. The context is for converting objects. Errors: *ExpiredError.
 func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
-	if after < s.oldest(t) {
+	if after < max(s.oldest(t), mvcc.Revision(t.Since)) {
 		return nil, &ExpiredError{}
 	}
 	prefix, _ := sel.prefix(t)
