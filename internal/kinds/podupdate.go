@@ -57,6 +57,8 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 	"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // podSpecUpdate checks that a pod's specification changes only where it may.
+//
+// Differs from kube-apiserver: a list that was sent empty is told as null.
 func podSpecUpdate(p part, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		if p.size(list) != len(object.List(old, list)) {

@@ -176,3 +176,12 @@ func TestPodRulesTakeAnything(t *testing.T) {
 		}, spec)
 	}
 }
+
+func TestWarnPodStatus(t *testing.T) {
+	typ := typeOf(t, "pods")
+	pod := decoded(t, typ, `{"status":{"podIPs":[{"ip":"10.0.0.1"},{"ip":"0:0::1"}],"hostIPs":[{"ip":"2001:DB8::1"}]}}`)
+	assert.Equal(t, []string{
+		`status.podIPs[1].ip: IPv6 address "0:0::1" should be in RFC 5952 canonical format ("::1")`,
+		`status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
+	}, typ.WarnStatus(pod, nil))
+}

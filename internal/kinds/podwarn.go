@@ -34,6 +34,17 @@ func warnPod(pod, old map[string]any) []string {
 	return w.warnings
 }
 
+// warnPodStatus warns of how addresses are written.
+func warnPodStatus(pod, _ map[string]any) (warnings []string) {
+	status := part{obj: pod}.within("status")
+	for _, list := range []string{"podIPs", "hostIPs"} {
+		for _, ip := range status.each(list) {
+			warnings = append(warnings, validation.IPWarnings(ip.text("ip"), ip.at("ip"))...)
+		}
+	}
+	return warnings
+}
+
 var metadataNamePath = validation.NewPath("metadata", "name")
 
 // warnPodTemplateObject warns of an object that is a template alone.
@@ -354,6 +365,9 @@ func (w *warner) container(c, spec, annotations part, inTemplate bool) {
 // copiedAppArmor warns of an annotation that names the AppArmor profile of a
 // pod's container: one that has been copied into the container's field, or that
 // names none.
+//
+// Differs from kube-apiserver: that does not warn where the field said the same
+// before.
 func (w *warner) copiedAppArmor(c, annotations part) {
 	key := appArmorPrefix + c.text("name")
 	if !annotations.has(key) {

@@ -57,7 +57,7 @@ var rules = map[string]rule{
 	"persistentvolumes":      {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Mutate: protected("kubernetes.io/pv-protection"), Prepare: preparePersistentVolume, Stamp: stampPersistentVolume, Validate: validatePersistentVolume, Warn: warnPersistentVolume}},
 	"pods": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
 		Default: defaultPod, Mutate: mutatePod, Admit: admitPod, Prepare: preparePod, PrepareStatus: preparePodStatus,
-		Validate: validatePod, ValidateStatus: validatePodStatus, Warn: warnPod,
+		Validate: validatePod, ValidateStatus: validatePodStatus, Warn: warnPod, WarnStatus: warnPodStatus,
 		Parts: map[string]resource.Part{
 			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
 			"resize":              {Prepare: prepareResize, Validate: validateResize},
