@@ -86,6 +86,39 @@ func ExampleWithToken() {
 	// Output: pods is forbidden: User "alice" cannot list resource "pods" in API group "" at the cluster scope
 }
 
+func ExampleWithRBAC() {
+	srv, err := fakeapi.New(
+		fakeapi.WithRBAC(),
+		fakeapi.WithToken("reader-token", fakeapi.User{Name: "ann", Groups: []string{"readers"}}),
+		fakeapi.WithObjects(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: readers}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:aggregate-to-view}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: readers}]
+`))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	for _, path := range []string{"/api/v1/pods", "/api/v1/secrets"} {
+		req, err := http.NewRequest(http.MethodGet, srv.URL+path, nil)
+		if err != nil {
+			panic(err)
+		}
+		req.Header.Set("Authorization", "Bearer reader-token")
+		resp, err := srv.Client().Do(req)
+		if err != nil {
+			panic(err)
+		}
+		resp.Body.Close()
+		fmt.Println(path, resp.StatusCode)
+	}
+	// Output:
+	// /api/v1/pods 200
+	// /api/v1/secrets 403
+}
+
 func ExampleServer_Fork() {
 	t := &recorder{}
 	defer t.end()

@@ -85,6 +85,7 @@ func TestRefusals(t *testing.T) {
 	for _, tt := range []struct{ name, method, path, want string }{
 		{"field selector", "GET", "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dx", `pods "x" is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"`},
 		{"subresource", "GET", "/api/v1/namespaces/default/pods/x/log", `pods "x" is forbidden: User "alice" cannot get resource "pods/log" in API group "" in the namespace "default"`},
+		{"a method without a verb", "OPTIONS", "/api/v1/pods", `pods is forbidden: User "alice" cannot  resource "pods" in API group "" at the cluster scope`},
 		{"markup", "GET", "/<b>", `forbidden: User "alice" cannot get path "/&lt;b&gt;"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,6 +94,26 @@ func TestRefusals(t *testing.T) {
 			assert.Equal(t, tt.want, answer["message"])
 		})
 	}
+}
+
+func TestSpacedToken(t *testing.T) {
+	srv := guarded(t)
+	req, err := http.NewRequest("GET", srv.URL+"/version", nil)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer  alice-token")
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Equal(t, `299 - "the provided Authorization header contains extra space before the bearer token, and is ignored"`, resp.Header.Get("Warning"))
+}
+
+// Who may update may not create by it.
+func TestCreateByUpdate(t *testing.T) {
+	srv := guarded(t, strings.ReplaceAll(readerRole, `"pods"],"verbs":["get","list"`, `"endpoints"],"verbs":["update"`), readerBinding)
+	code, answer := askWith(t, srv, "PUT", "/api/v1/namespaces/default/endpoints/e", `{"metadata":{"name":"e"}}`, asAlice...)
+	assert.Equal(t, 403, code)
+	assert.Equal(t, `endpoints "e" is forbidden: User "alice" cannot create resource "endpoints" in API group "" in the namespace "default"`, answer["message"])
 }
 
 func TestBootstrapRoles(t *testing.T) {

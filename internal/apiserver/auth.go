@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -35,15 +34,17 @@ var (
 //
 // Where no tokens are known, everybody is an administrator, but for the service
 // accounts that show a token of this server.
-func (s *Server) authenticate(r *http.Request) (*User, error) {
-	open := s.config.Auth.Tokens == nil
-	header := r.Header.Get("Authorization")
-	if open && header == "" {
-		return administrator, nil
+func (s *Server) authenticate(r *request) (*User, error) {
+	nobody, open := anonymous, s.config.Auth.Tokens == nil
+	if open {
+		nobody = administrator
 	}
-	token := bearerToken(header)
-	if token == "" && !open {
-		return anonymous, nil
+	token, spaced := bearerToken(r.http.Header.Get("Authorization"))
+	if spaced {
+		r.warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
+	}
+	if token == "" {
+		return nobody, nil
 	}
 	user, _, err := s.identify(token, apiAudiences)
 	switch {
@@ -57,13 +58,15 @@ func (s *Server) authenticate(r *http.Request) (*User, error) {
 	return nil, status.Unauthorized()
 }
 
-// bearerToken is the token of an Authorization header, "" if it has none.
-func bearerToken(header string) string {
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+// bearerToken is the token of an Authorization header, "" if it has none. It
+// ends at a space; spaced tells that one stands where it should begin.
+func bearerToken(header string) (token string, spaced bool) {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(header), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
 	}
-	return strings.TrimSpace(token)
+	token, _, spaced = strings.Cut(rest, " ")
+	return token, spaced && token == ""
 }
 
 // identify finds whose the token is, and for which of the audiences. No user is

@@ -73,6 +73,8 @@ func (r *request) metricVerb() string {
 		if strings.HasPrefix(r.http.Header.Get("Content-Type"), "application/apply-patch") {
 			return "APPLY"
 		}
+	case "":
+		return r.http.Method
 	}
 	return strings.ToUpper(r.verb)
 }

@@ -26,7 +26,7 @@ type request struct {
 	start    time.Time
 
 	path string
-	verb string // get, list, watch, create, update, patch, delete, deletecollection; else the method in lower case
+	verb string // get, list, watch, create, update, patch, delete, deletecollection; "" for other methods of a resource, else the method in lower case
 
 	// What a resource path says. namespace is "" at cluster scope.
 	isResource              bool
@@ -148,6 +148,8 @@ func (r *request) setVerb() {
 		if r.name == "" {
 			r.verb = "deletecollection"
 		}
+	default:
+		r.verb = "" // of a resource these methods ask for nothing
 	}
 }
 
@@ -179,6 +181,9 @@ func (r *request) resolve() error {
 	}
 	if r.http.Method == http.MethodHead {
 		return status.MethodNotAllowed()
+	}
+	if r.typ.Virtual() && r.name != "" && r.subresource == "" && !r.typ.Allows("get") {
+		return status.NoResource() // what is asked and not stored has no names
 	}
 	if r.subresource != "" {
 		if r.sub = r.typ.Subresource(r.subresource); r.sub == nil {

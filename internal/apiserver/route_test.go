@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 		{"discovery of a version", "GET", "/apis/apps/v1", request{verb: "get", group: "apps", version: "v1"}},
 		{"discovery of a group", "GET", "/apis/apps", request{verb: "get", group: "apps"}},
 		{"no API", "GET", "/healthz", request{verb: "get"}},
-		{"another method", "PROPFIND", "/api/v1/nodes", request{isResource: true, verb: "propfind", version: "v1", resource: "nodes"}},
+		{"another method", "PROPFIND", "/api/v1/nodes", request{isResource: true, version: "v1", resource: "nodes"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := request{http: httptest.NewRequest(row.method, row.path, nil)}

@@ -42,7 +42,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 func (s *Server) serve(r *request) error {
 	r.parse()
-	user, err := s.authenticate(r.http)
+	user, err := s.authenticate(r)
 	if err != nil {
 		return err
 	}

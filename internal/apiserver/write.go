@@ -449,8 +449,8 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	}
 	at := r.attributes()
 	at.Verb = "create"
-	if d := r.server.authorizer().Authorize(r.user, &at); !d.Allowed {
-		return status.Forbidden(r.groupResource(), r.name, d.Reason)
+	if err := r.check(at); err != nil {
+		return err
 	}
 	stored, err := r.insert(obj, o.dryRun())
 	if err != nil {
