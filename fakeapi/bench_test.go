@@ -83,15 +83,15 @@ func BenchmarkCreatePod(b *testing.B) {
 				"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
 				"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
 			{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}`
-	const meta = `{"metadata":{"generateName":"a-","labels":{"app":"a","shard":"1"}},`
+	const meta = `{"metadata":{"name":"a-%d","labels":{"app":"a","shard":"1"}},`
 	for _, bench := range []struct{ name, path, body string }{
 		{"pod", "/api/v1/namespaces/default/pods", meta + `"spec":` + spec + `}`},
 		{"configmap", "/api/v1/namespaces/default/configmaps", meta + `"data":{"k":"` + strings.Repeat("v", len(spec)) + `"}}`},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			srv := filled(b, 0)
-			for b.Loop() {
-				request(b, srv, "POST", bench.path, bench.body)
+			for i := 0; b.Loop(); i++ {
+				request(b, srv, "POST", bench.path, fmt.Sprintf(bench.body, i))
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,4 +153,27 @@ func TestCustomResourceTerminating(t *testing.T) {
 	assert.Equal(t, 403, c, "%v", obj)
 	require.Equal(t, 200, code(t, srv, "PATCH", widgetsPath+"/w", `{"metadata":{"finalizers":null}}`))
 	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "gone with the last instance")
+}
+
+func TestWithCRDs(t *testing.T) {
+	fsys := fstest.MapFS{
+		"crds/widgets.yaml": {Data: []byte(widgets("v1", `"size":{"type":"integer"}`))},
+		"bad/widgets.yaml":  {Data: []byte(strings.Replace(widgets("v1", ""), `"scope":"Namespaced"`, `"scope":"Global"`, 1))},
+		"bad/taken.yaml":    {Data: []byte(strings.ReplaceAll(widgets("v1", ""), `widgets`, `others`))},
+		"bad/pod.yaml":      {Data: []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}`)},
+	}
+	srv := fakeapi.Start(t, fakeapi.WithObjects(widget), fakeapi.WithCRDs(fsys, "crds/*.yaml"))
+	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "objects of custom resources follow their definitions")
+
+	for _, tt := range []struct{ glob, want string }{
+		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"bad/taken.yaml", `fakeapi: bad/taken.yaml: others.example.com is not served: "WidgetList" is already in use`},
+		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: a Pod is no CustomResourceDefinition"},
+		{"none/*.yaml", `fakeapi: no file matches "none/*.yaml"`},
+	} {
+		t.Run(tt.glob, func(t *testing.T) {
+			_, err := fakeapi.New(fakeapi.WithCRDs(fsys, "crds/*.yaml"), fakeapi.WithCRDs(fsys, tt.glob))
+			assert.EqualError(t, err, tt.want)
+		})
+	}
 }

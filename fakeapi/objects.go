@@ -155,6 +155,9 @@ func (s *Server) Delete(resource, namespace, name string) error {
 
 // load puts the objects of the options: what others need first.
 func (s *Server) load() error {
+	if err := s.define(); err != nil {
+		return fmt.Errorf("fakeapi: %w", err)
+	}
 	docs, err := s.config.documents()
 	if err != nil {
 		return fmt.Errorf("fakeapi: %w", err)
@@ -163,6 +166,29 @@ func (s *Server) load() error {
 	for _, d := range docs {
 		if _, err := s.api.Put(d.json); err != nil {
 			return fmt.Errorf("fakeapi: %s: %w", d.source, err)
+		}
+	}
+	return nil
+}
+
+// define puts the definitions of the options, and checks that they are served.
+func (s *Server) define() error {
+	for _, f := range s.config.crds {
+		docs, err := f.read()
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if d.kind != "CustomResourceDefinition" {
+				return fmt.Errorf("%s: a %s is no CustomResourceDefinition", d.source, d.kind)
+			}
+			obj, err := s.api.Put(d.json)
+			if err == nil {
+				err = s.api.CheckServed(Object(obj).Name())
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.source, err)
+			}
 		}
 	}
 	return nil

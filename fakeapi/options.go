@@ -25,6 +25,7 @@ type config struct {
 	start   time.Time // of a clock that stands still; zero: it runs
 	objects []any
 	files   []files
+	crds    []files
 }
 
 // files are YAML or JSON files to load objects from.
@@ -125,6 +126,26 @@ func WithObjects(objects ...any) Option {
 // error.
 func WithObjectFiles(fsys fs.FS, globs ...string) Option {
 	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
+}
+
+// WithCRDs serves custom resources: those that the CustomResourceDefinitions in
+// YAML and JSON files define. The server is handed out once they are served; a
+// definition that is invalid, or whose names another one has, is an error that
+// tells its file and field. A glob is one of fs.Glob; one that matches no file
+// is an error.
+func WithCRDs(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.crds = append(c.crds, files{fsys, globs}) }
+}
+
+// WithWebhookService has the webhooks of a service be called at an address, such
+// as "127.0.0.1:9443". There is no cluster in which services are found.
+func WithWebhookService(namespace, name, addr string) Option {
+	return func(c *config) {
+		if c.server.Services == nil {
+			c.server.Services = map[string]string{}
+		}
+		c.server.Services[namespace+"/"+name] = addr
+	}
 }
 
 // WithoutControl turns off the control endpoint below /debug/fakeapi/.

@@ -34,6 +34,7 @@ type serveCommand struct {
 	serviceRanges []netip.Prefix
 	objects       string
 	crds          string
+	services      map[string]string
 	seed          uint64
 	clock         time.Time
 	history       time.Duration
@@ -88,7 +89,8 @@ func (c *serveCommand) flags() *flagSet {
 				fs.Func("controllers", "run the controllers of `LIST`; there are none, so the only value is none (default none)", checkControllers)
 			}},
 			{"What it starts with", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.crds, "crds", "", "put the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json); their resources are not served")
+				fs.StringVar(&c.crds, "crds", "", "serve the custom resources that the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json) define")
+				fs.Func("webhook-service", "call the webhooks of a service at an address, with `NAMESPACE/NAME=ADDRESS`; it can be given more than once", c.setService)
 				fs.StringVar(&c.objects, "objects", "", "put the objects in `DIR` (*.yaml, *.yml, *.json)")
 			}},
 			{"Time and chance", func(fs *flag.FlagSet) {
@@ -113,6 +115,19 @@ func (c *serveCommand) setFeatureGates(value string) error {
 		return err
 	}
 	return apiserver.CheckFeatureGates(c.featureGates)
+}
+
+func (c *serveCommand) setService(value string) error {
+	service, addr, ok := strings.Cut(value, "=")
+	namespace, name, named := strings.Cut(service, "/")
+	if !ok || !named || namespace == "" || name == "" || addr == "" {
+		return errors.New("it is not of the form NAMESPACE/NAME=ADDRESS")
+	}
+	if c.services == nil {
+		c.services = map[string]string{}
+	}
+	c.services[service] = addr
+	return nil
 }
 
 func (c *serveCommand) setClock(value string) (err error) {
@@ -157,15 +172,22 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		}
 		options = append(options, users...)
 	}
-	for _, dir := range []string{c.crds, c.objects} {
-		if dir == "" {
+	for _, load := range []struct {
+		dir  string
+		with func(fs.FS, ...string) fakeapi.Option
+	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}} {
+		if load.dir == "" {
 			continue
 		}
-		files, err := objectFiles(dir)
+		globs, err := objectFiles(load.dir)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, files)
+		options = append(options, load.with(os.DirFS(load.dir), globs...))
+	}
+	for service, addr := range c.services {
+		namespace, name, _ := strings.Cut(service, "/")
+		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))
 	}
 	return options, nil
 }
@@ -188,9 +210,9 @@ func (c *serveCommand) release() (string, error) {
 	return name, nil
 }
 
-// objectFiles is the option that loads the YAML and JSON files of a directory,
-// of which there must be one.
-func objectFiles(dir string) (fakeapi.Option, error) {
+// objectFiles are the globs of the YAML and JSON files of a directory, of which
+// there must be one.
+func objectFiles(dir string) ([]string, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
 	}
@@ -208,5 +230,5 @@ func objectFiles(dir string) (fakeapi.Option, error) {
 	if len(globs) == 0 {
 		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
 	}
-	return fakeapi.WithObjectFiles(fsys, globs...), nil
+	return globs, nil
 }

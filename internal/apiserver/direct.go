@@ -56,7 +56,12 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	s.complete(t, meta)
-	if errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath); len(errs) > 0 {
+	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+	if t.Defines { // nothing could be served of one that is invalid
+		t.Prepare(obj, nil)
+		errs = append(errs, t.Validate(obj, nil)...)
+	}
+	if len(errs) > 0 {
 		return nil, status.Invalid(r.groupKind(), object.String(meta, "name"), errs)
 	}
 	draft, err := storage.Draft(r.ctx(), t, obj)
@@ -76,6 +81,19 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	return stored.Decode(t), nil
+}
+
+// CheckServed fails if nothing is served of a definition: where its names are
+// another one's.
+func (s *Server) CheckServed(definition string) error {
+	d := s.served.Load().definitions[definition]
+	if d == nil {
+		return fmt.Errorf("%w: definition %s", ErrNotFound, definition)
+	}
+	if c := object.Condition(d.object, "NamesAccepted", "False"); c != nil {
+		return fmt.Errorf("%s is not served: %s", definition, object.String(c, "message"))
+	}
+	return nil
 }
 
 // complete fills in what the server owns of metadata and what is not there.

@@ -283,7 +283,7 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 			return nil, err
 		}
 		_, c := r.bodyKind()
-		if obj, _, err = c.Normalize(obj, false); err != nil {
+		if obj, err = normalizeApplied(c, obj); err != nil {
 			return nil, status.Unclassified(err.Error())
 		}
 		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
@@ -291,6 +291,18 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 		}
 		return obj, r.checkPlace(object.Meta(r.completed(obj)))
 	})
+}
+
+// normalizeApplied gives the result of applying canonical form. Codecs may have
+// a way of their own with it.
+func normalizeApplied(c resource.Codec, obj map[string]any) (map[string]any, error) {
+	if own, ok := c.(interface {
+		NormalizeApplied(obj map[string]any) (map[string]any, error)
+	}); ok {
+		return own.NormalizeApplied(obj)
+	}
+	obj, _, err := c.Normalize(obj, false)
+	return obj, err
 }
 
 // checkDuplicates refuses, or warns of, members that a configuration has twice.

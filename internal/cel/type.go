@@ -258,14 +258,17 @@ var selves atomic.Int64
 func (t *Type) declare(name string) (*types.Type, cel.EnvOption) {
 	d := declaration{map[string]map[string]*types.Type{}}
 	typ := d.name(t, name)
-	return typ, func(env *cel.Env) (*cel.Env, error) {
-		p := &provider{env.CELTypeProvider(), env.CELTypeAdapter(), d}
-		env, err := cel.CustomTypeProvider(p)(env)
-		if err != nil {
-			return nil, err
-		}
-		return cel.CustomTypeAdapter(p)(env)
+	return typ, d.known
+}
+
+// known is an option of environments that makes the declared types known.
+func (d declaration) known(env *cel.Env) (*cel.Env, error) {
+	p := &provider{env.CELTypeProvider(), env.CELTypeAdapter(), d}
+	env, err := cel.CustomTypeProvider(p)(env)
+	if err != nil {
+		return nil, err
 	}
+	return cel.CustomTypeAdapter(p)(env)
 }
 
 func selfName() string { return "selfType" + strconv.FormatInt(selves.Add(1), 10) }

@@ -31,6 +31,14 @@ func (c *codec) Normalize(obj map[string]any, strict bool) (map[string]any, []er
 	return c.coerce(object.Copy(obj), nil, strict)
 }
 
+// NormalizeApplied is Normalize for the result of applying, which has the nulls of
+// the configuration: those that may not be are for the schema to refuse.
+func (c *codec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
+	obj = object.Copy(obj)
+	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keep, KeepNulls: true})
+	return obj, err
+}
+
 func (c *codec) coerce(obj map[string]any, fieldErrors []error, strict bool) (map[string]any, []error, error) {
 	unknown, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keep, Strict: strict})
 	if err != nil {

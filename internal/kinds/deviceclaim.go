@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -202,6 +203,9 @@ func deviceSelector(selector part) {
 		selector.missing("cel", "")
 	case len(expression.text("expression")) > longestSelector:
 		expression.note(validation.TooLong(expression.at("expression"), longestSelector))
+	default:
+		text := expression.text("expression")
+		expression.compiled("expression", text, cel.CheckDeviceSelector(text))
 	}
 }
 

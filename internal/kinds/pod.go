@@ -304,12 +304,11 @@ func mergeLabelKeys(term, labels map[string]any) {
 // profilesFromAnnotations gives containers the AppArmor profiles that
 // annotations, the older way, ask for.
 func profilesFromAnnotations(spec, annotations map[string]any) {
-	const prefix = "container.apparmor.security.beta.kubernetes.io/"
 	if object.String(spec, "os", "name") == "windows" {
 		return
 	}
 	for c := range allContainers(spec) {
-		profile := appArmorProfile(object.String(annotations, prefix+object.String(c, "name")))
+		profile := appArmorProfile(object.String(annotations, appArmorPrefix+object.String(c, "name")))
 		if profile == nil || object.Value(c, "securityContext", "appArmorProfile") != nil ||
 			object.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
 			continue
@@ -321,15 +320,14 @@ func profilesFromAnnotations(spec, annotations map[string]any) {
 // appArmorProfile is the profile that an annotation names; nil if it names
 // none.
 func appArmorProfile(annotation string) any {
-	const longest = 4095 // the longest path without its end
 	switch annotation {
 	case "unconfined":
 		return map[string]any{"type": "Unconfined"}
 	case "runtime/default":
 		return map[string]any{"type": "RuntimeDefault"}
 	}
-	local, ok := strings.CutPrefix(annotation, "localhost/")
-	if !ok || local == "" || len(local) > longest || strings.TrimSpace(local) != local {
+	local, ok := strings.CutPrefix(annotation, localhostPrefix)
+	if !ok || local == "" || len(local) > maxProfilePath || strings.TrimSpace(local) != local {
 		return nil
 	}
 	return map[string]any{"type": "Localhost", "localhostProfile": local}

@@ -84,7 +84,7 @@ func setPriority(w *resource.Write, spec map[string]any) error {
 	if policy == "" {
 		return nil
 	}
-	if given := object.String(spec, "preemptionPolicy"); given != "" && given != policy {
+	if given, ok := spec["preemptionPolicy"].(string); ok && given != policy {
 		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", given, policy)
 	}
 	spec["preemptionPolicy"] = policy

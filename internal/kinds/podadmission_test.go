@@ -74,6 +74,8 @@ func TestAdmitPod(t *testing.T) {
 		{"priority of the default class", []string{priorityClass("high", `"value":7,"globalDefault":true`), priorityClass("low", `"value":3,"globalDefault":true`)}, onePod("", ""), "spec.priority", `3`, ""},
 		{"default class is named", []string{priorityClass("d", `"value":3,"globalDefault":true`)}, onePod("", ""), "spec.priorityClassName", `"d"`, ""},
 		{"a class of the system", nil, onePod("", `"priorityClassName":"system-node-critical"`), "spec.priority", "2000001000", ""},
+		{"an empty policy", nil, onePod("", `"preemptionPolicy":""`), "", "",
+			"the string value of PreemptionPolicy () must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name"},
 		{"no such class", nil, onePod("", `"priorityClassName":"none"`), "", "", "no PriorityClass with name none was found"},
 		{"priority of its own", nil, onePod("", `"priority":5`), "", "", "the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name"},
 		{"policy of its own", nil, onePod("", `"preemptionPolicy":"Never"`), "", "", "the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name"},

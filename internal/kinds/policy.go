@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -14,7 +15,9 @@ import (
 
 func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		policySpec(spec)
+		expressions := cel.NewAdmission(spec.size("variables") > 0)
+		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
+		policySpec(spec, expressions, scope)
 		if spec.size("validations")+spec.size("auditAnnotations") == 0 {
 			for _, name := range []string{"validations", "auditAnnotations"} {
 				spec.missing(name, "validations or auditAnnotations must contain at least one item")
@@ -22,20 +25,22 @@ func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 			return
 		}
 		for _, v := range spec.each("validations") {
-			policyValidation(v)
+			policyValidation(v, expressions, scope)
 		}
-		auditAnnotations(spec, object.String(obj, "metadata", "name"))
+		auditAnnotations(spec, object.String(obj, "metadata", "name"), expressions, scope)
 	})
 }
 
 func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		policySpec(spec, mutatedOperations)
+		expressions := cel.NewAdmission(true)
+		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
+		policySpec(spec, expressions, scope, mutatedOperations)
 		if spec.size("mutations") == 0 {
 			spec.missing("mutations", "mutations must contain at least one item")
 		}
 		for _, m := range spec.each("mutations") {
-			mutation(m)
+			mutation(m, expressions, scope)
 		}
 		spec.needsOneOf("reinvocationPolicy", "IfNeeded", "Never")
 	})
@@ -43,7 +48,7 @@ func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 
 // policySpec checks what policies of both kinds have. The rules are further
 // ones for what the policy matches.
-func policySpec(spec part, rules ...func(part)) {
+func policySpec(spec part, expressions *cel.Admission, scope cel.AdmissionScope, rules ...func(part)) {
 	if spec.has("failurePolicy") {
 		spec.oneOf("failurePolicy", "Fail", "Ignore")
 	} else {
@@ -59,9 +64,9 @@ func policySpec(spec part, rules ...func(part)) {
 	} else {
 		spec.missing("matchConstraints", "")
 	}
-	matchConditions(spec, spec.has("paramKind"))
+	matchConditions(spec, scope)
 	for _, v := range spec.each("variables") {
-		policyVariable(v)
+		policyVariable(v, expressions, scope)
 	}
 }
 
@@ -145,15 +150,17 @@ func mutatedOperations(match part) {
 
 // matchConditions checks the expressions that say whether a webhook or a policy
 // is for a request.
-func matchConditions(p part, params bool) {
+func matchConditions(p part, scope cel.AdmissionScope) {
 	const most = 64
 	if n := p.size("matchConditions"); n > most {
 		p.note(validation.TooMany(p.at("matchConditions"), n, most))
 	}
 	seen := names{}
 	for _, c := range p.each("matchConditions") {
-		if blank(c.text("expression")) {
+		if text := strings.TrimSpace(c.text("expression")); text == "" {
 			c.missing("expression", "")
+		} else {
+			c.compiled("expression", text, cel.NewAdmission(false).Check(text, scope, cel.BoolOutcome))
 		}
 		c.needsToBe("name", validation.QualifiedName)
 		if c.text("name") != "" {
@@ -162,17 +169,26 @@ func matchConditions(p part, params bool) {
 	}
 }
 
+// compiled notes why an expression does not compile, if it does not.
+func (p part) compiled(name, text string, err error) {
+	if err != nil {
+		p.note(validation.Invalid(p.at(name), text, err.Error()))
+	}
+}
+
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func policyVariable(v part) {
+func policyVariable(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
 	switch name := v.text("name"); {
 	case blank(name):
 		v.missing("name", "name is not specified")
 	case !isIdentifier(name):
 		v.invalid("name", "must be a valid CEL identifier")
 	}
-	if blank(v.text("expression")) {
+	if text := v.text("expression"); blank(text) {
 		v.missing("expression", "expression is not specified")
+	} else {
+		v.compiled("expression", text, expressions.Declare(v.text("name"), text, scope))
 	}
 }
 
@@ -188,11 +204,15 @@ func isIdentifier(name string) bool {
 	return identifier().MatchString(name)
 }
 
-func policyValidation(v part) {
-	if blank(v.text("expression")) {
+func policyValidation(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
+	if text := v.text("expression"); blank(text) {
 		v.missing("expression", "expression is not specified")
+	} else {
+		v.compiled("expression", text, expressions.Check(text, scope, cel.BoolOutcome))
 	}
-	notBlank(v, "messageExpression")
+	if text := v.text("messageExpression"); notBlank(v, "messageExpression") && text != "" {
+		v.compiled("messageExpression", text, expressions.Check(text, cel.AdmissionScope{Params: scope.Params}, cel.StringOutcome))
+	}
 	if notBlank(v, "message") && strings.ContainsAny(strings.TrimSpace(v.text("message")), "\n\r") {
 		v.invalid("message", "must not contain line breaks")
 	}
@@ -211,7 +231,7 @@ func notBlank(p part, name string) bool {
 
 // auditAnnotations checks what a policy adds to the audit log, under keys that
 // have its name before them.
-func auditAnnotations(spec part, policy string) {
+func auditAnnotations(spec part, policy string, expressions *cel.Admission, scope cel.AdmissionScope) {
 	const (
 		most    = 20
 		longest = 5 << 10
@@ -229,17 +249,20 @@ func auditAnnotations(spec part, policy string) {
 			a.missing("valueExpression", "valueExpression is not specified")
 		case len(expression) > longest:
 			a.missing("valueExpression", fmt.Sprintf("must not exceed %d bytes in length", longest))
+		default:
+			a.compiled("valueExpression", a.text("valueExpression"), expressions.Check(expression, scope, cel.StringOrNullOutcome))
 		}
 		seen.unique(a, "key")
 	}
 }
 
-func mutation(m part) {
+func mutation(m part, expressions *cel.Admission, scope cel.AdmissionScope) {
+	scope.Patches = true
 	switch typ := m.text("patchType"); typ {
 	case "JSONPatch":
-		mutationBy(m, typ, "jsonPatch", "applyConfiguration")
+		mutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.PatchOutcome) })
 	case "ApplyConfiguration":
-		mutationBy(m, typ, "applyConfiguration", "jsonPatch")
+		mutationBy(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.ObjectOutcome) })
 	default:
 		m.needsOneOf("patchType", "ApplyConfiguration", "JSONPatch")
 	}
@@ -247,11 +270,13 @@ func mutation(m part) {
 
 // mutationBy checks that of the two ways to mutate there is the one that the
 // type names.
-func mutationBy(m part, typ, own, other string) {
+func mutationBy(m part, typ, own, other string, check func(text string) error) {
 	if how, ok := m.given(own); !ok {
 		m.missing(own, "must be specified when patchType is "+typ)
-	} else if blank(how.text("expression")) {
+	} else if text := strings.TrimSpace(how.text("expression")); text == "" {
 		how.missing("expression", "")
+	} else {
+		how.compiled("expression", text, check(text))
 	}
 	if m.has(other) {
 		m.note(validation.Invalid(m.at(other), "{"+other+"}", "must not be specified when patchType is "+typ))

@@ -38,7 +38,7 @@ func TestValidatePolicies(t *testing.T) {
 		{"annotations", "", policy(`,"auditAnnotations":[{"key":"a","valueExpression":"'b'"},{"key":"a","valueExpression":""},{"key":"c","valueExpression":"'` + strings.Repeat("x", 5<<10) + `'"}]`), `[spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified, spec.auditAnnotations[1].key: Duplicate value: "a", spec.auditAnnotations[2].valueExpression: Required value: must not exceed 5120 bytes in length]`},
 		{"key", "", policy(`,"auditAnnotations":[{"key":"a b","valueExpression":"'b'"}]`), `spec.auditAnnotations[0].key: Invalid value: "p/a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`},
 	}...))
-	mutations := `,"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[]"}}]`
+	mutations := `,"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{op: 'test', path: '/a'}]"}}]`
 	mutate := func(list string) string { return policy(`,"reinvocationPolicy":"Never","mutations":` + list) }
 	testVerdicts(t, "mutatingadmissionpolicies.admissionregistration.k8s.io", append(shared(mutations), []verdict{
 		{"nothing", "", policy(``), "[spec.mutations: Required value: mutations must contain at least one item, spec.reinvocationPolicy: Required value]"},

@@ -58,19 +58,27 @@ func compare(a, b string) int {
 	if a == b {
 		return 0
 	}
+	if b == "0" {
+		return sign(a)
+	}
 	x, _ := nanos(a)
 	y, _ := nanos(b)
 	return x.Cmp(y)
 }
 
-// positive reports whether a quantity is more than none.
-func positive(q string) bool {
-	end := strings.IndexFunc(q, isSuffix)
-	if end < 0 {
-		end = len(q)
+// sign is -1, 0 or 1 for a quantity below 0, of 0 and above.
+func sign(q string) int {
+	switch {
+	case !nonzero(q):
+		return 0
+	case q[0] == '-':
+		return -1
 	}
-	return strings.ContainsAny(q[:end], "123456789") && q[0] != '-'
+	return 1
 }
+
+// positive reports whether a quantity is more than none.
+func positive(q string) bool { return sign(q) > 0 }
 
 // isSuffix tells what cannot be in the number of a quantity.
 func isSuffix(c rune) bool { return c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') }
@@ -146,12 +154,21 @@ func format(n *big.Int, notation byte) string {
 }
 
 // nonzero reports whether a quantity is not 0.
-func nonzero(q string) bool { return q != "" && q != "0" && compare(q, "0") != 0 }
+func nonzero(q string) bool {
+	end := strings.IndexFunc(q, isSuffix)
+	if end < 0 {
+		end = len(q)
+	}
+	return strings.ContainsAny(q[:end], "123456789")
+}
 
 var billion = big.NewInt(1e9)
 
 // isWhole reports whether a quantity is a whole number.
 func isWhole(q string) bool {
+	if !strings.ContainsAny(q, "mnu.-") {
+		return true // nothing in the notation makes it less than units
+	}
 	n, _ := nanos(q)
 	return new(big.Int).Rem(n, billion).Sign() == 0
 }

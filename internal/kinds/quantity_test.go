@@ -74,3 +74,37 @@ func FuzzRoundUp(f *testing.F) {
 		assert.Equal(t, rounded, roundUp(rounded))
 	})
 }
+
+func TestJudgeQuantities(t *testing.T) {
+	for q, want := range map[string]struct {
+		sign   int
+		whole  bool
+		toUnit string
+	}{
+		"":         {0, true, ""},
+		"0":        {0, true, "0"},
+		"0.0":      {0, true, "0.0"},
+		"1":        {1, true, "1"},
+		"-1":       {-1, true, "-1"},
+		"1500m":    {1, false, "2"},
+		"-1500m":   {-1, false, "-2"},
+		"1n":       {1, false, "1"},
+		"2e3":      {1, true, "2e3"},
+		"25e-1":    {1, false, "3"},
+		"1536Mi":   {1, true, "1536Mi"},
+		"-0":       {0, true, "-0"},
+		"100E":     {1, true, "100E"},
+		"1000000m": {1, true, "1000000m"},
+	} {
+		t.Run(q, func(t *testing.T) {
+			assert.Equal(t, want.sign, sign(q))
+			assert.Equal(t, want.sign != 0, nonzero(q))
+			assert.Equal(t, want.sign > 0, positive(q))
+			assert.Equal(t, want.whole, isWhole(q))
+			assert.Equal(t, want.toUnit, roundToUnits(q))
+			if q != "" {
+				assert.Equal(t, want.sign, compare(q, "0"))
+			}
+		})
+	}
+}

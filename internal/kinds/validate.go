@@ -63,7 +63,7 @@ func (p part) given(name string) (part, bool) {
 	return part{m, p.at(name), p.errs}, true
 }
 
-// if given calls the rule on the part at a member, if it is there.
+// ifGiven calls the rule on the part at a member, if it is there.
 func (p part) ifGiven(name string, rule func(part)) {
 	if m, ok := p.given(name); ok {
 		rule(m)
@@ -174,13 +174,8 @@ func (p part) needsEach(names ...string) {
 // is checks the format of a string, which may be empty.
 func (p part) is(name string, format func(string) []string) {
 	value := p.text(name)
-	p.formatted(p.at, name, value, format)
-}
-
-// formatted notes what a format finds wrong, and asks for the path only then.
-func (p part) formatted(at func(string) *validation.Path, name, value string, format func(string) []string) {
 	if messages := format(value); len(messages) > 0 {
-		p.add(validation.Each(at(name), value, messages))
+		p.add(validation.Each(p.at(name), value, messages))
 	}
 }
 
@@ -266,7 +261,7 @@ func (p part) labelSelector(name string, opts validation.LabelSelectorOptions) {
 	}
 }
 
-// subdomain, label and the other formats of names that members have.
+// subdomain is the format of most names.
 func subdomain(name string) []string { return validation.SubdomainName(name, false) }
 
 // notPositive is what is wrong with numbers and quantities of 0 and below.

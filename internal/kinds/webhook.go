@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -52,7 +53,7 @@ func webhook(hook part, mutating bool) {
 		hook.ifOneOf("reinvocationPolicy", "IfNeeded", "Never")
 	}
 	webhookClient(hook.within("clientConfig"))
-	matchConditions(hook, false)
+	matchConditions(hook, cel.AdmissionScope{Authorizer: true})
 }
 
 // webhookVersions checks the versions of AdmissionReview that a webhook speaks.

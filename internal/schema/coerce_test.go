@@ -47,6 +47,8 @@ func TestCoerce(t *testing.T) {
 			schema: `{type: object, properties: {a: {type: string}, b: {type: string, nullable: true}, c: {type: string, default: x}, l: {type: array, items: {type: object, properties: {a: {type: string}}}}, p: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`,
 			obj:    `{a: null, b: null, c: null, l: [null, {a: null}], p: {x: null}}`,
 			want:   `{b: null, c: null, l: [null, {}], p: {x: null}}`},
+		{name: "nulls kept", options: schema.CoerceOptions{KeepNulls: true}, schema: `{type: object, properties: {a: {type: string}}}`,
+			obj: `{a: null, b: null}`, want: `{a: null}`, unknown: []string{"b"}},
 		{name: "metadata", schema: `{type: object}`, options: schema.CoerceOptions{Strict: true},
 			obj:     `{metadata: {name: o, creationTimestamp: null, labels: {}, foo: 1, ownerReferences: [{name: x, bar: 1, apiVersion: v1, kind: K, uid: u}]}}`,
 			want:    `{metadata: {name: o, ownerReferences: [{name: x, apiVersion: v1, kind: K, uid: u}]}}`,

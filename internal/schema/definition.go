@@ -1,12 +1,10 @@
 package schema
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -73,7 +71,7 @@ func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) vali
 		list = append(list, wrong...)
 	}
 	d := checker{}
-	d.schema(p, s, site{path: path, root: true, cardinality: new(uint64(1)), defaults: allowed})
+	d.schema(p, s, site{path: path, root: true, cardinality: new(uint64(1))})
 	list = append(list, d.list...)
 	if unsupported != nil && len(list) == 0 {
 		list = append(list, validation.Invalid(path, "", unsupported.Error()))
@@ -95,31 +93,24 @@ type checker struct {
 type site struct {
 	path *validation.Path
 	root bool
-	// nested is whether the schema is in a junctor, or another place with no
-	// values of its own.
-	nested bool
 	// inMeta is whether the schema is of a part of apiVersion, kind or metadata.
 	inMeta bool
-	// defaults says why there may be no defaults.
-	defaults       string
+	// noDefaults says why there may be no defaults, "" that there may.
+	noDefaults     string
 	cardinality    *uint64
 	uncorrelatable *validation.Path
 }
 
-// allowed is the reason against defaults where there is none.
-const allowed = "allowed"
-
 func (d *checker) add(e *validation.Error) { d.list = append(d.list, e) }
 
 // schema checks a schema and those within it. s is what FromProps makes of p,
-// nil where that fails.
+// nil where that fails and for a schema that describes no values by itself.
 func (d *checker) schema(p keywords, s *Schema, at site) {
 	before := len(d.list)
 	d.keywords(p, at)
 	d.parts(p, s, at)
 	d.structure(p, at.path)
-	rules := d.ruleTexts(p, s, at.path)
-	if rules && s != nil && !at.nested && len(d.list) == before {
+	if d.ruleTexts(p, at.path) && s != nil && len(d.list) == before {
 		d.rules = append(d.rules, RuleSite{
 			Schema:         s,
 			Path:           at.path,
@@ -137,8 +128,8 @@ func (d *checker) keywords(p keywords, at site) {
 	if typ != "" && !slices.Contains(types, typ) {
 		d.add(validation.NotSupported(at.path.Child("type"), typ, types))
 	}
-	if p["default"] != nil && at.defaults != allowed {
-		forbidden("default", strings.TrimSuffix("must not be set "+at.defaults, " "))
+	if p["default"] != nil && at.noDefaults != "" {
+		forbidden("default", "must not be set "+at.noDefaults)
 	}
 	for _, keyword := range []string{"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"} {
 		if p.has(keyword) || keyword == "$ref" && p[keyword] != nil {
@@ -175,23 +166,21 @@ func (d *checker) parts(p keywords, s *Schema, at site) {
 		sub := below
 		sub.path = at.path.Child("additionalProperties")
 		if at.inMeta {
-			sub.defaults = "inside additionalProperties applying to object metadata"
+			sub.noDefaults = "inside additionalProperties applying to object metadata"
 		}
 		d.schema(additional, part(s, func() *Schema { return s.Additional }), sub)
 	}
 	d.properties(p, s, root, below)
 
-	nested := at
-	nested.nested = true
-	d.nested(p["not"], nested, at.path.Child("not"))
+	d.nested(p["not"], at, at.path.Child("not"))
 	for _, junctor := range []string{"allOf", "oneOf", "anyOf"} {
 		for i, v := range p.list(junctor) {
-			d.nested(v, nested, at.path.Child(junctor).Index(i))
+			d.nested(v, at, at.path.Child(junctor).Index(i))
 		}
 	}
 	definitions := keywordsOf(p["definitions"])
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
-		d.nested(definitions[name], nested, at.path.Child("definitions").Key(name))
+		d.nested(definitions[name], at, at.path.Child("definitions").Key(name))
 	}
 
 	if p.text("x-kubernetes-list-type") != "map" && below.uncorrelatable == nil {
@@ -203,12 +192,12 @@ func (d *checker) parts(p keywords, s *Schema, at site) {
 		d.schema(items, part(s, func() *Schema { return s.Items }), below)
 	case []any:
 		for i, v := range items {
-			d.nested(v, nested, below.path.Index(i))
+			d.nested(v, at, below.path.Index(i))
 		}
 	}
 	dependencies := keywordsOf(p["dependencies"])
 	for _, name := range slices.Sorted(maps.Keys(dependencies)) {
-		d.nested(dependencies[name], nested, at.path.Child("dependencies").Key(name))
+		d.nested(dependencies[name], at, at.path.Child("dependencies").Key(name))
 	}
 }
 
@@ -222,7 +211,7 @@ func (d *checker) properties(p keywords, s *Schema, root bool, at site) {
 		if isMeta(name) && (root || p.flag("x-kubernetes-embedded-resource")) {
 			sub.inMeta = true
 			if root {
-				sub.defaults = "in top-level " + name
+				sub.noDefaults = "in top-level " + name
 			}
 		}
 		d.schema(keywordsOf(properties[name]), part(s, func() *Schema { return s.Properties[name] }), sub)
@@ -401,7 +390,7 @@ var ruleReasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldV
 
 // ruleTexts checks what can be said of rules without compiling them, and reports
 // whether there are any.
-func (d *checker) ruleTexts(p keywords, s *Schema, path *validation.Path) bool {
+func (d *checker) ruleTexts(p keywords, path *validation.Path) bool {
 	rules := p.rules()
 	for i, r := range rules {
 		at := path.Child("x-kubernetes-validations").Index(i)
@@ -432,7 +421,7 @@ func (d *checker) ruleTexts(p keywords, s *Schema, path *validation.Path) bool {
 		if hasLineBreak(r.FieldPath) {
 			invalid("must not contain line breaks")
 		}
-		if s != nil {
+		if s, err := FromProps(p); err == nil {
 			if _, _, err := s.Descend(r.FieldPath, true); err != nil {
 				invalid("must be a valid path")
 			}
@@ -442,109 +431,6 @@ func (d *checker) ruleTexts(p keywords, s *Schema, path *validation.Path) bool {
 }
 
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
-
-// A defaultCheck checks that defaults are valid, and that nothing of them would
-// be pruned.
-type defaultCheck struct{ rules RuleChecker }
-
-// resource checks the defaults in a resource's schema.
-func (c defaultCheck) resource(s *Schema, path *validation.Path) validation.List {
-	return c.schema(s.asResource(), surroundings{}, path)
-}
-
-// The surroundings of a value are what it lies in, from the API object around it
-// inwards.
-type surroundings struct {
-	whole *Schema
-	// members lead to the value: the names of members, "" for elements.
-	members []string
-	inMeta  bool
-}
-
-// around makes the API object whose part is the value.
-func (a surroundings) around(value any) map[string]any {
-	for _, name := range slices.Backward(a.members) {
-		if name == "" {
-			value = []any{value}
-		} else {
-			value = map[string]any{name: value}
-		}
-	}
-	obj, _ := value.(map[string]any)
-	if obj == nil {
-		obj = map[string]any{}
-	}
-	for name, placeholder := range map[string]string{"apiVersion": "validation/v1", "kind": "Validation"} {
-		if _, ok := obj[name]; !ok {
-			obj[name] = placeholder
-		}
-	}
-	return obj
-}
-
-// in is the surroundings of a part.
-func (a surroundings) in(name string) surroundings {
-	a.members = append(slices.Clip(a.members), name)
-	return a
-}
-
-// schema checks the defaults in a schema.
-func (c defaultCheck) schema(s *Schema, in surroundings, path *validation.Path) validation.List {
-	if s == nil {
-		return nil
-	}
-	if s.EmbeddedResource {
-		in = surroundings{whole: s}
-	}
-	var list validation.List
-	if s.HasDefault {
-		list = c.value(s, in, path.Child("default"))
-	}
-	list = append(list, c.schema(s.Items, in.in(""), path.Child("items"))...)
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		part := in.in(name)
-		part.inMeta = in.inMeta || s.EmbeddedResource && isMeta(name)
-		list = append(list, c.schema(s.Properties[name], part, path.Child("properties").Key(name))...)
-	}
-	return list
-}
-
-// value checks the default of a schema.
-func (c defaultCheck) value(s *Schema, in surroundings, path *validation.Path) validation.List {
-	var list validation.List
-	coerce := &coercer{}
-	if in.inMeta {
-		obj := in.around(object.Copy(s.Default))
-		invalid := func(err any) validation.List {
-			return validation.List{validation.Invalid(path, s.Default, fmt.Sprintf("must result in valid metadata: %v", err))}
-		}
-		if err := coerce.value(in.whole, obj, nil); err != nil {
-			return invalid(err)
-		}
-		if wrong := in.whole.ValidateEmbedded(obj, nil); len(wrong) > 0 {
-			return invalid(wrong.Message())
-		}
-	} else {
-		value := object.Copy(s.Default)
-		(&pruner{}).value(s, value, "")
-		if !object.Equal(value, s.Default) {
-			list = append(list, validation.Invalid(path, s.Default, "must not have unknown fields"))
-		}
-		value = object.Copy(s.Default)
-		if err := coerce.value(s, value, path); err != nil {
-			return append(list, err)
-		}
-		if wrong := s.ValidateEmbedded(value, path); len(wrong) > 0 {
-			return append(list, wrong...)
-		}
-	}
-	r := validator{written: true}.value(s, s.Default, nil, nil)
-	wrong := r.list(path)
-	if len(wrong) == 0 && c.rules != nil {
-		wrong = c.rules.CheckDefault(s, s == in.whole, s.Default, path)
-	}
-	return append(list, wrong...)
-}
 
 // UnrecognizedFormats lists the formats in an openAPIV3Schema that mean nothing
 // for the types they are given to, as often as they occur.

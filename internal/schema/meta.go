@@ -18,6 +18,9 @@ type CoerceOptions struct {
 	// KeepUnknown keeps the members that the schema does not know, as
 	// definitions of old with spec.preserveUnknownFields do.
 	KeepUnknown bool
+	// KeepNulls keeps nulls that may not be, for Validate to refuse, as is done
+	// to the results of applying.
+	KeepNulls bool
 	// Strict makes unknown and duplicate members of metadata be reported.
 	Strict bool
 }
@@ -42,6 +45,8 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 	}
 	if !o.KeepUnknown {
 		unknown = append(unknown, s.Prune(obj)...)
+	}
+	if !o.KeepUnknown && !o.KeepNulls {
 		s.DropNulls(obj)
 	}
 	c := coercer{CoerceOptions: o}
