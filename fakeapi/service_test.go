@@ -102,6 +102,8 @@ func TestNodePorts(t *testing.T) {
 		message          string
 	}{
 		{"taken", servicesPath, nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
+		{"taken by another port of the service", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"NodePort","ports":[{"name":"x","port":80,"nodePort":30002},{"name":"y","port":81,"protocol":"UDP","nodePort":30002}]}}`, 422,
+			`Service "b" is invalid: spec.ports[1].nodePort: Invalid value: 30002: provided port is already allocated`},
 		{"taken in a dry run", servicesPath + "?dryRun=All", nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
 		{"out of range", servicesPath, nodePort("b", 80), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767`},
 		{"a taken port for health checks", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","healthCheckNodePort":30001,"ports":[{"port":80}]}}`, 500,

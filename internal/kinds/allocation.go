@@ -238,40 +238,49 @@ func refusedIP(ips []string, ip string, err error) error {
 	return &resource.Invalid{Errors: validation.List{validation.Invalid(validation.NewPath("spec", "clusterIPs"), anys(ips), detail)}}
 }
 
-// allocatePorts gives the ports of a service node ports. Ports of one number
-// share one where the service is new.
+// allocatePorts gives the ports of a service node ports, where it has none and
+// its type assigns them. Ports of one number share one where the service is new.
 func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
-	held := map[int64]bool{}
+	held := map[int64]bool{} // by the service, before or by now
 	if needsNodePorts(old) {
 		held = nodePorts(old)
 	}
-	shared := map[int64]int64{}
+	shared := map[int64]int64{} // by the ports of one number
+	seen := map[string]bool{}
 	for _, port := range (part{obj: spec, path: validation.NewPath("spec")}).each("ports") {
 		number, asked := port.integer("port"), port.integer("nodePort")
 		if asked == 0 && !assignsNodePorts(spec) {
 			continue
 		}
-		if asked == 0 && old == nil {
+		if old == nil && asked == 0 {
 			asked = requestedPort(spec, number, shared)
 		}
-		if asked != 0 && held[asked] {
-			port.obj["nodePort"] = asked
-			continue
-		}
-		given, err := pool.Port(asked)
-		if err != nil {
-			if asked == 0 {
-				return fmt.Errorf("failed to allocate a nodePort: %w", err)
+		given := asked
+		if taken := held[asked] && (old != nil || shared[number] == asked); asked == 0 || !taken {
+			var err error
+			if given, err = pool.Port(asked); err != nil {
+				return refusedPort(port.at("nodePort"), asked, err)
 			}
-			return &resource.Invalid{Errors: validation.List{validation.Invalid(port.at("nodePort"), asked, err.Error())}}
 		}
 		port.obj["nodePort"] = given
 		held[given] = true
 		if shared[number] == 0 {
 			shared[number] = given
 		}
+		id := fmt.Sprintf("{%s %d}", port.text("protocol"), given)
+		if old != nil && seen[id] {
+			return fmt.Errorf("duplicate nodePort: %s", id)
+		}
+		seen[id] = true
 	}
 	return nil
+}
+
+func refusedPort(at *validation.Path, asked int64, err error) error {
+	if asked == 0 {
+		return fmt.Errorf("failed to allocate a nodePort: %w", err)
+	}
+	return &resource.Invalid{Errors: validation.List{validation.Invalid(at, asked, err.Error())}}
 }
 
 // requestedPort is the node port that another port of the same number has or

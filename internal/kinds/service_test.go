@@ -109,6 +109,7 @@ func TestAllocateServiceRefuses(t *testing.T) {
 		{"both families of one", "", `{"spec":{"ipFamilyPolicy":"RequireDualStack"}}`, `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services`},
 		{"one of both families", "", `{"spec":{"ipFamilyPolicy":"SingleStack","ipFamilies":["IPv4","IPv6"]}}`, `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`},
 		{"a full range", "", `{"spec":{"ports":[{"port":80}]}}`, `spec.clusterIPs: Invalid value: [""]: failed to allocate IP: full`},
+		{"a node port twice", `{"spec":{"type":"NodePort","clusterIP":"None","ports":[{"port":80,"nodePort":30000}]}}`, `{"spec":{"type":"NodePort","clusterIP":"None","ports":[{"port":80,"nodePort":30000},{"port":81,"nodePort":30000}]}}`, `duplicate nodePort: {TCP 30000}`},
 		{"a taken port", "", `{"spec":{"type":"NodePort","clusterIP":"None","ports":[{"port":80,"nodePort":30000}]}}`, `spec.ports[0].nodePort: Invalid value: 30000: full`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
