@@ -1,0 +1,206 @@
+package crd_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/crd"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+const now = "2026-01-02T03:04:05Z"
+
+// widgets is the definition of widgets in example.com, changed by edits, each a
+// value with its path.
+func widgets(t *testing.T, edits ...any) map[string]any {
+	t.Helper()
+	obj, err := wire.DecodeAny([]byte(`{"kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
+		"spec":{"group":"example.com","scope":"Namespaced","conversion":{"strategy":"None"},
+			"names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},
+			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"}}}}}]},
+		"status":{"acceptedNames":{"plural":"","kind":""},"storedVersions":["v1"]}}`))
+	require.NoError(t, err)
+	for i := 0; i < len(edits); i += 2 {
+		path := edits[i+1].([]string)
+		if version, ok := object.List(obj, "spec", "versions")[0].(map[string]any); ok && path[0] == "version" {
+			object.Set(version, edits[i], path[1:]...)
+			continue
+		}
+		object.Set(obj, edits[i], path...)
+	}
+	return obj
+}
+
+func at(path ...string) []string { return path }
+
+// settled takes every step of completing a definition among others.
+func settled(t *testing.T, obj map[string]any, others ...map[string]any) (steps int, out map[string]any) {
+	t.Helper()
+	for steps < 10 {
+		next := crd.Settle(obj, append(others, obj), now)
+		if next == nil {
+			return steps, obj
+		}
+		obj, steps = next, steps+1
+	}
+	t.Fatal("a definition does not settle")
+	return 0, nil
+}
+
+func conditions(obj map[string]any) (all []string) {
+	for c := range object.Each(object.Value(obj, "status", "conditions")) {
+		all = append(all, fmt.Sprintf("%v=%v %v: %v", c["type"], c["status"], c["reason"], c["message"]))
+	}
+	return all
+}
+
+func TestSettle(t *testing.T) {
+	_, other := settled(t, widgets(t))
+	for _, tt := range []struct {
+		name       string
+		obj        map[string]any
+		steps      int
+		conditions []string
+	}{
+		{"accepted and established", widgets(t), 2, []string{
+			"NamesAccepted=True NoConflicts: no conflicts found",
+			"Established=True InitialNamesAccepted: the initial names have been accepted",
+		}},
+		{"approved", widgets(t, "example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations")), 3, []string{
+			"NamesAccepted=True NoConflicts: no conflicts found",
+			"Established=True InitialNamesAccepted: the initial names have been accepted",
+			"KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation: approved in https://example.com/1",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			steps, out := settled(t, tt.obj)
+			assert.Equal(t, tt.steps, steps)
+			assert.Equal(t, tt.conditions, conditions(out))
+			assert.Equal(t, object.Value(out, "spec", "names"), object.Value(out, "status", "acceptedNames"))
+		})
+	}
+	t.Run("names of another one", func(t *testing.T) {
+		obj := widgets(t, "gadgets", at("spec", "names", "plural"), []any{"widget"}, at("spec", "names", "shortNames"))
+		_, out := settled(t, obj, other)
+		assert.Equal(t, []string{
+			`NamesAccepted=False ListKindConflict: "WidgetList" is already in use`,
+			"Established=False NotAccepted: not all names are accepted",
+		}, conditions(out), "the last conflict is told")
+		assert.Equal(t, "gadgets", object.String(out, "status", "acceptedNames", "plural"), "what is free is accepted")
+		assert.Empty(t, crd.New(out, nil, crd.Options{}).Types, "nothing is served")
+	})
+}
+
+func TestTerminate(t *testing.T) {
+	_, obj := settled(t, widgets(t))
+	object.Set(obj, now, "metadata", "deletionTimestamp")
+	crd.Terminate(obj)
+	assert.True(t, crd.Ending(obj))
+	assert.Contains(t, conditions(obj), "Terminating=True InstanceDeletionPending: CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
+	_, obj = settled(t, obj)
+	d := crd.New(obj, nil, crd.Options{})
+	require.Len(t, d.Types, 1)
+	assert.NotEmpty(t, d.Types[0].Uncreatable)
+	assert.False(t, d.Types[0].Allows("create"))
+	done := crd.Cleaned(obj, now)
+	assert.False(t, crd.Ending(done))
+	assert.Contains(t, conditions(done), "Terminating=False InstanceDeletionCompleted: removed all instances")
+}
+
+func TestValidate(t *testing.T) {
+	column := func(members map[string]any) []any { return []any{members} }
+	for _, tt := range []struct {
+		name  string
+		value any
+		path  []string
+		want  string
+	}{
+		{"valid", "Widget", at("spec", "names", "kind"), ""},
+		{"group without a dot", "example", at("spec", "group"), `[metadata.name: Invalid value: "widgets.example.com": must be spec.names.plural+"."+spec.group, spec.group: Invalid value: "example": should be a domain with at least one dot]`},
+		{"scope", "Global", at("spec", "scope"), `spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"kind and list", "WidgetList", at("spec", "names", "kind"), `spec.names.listKind: Invalid value: "WidgetList": kind and listKind may not be the same`},
+		{"no storage version", false, at("version", "storage"), `spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version`},
+		{"no schema", nil, at("version", "schema"), "spec.versions[0].schema.openAPIV3Schema: Required value"},
+		{"column", column(map[string]any{"jsonPath": "spec", "type": "text"}), at("version", "additionalPrinterColumns"), `[spec.additionalPrinterColumns[0].name: Required value, spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .]`},
+		{"selectable field", column(map[string]any{"jsonPath": ".weight"}), at("version", "selectableFields"), `spec.selectableFields[0].jsonPath: Invalid value: ".weight": is an invalid path: does not refer to a valid field`},
+		{"scale", map[string]any{"scale": map[string]any{"specReplicasPath": ".status.n"}}, at("version", "subresources"), `[spec.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec, spec.subresources.scale.statusReplicasPath: Required value]`},
+		{"warning of a version that is not deprecated", "old", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions`},
+		{"webhook", map[string]any{"strategy": "Webhook"}, at("spec", "conversion"), "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook, spec.conversion.conversionReviewVersions: Required value]"},
+		{"stored version", []any{"v1", "v0"}, at("status", "storedVersions"), `status.storedVersions[1]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions`},
+		{"unknown fields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, crd.Validate(widgets(t, tt.value, tt.path), nil).Message())
+		})
+	}
+	t.Run("immutable", func(t *testing.T) {
+		_, old := settled(t, widgets(t))
+		obj := widgets(t, "Cluster", at("spec", "scope"), "Gadget", at("spec", "names", "kind"))
+		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Validate(obj, old).Message())
+		assert.Empty(t, crd.Validate(obj, widgets(t)), "before it is established")
+	})
+}
+
+func TestDefinition(t *testing.T) {
+	_, obj := settled(t, widgets(t, []any{map[string]any{"name": "Size", "type": "integer", "jsonPath": ".size"}}, at("version", "additionalPrinterColumns")))
+	d := crd.New(obj, nil, crd.Options{})
+	require.Len(t, d.Types, 1)
+	typ := d.Types[0]
+	assert.Same(t, d, crd.New(object.Copy(obj), d, crd.Options{}), "what has not changed is shared")
+
+	in, fieldErrors, err := typ.Codec.Decode([]byte(`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":3,"colour":"red","size":4}`), true)
+	require.NoError(t, err)
+	assert.Len(t, fieldErrors, 2, "%v", fieldErrors)
+	assert.JSONEq(t, `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":4}`, string(typ.Codec.Append(nil, in)))
+	assert.Equal(t, []any{"w", int64(4)}, typ.Layout.Cells(in, fixed))
+	assert.Contains(t, typ.Validate(map[string]any{"size": "big"}, nil).Message(), "size: Invalid value")
+}
+
+func TestDeprecationWarnings(t *testing.T) {
+	version := func(name string, deprecated bool) any {
+		return map[string]any{"name": name, "served": true, "storage": name == "v1", "deprecated": deprecated, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}}
+	}
+	_, obj := settled(t, widgets(t, []any{version("v1", true), version("v2", false), version("v1beta1", true)}, at("spec", "versions")))
+	var names []string
+	warnings := map[string][]string{}
+	for _, typ := range crd.New(obj, nil, crd.Options{}).Types {
+		names = append(names, typ.GroupVersion.Version)
+		warnings[typ.GroupVersion.Version] = typ.Warnings
+	}
+	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, names, "the preferred one first")
+	assert.Equal(t, map[string][]string{
+		"v2": nil, "v1": {"example.com/v1 Widget is deprecated; use example.com/v2 Widget"}, "v1beta1": {"example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget"},
+	}, warnings)
+}
+
+// FuzzDefinition gives definitions of any form to all that reads them.
+func FuzzDefinition(f *testing.F) {
+	f.Add([]byte(`{"spec":{"group":"g.io","names":{"plural":"x"},"versions":[{"name":"v1","subresources":{"scale":{}},"selectableFields":[{}],"additionalPrinterColumns":[{"jsonPath":"x"}]}]}}`))
+	f.Add([]byte(`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{}}}},"versions":[null,{}]},"status":{"acceptedNames":{"plural":"a","singular":"b","kind":"c","listKind":"d"},"conditions":[{"type":"Established","status":"True"}]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !json.Valid(text) {
+			return
+		}
+		obj, err := wire.DecodeAny(text)
+		if err != nil {
+			return
+		}
+		definition, ok := wire.ForKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+		require.True(t, ok)
+		if obj, _, err = definition.Normalize(obj, wire.DecodeOptions{}); err != nil {
+			return
+		}
+		crd.Validate(obj, nil)
+		crd.Validate(obj, obj)
+		crd.Settle(obj, []map[string]any{obj}, now)
+		crd.New(obj, nil, crd.Options{})
+	})
+}
+
+var fixed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
