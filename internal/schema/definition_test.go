@@ -228,6 +228,10 @@ func TestDefinitionCheck(t *testing.T) {
 		{"null in a default", false, `{type: object, properties: {a: {type: object, properties: {b: {type: string}}, required: [b], default: {b: null}}}}`, []string{
 			`s.properties[a].default.b: Invalid value: "null": b in body must be of type string: "null"`,
 		}},
+		{"default of a wrong type and format", false, `{type: object, properties: {a: {type: integer, format: date, default: x}}}`, []string{
+			`s.properties[a].default: Invalid value: "string":  in body must be of type integer: "string"`,
+			`s.properties[a].default: Invalid value: "x":  in body must be of type date: "x"`,
+		}},
 		{"path of a rule beside what is not supported", false, `{type: object, properties: {a: {type: string, id: x}, b: {type: object, x-kubernetes-validations: [{rule: "true", fieldPath: .c}]}}}`, []string{
 			`s.properties[a].id: Forbidden: id is not supported`,
 			`s.properties[b].x-kubernetes-validations[0].fieldPath: Invalid value: ".c": must be a valid path`,

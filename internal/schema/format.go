@@ -34,11 +34,6 @@ func (s *Schema) checkedFormat() string {
 	return s.Format
 }
 
-// format is the check of the schema's strings, nil for none.
-func (s *Schema) format() func(string) bool {
-	return stringFormats[undashed(s.checkedFormat())]
-}
-
 // undashed is a format's name as formats are told apart: date-time and datetime
 // are one.
 func undashed(format string) string { return strings.ReplaceAll(format, "-", "") }

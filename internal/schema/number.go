@@ -12,9 +12,9 @@ import (
 func (c *Constraints) number(s *Schema, value any, at *validation.Path) result {
 	r := result{score: 1}
 	bounded := func(n any, name string) bool {
-		text, ok := s.holds(n)
+		ok := s.holds(n, c.formatName)
 		if !ok {
-			r.whole("%s value must be of type %s in %s", name, text, pathText(at))
+			r.whole("%s value must be of type %s in %s", name, s.numberType(c.formatName), pathText(at))
 		}
 		return ok
 	}
@@ -89,35 +89,32 @@ func divides(n, factor float64) bool {
 	return integral(n / factor)
 }
 
-// holds reports whether a number fits the schema's type and format, which it
-// names.
-func (s *Schema) holds(n any) (typ string, ok bool) {
-	var text string
+// holds reports whether a number fits the schema's type and format.
+func (s *Schema) holds(n any, format string) bool {
+	integer := s.Type == "integer" && !s.IntOrString
 	switch n := n.(type) {
 	case int64:
-		text = strconv.FormatInt(n, 10)
+		return !integer || format != "int32" || n == int64(int32(n))
 	case float64:
-		text = strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	format := s.checkedFormat()
-	if s.IntOrString {
-		format = ""
-	}
-	var err error
-	switch {
-	case s.Type == "integer" && !s.IntOrString:
+		if !integer {
+			return format != "float" || !math.IsInf(float64(float32(n)), 0)
+		}
 		bits := 64
 		if format == "int32" {
 			bits = 32
 		}
-		_, err = strconv.ParseInt(text, 10, bits)
-	case format == "float":
-		_, err = strconv.ParseFloat(text, 32)
+		_, err := strconv.ParseInt(strconv.FormatFloat(n, 'f', -1, 64), 10, bits)
+		return err == nil
 	}
-	if format != "" {
-		return s.Type + " with format " + format, err == nil
+	return false
+}
+
+// numberType names the schema's type and format.
+func (s *Schema) numberType(format string) string {
+	if format == "" || s.IntOrString {
+		return s.Type + " (default format)"
 	}
-	return s.Type + " (default format)", err == nil
+	return s.Type + " with format " + format
 }
 
 // The integers that a float64 tells apart from their neighbours.

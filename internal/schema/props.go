@@ -55,7 +55,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 			return nil, err
 		}
 	}
-	s.Constraints, err = p.constraints(s.format(), closed)
+	s.Constraints, err = p.constraints(s.checkedFormat(), closed)
 	return s, err
 }
 
@@ -100,8 +100,9 @@ func (p keywords) unsupported() error {
 	return nil
 }
 
-// constraints reads the value validations, nil for none.
-func (p keywords) constraints(format func(string) bool, closed bool) (*Constraints, error) {
+// constraints reads the value validations, nil for none. The format is "" if it
+// means nothing.
+func (p keywords) constraints(format string, closed bool) (*Constraints, error) {
 	c := Constraints{
 		Enum:             p.list("enum"),
 		Pattern:          p.text("pattern"),
@@ -118,7 +119,8 @@ func (p keywords) constraints(format func(string) bool, closed bool) (*Constrain
 		MaxProperties:    p.integer("maxProperties"),
 		Closed:           closed,
 		Rules:            p.rules(),
-		format:           format,
+		formatName:       format,
+		format:           stringFormats[undashed(format)],
 	}
 	if c.Pattern != "" {
 		c.pattern, _ = regexp.Compile(c.Pattern)
@@ -153,7 +155,7 @@ func (c *Constraints) empty() bool {
 		c.Minimum == nil && c.Maximum == nil && c.MultipleOf == nil &&
 		c.MinItems == nil && c.MaxItems == nil && c.MinProperties == nil && c.MaxProperties == nil &&
 		!c.Closed && c.AllOf == nil && c.AnyOf == nil && c.OneOf == nil && c.Not == nil &&
-		c.Rules == nil && c.format == nil
+		c.Rules == nil && c.formatName == ""
 }
 
 // rules reads x-kubernetes-validations.

@@ -88,9 +88,10 @@ type Constraints struct {
 
 	// pattern is Pattern, nil if that is no regular expression.
 	pattern *regexp.Regexp
-	// format checks strings by the schema's Format, nil for one that means
-	// nothing.
-	format func(string) bool
+	// formatName is the schema's Format, "" for one that means nothing for its
+	// type. format checks strings by it, nil takes any.
+	formatName string
+	format     func(string) bool
 }
 
 // A Rule is a rule in the Common Expression Language about one value. Its JSON is

@@ -34,10 +34,21 @@ type validator struct {
 
 // format is the schema's format as types are compared.
 func (v validator) format(s *Schema) string {
-	if v.written {
+	switch {
+	case v.written:
 		return s.Format
+	case s.Constraints == nil:
+		return ""
 	}
-	return s.checkedFormat()
+	return s.Constraints.formatName
+}
+
+// formatCheck is the check of the schema's strings by its format, nil for none.
+func (v validator) formatCheck(s *Schema, c *Constraints) func(string) bool {
+	if v.written {
+		return stringFormats[undashed(s.Format)]
+	}
+	return c.format
 }
 
 // value checks the value at a path, and passes over what is wrong with it if it
@@ -72,8 +83,10 @@ func (v validator) check(s *Schema, value any, at *validation.Path, was *Pair) r
 	case string:
 		r.merge(c.text(value, at))
 		r.score++
-		if c.format != nil {
-			r.merge(c.formatted(s.Format, value, at))
+		if is := v.formatCheck(s, c); is != nil {
+			if !is(value) {
+				r.mistyped(at, s.Format, value)
+			}
 			r.score++
 		}
 	case int64, float64:
@@ -301,15 +314,6 @@ func (c *Constraints) text(value string, at *validation.Path) result {
 		r.invalid(at, value, "should match '%s, but pattern is invalid'", c.Pattern)
 	case !c.pattern.MatchString(value):
 		r.invalid(at, value, "should match '%s'", c.Pattern)
-	}
-	return r
-}
-
-// formatted checks that a string has a format.
-func (c *Constraints) formatted(format, value string, at *validation.Path) result {
-	var r result
-	if !c.format(value) {
-		r.mistyped(at, format, value)
 	}
 	return r
 }
