@@ -44,7 +44,7 @@ func schemaOf(t testing.TB, text string) *schema.Schema {
 	return s
 }
 
-func texts(list validation.List) []string {
+func errorTexts(list validation.List) []string {
 	var out []string
 	for _, e := range list {
 		out = append(out, e.Error())
@@ -123,7 +123,7 @@ func TestValidate(t *testing.T) {
 			before := object.Copy(value)
 			errs, remaining := NewValidator(schemaOf(t, row.schema)).Validate(nil, value, old, Budget)
 			held, tolerated := errs.Held()
-			require.Equal(t, row.wrong, texts(held))
+			require.Equal(t, row.wrong, errorTexts(held))
 			require.Equal(t, row.warn, tolerated)
 			require.Less(t, remaining, int64(Budget))
 			require.Equal(t, before, value)

@@ -283,6 +283,9 @@ func (d declaration) name(t *Type, name string) *types.Type {
 	case dictionary:
 		return types.NewMapType(types.StringType, d.name(t.element, name+".@elem"))
 	case structure:
+		if t.schema.Name != "" {
+			name = t.schema.Name
+		}
 		members := map[string]*types.Type{}
 		d.types[name] = members
 		for own, m := range t.members {

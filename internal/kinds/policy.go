@@ -15,8 +15,8 @@ import (
 
 func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		expressions := cel.NewAdmission(spec.size("variables") > 0)
-		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
+		expressions := cel.NewPolicy(spec.size("variables") > 0)
+		scope := cel.Sees{Params: spec.has("paramKind"), Authorizer: true}
 		policySpec(spec, expressions, scope)
 		if spec.size("validations")+spec.size("auditAnnotations") == 0 {
 			for _, name := range []string{"validations", "auditAnnotations"} {
@@ -33,8 +33,8 @@ func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 
 func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
-		expressions := cel.NewAdmission(true)
-		scope := cel.AdmissionScope{Params: spec.has("paramKind"), Authorizer: true}
+		expressions := cel.NewPolicy(true)
+		scope := cel.Sees{Params: spec.has("paramKind"), Authorizer: true}
 		policySpec(spec, expressions, scope, mutatedOperations)
 		if spec.size("mutations") == 0 {
 			spec.missing("mutations", "mutations must contain at least one item")
@@ -48,7 +48,7 @@ func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 
 // policySpec checks what policies of both kinds have. The rules are further
 // ones for what the policy matches.
-func policySpec(spec part, expressions *cel.Admission, scope cel.AdmissionScope, rules ...func(part)) {
+func policySpec(spec part, expressions *cel.Policy, scope cel.Sees, rules ...func(part)) {
 	if spec.has("failurePolicy") {
 		spec.oneOf("failurePolicy", "Fail", "Ignore")
 	} else {
@@ -150,7 +150,7 @@ func mutatedOperations(match part) {
 
 // matchConditions checks the expressions that say whether a webhook or a policy
 // is for a request.
-func matchConditions(p part, scope cel.AdmissionScope) {
+func matchConditions(p part, scope cel.Sees) {
 	const most = 64
 	if n := p.size("matchConditions"); n > most {
 		p.note(validation.TooMany(p.at("matchConditions"), n, most))
@@ -160,7 +160,7 @@ func matchConditions(p part, scope cel.AdmissionScope) {
 		if text := strings.TrimSpace(c.text("expression")); text == "" {
 			c.missing("expression", "")
 		} else {
-			c.compiled("expression", text, cel.NewAdmission(false).Check(text, scope, cel.BoolOutcome))
+			c.compiled("expression", text, cel.NewPolicy(false).Check(text, scope, cel.Bool))
 		}
 		c.needsToBe("name", validation.QualifiedName)
 		if c.text("name") != "" {
@@ -178,7 +178,7 @@ func (p part) compiled(name, text string, err error) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func policyVariable(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
+func policyVariable(v part, expressions *cel.Policy, scope cel.Sees) {
 	switch name := v.text("name"); {
 	case blank(name):
 		v.missing("name", "name is not specified")
@@ -188,7 +188,7 @@ func policyVariable(v part, expressions *cel.Admission, scope cel.AdmissionScope
 	if text := v.text("expression"); blank(text) {
 		v.missing("expression", "expression is not specified")
 	} else {
-		v.compiled("expression", text, expressions.Declare(v.text("name"), text, scope))
+		v.compiled("expression", text, expressions.Define(v.text("name"), text, scope))
 	}
 }
 
@@ -204,14 +204,14 @@ func isIdentifier(name string) bool {
 	return identifier().MatchString(name)
 }
 
-func policyValidation(v part, expressions *cel.Admission, scope cel.AdmissionScope) {
+func policyValidation(v part, expressions *cel.Policy, scope cel.Sees) {
 	if text := v.text("expression"); blank(text) {
 		v.missing("expression", "expression is not specified")
 	} else {
-		v.compiled("expression", text, expressions.Check(text, scope, cel.BoolOutcome))
+		v.compiled("expression", text, expressions.Check(text, scope, cel.Bool))
 	}
 	if text := v.text("messageExpression"); notBlank(v, "messageExpression") && text != "" {
-		v.compiled("messageExpression", text, expressions.Check(text, cel.AdmissionScope{Params: scope.Params}, cel.StringOutcome))
+		v.compiled("messageExpression", text, expressions.Check(text, cel.Sees{Params: scope.Params}, cel.String))
 	}
 	if notBlank(v, "message") && strings.ContainsAny(strings.TrimSpace(v.text("message")), "\n\r") {
 		v.invalid("message", "must not contain line breaks")
@@ -231,7 +231,7 @@ func notBlank(p part, name string) bool {
 
 // auditAnnotations checks what a policy adds to the audit log, under keys that
 // have its name before them.
-func auditAnnotations(spec part, policy string, expressions *cel.Admission, scope cel.AdmissionScope) {
+func auditAnnotations(spec part, policy string, expressions *cel.Policy, scope cel.Sees) {
 	const (
 		most    = 20
 		longest = 5 << 10
@@ -250,19 +250,19 @@ func auditAnnotations(spec part, policy string, expressions *cel.Admission, scop
 		case len(expression) > longest:
 			a.missing("valueExpression", fmt.Sprintf("must not exceed %d bytes in length", longest))
 		default:
-			a.compiled("valueExpression", a.text("valueExpression"), expressions.Check(expression, scope, cel.StringOrNullOutcome))
+			a.compiled("valueExpression", a.text("valueExpression"), expressions.Check(expression, scope, cel.String, cel.Null))
 		}
 		seen.unique(a, "key")
 	}
 }
 
-func mutation(m part, expressions *cel.Admission, scope cel.AdmissionScope) {
+func mutation(m part, expressions *cel.Policy, scope cel.Sees) {
 	scope.Patches = true
 	switch typ := m.text("patchType"); typ {
 	case "JSONPatch":
-		mutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.PatchOutcome) })
+		mutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.JSONPatches) })
 	case "ApplyConfiguration":
-		mutationBy(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.ObjectOutcome) })
+		mutationBy(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.Patch) })
 	default:
 		m.needsOneOf("patchType", "ApplyConfiguration", "JSONPatch")
 	}

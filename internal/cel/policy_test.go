@@ -1,0 +1,111 @@
+package cel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// devs lets the group of service accounts named deployer do anything, and others
+// read pods.
+type devs struct{}
+
+func (devs) Authorize(a Access) (bool, string, error) {
+	return a.ServiceAccount.Name == "deployer" || a.Verb == "get" && a.Resource == "pods" || a.Path == "/healthz", "because", nil
+}
+
+func TestPolicy(t *testing.T) {
+	all := Sees{Params: true, Authorizer: true}
+	in := Inputs{
+		Object:          map[string]any{"spec": map[string]any{"replicas": int64(5)}},
+		Params:          map[string]any{"max": int64(3)},
+		Request:         map[string]any{"operation": "CREATE", "userInfo": map[string]any{"username": "alice"}},
+		Namespace:       map[string]any{"metadata": map[string]any{"labels": map[string]any{"env": "prod"}}},
+		Authorizer:      devs{},
+		RequestResource: Access{Resource: "pods"},
+	}
+	for _, row := range []struct{ expression, wrong string }{
+		{"object.spec.replicas <= params.max", "false"},
+		{"variables.over == 2 && variables.over + variables.over == 4", ""},
+		{"oldObject == null && request.operation == 'CREATE' && request.userInfo.username == 'alice'", ""},
+		{"namespaceObject.metadata.labels['env'] == 'prod'", ""},
+		{"authorizer.requestResource.check('get').allowed() && !authorizer.requestResource.check('delete').allowed()", ""},
+		{"authorizer.path('/healthz').check('get').allowed() && authorizer.group('apps').resource('deployments').check('get').reason() == 'because'", ""},
+		{"authorizer.serviceAccount('default', 'deployer').group('').resource('secrets').namespace('x').name('y').check('get').errored() == false", ""},
+		{"authorizer.path('').check('get').allowed()", "expression 'authorizer.path('').check('get').allowed()' resulted in error: path must not be empty"},
+		{"object.nothing == 1", "expression 'object.nothing == 1' resulted in error: no such key: nothing"},
+		{"request.nothing == 1", "compilation failed: ERROR: <input>:1:8: undefined field 'nothing'\n | request.nothing == 1\n | .......^"},
+		{"variables.broken", `expression 'variables.broken' resulted in error: composited variable "broken" fails to evaluate: no such key: none`},
+		{"object.spec.replicas", "must evaluate to bool but got dyn"},
+	} {
+		t.Run(row.expression, func(t *testing.T) {
+			p := NewPolicy(true)
+			require.NoError(t, p.Define("over", "object.spec.replicas - params.max", all))
+			require.NoError(t, p.Define("broken", "object.none == 1", all))
+			program, err := p.Compile(row.expression, all, Bool)
+			if err != nil {
+				require.EqualError(t, err, row.wrong)
+				return
+			}
+			e := p.Evaluate(in, Budget)
+			v, err := e.Run(program)
+			switch row.wrong {
+			case "":
+				require.NoError(t, err)
+				require.Equal(t, true, v.Value())
+			case "false":
+				require.Equal(t, false, v.Value())
+			default:
+				require.EqualError(t, err, row.wrong)
+			}
+			require.Less(t, e.Remaining(), int64(Budget))
+		})
+	}
+}
+
+func TestPolicyBudget(t *testing.T) {
+	p := NewPolicy(false)
+	program, err := p.Compile("authorizer.requestResource.check('get').allowed()", Sees{Authorizer: true}, Bool)
+	require.NoError(t, err)
+	e := p.Evaluate(Inputs{Authorizer: devs{}}, checkCost+10)
+	_, err = e.Run(program)
+	require.NoError(t, err)
+	_, err = e.Run(program)
+	require.ErrorIs(t, err, ErrBudget)
+	require.Negative(t, e.Remaining())
+}
+
+func TestPatches(t *testing.T) {
+	sees := Sees{Patches: true}
+	object := map[string]any{"metadata": map[string]any{"name": "a/b"}}
+	for _, row := range []struct {
+		name, expression string
+		apply            bool
+		want             any
+		wrong            string
+	}{
+		{"apply configuration", `Object{spec: Object.spec{replicas: 3, names: [object.metadata.name]}}`, true, map[string]any{"spec": map[string]any{"replicas": int64(3), "names": []any{"a/b"}}}, ""},
+		{"misplaced type", `Object{spec: Object.status{replicas: 3}}`, true, nil, `unexpected type name "Object.status", expected "Object.spec", which matches field name path from root Object type`},
+		{"JSON patch", `[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey(object.metadata.name), value: "x"}]`, false, []any{map[string]any{"op": "add", "path": "/metadata/labels/a~1b", "value": "x"}}, ""},
+		{"JSON patch of an object", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, []any{map[string]any{"op": "add", "path": "/spec", "value": map[string]any{"a": map[string]any{"b": 1.5}}}}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := NewPolicy(true)
+			result := JSONPatches
+			if row.apply {
+				result = Patch
+			}
+			program, err := p.Compile(row.expression, sees, result)
+			require.NoError(t, err)
+			v, err := p.Evaluate(Inputs{Object: object}, Budget).Run(program)
+			require.NoError(t, err)
+			got, err := Generic(v)
+			if row.wrong != "" {
+				require.EqualError(t, err, row.wrong)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, row.want, got)
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package cel
+
+import (
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestPolicyTypes(t *testing.T) {
+	bools, anything := []*types.Type{Bool}, []*types.Type{Any}
+	all := Sees{Params: true, Authorizer: true, Patches: true}
+	for _, row := range []struct {
+		name, text string
+		scope      Sees
+		results    []*types.Type
+		want       string
+	}{
+		{"object", "object.spec.replicas > 1 && oldObject == null", Sees{}, bools, ""},
+		{"request", "request.userInfo.groups.exists(g, g == 'a') && request.kind.group == ''", Sees{}, bools, ""},
+		{"namespace", "namespaceObject.metadata.labels['a'] == 'b'", Sees{}, bools, ""},
+		{"no member", "namespaceObject.metadata.managedFields", Sees{}, anything, "compilation failed: ERROR: <input>:1:25: undefined field 'managedFields'\n | namespaceObject.metadata.managedFields\n | ........................^"},
+		{"parameters", "params.a", all, anything, ""},
+		{"no parameters", "params.a", Sees{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.a\n | ^"},
+		{"authorizer", "authorizer.requestResource.check('get').allowed()", all, bools, ""},
+		{"no authorizer", "authorizer.path('/')", Sees{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n | authorizer.path('/')\n | ^"},
+		{"no boolean", "1", Sees{}, bools, "must evaluate to bool but got int"},
+		{"neither", "1", Sees{}, []*types.Type{String, Null}, "must evaluate to one of [string null_type] but got int"},
+		{"null", "null", Sees{}, []*types.Type{String, Null}, ""},
+		{"apply", "Object{spec: Object.spec{replicas: 1}}", all, []*types.Type{Patch}, ""},
+		{"patch", "[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/c'), value: 1}]", all, []*types.Type{JSONPatches}, ""},
+		{"patch of another kind", "[JSONPatch{op: 1}]", all, []*types.Type{JSONPatches}, "compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'\n | [JSONPatch{op: 1}]\n | .............^"},
+		{"no patches", "Object{}", Sees{}, anything, "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{}\n | ......^"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := NewPolicy(false).Compile(row.text, row.scope, row.results...)
+			if row.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, row.want)
+			}
+		})
+	}
+}
+
+func TestPolicyVariables(t *testing.T) {
+	a := NewPolicy(true)
+	assert.NoError(t, a.Define("n", "1", Sees{}))
+	assert.NoError(t, a.Define("m", "variables.n + 1", Sees{}))
+	assert.Error(t, a.Define("wrong", "nope", Sees{}))
+	_, err := a.Compile("variables.m > 1 && variables.wrong", Sees{}, Bool)
+	assert.NoError(t, err)
+	_, err = a.Compile("variables.m == 'a'", Sees{}, Bool)
+	assert.ErrorContains(t, err, "found no matching overload for '_==_'")
+	_, err = a.Compile("variables.later", Sees{}, Any)
+	assert.ErrorContains(t, err, "undefined field 'later'")
+}
+
+func TestCheckDeviceSelector(t *testing.T) {
+	for text, want := range map[string]string{
+		"device.driver == 'a' && device.attributes['a'].b":                                   "",
+		"device.attributes['a'].b":                                                           "",
+		"device.capacity['a'].b.compareTo(quantity('1')) > 0":                                "",
+		"cel.bind(a, device.attributes['a'], a.b && a.c) || device.allowMultipleAllocations": "",
+		"device.driver": "must evaluate to bool or the unknown type, not string",
+		"nope":          "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^",
+	} {
+		t.Run(text, func(t *testing.T) {
+			err := CheckDeviceSelector(text)
+			if want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, want)
+			}
+		})
+	}
+}
