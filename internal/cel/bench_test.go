@@ -1,0 +1,23 @@
+package cel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// BenchmarkValidate evaluates the rules of an object. Their compilation is not
+// counted.
+func BenchmarkValidate(b *testing.B) {
+	for _, n := range []int{1, 20} {
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			rules := strings.TrimSuffix(strings.Repeat(`{rule: "self.low <= self.high && self.name.startsWith('a')"},`, n), ",")
+			v := NewValidator(schemaOf(b, `{type: object, properties: {spec: {type: object, x-kubernetes-validations: [`+rules+`], properties: {low: {type: integer}, high: {type: integer}, name: {type: string}}}}}`))
+			obj := read(b, `{spec: {low: 1, high: 2, name: abc}}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				v.Validate(nil, obj, nil, Budget)
+			}
+		})
+	}
+}
