@@ -84,9 +84,7 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	}
 	r.stamp(obj, nil)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
-	if !t.AnyFinalizer {
-		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
-	}
+	errs = append(errs, r.finalizerNames(meta)...)
 	if t.Validate != nil {
 		errs = append(errs, t.Validate(obj, nil)...)
 	}
@@ -106,6 +104,15 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 		t.Complete(obj)
 	}
 	return nil
+}
+
+// finalizerNames checks that finalizers are standard or qualified, where the
+// type wants that.
+func (r *request) finalizerNames(meta map[string]any) validation.List {
+	if r.typ.AnyFinalizer {
+		return nil
+	}
+	return validation.FinalizerNames(meta, metadataPath)
 }
 
 // stamp writes into obj what its type takes from the request.
@@ -163,10 +170,13 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 	}
 	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
-	// The type's own validation looks at metadata again.
-	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
-	if !t.AnyFinalizer {
-		errs = append(errs, validation.FinalizerNames(meta, metadataPath)...)
+	if t.Meta != resource.MetaOnce {
+		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+		errs = append(errs, r.finalizerNames(meta)...)
+	}
+	if t.Meta == resource.MetaAsNew && mode == writeObject {
+		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
+		errs = append(errs, r.finalizerNames(meta)...)
 	}
 	switch {
 	case (mode == writeObject || mode == writeScale) && t.Validate != nil:

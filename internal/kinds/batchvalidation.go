@@ -28,8 +28,7 @@ const (
 
 func validateJob(obj, old map[string]any) validation.List {
 	selectors := validation.LabelSelectorOptions{InvalidValues: brokenSelector(old, "spec", "selector")}
-	errs := metaAnew(obj, old, true, validation.SubdomainName)
-	errs = append(errs, generatedSelector(obj, old)...)
+	errs := generatedSelector(obj, old)
 	spec := func(p part) { wholeJobSpec(p, selectors) }
 	errs = append(errs, mistakes(object.Map(obj, "spec"), specPath, spec)...)
 	errs = append(errs, indexedHostNames(obj)...)

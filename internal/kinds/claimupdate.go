@@ -15,7 +15,7 @@ func validateClaim(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, spec)
 	}
-	return mistakes(obj, nil, metadataAgain(true, validation.SubdomainName), spec, claimUpdate(old))
+	return mistakes(obj, nil, spec, claimUpdate(old))
 }
 
 // claimUpdate returns the rule of what may become of a claim.

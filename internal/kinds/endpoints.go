@@ -18,7 +18,7 @@ func validateEndpoints(obj, old map[string]any) validation.List {
 	if validation.Equal(obj["subsets"], old["subsets"]) {
 		errs = nil // what was once valid may stay
 	}
-	return append(mistakes(obj, nil, metadataAgain(true, validation.SubdomainName)), errs...)
+	return errs
 }
 
 func endpointSubsets(p part) {

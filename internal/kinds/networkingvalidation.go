@@ -163,8 +163,7 @@ const ingressClass = "kubernetes.io/ingress.class"
 
 func validateIngress(obj, old map[string]any) validation.List {
 	rules := ingressRules{anySecretName: hasBadSecretName(old), anyWildcardRule: hasBadWildcardRule(old)}
-	errs := append(metaAnew(obj, old, true, validation.SubdomainName),
-		mistakes(object.Map(obj, "spec"), specPath, rules.spec)...)
+	errs := mistakes(object.Map(obj, "spec"), specPath, rules.spec)
 	if old != nil {
 		return errs
 	}
@@ -372,8 +371,7 @@ func warnIngressStatus(obj, _ map[string]any) []string {
 func validateIngressClass(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if old != nil {
-		errs = append(validation.ImmutableField(object.String(obj, "spec", "controller"), object.String(old, "spec", "controller"), specPath.Child("controller")),
-			metaAnew(obj, old, false, validation.SubdomainName)...)
+		errs = validation.ImmutableField(object.String(obj, "spec", "controller"), object.String(old, "spec", "controller"), specPath.Child("controller"))
 	}
 	return append(errs, mistakes(object.Map(obj, "spec"), specPath, ingressClassSpec)...)
 }
@@ -411,7 +409,7 @@ func ingressParameters(p part) {
 }
 
 func validateIPAddress(obj, old map[string]any) validation.List {
-	errs := append(metaAnew(obj, old, false, validation.IPAddressName), mistakes(object.Map(obj, "spec"), specPath, ipAddressSpec)...)
+	errs := mistakes(object.Map(obj, "spec"), specPath, ipAddressSpec)
 	if old != nil {
 		errs = append(errs, validation.ImmutableField(parentOf(obj), parentOf(old), specPath.Child("parentRef"))...)
 	}
@@ -489,7 +487,7 @@ const (
 var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 
 func validateEndpointSlice(obj, old map[string]any) validation.List {
-	errs := append(metaAnew(obj, old, true, validation.SubdomainName), mistakes(obj, nil, endpointSlice)...)
+	errs := mistakes(obj, nil, endpointSlice)
 	// What is wrong with endpoints is no concern of an update that leaves them.
 	if old == nil || !object.Equal(obj["endpoints"], old["endpoints"]) {
 		errs = append(errs, mistakes(obj, nil, sliceEndpoints)...)

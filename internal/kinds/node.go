@@ -13,7 +13,7 @@ func validateNode(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, node)
 	}
-	return mistakes(obj, nil, metadataAgain(false, validation.SubdomainName), node, nodeUpdate(old))
+	return mistakes(obj, nil, node, nodeUpdate(old))
 }
 
 func validateNodeStatus(obj, old map[string]any) validation.List {

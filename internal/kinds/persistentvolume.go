@@ -14,8 +14,7 @@ func validatePersistentVolume(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, persistentVolume(nil), mountOptions)
 	}
-	again := metadataAgain(false, validation.SubdomainName)
-	return mistakes(obj, nil, persistentVolume(old), mountOptions, again, persistentVolume(old), persistentVolumeUpdate(old))
+	return mistakes(obj, nil, persistentVolume(old), mountOptions, persistentVolume(old), persistentVolumeUpdate(old))
 }
 
 // persistentVolume returns the rule of a volume's specification.

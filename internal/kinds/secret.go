@@ -21,14 +21,14 @@ func validateSecret(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, secret)
 	}
-	return mistakes(obj, nil, secretUpdate(old), metadataAgain(true, validation.SubdomainName), secret)
+	return mistakes(obj, nil, secretUpdate(old), secret)
 }
 
 func validateConfigMap(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, configMap)
 	}
-	return mistakes(obj, nil, sealed(old, "data", "binaryData"), metadataAgain(true, validation.SubdomainName), configMap)
+	return mistakes(obj, nil, sealed(old, "data", "binaryData"), configMap)
 }
 
 func secretUpdate(old map[string]any) func(part) {
@@ -174,13 +174,4 @@ func warnSecret(obj, _ map[string]any) []string {
 		return []string{err.Error()}
 	}
 	return nil
-}
-
-// validateServiceAccount checks nothing but metadata, and that on an update
-// twice.
-func validateServiceAccount(obj, old map[string]any) validation.List {
-	if old == nil {
-		return nil
-	}
-	return mistakes(obj, nil, metadataAgain(true, validation.SubdomainName))
 }

@@ -24,7 +24,7 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, storageClass)
 	}
-	return mistakes(obj, nil, metadataAgain(false, validation.SubdomainName), storageClass, func(p part) {
+	return mistakes(obj, nil, storageClass, func(p part) {
 		p.immutable("parameters", "{}s", old)
 		p.immutable("provisioner", "s", old)
 		p.immutable("reclaimPolicy", "*s", old)
@@ -136,7 +136,7 @@ func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
 				p.forbid(name, "updates to "+name+" are forbidden.")
 			}
 		}
-	}, metadataAgain(false, validation.SubdomainName), class)
+	}, class)
 }
 
 func validateVolumeAttachment(obj, old map[string]any) validation.List {
@@ -307,7 +307,7 @@ func validateCSIStorageCapacity(obj, old map[string]any) validation.List {
 	if old == nil {
 		return mistakes(obj, nil, capacity)
 	}
-	return mistakes(obj, nil, metadataAgain(true, validation.SubdomainName), capacity, func(p part) {
+	return mistakes(obj, nil, capacity, func(p part) {
 		p.immutable("nodeTopology", "*metav1.LabelSelector", old)
 		p.immutable("storageClassName", "s", old)
 	})

@@ -291,16 +291,6 @@ func (n names) unique(p part, name string) bool {
 	return true
 }
 
-// metadataAgain returns the rule of kinds that check the metadata of an update
-// like that of a creation too: its mistakes have one more cause.
-func metadataAgain(namespaced bool, name validation.NameFunc) func(part) {
-	return func(p part) {
-		meta := p.within("metadata")
-		p.add(validation.ObjectMeta(meta.obj, namespaced, name, meta.path))
-		p.add(validation.FinalizerNames(meta.obj, meta.path))
-	}
-}
-
 // immutable checks that a member is as it was, which is quoted as a Go type.
 func (p part) immutable(name, typ string, old map[string]any) {
 	if !validation.Equal(p.obj[name], old[name]) {

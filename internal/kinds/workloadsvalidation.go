@@ -12,18 +12,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// metaAnew checks the metadata of an update by the rules of a creation, as some
-// kinds do beside what every update is checked for. On a creation it was done.
-func metaAnew(obj, old map[string]any, namespaced bool, name validation.NameFunc) validation.List {
-	if old == nil {
-		return nil
-	}
-	meta, path := object.Meta(obj), validation.NewPath("metadata")
-	return append(validation.ObjectMeta(meta, namespaced, name, path), validation.FinalizerNames(meta, path)...)
-}
-
 func validateControllerRevision(obj, old map[string]any) validation.List {
-	errs := append(metaAnew(obj, old, true, validation.SubdomainName), mistakes(obj, nil, func(p part) { p.notNegative("revision") })...)
+	errs := mistakes(obj, nil, func(p part) { p.notNegative("revision") })
 	path := validation.NewPath("data")
 	if old != nil {
 		return append(errs, validation.ImmutableField(obj["data"], old["data"], path)...)

@@ -105,6 +105,9 @@ type Strategy struct {
 	// Scale is the scale subresource; nil where there is none.
 	Scale *Scale
 
+	// Meta is what the type's own rules check in the metadata of an update.
+	Meta MetaChecks
+
 	// Validate checks what the type alone knows of; metadata is checked for
 	// every type. On a creation old is nil.
 	Validate func(obj, old map[string]any) validation.List
@@ -152,6 +155,20 @@ type Part struct {
 	// come to own them.
 	Reset []string
 }
+
+// A MetaChecks is what a type's own rules check in the metadata of an update,
+// beside the checks that every update undergoes: a client is told of a mistake
+// as often as it is found.
+type MetaChecks int
+
+const (
+	// MetaAsUpdate checks what may become of the old metadata.
+	MetaAsUpdate MetaChecks = iota
+	// MetaAsNew checks the new metadata like that of a new object, too.
+	MetaAsNew
+	// MetaOnce checks nothing.
+	MetaOnce
+)
 
 // A Write is a write of an object, not of a subresource, as admission sees it.
 type Write struct {
