@@ -1,10 +1,8 @@
 package fakeapi_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -30,28 +28,9 @@ const (
 	widget          = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1,"extra":true}}`
 )
 
-// ask makes a request and returns the code and the decoded body of its answer.
-func ask(t *testing.T, srv *fakeapi.Server, method, path, body string) (int, map[string]any) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		r.Header.Set("Content-Type", "application/merge-patch+json")
-	}
-	resp, err := srv.Client().Do(r)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	var out map[string]any
-	_ = json.Unmarshal(b, &out) // not all answers are JSON
-	return resp.StatusCode, out
-}
-
 func code(t *testing.T, srv *fakeapi.Server, method, path, body string) int {
 	t.Helper()
-	c, _ := ask(t, srv, method, path, body)
+	c, _ := do(t, srv, method, path, body)
 	return c
 }
 
@@ -60,10 +39,10 @@ func TestCustomResource(t *testing.T) {
 	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", `"size":{"type":"integer"}`)))
 
-	c, obj := ask(t, srv, "POST", widgetsPath, widget)
+	c, obj := do(t, srv, "POST", widgetsPath, widget)
 	require.Equal(t, 201, c, "%v", obj)
 	assert.Equal(t, map[string]any{"size": 1.0}, obj["spec"], "pruned")
-	c, obj = ask(t, srv, "PATCH", widgetsPath+"/w", `{"spec":{"size":"big"}}`)
+	c, obj = do(t, srv, "PATCH", widgetsPath+"/w", `{"spec":{"size":"big"}}`)
 	assert.Equal(t, 422, c, "%v", obj)
 
 	all, err := srv.List("wd")
@@ -74,16 +53,16 @@ func TestCustomResource(t *testing.T) {
 	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""))
 	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
-	c, obj = ask(t, srv, "GET", widgetsPath, "")
+	c, obj = do(t, srv, "GET", widgetsPath, "")
 	assert.Equal(t, 200, c)
 	assert.Empty(t, obj["items"], "instances went with their definition")
 }
 
 func TestCustomResourceStatus(t *testing.T) {
 	srv := fakeapi.Start(t)
-	_, created := ask(t, srv, "POST", definitionsPath, widgets("v1", ""))
+	_, created := do(t, srv, "POST", definitionsPath, widgets("v1", ""))
 	assert.Nil(t, created["status"].(map[string]any)["conditions"], "the answer is of the moment of creation")
-	_, obj := ask(t, srv, "GET", definitionsPath+"/widgets.example.com", "")
+	_, obj := do(t, srv, "GET", definitionsPath+"/widgets.example.com", "")
 	status := obj["status"].(map[string]any)
 	assert.Equal(t, map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": []any{"wd"}}, status["acceptedNames"])
 	assert.Equal(t, []any{"v1"}, status["storedVersions"])
@@ -149,7 +128,7 @@ func TestCustomResourceTerminating(t *testing.T) {
 	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","finalizers":["example.com/hold"]}}`))
 	require.Equal(t, 200, code(t, srv, "DELETE", definitionsPath+"/widgets.example.com", ""))
 	assert.Equal(t, 200, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "still there")
-	c, obj := ask(t, srv, "POST", widgetsPath, strings.ReplaceAll(widget, `"w"`, `"other"`))
+	c, obj := do(t, srv, "POST", widgetsPath, strings.ReplaceAll(widget, `"w"`, `"other"`))
 	assert.Equal(t, 403, c, "%v", obj)
 	require.Equal(t, 200, code(t, srv, "PATCH", widgetsPath+"/w", `{"metadata":{"finalizers":null}}`))
 	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "gone with the last instance")

@@ -93,7 +93,8 @@ func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, e
 	return out, nil
 }
 
-// do makes a request with a JSON body, if any, and returns the answer decoded.
+// do makes a request with a JSON body, if any, which is a merge patch where the
+// method is PATCH, and returns the answer decoded.
 func do(t testing.TB, srv *fakeapi.Server, method, path, body string) (int, fakeapi.Object) {
 	t.Helper()
 	return doWith(t, srv.Client(), method, srv.URL+path, body)
@@ -103,7 +104,10 @@ func doWith(t testing.TB, client *http.Client, method, url, body string) (int, f
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
-	if body != "" {
+	switch {
+	case method == http.MethodPatch:
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	case body != "":
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := client.Do(req)

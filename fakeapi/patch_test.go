@@ -87,7 +87,7 @@ func TestPatchedKindOfCustomResource(t *testing.T) {
 		{"no group version", `{"apiVersion":"a/b/c"}`, 422, "unexpected GroupVersion string: a/b/c"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, obj := ask(t, srv, "PATCH", widgetsPath+"/w", tt.body)
+			code, obj := do(t, srv, "PATCH", widgetsPath+"/w", tt.body)
 			assert.Equal(t, tt.code, code)
 			assert.Contains(t, obj["message"], tt.message)
 		})
