@@ -303,7 +303,7 @@ func jobSpecUpdate(p part, old map[string]any) {
 	indexed := p.text("completionMode") == "Indexed"
 	switch {
 	case !indexed:
-		p.keeps(was, "completions")
+		p.unchanged(was.obj, "completions")
 	case p.has("completions") && p.obj["completions"] != was.obj["completions"] && p.integer("completions") != p.integer("parallelism"):
 		p.invalid("completions", "can only be modified in tandem with spec.parallelism")
 	}
@@ -312,20 +312,9 @@ func jobSpecUpdate(p part, old map[string]any) {
 	if p.text("completionMode") != was.text("completionMode") {
 		p.invalidEnum("completionMode", "field is immutable")
 	}
-	p.keepsTyped(was, "podFailurePolicy", "*batch.PodFailurePolicy")
-	p.keeps(was, "backoffLimitPerIndex")
-	p.keeps(was, "managedBy")
-	p.keepsTyped(was, "successPolicy", "*batch.SuccessPolicy")
-}
-
-// keeps checks that a member is what it was.
-func (p part) keeps(was part, name string) {
-	p.add(validation.ImmutableField(p.obj[name], was.obj[name], p.at(name)))
-}
-
-// keepsTyped is keeps for a member that messages print as a Go type.
-func (p part) keepsTyped(was part, name, typ string) {
-	p.add(validation.ImmutableField(internal(typ, p.obj[name]), internal(typ, was.obj[name]), p.at(name)))
+	p.immutable("podFailurePolicy", "*batch.PodFailurePolicy", was.obj)
+	p.unchanged(was.obj, "backoffLimitPerIndex", "managedBy")
+	p.immutable("successPolicy", "*batch.SuccessPolicy", was.obj)
 }
 
 // jobTemplateUpdate lets the template of a suspended Job that has no pods
