@@ -198,6 +198,7 @@ func (r *request) resolve() error {
 		return status.NoResource()
 	}
 	if r.verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
+		r.warnOfKind()
 		return status.MethodNotSupported(r.groupResource(), "watch")
 	}
 	if !r.routed() {
