@@ -16,43 +16,43 @@ func TestValidateJob(t *testing.T) {
 	failure := func(rule string) string {
 		return `{"spec":{"podFailurePolicy":{"rules":[` + rule + `]}}}`
 	}
-	testRulings(t, name, base, []ruling{
-		{"numbers", `{"spec":{"parallelism":-1,"backoffLimit":-2}}`, []string{
-			`spec.parallelism: Invalid value: -1: must be greater than or equal to 0`, `spec.backoffLimit: Invalid value: -2: must be greater than or equal to 0`}},
-		{"restart policy", `{"spec":{"template":{"spec":{"restartPolicy":"Always"}}}}`, []string{
-			`spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`}},
-		{"own label", `{"spec":{"template":{"metadata":{"labels":{"job-name":"b"}}}}}`, []string{
-			`spec.template.metadata.labels[job-name]: Invalid value: {"a":"b","batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"a","controller-uid":"u","job-name":"b"}: must be 'a'`}},
-		{"own selector", `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`, []string{
-			"spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\",\"batch.kubernetes.io/controller-uid\":\"u\"}}: `selector` not auto-generated"}},
-		{"manual selector", `{"spec":{"manualSelector":true}}`, []string{`spec.selector: Required value`,
-			"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`"}},
-		{"mode", `{"spec":{"completionMode":"X"}}`, []string{`spec.completionMode: Unsupported value: "X": supported values: "NonIndexed", "Indexed"`}},
-		{"indexes without completions", `{"spec":{"completionMode":"Indexed","parallelism":1,"successPolicy":{"rules":[{"succeededCount":1}]}}}`, []string{
+	testVariants(t, name, base, []variant{
+		{"numbers", `{"spec":{"parallelism":-1,"backoffLimit":-2}}`, all(
+			`spec.parallelism: Invalid value: -1: must be greater than or equal to 0`, `spec.backoffLimit: Invalid value: -2: must be greater than or equal to 0`)},
+		{"restart policy", `{"spec":{"template":{"spec":{"restartPolicy":"Always"}}}}`,
+			`spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
+		{"own label", `{"spec":{"template":{"metadata":{"labels":{"job-name":"b"}}}}}`,
+			`spec.template.metadata.labels[job-name]: Invalid value: {"a":"b","batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"a","controller-uid":"u","job-name":"b"}: must be 'a'`},
+		{"own selector", `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`,
+			"spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\",\"batch.kubernetes.io/controller-uid\":\"u\"}}: `selector` not auto-generated"},
+		{"manual selector", `{"spec":{"manualSelector":true}}`, all(`spec.selector: Required value`,
+			"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")},
+		{"mode", `{"spec":{"completionMode":"X"}}`, `spec.completionMode: Unsupported value: "X": supported values: "NonIndexed", "Indexed"`},
+		{"indexes without completions", `{"spec":{"completionMode":"Indexed","parallelism":1,"successPolicy":{"rules":[{"succeededCount":1}]}}}`, all(
 			`spec.completions: Required value: when completion mode is Indexed`,
-			`spec.successPolicy.rules[0].succeededCount: Invalid value: 1: must be less than or equal to 0 (the number of specified completions)`}},
-		{"limits of indexes", indexed(`,"maxFailedIndexes":5,"parallelism":100001`), []string{
+			`spec.successPolicy.rules[0].succeededCount: Invalid value: 1: must be less than or equal to 0 (the number of specified completions)`)},
+		{"limits of indexes", indexed(`,"maxFailedIndexes":5,"parallelism":100001`), all(
 			`spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified`,
 			`spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed`,
-			`spec.maxFailedIndexes: Invalid value: 5: must be less than or equal to completions`}},
-		{"many completions", `{"spec":{"completionMode":"Indexed","completions":100001,"backoffLimitPerIndex":1,"parallelism":10001}}`, []string{
+			`spec.maxFailedIndexes: Invalid value: 5: must be less than or equal to completions`)},
+		{"many completions", `{"spec":{"completionMode":"Indexed","completions":100001,"backoffLimitPerIndex":1,"parallelism":10001}}`, all(
 			`spec.maxFailedIndexes: Required value: must be specified when completions is above 100000`,
-			`spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index`}},
-		{"limits without indexes", `{"spec":{"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[{"succeededCount":1}]}}}`, []string{
+			`spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index`)},
+		{"limits without indexes", `{"spec":{"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[{"succeededCount":1}]}}}`, all(
 			`spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode`,
 			`spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode`,
-			`spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":1}]}: requires indexed completion mode`}},
-		{"no success rules", indexed(`,"successPolicy":{"rules":[]}`), []string{
-			`spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified`}},
-		{"success rules", indexed(`,"successPolicy":{"rules":[{},{"succeededIndexes":"0-4"},{"succeededIndexes":"1,1"},{"succeededIndexes":"0,2-3","succeededCount":4}]}`), []string{
+			`spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":1}]}: requires indexed completion mode`)},
+		{"no success rules", indexed(`,"successPolicy":{"rules":[]}`),
+			`spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified`},
+		{"success rules", indexed(`,"successPolicy":{"rules":[{},{"succeededIndexes":"0-4"},{"succeededIndexes":"1,1"},{"succeededIndexes":"0,2-3","succeededCount":4}]}`), all(
 			`spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified`,
 			`spec.successPolicy.rules[1].succeededIndexes: Invalid value: "0-4": error parsing succeededIndexes: too large index: "4"`,
 			`spec.successPolicy.rules[2].succeededIndexes: Invalid value: "1,1": error parsing succeededIndexes: non-increasing order, previous: 1, current: 1`,
-			`spec.successPolicy.rules[3].succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of indexes in the specified succeededIndexes field)`}},
-		{"failure rule without a pattern", failure(`{"action":"FailIndex"}`), []string{
+			`spec.successPolicy.rules[3].succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of indexes in the specified succeededIndexes field)`)},
+		{"failure rule without a pattern", failure(`{"action":"FailIndex"}`), all(
 			`spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set`,
-			`spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required`}},
-		{"failure rule", failure(`{"action":"","onExitCodes":{"containerName":"x","operator":"In","values":[2,0,2]},"onPodConditions":[{"type":"a b","status":"Maybe"}]}`), []string{
+			`spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required`)},
+		{"failure rule", failure(`{"action":"","onExitCodes":{"containerName":"x","operator":"In","values":[2,0,2]},"onPodConditions":[{"type":"a b","status":"Maybe"}]}`), all(
 			`spec.podFailurePolicy.rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]`,
 			`spec.podFailurePolicy.rules[0].onExitCodes.containerName: Invalid value: "x": must be one of the container or initContainer names in the pod template`,
 			`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In operator`,
@@ -60,25 +60,25 @@ func TestValidateJob(t *testing.T) {
 			`spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [2,0,2]: must be ordered`,
 			`spec.podFailurePolicy.rules[0].onPodConditions[0].type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 			`spec.podFailurePolicy.rules[0].onPodConditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"`,
-			`spec.podFailurePolicy.rules[0]: Invalid value: specifying both OnExitCodes and OnPodConditions is not supported`}},
-		{"replacement", `{"spec":{"podReplacementPolicy":"X"}}`, []string{
-			`spec.podReplacementPolicy: Unsupported value: "X": supported values: "Failed", "TerminatingOrFailed"`}},
-		{"manager", `{"spec":{"managedBy":"me"}}`, []string{`spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")`}},
+			`spec.podFailurePolicy.rules[0]: Invalid value: specifying both OnExitCodes and OnPodConditions is not supported`)},
+		{"replacement", `{"spec":{"podReplacementPolicy":"X"}}`,
+			`spec.podReplacementPolicy: Unsupported value: "X": supported values: "Failed", "TerminatingOrFailed"`},
+		{"manager", `{"spec":{"managedBy":"me"}}`, `spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")`},
 	})
 	own := `,"template":{"metadata":{"labels":{"job-name":"a","controller-uid":"u","batch.kubernetes.io/job-name":"a","batch.kubernetes.io/controller-uid":"u"}}},"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}}`
 	owned := func(base, more string) string { return patched(t, base, `{"spec":{"suspend":false`+own+more+`}}`) }
-	testUpdateRulings(t, name, owned(base, `,"completions":2,"parallelism":2`), []ruling{
-		{"completions", `{"spec":{"completions":3}}`, []string{`spec.completions: Invalid value: 3: field is immutable`}},
-		{"mode and limit", `{"spec":{"completionMode":"Indexed","backoffLimitPerIndex":1}}`, []string{
-			`spec.completionMode: Invalid value: "Indexed": field is immutable`, `spec.backoffLimitPerIndex: Invalid value: 1: field is immutable`}},
-		{"parallelism", `{"spec":{"parallelism":5,"suspend":true}}`, nil},
+	testUpdatedVariants(t, name, owned(base, `,"completions":2,"parallelism":2`), []variant{
+		{"completions", `{"spec":{"completions":3}}`, `spec.completions: Invalid value: 3: field is immutable`},
+		{"mode and limit", `{"spec":{"completionMode":"Indexed","backoffLimitPerIndex":1}}`, all(
+			`spec.completionMode: Invalid value: "Indexed": field is immutable`, `spec.backoffLimitPerIndex: Invalid value: 1: field is immutable`)},
+		{"parallelism", `{"spec":{"parallelism":5,"suspend":true}}`, ""},
 	})
-	testUpdateRulings(t, name, owned(base, `,"completionMode":"Indexed","completions":2,"parallelism":2`), []ruling{
-		{"completions of indexes", `{"spec":{"completions":3}}`, []string{`spec.completions: Invalid value: 3: can only be modified in tandem with spec.parallelism`}},
-		{"both", `{"spec":{"completions":3,"parallelism":3}}`, nil},
+	testUpdatedVariants(t, name, owned(base, `,"completionMode":"Indexed","completions":2,"parallelism":2`), []variant{
+		{"completions of indexes", `{"spec":{"completions":3}}`, `spec.completions: Invalid value: 3: can only be modified in tandem with spec.parallelism`},
+		{"both", `{"spec":{"completions":3,"parallelism":3}}`, ""},
 	})
-	testUpdateRulings(t, name, owned(patched(t, base, `{"spec":{"suspend":true}}`), `,"suspend":true`), []ruling{
-		{"directives of an idle job", `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"affinity":{"nodeAffinity":{}},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}]}}}}`, nil},
+	testUpdatedVariants(t, name, owned(patched(t, base, `{"spec":{"suspend":true}}`), `,"suspend":true`), []variant{
+		{"directives of an idle job", `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"affinity":{"nodeAffinity":{}},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}]}}}}`, ""},
 	})
 }
 
@@ -110,40 +110,40 @@ func TestValidateJobStatus(t *testing.T) {
 		return list + `]}}`
 	}
 	const base = `{"spec":{"completions":4,"completionMode":"Indexed"},"status":{}}`
-	testStatusRulings(t, "jobs.batch", base, []ruling{
-		{"counters", `{"status":{"active":-1,"ready":1}}`, []string{
-			`status.active: Invalid value: -1: must be greater than or equal to 0`, `status.ready: Invalid value: 1: cannot set more ready pods than active`}},
-		{"uncounted", `{"status":{"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}}}`, []string{
-			`status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty`, `status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`}},
-		{"complete alone", condition("Complete"), []string{
+	testStatusVariants(t, "jobs.batch", base, []variant{
+		{"counters", `{"status":{"active":-1,"ready":1}}`, all(
+			`status.active: Invalid value: -1: must be greater than or equal to 0`, `status.ready: Invalid value: 1: cannot set more ready pods than active`)},
+		{"uncounted", `{"status":{"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}}}`, all(
+			`status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty`, `status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`)},
+		{"complete alone", condition("Complete"), all(
 			`status.completionTime: Required value: completionTime is required for Complete jobs`,
-			`status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition`}},
-		{"failed alone", condition("Failed"), []string{
-			`status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition`}},
-		{"failed and met", condition("Failed", "FailureTarget", "SuccessCriteriaMet"), []string{
+			`status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition`)},
+		{"failed alone", condition("Failed"),
+			`status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition`},
+		{"failed and met", condition("Failed", "FailureTarget", "SuccessCriteriaMet"), all(
 			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions`,
-			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions`}},
-		{"finished with pods", `{"status":{"active":1,"terminating":1,"uncountedTerminatedPods":{"failed":["a"]},"conditions":[{"type":"Failed","status":"True"},{"type":"FailureTarget","status":"True"}]}}`, []string{
+			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions`)},
+		{"finished with pods", `{"status":{"active":1,"terminating":1,"uncountedTerminatedPods":{"failed":["a"]},"conditions":[{"type":"Failed","status":"True"},{"type":"FailureTarget","status":"True"}]}}`, all(
 			`status.active: Invalid value: 1: active>0 is invalid for finished job`,
 			`status.startTime: Required value: startTime is required for finished job`,
 			`status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a"]}: must be empty for finished job`,
-			`status.terminating: Invalid value: 1: terminating>0 is invalid for finished job`}},
-		{"times", `{"status":{"startTime":"2024-01-02T03:04:05Z","completionTime":"2024-01-01T00:00:00Z"}}`, []string{
+			`status.terminating: Invalid value: 1: terminating>0 is invalid for finished job`)},
+		{"times", `{"status":{"startTime":"2024-01-02T03:04:05Z","completionTime":"2024-01-01T00:00:00Z"}}`, all(
 			`status.completionTime: Invalid value: "2024-01-01T00:00:00Z": cannot set completionTime when there is no Complete=True condition`,
-			"status.completionTime: Invalid value: \"2024-01-01T00:00:00Z\": must be equal to or after `startTime`"}},
-		{"indexes", `{"status":{"completedIndexes":"0,x","failedIndexes":"0"}}`, []string{
+			"status.completionTime: Invalid value: \"2024-01-01T00:00:00Z\": must be equal to or after `startTime`")},
+		{"indexes", `{"status":{"completedIndexes":"0,x","failedIndexes":"0"}}`, all(
 			`status.completedIndexes: Invalid value: "0,x": error parsing completedIndexes: cannot convert string to integer for index: "x"`,
 			`status.failedIndexes: Invalid value: "0": cannot set non-null failedIndexes when backoffLimitPerIndex is null`,
-			`status.failedIndexes: Invalid value: "0": failedIndexes and completedIndexes overlap at index: 0`}},
+			`status.failedIndexes: Invalid value: "0": failedIndexes and completedIndexes overlap at index: 0`)},
 	})
-	testStatusRulings(t, "jobs.batch", `{"spec":{"completions":4},"status":{"failed":2,"succeeded":2,"startTime":"2024-01-02T03:04:05Z","completedIndexes":"bad",
-		"conditions":[{"type":"FailureTarget","status":"True"}]}}`, []ruling{
-		{"backwards", `{"status":{"failed":1,"succeeded":1,"startTime":null,"conditions":[]}}`, []string{
+	testStatusVariants(t, "jobs.batch", `{"spec":{"completions":4},"status":{"failed":2,"succeeded":2,"startTime":"2024-01-02T03:04:05Z","completedIndexes":"bad",
+		"conditions":[{"type":"FailureTarget","status":"True"}]}}`, []variant{
+		{"backwards", `{"status":{"failed":1,"succeeded":1,"startTime":null,"conditions":[]}}`, all(
 			`status.conditions: Invalid value: cannot disable the terminal FailureTarget=True condition`,
 			`status.failed: Invalid value: 1: cannot decrease the failed counter`,
 			`status.succeeded: Invalid value: 1: cannot decrease the succeeded counter`,
-			`status.startTime: Invalid value: null: field is immutable for unsuspended job once set`}},
-		{"bad indexes as they were", `{"status":{"failed":3}}`, nil},
+			`status.startTime: Invalid value: null: field is immutable for unsuspended job once set`)},
+		{"bad indexes as they were", `{"status":{"failed":3}}`, ""},
 	})
 }
 
@@ -174,22 +174,22 @@ func TestParseIndexes(t *testing.T) {
 
 func TestValidateCronJob(t *testing.T) {
 	base := `{"metadata":{"name":"a","namespace":"n"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":{` + templateOf("Never") + `}}}}`
-	testRulings(t, "cronjobs.batch", base, []ruling{
-		{"no schedule", `{"spec":{"schedule":""}}`, []string{`spec.schedule: Required value`}},
-		{"zone in schedule", `{"spec":{"schedule":"TZ=UTC * * * * *"}}`, []string{
-			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`}},
-		{"policy", `{"spec":{"concurrencyPolicy":"X"}}`, []string{`spec.concurrencyPolicy: Unsupported value: "X": supported values: "Allow", "Forbid", "Replace"`}},
-		{"selector", `{"spec":{"jobTemplate":{"spec":{"selector":{"matchLabels":{"a":"b"}},"manualSelector":true}}}}`, []string{
+	testVariants(t, "cronjobs.batch", base, []variant{
+		{"no schedule", `{"spec":{"schedule":""}}`, `spec.schedule: Required value`},
+		{"zone in schedule", `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
+			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`},
+		{"policy", `{"spec":{"concurrencyPolicy":"X"}}`, `spec.concurrencyPolicy: Unsupported value: "X": supported values: "Allow", "Forbid", "Replace"`},
+		{"selector", `{"spec":{"jobTemplate":{"spec":{"selector":{"matchLabels":{"a":"b"}},"manualSelector":true}}}}`, all(
 			"spec.jobTemplate.spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: `selector` will be auto-generated",
-			`spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"`}},
-		{"long name", `{"metadata":{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`, []string{
-			`metadata.name: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": must be no more than 52 characters`}},
-		{"zone", `{"spec":{"timeZone":"Mars/Base"}}`, []string{`spec.timeZone: Invalid value: "Mars/Base": unknown time zone Mars/Base`}},
+			`spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"`)},
+		{"long name", `{"metadata":{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`,
+			`metadata.name: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": must be no more than 52 characters`},
+		{"zone", `{"spec":{"timeZone":"Mars/Base"}}`, `spec.timeZone: Invalid value: "Mars/Base": unknown time zone Mars/Base`},
 	})
-	testUpdateRulings(t, "cronjobs.batch", patched(t, base, `{"spec":{"schedule":"TZ=UTC * * * * *","timeZone":null}}`), []ruling{
-		{"schedule with a zone", `{"spec":{"schedule":"TZ=UTC 1 * * * *"}}`, nil},
-		{"two zones", `{"spec":{"timeZone":"UTC"}}`, []string{
-			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule`}},
+	testUpdatedVariants(t, "cronjobs.batch", patched(t, base, `{"spec":{"schedule":"TZ=UTC * * * * *","timeZone":null}}`), []variant{
+		{"schedule with a zone", `{"spec":{"schedule":"TZ=UTC 1 * * * *"}}`, ""},
+		{"two zones", `{"spec":{"timeZone":"UTC"}}`,
+			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule`},
 	})
 	typ := typeOf(t, "cronjobs.batch")
 	zoned := decoded(t, typ, patched(t, base, `{"metadata":{"name":"a.b"},"spec":{"schedule":"TZ=UTC * * * * *"}}`))

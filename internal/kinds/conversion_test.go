@@ -157,33 +157,31 @@ func TestValidateNewEvent(t *testing.T) {
 	_, typ := versionsOf(t, "events")
 	const base = `{"metadata":{"name":"a","namespace":"n"},"eventTime":"2024-01-02T03:04:05.000006Z","type":"Normal","reason":"R","action":"A",
 		"reportingController":"a/b","reportingInstance":"i","regarding":{"kind":"Pod","name":"p","namespace":"n"},"note":"m"}`
-	for _, r := range []ruling{
-		{"as it is", `{}`, nil},
-		{"no time", `{"eventTime":null}`, []string{`eventTime: Required value`}},
-		{"no reporter", `{"reportingController":null}`, []string{
+	for _, r := range verdicts(t, "", "", base, []variant{
+		{"no time", `{"eventTime":null}`, `eventTime: Required value`},
+		{"no reporter", `{"reportingController":null}`, all(
 			`reportingController: Required value`,
 			`reportingController: Invalid value: "": name part must be non-empty`,
-			`reportingController: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},
-		{"type", `{"type":"Odd"}`, []string{`type: Invalid value: "": has invalid value: Odd`}},
-		{"series", `{"series":{"count":1,"lastObservedTime":null}}`, []string{
-			`series.count: Invalid value: "": should be at least 2`, `series.lastObservedTime: Required value`}},
-		{"what older ones had", `{"deprecatedCount":1,"deprecatedSource":{"host":"h"},"deprecatedFirstTimestamp":"2024-01-02T03:04:05Z"}`, []string{
-			`firstTimestamp: Invalid value: "": needs to be unset`, `count: Invalid value: "": needs to be unset`, `source: Invalid value: "": needs to be unset`}},
-	} {
-		t.Run(r.name, func(t *testing.T) { r.check(t, typ.Validate(decoded(t, typ, patched(t, base, r.patch)), nil)) })
+			`reportingController: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`)},
+		{"type", `{"type":"Odd"}`, `type: Invalid value: "": has invalid value: Odd`},
+		{"series", `{"series":{"count":1,"lastObservedTime":null}}`, all(
+			`series.count: Invalid value: "": should be at least 2`, `series.lastObservedTime: Required value`)},
+		{"what older ones had", `{"deprecatedCount":1,"deprecatedSource":{"host":"h"},"deprecatedFirstTimestamp":"2024-01-02T03:04:05Z"}`, all(
+			`firstTimestamp: Invalid value: "": needs to be unset`, `count: Invalid value: "": needs to be unset`, `source: Invalid value: "": needs to be unset`)},
+	}) {
+		t.Run(r.name, func(t *testing.T) { r.judge(t, typ.Validate, decoded(t, typ, r.body), nil) })
 	}
-	for _, r := range []ruling{
-		{"as it is", `{}`, nil},
-		{"series", `{"series":{"count":2,"lastObservedTime":"2024-01-02T03:04:05.000006Z"}}`, nil},
-		{"note", `{"note":"n"}`, []string{`message: Invalid value: "n": field is immutable`}},
-		{"reason is told twice", `{"reason":"S"}`, []string{`reason: Invalid value: "S": field is immutable`, `reason: Invalid value: "S": field is immutable`}},
-		{"count", `{"deprecatedCount":2}`, []string{`count: Invalid value: 2: field is immutable`}},
-		{"reporter", `{"reportingController":"a/c"}`, []string{`reportingController: Invalid value: "a/c": field is immutable`}},
-		{"object", `{"regarding":{"uid":"u"}}`, []string{
-			`involvedObject: Invalid value: {"Kind":"Pod","Namespace":"n","Name":"p","UID":"u","APIVersion":"","ResourceVersion":"","FieldPath":""}: field is immutable`}},
-	} {
-		t.Run("update "+r.name, func(t *testing.T) {
-			r.check(t, typ.Validate(decoded(t, typ, patched(t, base, r.patch)), decoded(t, typ, base)))
+	for _, r := range verdicts(t, "update ", base, base, []variant{
+		{"series", `{"series":{"count":2,"lastObservedTime":"2024-01-02T03:04:05.000006Z"}}`, ""},
+		{"note", `{"note":"n"}`, `message: Invalid value: "n": field is immutable`},
+		{"reason is told twice", `{"reason":"S"}`, all(`reason: Invalid value: "S": field is immutable`, `reason: Invalid value: "S": field is immutable`)},
+		{"count", `{"deprecatedCount":2}`, `count: Invalid value: 2: field is immutable`},
+		{"reporter", `{"reportingController":"a/c"}`, `reportingController: Invalid value: "a/c": field is immutable`},
+		{"object", `{"regarding":{"uid":"u"}}`,
+			`involvedObject: Invalid value: {"Kind":"Pod","Namespace":"n","Name":"p","UID":"u","APIVersion":"","ResourceVersion":"","FieldPath":""}: field is immutable`},
+	}) {
+		t.Run(r.name, func(t *testing.T) {
+			r.judge(t, typ.Validate, decoded(t, typ, r.body), decoded(t, typ, r.old))
 		})
 	}
 }

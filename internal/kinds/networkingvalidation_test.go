@@ -10,39 +10,39 @@ import (
 func TestValidateNetworkPolicy(t *testing.T) {
 	const name = "networkpolicies.networking.k8s.io"
 	rule := func(rule string) string { return `{"spec":{"ingress":[` + rule + `]}}` }
-	testRulings(t, name, `{"metadata":{"name":"a"},"spec":{"podSelector":{}}}`, []ruling{
-		{"selector", `{"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"Is"}]}}}`, []string{
-			`spec.podSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`}},
-		{"protocol", rule(`{"ports":[{"protocol":"X"}]}`), []string{
-			`spec.ingress[0].ports[0].protocol: Unsupported value: "X": supported values: "TCP", "UDP", "SCTP"`}},
-		{"port number", rule(`{"ports":[{"port":0}]}`), []string{
-			`spec.ingress[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive`}},
-		{"port name", rule(`{"ports":[{"port":"a--b"}]}`), []string{
-			`spec.ingress[0].ports[0].port: Invalid value: "a--b": must not contain consecutive hyphens`}},
-		{"end before port quotes the port", rule(`{"ports":[{"port":80,"endPort":79}]}`), []string{
-			"spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`"}},
-		{"end of a name", rule(`{"ports":[{"port":"http","endPort":79}]}`), []string{
-			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is non-numeric"}},
-		{"end of nothing", rule(`{"ports":[{"endPort":79}]}`), []string{
-			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is not specified"}},
-		{"no peer", rule(`{"from":[{}]}`), []string{`spec.ingress[0].from[0]: Required value: must specify a peer`}},
-		{"two peers", rule(`{"from":[{"podSelector":{},"ipBlock":{"cidr":"10.0.0.0/8"}}]}`), []string{
-			`spec.ingress[0].from[0]: Forbidden: may not specify both ipBlock and another peer`}},
-		{"selectors together", rule(`{"from":[{"podSelector":{},"namespaceSelector":{}}]}`), nil},
-		{"no network", `{"spec":{"egress":[{"to":[{"ipBlock":{"cidr":""}}]}]}}`, []string{`spec.egress[0].to[0].ipBlock.cidr: Required value`}},
-		{"no CIDR", rule(`{"from":[{"ipBlock":{"cidr":"10"}}]}`), []string{
-			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "10": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`}},
-		{"exception outside", rule(`{"from":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["11.0.0.0/16","10.0.0.0/8","10.1.0.0/16"]}}]}`), []string{
+	testVariants(t, name, `{"metadata":{"name":"a"},"spec":{"podSelector":{}}}`, []variant{
+		{"selector", `{"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"Is"}]}}}`,
+			`spec.podSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`},
+		{"protocol", rule(`{"ports":[{"protocol":"X"}]}`),
+			`spec.ingress[0].ports[0].protocol: Unsupported value: "X": supported values: "TCP", "UDP", "SCTP"`},
+		{"port number", rule(`{"ports":[{"port":0}]}`),
+			`spec.ingress[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive`},
+		{"port name", rule(`{"ports":[{"port":"a--b"}]}`),
+			`spec.ingress[0].ports[0].port: Invalid value: "a--b": must not contain consecutive hyphens`},
+		{"end before port quotes the port", rule(`{"ports":[{"port":80,"endPort":79}]}`),
+			"spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`"},
+		{"end of a name", rule(`{"ports":[{"port":"http","endPort":79}]}`),
+			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is non-numeric"},
+		{"end of nothing", rule(`{"ports":[{"endPort":79}]}`),
+			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is not specified"},
+		{"no peer", rule(`{"from":[{}]}`), `spec.ingress[0].from[0]: Required value: must specify a peer`},
+		{"two peers", rule(`{"from":[{"podSelector":{},"ipBlock":{"cidr":"10.0.0.0/8"}}]}`),
+			`spec.ingress[0].from[0]: Forbidden: may not specify both ipBlock and another peer`},
+		{"selectors together", rule(`{"from":[{"podSelector":{},"namespaceSelector":{}}]}`), ""},
+		{"no network", `{"spec":{"egress":[{"to":[{"ipBlock":{"cidr":""}}]}]}}`, `spec.egress[0].to[0].ipBlock.cidr: Required value`},
+		{"no CIDR", rule(`{"from":[{"ipBlock":{"cidr":"10"}}]}`),
+			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "10": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`},
+		{"exception outside", rule(`{"from":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["11.0.0.0/16","10.0.0.0/8","10.1.0.0/16"]}}]}`), all(
 			"spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: \"11.0.0.0/16\": must be a strict subset of `cidr`",
-			"spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`"}},
-		{"type", `{"spec":{"policyTypes":["Ingress","Both"]}}`, []string{`spec.policyTypes[1]: Unsupported value: "Both": supported values: "Ingress", "Egress"`}},
-		{"types", `{"spec":{"policyTypes":["Ingress","Egress","Both"]}}`, []string{
-			`spec.policyTypes: Invalid value: ["Ingress","Egress","Both"]: may not specify more than two policyTypes`}},
+			"spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`")},
+		{"type", `{"spec":{"policyTypes":["Ingress","Both"]}}`, `spec.policyTypes[1]: Unsupported value: "Both": supported values: "Ingress", "Egress"`},
+		{"types", `{"spec":{"policyTypes":["Ingress","Egress","Both"]}}`,
+			`spec.policyTypes: Invalid value: ["Ingress","Egress","Both"]: may not specify more than two policyTypes`},
 	})
-	testUpdateRulings(t, name, `{"metadata":{"name":"a"},"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b c"]}]},"egress":[{"to":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}]}}`, []ruling{
-		{"held network elsewhere", rule(`{"from":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}`), nil},
-		{"new ambiguous network", rule(`{"from":[{"ipBlock":{"cidr":"011.0.0.0/8"}}]}`), []string{
-			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "011.0.0.0/8": must not have leading 0s in IP or prefix length`}},
+	testUpdatedVariants(t, name, `{"metadata":{"name":"a"},"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b c"]}]},"egress":[{"to":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}]}}`, []variant{
+		{"held network elsewhere", rule(`{"from":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}`), ""},
+		{"new ambiguous network", rule(`{"from":[{"ipBlock":{"cidr":"011.0.0.0/8"}}]}`),
+			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "011.0.0.0/8": must not have leading 0s in IP or prefix length`},
 	})
 	assert.Equal(t, []string{`spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.1.1/16" is ambiguous in this context (should be "10.1.0.0/16" or "10.1.1.1/32"?)`},
 		warnNetworkPolicy(decoded(t, typeOf(t, name), `{"spec":{"egress":[{"to":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["10.1.1.1/16"]}}]}]}}`), nil))
@@ -54,46 +54,46 @@ func TestValidateIngress(t *testing.T) {
 	path := func(path string) string {
 		return `{"spec":{"rules":[{"http":{"paths":[` + strings.Replace(path, "}", `,"backend":{"service":{"name":"a","port":{"name":"p"}}}}`, 1) + `]}}]}}`
 	}
-	testRulings(t, name, base, []ruling{
-		{"nothing", `{"spec":null}`, []string{"spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"}},
-		{"no backend", `{"spec":{"defaultBackend":{"service":null}}}`, []string{`spec.defaultBackend: Invalid value: "": resource or service backend is required`}},
-		{"two backends", `{"spec":{"defaultBackend":{"resource":{"kind":"K","name":"n"}}}}`, []string{
-			`spec.defaultBackend: Invalid value: "": cannot set both resource and service backends`}},
-		{"resource", `{"spec":{"defaultBackend":{"service":null,"resource":{"kind":"","name":"a/b","apiGroup":"A"}}}}`, []string{
+	testVariants(t, name, base, []variant{
+		{"nothing", `{"spec":null}`, "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"},
+		{"no backend", `{"spec":{"defaultBackend":{"service":null}}}`, `spec.defaultBackend: Invalid value: "": resource or service backend is required`},
+		{"two backends", `{"spec":{"defaultBackend":{"resource":{"kind":"K","name":"n"}}}}`,
+			`spec.defaultBackend: Invalid value: "": cannot set both resource and service backends`},
+		{"resource", `{"spec":{"defaultBackend":{"service":null,"resource":{"kind":"","name":"a/b","apiGroup":"A"}}}}`, all(
 			`spec.defaultBackend.resource.apiGroup: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 			`spec.defaultBackend.resource.kind: Required value`,
-			`spec.defaultBackend.resource.name: Invalid value: "a/b": may not contain '/'`}},
-		{"no port", `{"spec":{"defaultBackend":{"service":{"name":"","port":null}}}}`, []string{
-			`spec.defaultBackend.service.name: Required value`, `spec.defaultBackend: Required value: port name or number is required`}},
-		{"two ports", `{"spec":{"defaultBackend":{"service":{"port":{"name":"p"}}}}}`, []string{
-			`spec.defaultBackend: Invalid value: "": cannot set both port name & port number`}},
-		{"host", `{"spec":{"rules":[{"host":"1.2.3.4"},{"host":"*.a.b"},{"host":"a.*"}]}}`, []string{
+			`spec.defaultBackend.resource.name: Invalid value: "a/b": may not contain '/'`)},
+		{"no port", `{"spec":{"defaultBackend":{"service":{"name":"","port":null}}}}`, all(
+			`spec.defaultBackend.service.name: Required value`, `spec.defaultBackend: Required value: port name or number is required`)},
+		{"two ports", `{"spec":{"defaultBackend":{"service":{"port":{"name":"p"}}}}}`,
+			`spec.defaultBackend: Invalid value: "": cannot set both port name & port number`},
+		{"host", `{"spec":{"rules":[{"host":"1.2.3.4"},{"host":"*.a.b"},{"host":"a.*"}]}}`, all(
 			`spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`,
-			`spec.rules[2].host: Invalid value: "a.*": a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`}},
-		{"no paths", `{"spec":{"rules":[{"http":{"paths":[]}}]}}`, []string{`spec.rules[0].http.paths: Required value`}},
-		{"no path type", path(`{"path":"/"}`), []string{`spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified`}},
-		{"unknown path type", path(`{"path":"x","pathType":"Regex"}`), []string{
-			`spec.rules[0].http.paths[0].pathType: Unsupported value: "Regex": supported values: "Exact", "ImplementationSpecific", "Prefix"`}},
-		{"relative", path(`{"pathType":"Prefix"}`), []string{`spec.rules[0].http.paths[0].path: Invalid value: "": must be an absolute path`}},
-		{"any path", path(`{"pathType":"ImplementationSpecific"}`), nil},
-		{"relative to anything", path(`{"path":"x","pathType":"ImplementationSpecific"}`), []string{
-			`spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path`}},
-		{"path parts", path(`{"path":"//%2f/..","pathType":"Exact"}`), []string{
+			`spec.rules[2].host: Invalid value: "a.*": a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)},
+		{"no paths", `{"spec":{"rules":[{"http":{"paths":[]}}]}}`, `spec.rules[0].http.paths: Required value`},
+		{"no path type", path(`{"path":"/"}`), `spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified`},
+		{"unknown path type", path(`{"path":"x","pathType":"Regex"}`),
+			`spec.rules[0].http.paths[0].pathType: Unsupported value: "Regex": supported values: "Exact", "ImplementationSpecific", "Prefix"`},
+		{"relative", path(`{"pathType":"Prefix"}`), `spec.rules[0].http.paths[0].path: Invalid value: "": must be an absolute path`},
+		{"any path", path(`{"pathType":"ImplementationSpecific"}`), ""},
+		{"relative to anything", path(`{"path":"x","pathType":"ImplementationSpecific"}`),
+			`spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path`},
+		{"path parts", path(`{"path":"//%2f/..","pathType":"Exact"}`), all(
 			`spec.rules[0].http.paths[0].path: Invalid value: "//%2f/..": must not contain '//'`,
 			`spec.rules[0].http.paths[0].path: Invalid value: "//%2f/..": must not contain '%2f'`,
-			`spec.rules[0].http.paths[0].path: Invalid value: "//%2f/..": cannot end with '/..'`}},
-		{"other class annotated", `{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}},"spec":{"ingressClassName":"y"}}`, []string{
-			"annotations.kubernetes.io/ingress.class: Invalid value: \"x\": must match `ingressClassName` when both are specified"}},
+			`spec.rules[0].http.paths[0].path: Invalid value: "//%2f/..": cannot end with '/..'`)},
+		{"other class annotated", `{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}},"spec":{"ingressClassName":"y"}}`,
+			"annotations.kubernetes.io/ingress.class: Invalid value: \"x\": must match `ingressClassName` when both are specified"},
 	})
-	testUpdateRulings(t, name, strings.Replace(base, `"spec":{`, `"spec":{"tls":[{"secretName":"A"}],"rules":[{"host":"*.a.b","http":{"paths":[]}}],`, 1), []ruling{
-		{"another bad secret name", `{"spec":{"tls":[{"secretName":"B"}]}}`, nil},
-		{"another bad wildcard rule", `{"spec":{"rules":[{"host":"*.a.c","http":{"paths":[]}}]}}`, nil},
-		{"a bad plain rule", `{"spec":{"rules":[{"host":"a.c","http":{"paths":[]}}]}}`, []string{`spec.rules[0].http.paths: Required value`}},
+	testUpdatedVariants(t, name, strings.Replace(base, `"spec":{`, `"spec":{"tls":[{"secretName":"A"}],"rules":[{"host":"*.a.b","http":{"paths":[]}}],`, 1), []variant{
+		{"another bad secret name", `{"spec":{"tls":[{"secretName":"B"}]}}`, ""},
+		{"another bad wildcard rule", `{"spec":{"rules":[{"host":"*.a.c","http":{"paths":[]}}]}}`, ""},
+		{"a bad plain rule", `{"spec":{"rules":[{"host":"a.c","http":{"paths":[]}}]}}`, `spec.rules[0].http.paths: Required value`},
 	})
-	testStatusRulings(t, name, `{"status":{"loadBalancer":{"ingress":[{"ip":"01.2.3.4"}]}}}`, []ruling{
-		{"new addresses", `{"status":{"loadBalancer":{"ingress":[{"ip":"02.2.3.4"},{"ip":"1.2.3.4","hostname":"1.2.3.4"}]}}}`, []string{
+	testStatusVariants(t, name, `{"status":{"loadBalancer":{"ingress":[{"ip":"01.2.3.4"}]}}}`, []variant{
+		{"new addresses", `{"status":{"loadBalancer":{"ingress":[{"ip":"02.2.3.4"},{"ip":"1.2.3.4","hostname":"1.2.3.4"}]}}}`, all(
 			`status.loadBalancer.ingress[0].ip: Invalid value: "02.2.3.4": must not have leading 0s`,
-			`status.loadBalancer.ingress[1].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`}},
+			`status.loadBalancer.ingress[1].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`)},
 	})
 	typ := typeOf(t, name)
 	annotated := decoded(t, typ, `{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}}}`)
@@ -105,48 +105,48 @@ func TestValidateIngress(t *testing.T) {
 
 func TestValidateIngressClass(t *testing.T) {
 	const base = `{"metadata":{"name":"a"},"spec":{"controller":"a.io/b","parameters":{"kind":"K","name":"n"}}}`
-	testRulings(t, "ingressclasses.networking.k8s.io", base, []ruling{
-		{"no controller", `{"spec":{"controller":null}}`, []string{`spec.controller: Required value`}},
-		{"long controller", `{"spec":{"controller":"a.io/` + strings.Repeat("x", 250) + `"}}`, []string{`spec.controller: Too long: may not be more than 250 bytes`}},
-		{"scope", `{"spec":{"parameters":{"scope":"All"}}}`, []string{`spec.parameters.scope: Unsupported value: "All": supported values: "Cluster", "Namespace"`}},
-		{"namespace needed", `{"spec":{"parameters":{"scope":"Namespace"}}}`, []string{"spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"}},
-		{"namespace not allowed", `{"spec":{"parameters":{"namespace":"x"}}}`, []string{"spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"}},
+	testVariants(t, "ingressclasses.networking.k8s.io", base, []variant{
+		{"no controller", `{"spec":{"controller":null}}`, `spec.controller: Required value`},
+		{"long controller", `{"spec":{"controller":"a.io/` + strings.Repeat("x", 250) + `"}}`, `spec.controller: Too long: may not be more than 250 bytes`},
+		{"scope", `{"spec":{"parameters":{"scope":"All"}}}`, `spec.parameters.scope: Unsupported value: "All": supported values: "Cluster", "Namespace"`},
+		{"namespace needed", `{"spec":{"parameters":{"scope":"Namespace"}}}`, "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"},
+		{"namespace not allowed", `{"spec":{"parameters":{"namespace":"x"}}}`, "spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"},
 	})
-	testUpdateRulings(t, "ingressclasses.networking.k8s.io", base, []ruling{
-		{"controller", `{"spec":{"controller":"a.io/c"}}`, []string{`spec.controller: Invalid value: "a.io/c": field is immutable`}},
+	testUpdatedVariants(t, "ingressclasses.networking.k8s.io", base, []variant{
+		{"controller", `{"spec":{"controller":"a.io/c"}}`, `spec.controller: Invalid value: "a.io/c": field is immutable`},
 	})
 }
 
 func TestValidateIPAddress(t *testing.T) {
 	const base = `{"metadata":{"name":"10.0.0.1"},"spec":{"parentRef":{"resource":"services","namespace":"n","name":"a"}}}`
-	testRulings(t, "ipaddresses.networking.k8s.io", base, []ruling{
-		{"no parent", `{"spec":null}`, []string{`spec.parentRef: Required value`}},
-		{"parts", `{"spec":{"parentRef":{"resource":"a/b","namespace":"%","name":null}}}`, []string{
+	testVariants(t, "ipaddresses.networking.k8s.io", base, []variant{
+		{"no parent", `{"spec":null}`, `spec.parentRef: Required value`},
+		{"parts", `{"spec":{"parentRef":{"resource":"a/b","namespace":"%","name":null}}}`, all(
 			`spec.parentRef.resource: Invalid value: "a/b": may not contain '/'`,
 			`spec.parentRef.name: Required value`,
-			`spec.parentRef.namespace: Invalid value: "%": may not contain '%'`}},
+			`spec.parentRef.namespace: Invalid value: "%": may not contain '%'`)},
 	})
-	testUpdateRulings(t, "ipaddresses.networking.k8s.io", base, []ruling{
-		{"parent", `{"spec":{"parentRef":{"name":"b"}}}`, []string{
-			`spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"n","Name":"b"}: field is immutable`}},
+	testUpdatedVariants(t, "ipaddresses.networking.k8s.io", base, []variant{
+		{"parent", `{"spec":{"parentRef":{"name":"b"}}}`,
+			`spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"n","Name":"b"}: field is immutable`},
 	})
 }
 
 func TestValidateServiceCIDR(t *testing.T) {
 	const base = `{"metadata":{"name":"a"},"spec":{"cidrs":["10.0.0.0/24"]}}`
-	testRulings(t, "servicecidrs.networking.k8s.io", base, []ruling{
-		{"none", `{"spec":{"cidrs":[]}}`, []string{`spec.cidrs: Required value: at least one CIDR required`}},
-		{"three", `{"spec":{"cidrs":["a","b","c"]}}`, []string{`spec.cidrs: Invalid value: {"CIDRs":["a","b","c"]}: may only hold up to 2 values`}},
-		{"one family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`, []string{
-			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`}},
-		{"two families", `{"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]}}`, nil},
+	testVariants(t, "servicecidrs.networking.k8s.io", base, []variant{
+		{"none", `{"spec":{"cidrs":[]}}`, `spec.cidrs: Required value: at least one CIDR required`},
+		{"three", `{"spec":{"cidrs":["a","b","c"]}}`, `spec.cidrs: Invalid value: {"CIDRs":["a","b","c"]}: may only hold up to 2 values`},
+		{"one family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`,
+			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`},
+		{"two families", `{"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]}}`, ""},
 	})
-	testUpdateRulings(t, "servicecidrs.networking.k8s.io", base, []ruling{
-		{"change", `{"spec":{"cidrs":["10.0.1.0/24"]}}`, []string{`spec.cidrs[0]: Invalid value: "10.0.1.0/24": field is immutable`}},
-		{"second family", `{"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]}}`, nil},
-		{"second of the first family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`, []string{
-			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`}},
-		{"none left", `{"spec":null}`, []string{`spec.cidrs: Invalid value: null: field is immutable`}},
+	testUpdatedVariants(t, "servicecidrs.networking.k8s.io", base, []variant{
+		{"change", `{"spec":{"cidrs":["10.0.1.0/24"]}}`, `spec.cidrs[0]: Invalid value: "10.0.1.0/24": field is immutable`},
+		{"second family", `{"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]}}`, ""},
+		{"second of the first family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`,
+			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`},
+		{"none left", `{"spec":null}`, `spec.cidrs: Invalid value: null: field is immutable`},
 	})
 }
 
@@ -154,32 +154,32 @@ func TestValidateEndpointSlice(t *testing.T) {
 	const name = "endpointslices.discovery.k8s.io"
 	const base = `{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["10.0.0.1"]}]}`
 	endpoint := func(endpoint string) string { return `{"endpoints":[` + endpoint + `]}` }
-	testRulings(t, name, base, []ruling{
-		{"no type", `{"addressType":null}`, []string{`addressType: Required value`}},
-		{"other type", `{"addressType":"IP"}`, []string{`addressType: Unsupported value: "IP": supported values: "FQDN", "IPv4", "IPv6"`}},
-		{"ports", `{"ports":[{"port":1},{"port":2},{"name":"p","protocol":"X","appProtocol":"a b"}]}`, []string{
+	testVariants(t, name, base, []variant{
+		{"no type", `{"addressType":null}`, `addressType: Required value`},
+		{"other type", `{"addressType":"IP"}`, `addressType: Unsupported value: "IP": supported values: "FQDN", "IPv4", "IPv6"`},
+		{"ports", `{"ports":[{"port":1},{"port":2},{"name":"p","protocol":"X","appProtocol":"a b"}]}`, all(
 			`ports[1].name: Duplicate value: ""`,
 			`ports[2].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"`,
-			`ports[2].appProtocol: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},
-		{"no address", endpoint(`{"addresses":[]}`), []string{`endpoints[0].addresses: Required value: must contain at least 1 address`}},
-		{"other family", endpoint(`{"addresses":["fd00::1"]}`), []string{`endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address`}},
-		{"unreachable", endpoint(`{"addresses":["127.0.0.1","0.0.0.0","169.254.0.1","224.0.0.1"]}`), []string{
+			`ports[2].appProtocol: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`)},
+		{"no address", endpoint(`{"addresses":[]}`), `endpoints[0].addresses: Required value: must contain at least 1 address`},
+		{"other family", endpoint(`{"addresses":["fd00::1"]}`), `endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address`},
+		{"unreachable", endpoint(`{"addresses":["127.0.0.1","0.0.0.0","169.254.0.1","224.0.0.1"]}`), all(
 			`endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)`,
 			`endpoints[0].addresses[1]: Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)`,
 			`endpoints[0].addresses[2]: Invalid value: "169.254.0.1": may not be in the link-local range (169.254.0.0/16, fe80::/10)`,
-			`endpoints[0].addresses[3]: Invalid value: "224.0.0.1": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)`}},
-		{"IPv6", `{"addressType":"IPv6","endpoints":[{"addresses":["10.0.0.1","2001:DB8::1"]}]}`, []string{
+			`endpoints[0].addresses[3]: Invalid value: "224.0.0.1": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)`)},
+		{"IPv6", `{"addressType":"IPv6","endpoints":[{"addresses":["10.0.0.1","2001:DB8::1"]}]}`, all(
 			`endpoints[0].addresses: Invalid value: "10.0.0.1": must be an IPv6 address`,
-			`endpoints[0].addresses[1]: Invalid value: "2001:DB8::1": must be in canonical form ("2001:db8::1")`}},
-		{"names", `{"addressType":"FQDN","endpoints":[{"addresses":["a.b","a"]}]}`, []string{
-			`endpoints[0].addresses[1]: Invalid value: "a": should be a domain with at least two segments separated by dots`}},
-		{"hints", endpoint(`{"addresses":["10.0.0.1"],"hints":{"forZones":[{"name":"a"},{"name":"a"}],"forNodes":[{"name":"b"},{"name":"b"}]}}`), []string{
-			`endpoints[0].hints.forZones[1].name: Duplicate value: "a"`, `endpoints[0].hints.forNodes[1].name: Duplicate value: "b"`}},
-		{"many endpoints", endpoint(strings.Repeat(`{"addresses":["10.0.0.1"]},`, 1000) + `{}`), []string{`endpoints: Too many: 1001: must have at most 1000 items`}},
+			`endpoints[0].addresses[1]: Invalid value: "2001:DB8::1": must be in canonical form ("2001:db8::1")`)},
+		{"names", `{"addressType":"FQDN","endpoints":[{"addresses":["a.b","a"]}]}`,
+			`endpoints[0].addresses[1]: Invalid value: "a": should be a domain with at least two segments separated by dots`},
+		{"hints", endpoint(`{"addresses":["10.0.0.1"],"hints":{"forZones":[{"name":"a"},{"name":"a"}],"forNodes":[{"name":"b"},{"name":"b"}]}}`), all(
+			`endpoints[0].hints.forZones[1].name: Duplicate value: "a"`, `endpoints[0].hints.forNodes[1].name: Duplicate value: "b"`)},
+		{"many endpoints", endpoint(strings.Repeat(`{"addresses":["10.0.0.1"]},`, 1000) + `{}`), `endpoints: Too many: 1001: must have at most 1000 items`},
 	})
-	testUpdateRulings(t, name, `{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["127.0.0.1"]}]}`, []ruling{
-		{"bad endpoints as they were", `{"ports":[{"port":1}]}`, nil},
-		{"type", `{"addressType":"IPv6"}`, []string{`addressType: Invalid value: "IPv6": field is immutable`}},
+	testUpdatedVariants(t, name, `{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["127.0.0.1"]}]}`, []variant{
+		{"bad endpoints as they were", `{"ports":[{"port":1}]}`, ""},
+		{"type", `{"addressType":"IPv6"}`, `addressType: Invalid value: "IPv6": field is immutable`},
 	})
 	typ := typeOf(t, name)
 	slice := decoded(t, typ, `{"addressType":"FQDN","endpoints":[{"addresses":["::ffff:1.2.3.4"]}]}`)

@@ -253,52 +253,6 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 	}
 }
 
-// A ruling is what is wrong with an object once a merge patch has changed it:
-// nothing, or mistakes as "field: what".
-type ruling struct {
-	name, patch string
-	want        []string
-}
-
-// testRulings checks rulings on new objects, made from a base that is valid.
-func testRulings(t *testing.T, name, base string, rows []ruling) {
-	typ := typeOf(t, name)
-	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
-		t.Run(r.name, func(t *testing.T) {
-			obj := created(t, typ, patched(t, base, r.patch))
-			r.check(t, typ.Validate(obj, nil))
-		})
-	}
-}
-
-// testUpdateRulings checks rulings on updates of the base.
-func testUpdateRulings(t *testing.T, name, base string, rows []ruling) {
-	typ := typeOf(t, name)
-	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
-		t.Run("update "+r.name, func(t *testing.T) {
-			old := created(t, typ, base)
-			obj := decoded(t, typ, patched(t, base, r.patch))
-			typ.Prepare(obj, old)
-			object.Set(obj, "u", "metadata", "uid")
-			if typ.Namespaced {
-				object.Set(obj, "n", "metadata", "namespace")
-			}
-			r.check(t, typ.Validate(obj, old))
-		})
-	}
-}
-
-// testStatusRulings checks rulings on updates of the status of the base.
-func testStatusRulings(t *testing.T, name, base string, rows []ruling) {
-	typ := typeOf(t, name)
-	for _, r := range append(rows, ruling{"as it is", `{}`, nil}) {
-		t.Run("status "+r.name, func(t *testing.T) {
-			old := decoded(t, typ, base)
-			r.check(t, typ.ValidateStatus(decoded(t, typ, patched(t, base, r.patch)), old))
-		})
-	}
-}
-
 // patched is a document with a merge patch applied.
 func patched(t testing.TB, doc, merge string) string {
 	t.Helper()
@@ -307,17 +261,8 @@ func patched(t testing.TB, doc, merge string) string {
 	return string(out)
 }
 
-func (r ruling) check(t *testing.T, got validation.List) {
-	t.Helper()
-	var texts []string
-	for _, e := range got {
-		texts = append(texts, e.Error())
-	}
-	assert.Equal(t, r.want, texts)
-}
-
 // Whatever a request leaves out, its object is judged and not stumbled over.
-func TestRulingsOnMinimalObjects(t *testing.T) {
+func TestVerdictsOnMinimalObjects(t *testing.T) {
 	for _, typ := range everything(t) {
 		if typ.Strategy == nil {
 			continue
