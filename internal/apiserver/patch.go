@@ -115,14 +115,32 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 
 // merged is what a JSON Merge Patch with nothing peculiar in it makes of an
 // object, found without a detour over text. It reports false for any other.
+//
+// Only what the patch names is brought into canonical form: the rest has it.
+// Managed fields that the patch leaves alone are left out; the update of the
+// object takes those of the old one.
 func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOptions) (map[string]any, bool) {
-	merged, ok := patch.MergeObject(r.shown(old), body)
+	before := r.shown(old)
+	merged, ok := patch.MergeObject(before, body)
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
+	}
+	kept := map[string]any{}
+	for name, v := range merged {
+		if object.Same(v, before[name]) {
+			kept[name] = v
+			delete(merged, name)
+		}
+	}
+	if meta := object.Map(merged, "metadata"); object.Same(meta["managedFields"], object.Value(before, "metadata", "managedFields")) {
+		delete(meta, "managedFields")
 	}
 	obj, fieldErrors, err := c.Normalize(merged, o.strict())
 	if err != nil || len(fieldErrors) > 0 || r.checkKind(object.String(obj, "apiVersion"), object.String(obj, "kind")) != nil {
 		return nil, false
+	}
+	for name, v := range kept {
+		obj[name] = object.Copy(v)
 	}
 	if clearsManagedFields(merged) {
 		object.Meta(obj)["managedFields"] = []any{}

@@ -8,6 +8,7 @@ package object
 import (
 	"encoding/json"
 	"iter"
+	"reflect"
 	"strconv"
 )
 
@@ -113,6 +114,17 @@ func Condition(obj map[string]any, typ, status string) map[string]any {
 		}
 	}
 	return nil
+}
+
+// Same reports whether two values are one object or one list in memory, so that
+// a change of the one would be a change of the other.
+func Same(a, b any) bool {
+	switch a.(type) {
+	case map[string]any, []any:
+		x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+		return x.Kind() == y.Kind() && x.Len() == y.Len() && x.Pointer() == y.Pointer()
+	}
+	return false
 }
 
 // Strings is the list at the path with what is no string left out.

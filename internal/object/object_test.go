@@ -76,6 +76,17 @@ func TestCondition(t *testing.T) {
 	assert.Nil(t, object.Condition(pod(), "Ready", "True"))
 }
 
+func TestSame(t *testing.T) {
+	m, l := map[string]any{"a": int64(1)}, []any{int64(1), int64(2)}
+	assert.True(t, object.Same(m, m))
+	assert.True(t, object.Same(l, l))
+	assert.False(t, object.Same(m, map[string]any{"a": int64(1)}), "equal, but another")
+	assert.False(t, object.Same(l, l[:1]))
+	assert.False(t, object.Same(m, l))
+	assert.False(t, object.Same("a", "a"), "what cannot be changed")
+	assert.False(t, object.Same(nil, nil))
+}
+
 func TestIntegers(t *testing.T) {
 	got := object.Integers(map[string]any{"a": json.Number("7"), "b": []any{json.Number("1.5")}, "c": map[string]any{"d": json.Number("9223372036854775808")}})
 	assert.Equal(t, map[string]any{"a": int64(7), "b": []any{1.5}, "c": map[string]any{"d": 9223372036854775808.0}}, got)
