@@ -35,19 +35,7 @@ func (r *request) takes(got, want resource.Kind) bool {
 // readOrder reads the body of a POST that is carried out, and checks that
 // the namespace takes it.
 func (r *request) readOrder() (map[string]any, *writeOptions, error) {
-	format, err := r.bodyFormat()
-	if err != nil {
-		return nil, nil, err
-	}
-	body, err := r.readBody()
-	if err != nil {
-		return nil, nil, err
-	}
-	o, err := r.writeOptions("CreateOptions")
-	if err != nil {
-		return nil, nil, err
-	}
-	obj, err := r.decode(format, body, o)
+	obj, o, err := r.readPosted()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -129,15 +128,11 @@ func newSeed(registry *resource.Registry, obj map[string]any) *seed {
 
 // readSeed reads one of the bootstrapRoles; nil if its kind is not served.
 func readSeed(registry *resource.Registry, line []byte) (*seed, error) {
-	var head struct{ APIVersion, Kind string }
-	if err := json.Unmarshal(line, &head); err != nil {
-		return nil, err
-	}
-	gv, err := parseGroupVersion(head.APIVersion)
+	kind, err := kindOf(line)
 	if err != nil {
 		return nil, err
 	}
-	t := registry.ForKind(resource.Kind{GroupVersion: gv, Kind: head.Kind})
+	t := registry.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil, nil
 	}

@@ -38,6 +38,21 @@ func (r *request) create() error {
 // readNew reads the object that a POST brings, without what is the server's to
 // give, and with its managed fields.
 func (r *request) readNew() (map[string]any, *writeOptions, error) {
+	obj, o, err := r.readPosted()
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := object.Meta(obj)
+	clearSystemFields(meta)
+	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
+		return nil, nil, err
+	}
+	r.dedupOwners(meta)
+	return r.tracked().Update(nil, obj, r.fieldOptions(o)), o, nil
+}
+
+// readPosted reads the object that a POST brings, as it is, and the options.
+func (r *request) readPosted() (map[string]any, *writeOptions, error) {
 	format, err := r.bodyFormat()
 	if err != nil {
 		return nil, nil, err
@@ -51,16 +66,7 @@ func (r *request) readNew() (map[string]any, *writeOptions, error) {
 		return nil, nil, err
 	}
 	obj, err := r.decode(format, body, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	meta := object.Meta(obj)
-	clearSystemFields(meta)
-	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
-		return nil, nil, err
-	}
-	r.dedupOwners(meta)
-	return r.tracked().Update(nil, obj, r.fieldOptions(o)), o, nil
+	return obj, o, err
 }
 
 // createNamed prepares and stores the object; one whose name is generated is

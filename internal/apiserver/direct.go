@@ -25,21 +25,27 @@ func (s *Server) internalRequest(t *resource.Type, verb string) *request {
 	}
 }
 
+// kindOf is the kind that an object given as JSON says it is of.
+func kindOf(body []byte) (resource.Kind, error) {
+	var head struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(body, &head); err != nil {
+		return resource.Kind{}, err
+	}
+	gv, err := parseGroupVersion(head.APIVersion)
+	return resource.Kind{GroupVersion: gv, Kind: head.Kind}, err
+}
+
 // Put stores an object, given as JSON, as it is: in place of one of its name,
 // if there is one. What the server owns and the object lacks is filled in. The
 // object as stored is returned.
 func (s *Server) Put(body []byte) (map[string]any, error) {
-	var head struct{ APIVersion, Kind string }
-	if err := json.Unmarshal(body, &head); err != nil {
-		return nil, err
-	}
-	gv, err := parseGroupVersion(head.APIVersion)
+	kind, err := kindOf(body)
 	if err != nil {
 		return nil, err
 	}
-	t := s.Registry().ForKind(resource.Kind{GroupVersion: gv, Kind: head.Kind})
+	t := s.Registry().ForKind(kind)
 	if t == nil || t.Virtual() || t.Stored != t.GroupVersion && t.Versions == nil {
-		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, head.Kind, head.APIVersion)
+		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, kind.Kind, kind.GroupVersion)
 	}
 	obj, _, err := t.Codec.Decode(body, false)
 	if err != nil {
