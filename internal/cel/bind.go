@@ -67,13 +67,18 @@ func (v foreign[T]) ConvertToNative(to reflect.Type) (any, error) {
 
 // ConvertToType converts to the value's own type, and to the type of types.
 func (v foreign[T]) ConvertToType(to ref.Type) ref.Val {
+	return convert(v, v.typ, to)
+}
+
+// convert converts a value to its own type, and to the type of types.
+func convert(v ref.Val, own *types.Type, to ref.Type) ref.Val {
 	switch to {
-	case v.typ:
+	case own:
 		return v
 	case types.TypeType:
-		return v.typ
+		return own
 	}
-	return types.NewErr("type conversion error from '%s' to '%s'", v.typ, to)
+	return types.NewErr("type conversion error from '%s' to '%s'", own, to.TypeName())
 }
 
 // Equal is for values that nothing can be compared with.

@@ -169,15 +169,7 @@ func (v *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", v.Type(), to)
 }
 
-func (v *mapVal) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.MapType:
-		return v
-	case types.TypeType:
-		return types.MapType
-	}
-	return types.NewErr("type conversion error from '%s' to '%s'", v.Type(), to.TypeName())
-}
+func (v *mapVal) ConvertToType(to ref.Type) ref.Val { return convert(v, types.MapType, to) }
 
 // Equal compares members by their types, and those that have none as they are.
 func (v *mapVal) Equal(other ref.Val) ref.Val {
@@ -311,15 +303,7 @@ func (v *listVal) ConvertToNative(to reflect.Type) (any, error) {
 	return out, nil
 }
 
-func (v *listVal) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.ListType:
-		return v
-	case types.TypeType:
-		return types.ListType
-	}
-	return types.NewErr("type conversion error from '%s' to '%s'", v.Type(), to.TypeName())
-}
+func (v *listVal) ConvertToType(to ref.Type) ref.Val { return convert(v, types.ListType, to) }
 
 func (v *listVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
