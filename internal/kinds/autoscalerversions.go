@@ -91,16 +91,22 @@ func cpuUse(metric map[string]any, member string) (any, bool) {
 	return use, isCPU(metric) && use != nil
 }
 
-func autoscalerToV1(obj map[string]any) map[string]any {
-	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
-	out := map[string]any{"kind": obj["kind"], "metadata": obj["metadata"], "spec": map[string]any{}, "status": map[string]any{}}
-	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
+// sameInAutoscalers is an autoscaler of what is the same in both versions.
+func sameInAutoscalers(obj map[string]any) map[string]any {
+	spec, status := map[string]any{}, map[string]any{}
 	for _, name := range []string{"scaleTargetRef", "minReplicas", "maxReplicas"} {
-		object.Keep(outSpec, spec, name)
+		object.Keep(spec, object.Map(obj, "spec"), name)
 	}
 	for _, name := range []string{"observedGeneration", "lastScaleTime", "currentReplicas", "desiredReplicas"} {
-		object.Keep(outStatus, status, name)
+		object.Keep(status, object.Map(obj, "status"), name)
 	}
+	return map[string]any{"kind": obj["kind"], "metadata": obj["metadata"], "spec": spec, "status": status}
+}
+
+func autoscalerToV1(obj map[string]any) map[string]any {
+	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
+	out := sameInAutoscalers(obj)
+	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
 	dropAnnotations(out, autoscalerAnnotations)
 	annotate := func(name, text string) { child(object.Meta(out), "annotations")[name] = text }
 	var others []map[string]any
@@ -223,14 +229,8 @@ func writeConditions(conditions []any) string {
 func autoscalerFromV1(obj map[string]any) map[string]any {
 	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
 	annotations := object.Map(obj, "metadata", "annotations")
-	out := map[string]any{"kind": obj["kind"], "metadata": obj["metadata"], "spec": map[string]any{}, "status": map[string]any{}}
+	out := sameInAutoscalers(obj)
 	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
-	for _, name := range []string{"scaleTargetRef", "minReplicas", "maxReplicas"} {
-		object.Keep(outSpec, spec, name)
-	}
-	for _, name := range []string{"observedGeneration", "lastScaleTime", "currentReplicas", "desiredReplicas"} {
-		object.Keep(outStatus, status, name)
-	}
 	metrics, _ := readMetrics(annotations[metricsAnnotation], specForms, withTargetType)
 	if use := spec["targetCPUUtilizationPercentage"]; use != nil {
 		metrics = append(metrics, cpuMetric(use))

@@ -358,17 +358,11 @@ func (r *podRules) checkMounts(c part) {
 			mount.invalid("mountPath", "must be unique")
 		}
 		taken[at] = true
-		for _, device := range c.each("volumeDevices") {
-			if device.text("name") == name {
-				mount.invalid("name", "must not already exist in volumeDevices")
-				break
-			}
+		if c.lists("volumeDevices", "name", name) {
+			mount.invalid("name", "must not already exist in volumeDevices")
 		}
-		for _, device := range c.each("volumeDevices") {
-			if device.text("devicePath") == at {
-				mount.invalid("mountPath", "must not already exist as a path in volumeDevices")
-				break
-			}
+		if c.lists("volumeDevices", "devicePath", at) {
+			mount.invalid("mountPath", "must not already exist as a path in volumeDevices")
 		}
 		checkMountOptions(c, mount)
 	}
@@ -429,17 +423,11 @@ func (r *podRules) checkDevices(c part) {
 		} else {
 			takenPaths[at] = true
 		}
-		for _, mount := range c.each("volumeMounts") {
-			if mount.text("name") == name {
-				device.invalid("name", "must not already exist in volumeMounts")
-				break
-			}
+		if c.lists("volumeMounts", "name", name) {
+			device.invalid("name", "must not already exist in volumeMounts")
 		}
-		for _, mount := range c.each("volumeMounts") {
-			if mount.text("mountPath") == at {
-				device.invalid("devicePath", "must not already exist as a path in volumeMounts")
-				break
-			}
+		if c.lists("volumeMounts", "mountPath", at) {
+			device.invalid("devicePath", "must not already exist as a path in volumeMounts")
 		}
 		if name != "" {
 			takenNames[name] = true

@@ -192,53 +192,15 @@ func ratio(a, b string) float64 {
 }
 
 // podTotal is what a pod's containers have together of a member of their
-// resources. Of the init containers the largest counts, with the sidecars that
-// start before it; cpu and memory that are said for the pod as a whole count
-// instead.
+// resources; cpu and memory that are said for the pod as a whole count instead.
 func podTotal(spec map[string]any, member string) map[string]any {
-	total, sidecars, initial := map[string]any{}, map[string]any{}, map[string]any{}
-	for container := range object.Each(spec["containers"]) {
-		addQuantities(total, object.Map(container, "resources", member))
-	}
-	for container := range object.Each(spec["initContainers"]) {
-		own := object.Map(container, "resources", member)
-		if container["restartPolicy"] == "Always" {
-			addQuantities(total, own)
-			addQuantities(sidecars, own)
-			raiseQuantities(initial, sidecars)
-			continue
-		}
-		running := maps.Clone(sidecars)
-		addQuantities(running, own)
-		raiseQuantities(initial, running)
-	}
-	raiseQuantities(total, initial)
+	total := effective(spec, member)
 	for name, q := range object.Map(spec, "resources", member) {
 		if name == "cpu" || name == "memory" {
 			total[name] = q
 		}
 	}
 	return total
-}
-
-func addQuantities(to, list map[string]any) {
-	for name, v := range list {
-		q, _ := v.(string)
-		if have, ok := to[name].(string); ok {
-			q = sum(have, q)
-		}
-		to[name] = q
-	}
-}
-
-// raiseQuantities raises what is less in to than in list.
-func raiseQuantities(to, list map[string]any) {
-	for name, v := range list {
-		q, _ := v.(string)
-		if have, ok := to[name].(string); !ok || compare(q, have) > 0 {
-			to[name] = q
-		}
-	}
 }
 
 // sameQuantities reports whether two resource lists are of the same values.

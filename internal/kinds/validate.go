@@ -70,6 +70,16 @@ func (p part) ifGiven(name string, rule func(part)) {
 	}
 }
 
+// lists reports whether an object of the list at a member has the text.
+func (p part) lists(name, member, text string) bool {
+	for _, e := range p.each(name) {
+		if e.text(member) == text {
+			return true
+		}
+	}
+	return false
+}
+
 // each are the objects of the list at a member.
 func (p part) each(name string) iter.Seq2[int, part] {
 	return func(yield func(int, part) bool) {
