@@ -27,3 +27,28 @@ func BenchmarkDefine(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+// BenchmarkCreateCustom creates a custom resource of 20 fields, without rules
+// and with one for each field.
+func BenchmarkCreateCustom(b *testing.B) {
+	const fields = 20
+	for _, bench := range []struct{ name, rule string }{
+		{"plain", ""},
+		{"rules", `,"x-kubernetes-validations":[{"rule":"self.size() > 0 && self.startsWith('v')"}]`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			var properties, values []string
+			for i := range fields {
+				properties = append(properties, fmt.Sprintf(`"f%d":{"type":"string","maxLength":20%s}`, i, bench.rule))
+				values = append(values, fmt.Sprintf(`"f%d":"value %d"`, i, i))
+			}
+			srv := filled(b, 0)
+			_, err := srv.Put(widgets("v1", strings.Join(properties, ",")))
+			require.NoError(b, err)
+			body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w-%d"},"spec":{` + strings.Join(values, ",") + `}}`
+			for i := 0; b.Loop(); i++ {
+				request(b, srv, "POST", widgetsPath, fmt.Sprintf(body, i))
+			}
+		})
+	}
+}
