@@ -42,17 +42,19 @@ func rename(obj map[string]any, from, to string) {
 }
 
 // newEventFields are what field selectors may name in the group events.k8s.io.
-var newEventFields = []resource.Field{
+var newEventFields = append(referenceFields("regarding"),
 	field("reason", "reason"),
-	field("regarding.kind", "regarding", "kind"),
-	field("regarding.namespace", "regarding", "namespace"),
-	field("regarding.name", "regarding", "name"),
-	field("regarding.uid", "regarding", "uid"),
-	field("regarding.apiVersion", "regarding", "apiVersion"),
-	field("regarding.resourceVersion", "regarding", "resourceVersion"),
-	field("regarding.fieldPath", "regarding", "fieldPath"),
 	field("reportingController", "reportingController"),
 	field("type", "type"),
+)
+
+// referenceFields are what field selectors may name of a reference to an
+// object.
+func referenceFields(member string) (fields []resource.Field) {
+	for _, name := range []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"} {
+		fields = append(fields, field(member+"."+name, member, name))
+	}
+	return fields
 }
 
 // eventMembers are the members of an event that an update in the group

@@ -152,11 +152,7 @@ func persistentSource(p part, name string) {
 		}
 		sources++
 		if sources > 1 && s.name != "flexVolume" {
-			told := s.name
-			if told == "cephfs" {
-				told = "cephFS" // so kube-apiserver calls one too many
-			}
-			p.forbid(told, "may not specify more than 1 volume type")
+			p.forbidSource(s.name)
 			continue
 		}
 		switch s.name {

@@ -16,24 +16,17 @@ var rules = map[string]rule{
 	"endpoints":  {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Default: defaultEndpoints, Validate: validateEndpoints, Warn: warnEndpoints}},
 	"events": {Strategy: resource.Strategy{Meta: resource.MetaOnce, UnconditionalUpdate: true, CreateOnUpdate: true, Uncached: true, Dependents: resource.NoDependents,
 		Name: validation.PathSegmentName, Validate: validateEvent,
-		Fields: []resource.Field{
-			field("involvedObject.kind", "involvedObject", "kind"),
-			field("involvedObject.namespace", "involvedObject", "namespace"),
-			field("involvedObject.name", "involvedObject", "name"),
-			field("involvedObject.uid", "involvedObject", "uid"),
-			field("involvedObject.apiVersion", "involvedObject", "apiVersion"),
-			field("involvedObject.resourceVersion", "involvedObject", "resourceVersion"),
-			field("involvedObject.fieldPath", "involvedObject", "fieldPath"),
+		Fields: append(referenceFields("involvedObject"),
 			field("reason", "reason"),
 			field("reportingComponent", "reportingComponent"),
-			{Label: "source", Value: func(obj map[string]any) string {
+			resource.Field{Label: "source", Value: func(obj map[string]any) string {
 				if s := object.String(obj, "source", "component"); s != "" {
 					return s
 				}
 				return object.String(obj, "reportingComponent")
 			}},
 			field("type", "type"),
-		},
+		),
 		UnknownField: notSupported,
 	}},
 	"limitranges": {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, Default: defaultLimitRange, Validate: validateLimitRange}},

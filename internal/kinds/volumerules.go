@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path"
@@ -97,6 +98,11 @@ func plain(rule func(part)) func(*podRules, part) {
 // they are one too many.
 var forbiddenAs = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
+// forbidSource forbids a source of a volume that has another one.
+func (p part) forbidSource(name string) {
+	p.forbid(cmp.Or(forbiddenAs[name], name), "may not specify more than 1 volume type")
+}
+
 // checkVolumeSource checks that a volume says in one way what it is.
 func (r *podRules) checkVolumeSource(v part) {
 	sources := 0
@@ -107,11 +113,7 @@ func (r *podRules) checkVolumeSource(v part) {
 			continue
 		}
 		if sources++; sources > 1 {
-			name := s.name
-			if other := forbiddenAs[name]; other != "" {
-				name = other
-			}
-			v.forbid(name, "may not specify more than 1 volume type")
+			v.forbidSource(s.name)
 		} else {
 			if s.name == "gcePersistentDisk" {
 				source.path = v.at("persistentDisk") // so kube-apiserver calls it
