@@ -45,7 +45,7 @@ func inMemory(spec map[string]any) map[string]any {
 	for _, s := range shared {
 		common := first[s.ofVersion]
 		same := true
-		for v := range object.Each(copies) {
+		for v := range object.Each(copies[1:]) {
 			same = same && validation.Equal(v[s.ofVersion], common)
 		}
 		if !same {

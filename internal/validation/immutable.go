@@ -24,9 +24,11 @@ func Equal(a, b any) bool {
 		return absent(a) && absent(b)
 	}
 	switch a := a.(type) {
+	case string, bool, int64, float64:
+		return a == b
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && covers(a, b) && covers(b, a)
+		return ok && equalMembers(a, b)
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {
@@ -42,10 +44,15 @@ func Equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// covers reports whether b has every entry of a.
-func covers(a, b map[string]any) bool {
+// equalMembers compares the members of two objects, each pair once.
+func equalMembers(a, b map[string]any) bool {
 	for key, v := range a {
 		if !Equal(v, b[key]) {
+			return false
+		}
+	}
+	for key, v := range b {
+		if _, ok := a[key]; !ok && !absent(v) {
 			return false
 		}
 	}
