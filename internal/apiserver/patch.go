@@ -360,27 +360,16 @@ func decodePlainJSON(body []byte) (members map[string]any, ok bool) {
 		return nil, false
 	}
 	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true})
-	return members, err == nil && len(twice) == 0 && isPlain(members)
+	return members, err == nil && len(twice) == 0 && object.All(members, plainMember)
 }
 
 // longestName bounds the names that YAML takes without a question mark.
 const longestName = 1000
 
-// isPlain reports whether a value is without fractions and long names.
-func isPlain(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		return false
-	case map[string]any:
-		for name, member := range v {
-			if len(name) > longestName || !isPlain(member) {
-				return false
-			}
-		}
-	case []any:
-		return !slices.ContainsFunc(v, func(element any) bool { return !isPlain(element) })
-	}
-	return true
+// plainMember reports whether a member has no fraction and no long name.
+func plainMember(name string, v any) bool {
+	_, fraction := v.(float64)
+	return !fraction && len(name) <= longestName
 }
 
 // decodeYAML reads a document in generic form.

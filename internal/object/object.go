@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -114,6 +115,27 @@ func Condition(obj map[string]any, typ, status string) map[string]any {
 		}
 	}
 	return nil
+}
+
+// All reports whether ok holds for a value and for all that is in it. The name is
+// that of the member that has the value, "" elsewhere.
+func All(v any, ok func(name string, v any) bool) bool { return all("", v, ok) }
+
+func all(name string, v any, ok func(name string, v any) bool) bool {
+	if !ok(name, v) {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if !all(name, member, ok) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(v, func(element any) bool { return !all("", element, ok) })
+	}
+	return true
 }
 
 // Same reports whether two values are one object or one list in memory, so that

@@ -76,6 +76,19 @@ func TestCondition(t *testing.T) {
 	assert.Nil(t, object.Condition(pod(), "Ready", "True"))
 }
 
+func TestAll(t *testing.T) {
+	v := map[string]any{"a": []any{int64(1), map[string]any{"b": nil}}}
+	var seen []string
+	assert.True(t, object.All(v, func(name string, v any) bool {
+		seen = append(seen, name)
+		return true
+	}))
+	assert.Equal(t, []string{"", "a", "", "", "b"}, seen)
+	assert.False(t, object.All(v, func(_ string, v any) bool { return v != nil }))
+	assert.False(t, object.All(v, func(name string, _ any) bool { return name != "b" }))
+	assert.True(t, object.All("x", func(_ string, v any) bool { return v == "x" }))
+}
+
 func TestSame(t *testing.T) {
 	m, l := map[string]any{"a": int64(1)}, []any{int64(1), int64(2)}
 	assert.True(t, object.Same(m, m))

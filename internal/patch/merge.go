@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"maps"
-	"slices"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -65,7 +65,7 @@ func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) 
 			if merged[name], ok = mergeMembers(old, next); !ok {
 				return nil, false
 			}
-		case !plain(change):
+		case !object.All(change, plain):
 			return nil, false
 		default:
 			merged[name] = change
@@ -74,19 +74,8 @@ func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) 
 	return merged, true
 }
 
-// plain reports whether a value is without nulls and fractions.
-func plain(v any) bool {
-	switch v := v.(type) {
-	case nil, float64:
-		return false
-	case map[string]any:
-		for _, member := range v {
-			if !plain(member) {
-				return false
-			}
-		}
-	case []any:
-		return !slices.ContainsFunc(v, func(element any) bool { return !plain(element) })
-	}
-	return true
+// plain reports whether a value is neither null nor a fraction.
+func plain(_ string, v any) bool {
+	_, fraction := v.(float64)
+	return v != nil && !fraction
 }
