@@ -14,6 +14,10 @@ type judge func(w *resource.Write) error
 
 // admit has a step of admission judge what a write makes of old, which is nil on
 // a creation. A nil step lets everything pass.
+//
+// Differs from kube-apiserver: admission webhooks and policies are kept and not
+// asked, resource quotas are not charged, and no level of pod security is
+// enforced.
 func (r *request) admit(step judge, obj, old map[string]any) error {
 	if step == nil {
 		return nil

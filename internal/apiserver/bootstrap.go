@@ -21,7 +21,10 @@ import (
 // systemNamespaces are those that every cluster has.
 var systemNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
-// bootstrap makes the objects that a fresh cluster has beside its roles.
+// bootstrap makes the objects that a fresh cluster has beside the seeds.
+//
+// Differs from kube-apiserver: the Service kubernetes in the namespace default,
+// its endpoints and its address, and the ServiceCIDR kubernetes are not made.
 func (s *Server) bootstrap() error {
 	namespaces := s.Registry().Lookup("", "v1", "namespaces")
 	if namespaces == nil {
@@ -52,7 +55,7 @@ func (s *Server) make(t *resource.Type, obj map[string]any) error {
 //go:embed bootstrap.jsonl
 var bootstrapRoles []byte
 
-// Seeds are what every server of a surface starts with: roles and bindings, flow
+// seeds are what every server of a surface starts with: roles and bindings, flow
 // schemas and priority levels, priority classes and API services.
 // They are many, and the same but for the time, so servers share them: all that
 // start in the same second fork one store.
