@@ -3,6 +3,7 @@ package conformance
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,15 @@ func TestCorpus(t *testing.T) {
 			case list.Has(r.name):
 				wait = littlePatience
 			}
+			begun := time.Now().Unix()
 			failures, err := play(s, server, client, hooks, wait)
+			if len(failures) > 0 && !target.Remote() && time.Now().Unix() != begun {
+				// Managed fields are in the order of their times, which are whole
+				// seconds: one that ends amid a scenario may be what differs.
+				s, err = r.decode()
+				require.NoError(t, err)
+				failures, err = play(s, target.Start(t, s.Gates...), client, hooks, wait)
+			}
 			if err != nil {
 				failures = append(failures, err.Error())
 			}
