@@ -26,7 +26,7 @@ func (r *request) admit(step judge, obj, old map[string]any) error {
 	if err == nil {
 		return nil
 	}
-	name := r.name
+	name := r.Name
 	for _, member := range []string{"name", "generateName"} {
 		if name == "" {
 			name = object.String(obj, "metadata", member)

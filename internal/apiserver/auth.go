@@ -118,10 +118,10 @@ func (r *request) authorize() error {
 // field selector, asks for that name.
 func (r *request) attributes() authz.Attributes {
 	at := authz.Attributes{
-		Verb: r.verb, IsResource: r.isResource, Path: r.path,
-		Group: r.group, Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
+		Verb: r.Verb, IsResource: r.IsResource, Path: r.Path,
+		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
 	}
-	if at.Name == "" && (r.verb == "list" || r.verb == "watch") {
+	if at.Name == "" && (r.Verb == "list" || r.Verb == "watch") {
 		if fields, err := selector.ParseFields(r.query().Get("fieldSelector")); err == nil {
 			if name, ok := fields.RequiresExactMatch("metadata.name"); ok && len(validation.PathSegmentName(name, false)) == 0 {
 				at.Name = name

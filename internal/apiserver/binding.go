@@ -23,7 +23,7 @@ var (
 
 // isOrder reports whether the body is of the kind of the subresource: no part
 // of an object is written, something is done to it.
-func (r *request) isOrder() bool { return r.sub != nil && r.verb == "create" }
+func (r *request) isOrder() bool { return r.sub != nil && r.Verb == "create" }
 
 // takes reports whether a body may be of the kind got where want is expected:
 // Evictions did not change when they left policy/v1beta1.
@@ -40,10 +40,10 @@ func (r *request) readOrder() (map[string]any, *writeOptions, error) {
 		return nil, nil, err
 	}
 	meta := object.Meta(obj)
-	if err := checkNamespace(meta, r.namespace); err != nil {
+	if err := checkNamespace(meta, r.Namespace); err != nil {
 		return nil, nil, err
 	}
-	name := r.name
+	name := r.Name
 	if name == "" {
 		name = object.String(meta, "name")
 	}
@@ -52,7 +52,7 @@ func (r *request) readOrder() (map[string]any, *writeOptions, error) {
 
 // checkOrderName refuses an order for another object than the path's.
 func (r *request) checkOrderName(obj map[string]any) error {
-	if object.String(obj, "metadata", "name") != r.name {
+	if object.String(obj, "metadata", "name") != r.Name {
 		return status.BadRequest(fmt.Sprintf("name in URL does not match name in %s object", object.String(obj, "kind")))
 	}
 	return nil
@@ -113,7 +113,7 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 	if err := checkStorable(name); err != nil {
 		return err
 	}
-	key := pods.Key(r.namespace, name)
+	key := pods.Key(r.Namespace, name)
 	old := r.server.store.Newest(key)
 	if old == nil {
 		return status.NotFound(podResource, name)

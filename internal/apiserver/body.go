@@ -296,7 +296,7 @@ func (r *request) checkPlace(meta map[string]any) error {
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return err
 	}
-	if err := checkName(meta, r.name); err != nil {
+	if err := checkName(meta, r.Name); err != nil {
 		return err
 	}
 	delete(meta, "selfLink")

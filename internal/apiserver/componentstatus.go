@@ -32,13 +32,13 @@ func (r *request) componentStatuses() error {
 	t := *r.typ
 	t.Strategy = &resource.Strategy{}
 	r.typ = &t
-	if r.verb == "get" {
+	if r.Verb == "get" {
 		for _, c := range components {
-			if c.name == r.name {
+			if c.name == r.Name {
 				return r.answer(http.StatusOK, c.object(r.typ))
 			}
 		}
-		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.name)
+		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.Name)
 	}
 	o, err := r.listOptions()
 	if err != nil {

@@ -32,7 +32,7 @@ var connections = map[[2]string]func(*request) error{
 
 // passOn says that there is nothing to connect with.
 func (r *request) passOn() error {
-	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.resource, r.subresource))
+	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource))
 }
 
 // podLog answers the log of a container: that of a pod that no node runs is
@@ -41,9 +41,9 @@ func (r *request) podLog() error {
 	if errs, err := r.logOptions(); err != nil {
 		return err
 	} else if len(errs) > 0 {
-		return status.Invalid(status.GroupKind{Kind: "PodLogOptions"}, r.name, errs)
+		return status.Invalid(status.GroupKind{Kind: "PodLogOptions"}, r.Name, errs)
 	}
-	pod, err := r.connectedPod(r.name)
+	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *request) logOptions() (errs validation.List, err error) {
 
 // podStream answers exec and attach.
 func (r *request) podStream() error {
-	pod, err := r.connectedPod(r.name)
+	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *request) portForward() error {
 			}
 		}
 	}
-	pod, err := r.connectedPod(r.name)
+	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *request) connected(resource, name string) (*storage.Object, error) {
 	if err := checkStorable(name); err != nil {
 		return nil, err
 	}
-	o := r.server.newest(resource, r.namespace, name)
+	o := r.server.newest(resource, r.Namespace, name)
 	if o == nil {
 		return nil, status.NotFound(r.groupResource(), name)
 	}
@@ -166,7 +166,7 @@ func checkContainer(pod map[string]any, name string) error {
 func (r *request) connectPodNode(pod map[string]any) error {
 	node := object.String(pod, "spec", "nodeName")
 	if node == "" {
-		return status.BadRequest(fmt.Sprintf("pod %s does not have a host assigned", r.name))
+		return status.BadRequest(fmt.Sprintf("pod %s does not have a host assigned", r.Name))
 	}
 	return r.connectNode(node)
 }
@@ -198,7 +198,7 @@ type target struct{ name, port string }
 
 // target reads the name of the path. kind names it in the error.
 func (r *request) target(kind string) (target, error) {
-	switch parts := strings.Split(r.name, ":"); {
+	switch parts := strings.Split(r.Name, ":"); {
 	case len(parts) == 1:
 		return target{parts[0], ""}, nil
 	case len(parts) == 2 && parts[0] != "":
@@ -206,7 +206,7 @@ func (r *request) target(kind string) (target, error) {
 	case len(parts) == 3 && (parts[0] == "" || parts[0] == "http" || parts[0] == "https") && parts[1] != "":
 		return target{parts[1], parts[2]}, nil
 	}
-	return target{}, status.BadRequest(fmt.Sprintf("invalid %s request %q", kind, r.name))
+	return target{}, status.BadRequest(fmt.Sprintf("invalid %s request %q", kind, r.Name))
 }
 
 func (r *request) podProxy() error {
@@ -258,7 +258,7 @@ func (r *request) serviceProxy() error {
 			return r.passOn()
 		}
 	}
-	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.name))
+	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
 }
 
 // portName is the name of the service's port of a number.
@@ -284,7 +284,7 @@ func (r *request) reaches(subset map[string]any, port string) bool {
 		}
 		for a := range object.Each(subset["addresses"]) {
 			pod := object.String(a, "targetRef", "name")
-			if object.String(a, "targetRef", "kind") == "Pod" && r.server.newest("pods", r.namespace, pod) != nil {
+			if object.String(a, "targetRef", "kind") == "Pod" && r.server.newest("pods", r.Namespace, pod) != nil {
 				return true
 			}
 		}

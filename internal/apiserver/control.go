@@ -35,7 +35,7 @@ func (s *Server) control(r *request) error {
 	if s.config.Auth.RBAC && !r.user.In(authz.Masters) {
 		return forbidden(r.user, r.attributes(), "")
 	}
-	methods, ok := controls[strings.TrimPrefix(r.path, controlPrefix)]
+	methods, ok := controls[strings.TrimPrefix(r.Path, controlPrefix)]
 	if !ok {
 		return errNoPage
 	}

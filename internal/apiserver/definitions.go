@@ -103,7 +103,7 @@ var itself = &User{Name: "system:apiserver", Groups: []string{authz.Masters}}
 // settler is a request by which the server completes definitions.
 func (s *Server) settler(t *resource.Type, name, subresource string) *request {
 	r := s.internalRequest(t, "update")
-	r.name, r.subresource, r.settles, r.user = name, subresource, true, itself
+	r.Name, r.Subresource, r.settles, r.user = name, subresource, true, itself
 	return r
 }
 
@@ -133,7 +133,7 @@ func (s *Server) removeInstances(d *definition) bool {
 	left := false
 	for item := range view.Range(d.Prefix, mvcc.PrefixEnd(d.Prefix)) {
 		r := s.settler(t, item.Value.Name, "")
-		r.namespace = item.Value.Namespace
+		r.Namespace = item.Value.Namespace
 		_, gone, err := r.deleteObject(item.Key, &deleteOptions{})
 		left = left || err == nil && !gone
 	}

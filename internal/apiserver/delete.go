@@ -105,7 +105,7 @@ func (r *request) delete() error {
 	if err != nil {
 		return err
 	}
-	if err := checkStorable(r.name); err != nil {
+	if err := checkStorable(r.Name); err != nil {
 		return err
 	}
 	out, gone, err := r.deleteObject(r.key(), o)
@@ -117,7 +117,7 @@ func (r *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if gone && !r.typ.AnswersDeleted {
-		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.group, Kind: r.resource, UID: out.UID}))
+		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.Group, Kind: r.Resource, UID: out.UID}))
 	}
 	return r.answer(code, out)
 }
@@ -129,7 +129,7 @@ func (r *request) deleteObject(key string, o *deleteOptions) (out *storage.Objec
 	for {
 		old := r.server.store.Newest(key)
 		if old == nil {
-			return nil, false, status.NotFound(r.groupResource(), r.name)
+			return nil, false, status.NotFound(r.groupResource(), r.Name)
 		}
 		out, gone, err = r.deleteOnce(old, o)
 		if !errors.Is(err, errLost) {
@@ -195,7 +195,7 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 // checkPreconditions refuses a deletion that was meant for another object, or
 // for another version of it.
 func (r *request) checkPreconditions(old *storage.Object, o *deleteOptions) error {
-	kind := status.GroupResource{Group: r.group, Resource: r.typ.Kind} // as kube-apiserver words it
+	kind := status.GroupResource{Group: r.Group, Resource: r.typ.Kind} // as kube-apiserver words it
 	if o.uid != nil && *o.uid != old.UID {
 		return status.Conflict(kind, old.Name, fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *o.uid, old.UID))
 	}

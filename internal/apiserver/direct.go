@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -20,8 +21,8 @@ var ErrNotFound = errors.New("not found")
 func (s *Server) internalRequest(t *resource.Type, verb string) *request {
 	now := s.served.Load()
 	return &request{
-		server: s, surface: now, registry: now.registry, user: administrator, verb: verb,
-		isResource: true, group: t.Group, version: t.Version, resource: t.Name, typ: t,
+		Route:  route.Route{IsResource: true, Verb: verb, Group: t.Group, Version: t.Version, Resource: t.Name},
+		server: s, surface: now, registry: now.registry, user: administrator, typ: t,
 	}
 }
 
@@ -53,10 +54,10 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 	}
 	r := s.internalRequest(t, "put")
 	meta := object.Meta(completed(t, obj))
-	r.namespace = object.String(meta, "namespace")
-	if t.Namespaced && r.namespace == "" {
-		r.namespace = "default"
-		meta["namespace"] = r.namespace
+	r.Namespace = object.String(meta, "namespace")
+	if t.Namespaced && r.Namespace == "" {
+		r.Namespace = "default"
+		meta["namespace"] = r.Namespace
 	}
 	if err := r.admitNamespace(object.String(meta, "name"), false); err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (r *request) asStatus(err error) *status.Status {
 	case errors.As(err, &version):
 		// kube-apiserver's watch cache reports a version that does not parse
 		// without saying of what kind the error is.
-		if r.verb == "watch" || r.verb == "get" && !r.typ.Uncached {
+		if r.Verb == "watch" || r.Verb == "get" && !r.typ.Uncached {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())

@@ -35,7 +35,7 @@ func (r *request) evict() error {
 	}
 	options := object.Map(eviction, "deleteOptions")
 	if object.Bool(options, "ignoreStoreReadErrorWithClusterBreakingPotential") {
-		return status.Invalid(status.GroupKind{Group: r.sub.Kind.Group, Kind: r.sub.Kind.Kind}, r.name, validation.List{
+		return status.Invalid(status.GroupKind{Group: r.sub.Kind.Group, Kind: r.sub.Kind.Kind}, r.Name, validation.List{
 			validation.Invalid(validation.NewPath("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential"), true, "can not be set for pod eviction, try after removing the option"),
 		})
 	}
@@ -47,7 +47,7 @@ func (r *request) evict() error {
 	case len(w.DryRun) > 0 && !slices.Equal(o.DryRun, w.DryRun):
 		return status.Unclassified(fmt.Sprintf("Non-matching dry-run options in request and content: %v and %v", w.DryRun, o.DryRun))
 	}
-	if err := checkStorable(r.name); err != nil {
+	if err := checkStorable(r.Name); err != nil {
 		return err
 	}
 	for {
@@ -66,7 +66,7 @@ func (r *request) evict() error {
 func (r *request) evictOnce(o *deleteOptions) error {
 	old := r.server.store.Newest(r.key())
 	if old == nil {
-		return status.NotFound(podResource, r.name)
+		return status.NotFound(podResource, r.Name)
 	}
 	pod := old.Decode(r.typ)
 	ended := old.Terminating
@@ -109,7 +109,7 @@ func (r *request) evictPod(o *deleteOptions, seen *storage.Object, exact bool) e
 	for len(o.DryRun) == 0 {
 		old := r.server.store.Newest(r.key())
 		if old == nil {
-			return status.NotFound(podResource, r.name)
+			return status.NotFound(podResource, r.Name)
 		}
 		if exact && old != seen {
 			return errLost
@@ -154,7 +154,7 @@ func isConflict(err error) bool {
 // is an error.
 func (r *request) budgetOf(pod *storage.Object) (*version, error) {
 	budgets := r.budgets()
-	page, err := r.server.store.List(r.ctx(), budgets, storage.Query{Selection: storage.Selection{Namespace: r.namespace}})
+	page, err := r.server.store.List(r.ctx(), budgets, storage.Query{Selection: storage.Selection{Namespace: r.Namespace}})
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (r *request) charge(budget *version, o *deleteOptions) error {
 	}
 	obj := object.Copy(budget.object)
 	object.Set(obj, allowed-1, "status", "disruptionsAllowed")
-	object.Set(obj, r.now(), "status", "disruptedPods", r.name)
+	object.Set(obj, r.now(), "status", "disruptedPods", r.Name)
 	if allowed == 1 {
 		setInsufficientPods(obj, observed, r.now())
 	}

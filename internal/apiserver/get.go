@@ -17,15 +17,15 @@ func (r *request) get() error {
 	if r.http.URL.RawQuery != "" {
 		version = r.query().Get("resourceVersion")
 	}
-	if err := checkStorable(r.name); err != nil {
+	if err := checkStorable(r.Name); err != nil {
 		return err
 	}
-	obj, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.name, version)
+	obj, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.Name, version)
 	if err != nil {
 		return err
 	}
 	if obj == nil {
-		return status.NotFound(r.groupResource(), r.name)
+		return status.NotFound(r.groupResource(), r.Name)
 	}
 	return r.answer(http.StatusOK, obj)
 }
@@ -36,7 +36,7 @@ func (r *request) namespaceOfObject() string {
 	if !r.typ.Namespaced {
 		return ""
 	}
-	return r.namespace
+	return r.Namespace
 }
 
 // checkStorable refuses names that no object can be stored by.
@@ -50,4 +50,4 @@ func checkStorable(name string) error {
 	return nil
 }
 
-func (r *request) key() string { return r.typ.Key(r.namespaceOfObject(), r.name) }
+func (r *request) key() string { return r.typ.Key(r.namespaceOfObject(), r.Name) }

@@ -58,7 +58,7 @@ var (
 // serveHealth answers /healthz, /livez and /readyz and the checks below them.
 // It reports false for other paths.
 func (r *request) serveHealth() bool {
-	name, check, single := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+	name, check, single := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 	checks, ok := healthChecks[name]
 	if !ok || single && !slices.Contains(checks, check) {
 		return false

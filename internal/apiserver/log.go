@@ -94,7 +94,7 @@ type written struct {
 type writerLog struct{ ring[written] }
 
 func (l *writerLog) add(rev mvcc.Revision, r *request) {
-	w := Writer{User: r.user.Name, Verb: r.verb}
+	w := Writer{User: r.user.Name, Verb: r.Verb}
 	if r.http != nil {
 		w.UserAgent = r.http.UserAgent()
 	}

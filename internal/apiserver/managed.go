@@ -143,17 +143,17 @@ func (r *request) tracked() *apply.Type {
 
 // fieldOptions say who writes, and which fields it can.
 func (r *request) fieldOptions(o *writeOptions) apply.Options {
-	out := apply.Options{Manager: o.FieldManager, Subresource: r.subresource, Now: r.server.clock.Now(), Force: o.force}
+	out := apply.Options{Manager: o.FieldManager, Subresource: r.Subresource, Now: r.server.clock.Now(), Force: o.force}
 	if out.Manager == "" {
 		out.Manager = managerOf(r.userAgent())
 	}
-	switch r.subresource {
+	switch r.Subresource {
 	case "":
 		out.Fields = r.surface.ownershipOf(r.typ).fields
 	case "status":
 		out.Fields = r.surface.ownershipOf(r.typ).status
 	default:
-		out.Fields = r.surface.ownershipOf(r.typ).parts[r.subresource]
+		out.Fields = r.surface.ownershipOf(r.typ).parts[r.Subresource]
 	}
 	return out
 }

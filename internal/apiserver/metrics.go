@@ -42,7 +42,7 @@ type requestLabels struct {
 func (m *metrics) count(r *request) {
 	l := requestLabels{code: r.w.code, verb: r.http.Method}
 	if r.typ != nil {
-		l.group, l.version, l.resource, l.subresource = r.group, r.version, r.resource, r.subresource
+		l.group, l.version, l.resource, l.subresource = r.Group, r.Version, r.Resource, r.Subresource
 		l.scope, l.verb = r.scope(), r.metricVerb()
 		l.dryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
 	}
@@ -54,9 +54,9 @@ func (m *metrics) count(r *request) {
 // scope is whether the request was for one object, a namespace or the cluster.
 func (r *request) scope() string {
 	switch {
-	case r.name != "" || r.verb == "create":
+	case r.Name != "" || r.Verb == "create":
 		return "resource"
-	case r.namespace != "":
+	case r.Namespace != "":
 		return "namespace"
 	}
 	return "cluster"
@@ -64,7 +64,7 @@ func (r *request) scope() string {
 
 // metricVerb is the verb as metrics name it.
 func (r *request) metricVerb() string {
-	switch r.verb {
+	switch r.Verb {
 	case "create":
 		return "POST"
 	case "update":
@@ -76,7 +76,7 @@ func (r *request) metricVerb() string {
 	case "":
 		return r.http.Method
 	}
-	return strings.ToUpper(r.verb)
+	return strings.ToUpper(r.Verb)
 }
 
 // A family is the samples of one metric.

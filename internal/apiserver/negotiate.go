@@ -14,7 +14,7 @@ func (r *request) offer() codec.Offer {
 	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
 	if r.typ != nil {
 		o.Custom = r.typ.Codec.Wire() == nil
-		o.List = r.verb == "list" || r.verb == "watch"
+		o.List = r.Verb == "list" || r.Verb == "watch"
 	}
 	return o
 }
@@ -22,7 +22,7 @@ func (r *request) offer() codec.Offer {
 // negotiate finds the media type of the answer, and what objects are to be
 // shown as.
 func (r *request) negotiate() (err error) {
-	r.out, err = r.offer().Negotiate(r.http, r.verb == "watch")
+	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
 	return err
 }
 

@@ -15,33 +15,33 @@ func (s *Server) serveNonResource(r *request) error {
 	switch {
 	case r.serveHealth():
 		return nil
-	case strings.TrimSuffix(r.path, "/") == "/version":
+	case strings.TrimSuffix(r.Path, "/") == "/version":
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
 		r.writeJSON(http.StatusOK, r.surface.profile.Version())
 		return nil
 	}
-	if strings.HasPrefix(r.path, "/openapi/") {
-		if found, err := r.surface.openapi().Serve(r.w, r.http, r.path); found || err != nil {
+	if strings.HasPrefix(r.Path, "/openapi/") {
+		if found, err := r.surface.openapi().Serve(r.w, r.http, r.Path); found || err != nil {
 			return err
 		}
 	}
-	if found, err := r.surface.documents.Serve(r.w, r.http, r.path); found || err != nil {
+	if found, err := r.surface.documents.Serve(r.w, r.http, r.Path); found || err != nil {
 		return err
 	}
-	if serve, ok := selfPaths[r.path]; ok {
+	if serve, ok := selfPaths[r.Path]; ok {
 		return serve(r)
 	}
-	if slices.Contains(unimplementedPaths, r.path) {
-		return status.NotImplemented(r.path)
+	if slices.Contains(unimplementedPaths, r.Path) {
+		return status.NotImplemented(r.Path)
 	}
 	// Within a group that is served kube-apiserver's router answers, elsewhere
 	// nobody does.
-	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/apis/"), "/"); {
-	case strings.HasPrefix(r.path, "/api/"):
+	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/apis/"), "/"); {
+	case strings.HasPrefix(r.Path, "/api/"):
 		return status.NoResource()
-	case strings.HasPrefix(r.path, "/apis/") && r.surface.surface.registry.ServesGroup(group):
+	case strings.HasPrefix(r.Path, "/apis/") && r.surface.surface.registry.ServesGroup(group):
 		return status.NoResource()
 	}
 	return errNoPage

@@ -4,19 +4,13 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 )
-
-// parseBool reads a boolean parameter as kube-apiserver does: anything but 0
-// and false, in any case, is true.
-func parseBool(s string) bool {
-	return s != "0" && !strings.EqualFold(s, "false")
-}
 
 // boolOf is the boolean parameter, nil if it is not given.
 func boolOf(q url.Values, name string) *bool {
@@ -24,7 +18,7 @@ func boolOf(q url.Values, name string) *bool {
 	if !ok || len(values) == 0 {
 		return nil
 	}
-	b := parseBool(values[0])
+	b := route.ParseBool(values[0])
 	return &b
 }
 
@@ -62,7 +56,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	o.watch = r.verb == "watch"
+	o.watch = r.Verb == "watch"
 	o.bookmarks = ptrValue(boolOf(q, "allowWatchBookmarks"))
 	o.Version = q.Get("resourceVersion")
 	o.Match = q.Get("resourceVersionMatch")
@@ -116,7 +110,7 @@ func ptrValue[T any](p *T) T {
 // selection.
 func (r *request) narrow(s *storage.Selection, labels selector.Labels, fields selector.Fields) error {
 	if r.typ.Namespaced {
-		s.Namespace = r.namespace
+		s.Namespace = r.Namespace
 	}
 	fields, err := fields.Transform(func(label, value string) (string, string, error) {
 		if !r.knowsField(label) {
@@ -128,11 +122,11 @@ func (r *request) narrow(s *storage.Selection, labels selector.Labels, fields se
 		return err
 	}
 	name, named := fields.RequiresExactMatch("metadata.name")
-	if r.name != "" { // a watch of one object by the old path
-		if named && name != r.name {
+	if r.Name != "" { // a watch of one object by the old path
+		if named && name != r.Name {
 			return status.BadRequest("field metadata.name must match the requested name")
 		}
-		name, named = r.name, true
+		name, named = r.Name, true
 	}
 	if named {
 		s.Name = name

@@ -52,7 +52,7 @@ func (r *request) patch(mode writeMode) error {
 	}
 	return r.change(mode, o, "", func(old *version) (map[string]any, error) {
 		if old == nil {
-			return nil, status.NotFound(r.groupResource(), r.name)
+			return nil, status.NotFound(r.groupResource(), r.Name)
 		}
 		obj, err := change(kind, body, old, o)
 		if err != nil {
@@ -201,7 +201,7 @@ func (r *request) checkDynamicPatched(doc []byte, o *writeOptions) error {
 			r.warn(codec.Warnings(unknown)...)
 		}
 	}
-	return status.Invalid(status.GroupKind{Group: got.Group, Kind: got.Kind}, r.name, errs)
+	return status.Invalid(status.GroupKind{Group: got.Group, Kind: got.Kind}, r.Name, errs)
 }
 
 // unknownMembers are field errors for the members of a document that are not
@@ -311,7 +311,7 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 			return nil, status.Unclassified(err.Error())
 		}
 		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
-			return nil, status.Conflict(r.groupResource(), r.name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+			return nil, status.Conflict(r.groupResource(), r.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
 		return obj, r.checkPlace(object.Meta(r.completed(obj)))
 	})

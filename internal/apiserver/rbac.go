@@ -120,12 +120,12 @@ func (r *request) allows(at *authz.Attributes) bool {
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
 func (r *request) checkGrant(obj, old map[string]any) error {
-	if r.group != rbacGroup || r.sub != nil || !r.server.config.Auth.RBAC || r.user.In(authz.Masters) || changesOwnersOnly(obj, old) {
+	if r.Group != rbacGroup || r.sub != nil || !r.server.config.Auth.RBAC || r.user.In(authz.Masters) || changesOwnersOnly(obj, old) {
 		return nil
 	}
-	switch r.resource {
+	switch r.Resource {
 	case "roles", "clusterroles":
-		if r.allows(&authz.Attributes{IsResource: true, Verb: "escalate", Group: r.group, Resource: r.resource, Namespace: r.namespace, Name: r.name}) {
+		if r.allows(&authz.Attributes{IsResource: true, Verb: "escalate", Group: r.Group, Resource: r.Resource, Namespace: r.Namespace, Name: r.Name}) {
 			return nil
 		}
 		rules, err := authz.ParseRules(r.typ.Codec.Append(nil, obj))
@@ -144,7 +144,7 @@ func (r *request) checkGrant(obj, old map[string]any) error {
 }
 
 func (r *request) checkBinding(obj map[string]any, ref authz.RoleRef) error {
-	at := &authz.Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: r.namespace, Name: ref.Name}
+	at := &authz.Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: r.Namespace, Name: ref.Name}
 	switch ref.Kind {
 	case "ClusterRole":
 		at.Resource = "clusterroles"
@@ -154,7 +154,7 @@ func (r *request) checkBinding(obj map[string]any, ref authz.RoleRef) error {
 	if at.Resource != "" && r.allows(at) {
 		return nil
 	}
-	rules, err := policy{r.server}.Rules(ref, r.namespace)
+	rules, err := policy{r.server}.Rules(ref, r.Namespace)
 	if err != nil {
 		return r.missingRole(err)
 	}
@@ -163,7 +163,7 @@ func (r *request) checkBinding(obj map[string]any, ref authz.RoleRef) error {
 
 // checkRules refuses rules that the user does not hold.
 func (r *request) checkRules(obj map[string]any, rules []authz.Rule) error {
-	if err := r.server.authorizer().CheckGrant(r.user, r.namespace, rules, r.missingRole); err != nil {
+	if err := r.server.authorizer().CheckGrant(r.user, r.Namespace, rules, r.missingRole); err != nil {
 		return status.Forbidden(r.groupResource(), object.String(obj, "metadata", "name"), err.Error())
 	}
 	return nil

@@ -35,7 +35,7 @@ var reviews = map[status.GroupResource]func(*request, map[string]any) (map[strin
 func (r *request) review() error {
 	answer, ok := reviews[r.groupResource()]
 	if !ok {
-		return status.NotImplemented(fmt.Sprintf("%s %s", r.verb, r.groupResource()))
+		return status.NotImplemented(fmt.Sprintf("%s %s", r.Verb, r.groupResource()))
 	}
 	obj, _, err := r.readNew()
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *request) reviewAccess(obj map[string]any) (map[string]any, error) {
 	if spec == nil {
 		spec = map[string]any{}
 	}
-	errs := validateAccess(spec, r.resource != "selfsubjectaccessreviews")
+	errs := validateAccess(spec, r.Resource != "selfsubjectaccessreviews")
 	if r.typ.Namespaced {
 		errs = append(errs, r.validateLocalAccess(obj, spec)...)
 	} else {
@@ -134,7 +134,7 @@ func (r *request) reviewAccess(obj map[string]any) (map[string]any, error) {
 		return nil, status.Invalid(status.GroupKind{Group: authorizationGroup}, "", errs)
 	}
 	user := r.user
-	if r.resource != "selfsubjectaccessreviews" {
+	if r.Resource != "selfsubjectaccessreviews" {
 		user = &User{Name: object.String(spec, "user"), UID: object.String(spec, "uid"), Groups: object.Strings(spec, "groups")}
 	}
 	at, problem := accessAttributes(spec)

@@ -5,17 +5,19 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
 // A request is one HTTP request on its way: what its URL says, who makes it,
 // and where the answer goes.
 type request struct {
+	route.Route // what its URL says
+
 	server   *Server
 	settles  bool // by it the server itself completes definitions
 	http     *http.Request
@@ -25,18 +27,9 @@ type request struct {
 	user     *User
 	start    time.Time
 
-	path string
-	verb string // get, list, watch, create, update, patch, delete, deletecollection; "" for other methods of a resource, else the method in lower case
-
-	// What a resource path says. namespace is "" at cluster scope.
-	isResource              bool
-	group, version          string
-	namespace, resource     string
-	name, subresource, more string
-	legacyWatch             bool // the path has the /watch/ prefix
-	typ                     *resource.Type
-	sub                     *resource.Subresource
-	values                  url.Values // the query, parsed on first use
+	typ    *resource.Type
+	sub    *resource.Subresource
+	values url.Values // the query, parsed on first use
 
 	reserves []string // addresses and ports, until the write is done
 
@@ -64,7 +57,7 @@ func (r *request) query() url.Values {
 }
 
 func (r *request) groupResource() status.GroupResource {
-	return status.GroupResource{Group: r.group, Resource: r.resource}
+	return status.GroupResource{Group: r.Group, Resource: r.Resource}
 }
 
 // groupKind is the kind of the request's objects, in the group that they are
@@ -73,131 +66,41 @@ func (r *request) groupKind() status.GroupKind {
 	return status.GroupKind{Group: r.typ.Stored.Group, Kind: r.typ.Kind}
 }
 
-// parse reads the URL and the method, without asking whether what they name is
-// served: authorization comes before that.
-//
-//	/api/{version}/...                                  the legacy group
-//	/apis/{group}/{version}/...                         other groups
-//	.../{resource}[/{name}[/{subresource}]]             at cluster scope
-//	.../namespaces/{namespace}/{resource}[/{name}...]   in a namespace
-//	.../watch/...                                       either, always a watch
-func (r *request) parse() {
-	r.path = r.http.URL.Path
-	r.verb = strings.ToLower(r.http.Method)
-	rest, ok := strings.CutPrefix(r.path, "/apis/")
-	if ok {
-		if r.group, rest, ok = strings.Cut(rest, "/"); !ok || r.group == "" {
-			return
-		}
-	} else if rest, ok = strings.CutPrefix(r.path, "/api/"); !ok {
-		return
-	}
-	r.version, rest, ok = strings.Cut(rest, "/")
-	if !ok || rest == "" {
-		return // discovery
-	}
-	rest = strings.TrimSuffix(rest, "/")
-	if tail, ok := strings.CutPrefix(rest, "watch/"); ok {
-		r.legacyWatch = true
-		rest = tail
-	}
-	r.isResource = true
-	first, tail, deeper := strings.Cut(rest, "/")
-	if first == "namespaces" && deeper {
-		ns, tail, deeper := strings.Cut(tail, "/")
-		sub, _, _ := strings.Cut(tail, "/")
-		switch {
-		case ns == "" && deeper: // an empty namespace is all of them
-			rest = tail
-		case !deeper, sub == "status" && tail == sub, sub == "finalize" && tail == sub:
-			// A namespace is itself in the namespace of its name.
-			r.resource, r.namespace, r.name, r.subresource = first, ns, ns, tail
-			r.setVerb()
-			return
-		default:
-			r.namespace, rest = ns, tail
-		}
-	}
-	r.resource, tail, _ = strings.Cut(rest, "/")
-	r.name, tail, _ = strings.Cut(tail, "/")
-	r.subresource, r.more, _ = strings.Cut(tail, "/")
-	r.setVerb()
-}
-
-// setVerb gives a resource request the verb of its method.
-func (r *request) setVerb() {
-	switch r.http.Method {
-	case http.MethodGet, http.MethodHead:
-		r.verb = "get"
-		switch {
-		case r.legacyWatch:
-			r.verb = "watch"
-		case r.name == "" && r.wantsWatch():
-			r.verb = "watch"
-		case r.name == "":
-			r.verb = "list"
-		}
-	case http.MethodPost:
-		r.verb = "create"
-	case http.MethodPut:
-		r.verb = "update"
-	case http.MethodPatch:
-		r.verb = "patch"
-	case http.MethodDelete:
-		r.verb = "delete"
-		if r.name == "" {
-			r.verb = "deletecollection"
-		}
-	default:
-		r.verb = "" // of a resource these methods ask for nothing
-	}
-}
-
-// wantsWatch reads the parameter watch: anything is true that is not 0 or
-// false.
-func (r *request) wantsWatch() bool {
-	if r.http.URL.RawQuery == "" {
-		return false
-	}
-	values, ok := r.query()["watch"]
-	return ok && parseBool(values[0])
-}
-
 // resolve finds the type, and the subresource, that the path names and checks
 // that the method is routed there.
 func (r *request) resolve() error {
 	if r.isDynamic() {
 		return r.resolveDynamic()
 	}
-	if !r.registry.Serves(resource.GroupVersion{Group: r.group, Version: r.version}) {
-		if r.group != "" && !r.registry.ServesGroup(r.group) {
+	if !r.registry.Serves(resource.GroupVersion{Group: r.Group, Version: r.Version}) {
+		if r.Group != "" && !r.registry.ServesGroup(r.Group) {
 			return errNoPage
 		}
 		return status.NoResource()
 	}
-	r.typ = r.registry.Lookup(r.group, r.version, r.resource)
-	if r.typ == nil || !r.inScope() || r.more != "" && r.subresource != "proxy" {
+	r.typ = r.registry.Lookup(r.Group, r.Version, r.Resource)
+	if r.typ == nil || !r.inScope() || r.Rest != "" && r.Subresource != "proxy" {
 		return status.NoResource()
 	}
 	if r.http.Method == http.MethodHead {
 		return status.MethodNotAllowed()
 	}
-	if r.typ.Virtual() && r.name != "" && r.subresource == "" && !r.typ.Allows("get") {
+	if r.typ.Virtual() && r.Name != "" && r.Subresource == "" && !r.typ.Allows("get") {
 		return status.NoResource() // what is asked and not stored has no names
 	}
-	if r.subresource != "" {
-		if r.sub = r.typ.Subresource(r.subresource); r.sub == nil {
+	if r.Subresource != "" {
+		if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
 			return status.NoResource()
 		}
-		if !slices.Contains(r.sub.Verbs, r.verb) {
+		if !slices.Contains(r.sub.Verbs, r.Verb) {
 			return status.MethodNotAllowed()
 		}
 		return nil
 	}
-	if r.legacyWatch && !r.typ.Allows("watch") {
+	if r.LegacyWatch && !r.typ.Allows("watch") {
 		return status.NoResource()
 	}
-	if r.verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
+	if r.Verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
 		r.warnOfKind()
 		return status.MethodNotSupported(r.groupResource(), "watch")
 	}
@@ -211,36 +114,36 @@ func (r *request) resolve() error {
 // group that definitions serve.
 func (r *request) isDynamic() bool {
 	own := r.surface.surface.registry
-	if !own.ServesGroup(r.group) {
-		return r.registry.ServesGroup(r.group)
+	if !own.ServesGroup(r.Group) {
+		return r.registry.ServesGroup(r.Group)
 	}
-	gv := resource.GroupVersion{Group: r.group, Version: r.version}
+	gv := resource.GroupVersion{Group: r.Group, Version: r.Version}
 	return !own.Serves(gv) && r.registry.Serves(gv) ||
-		own.Lookup(r.group, r.version, r.resource) == nil && r.registry.Lookup(r.group, r.version, r.resource) != nil
+		own.Lookup(r.Group, r.Version, r.Resource) == nil && r.registry.Lookup(r.Group, r.Version, r.Resource) != nil
 }
 
 // resolveDynamic is resolve where resources come from definitions.
 func (r *request) resolveDynamic() error {
-	r.typ = r.registry.Lookup(r.group, r.version, r.resource)
+	r.typ = r.registry.Lookup(r.Group, r.Version, r.Resource)
 	if r.typ == nil {
 		return errNoPage
 	}
-	across := r.namespace == "" && r.verb != "list" && r.verb != "watch"
-	if !r.typ.Namespaced && r.namespace != "" || r.typ.Namespaced && across {
+	across := r.Namespace == "" && r.Verb != "list" && r.Verb != "watch"
+	if !r.typ.Namespaced && r.Namespace != "" || r.typ.Namespaced && across {
 		return errNoPage
 	}
 	r.warn(r.typ.Warnings...)
-	if r.subresource == "" {
-		if !slices.Contains(dynamicVerbs, r.verb) {
-			return status.MethodNotSupported(r.groupResource(), r.verb)
+	if r.Subresource == "" {
+		if !slices.Contains(dynamicVerbs, r.Verb) {
+			return status.MethodNotSupported(r.groupResource(), r.Verb)
 		}
 		return nil
 	}
-	if r.sub = r.typ.Subresource(r.subresource); r.sub == nil {
-		return status.NotFound(r.groupResource(), r.name)
+	if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
+		return status.NotFound(r.groupResource(), r.Name)
 	}
-	if !slices.Contains(r.sub.Verbs, r.verb) {
-		return status.MethodNotSupported(r.groupResource(), r.verb)
+	if !slices.Contains(r.sub.Verbs, r.Verb) {
+		return status.MethodNotSupported(r.groupResource(), r.Verb)
 	}
 	return nil
 }
@@ -253,22 +156,22 @@ var dynamicVerbs = []string{"get", "list", "watch", "create", "update", "patch",
 // are in none, but that a namespace's path has its own name.
 func (r *request) inScope() bool {
 	if r.typ.Namespaced {
-		return r.namespace != "" || r.name == "" && (r.verb != "create" || !r.typ.Virtual())
+		return r.Namespace != "" || r.Name == "" && (r.Verb != "create" || !r.typ.Virtual())
 	}
-	return r.namespace == "" || r.resource == "namespaces"
+	return r.Namespace == "" || r.Resource == "namespaces"
 }
 
 // routed reports whether the path, which is of no subresource, takes the method.
 func (r *request) routed() bool {
-	if !r.typ.Allows(r.verb) || r.legacyWatch && r.verb != "watch" {
+	if !r.typ.Allows(r.Verb) || r.LegacyWatch && r.Verb != "watch" {
 		return false
 	}
-	across := r.typ.Namespaced && r.namespace == ""
-	switch r.verb {
+	across := r.typ.Namespaced && r.Namespace == ""
+	switch r.Verb {
 	case "list", "watch":
 		return true
 	case "create", "deletecollection":
-		return r.name == "" && !across
+		return r.Name == "" && !across
 	}
-	return r.name != ""
+	return r.Name != ""
 }

@@ -14,7 +14,7 @@ import (
 // See https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v1/.
 
 // isScale reports whether bodies and answers are Scales.
-func (r *request) isScale() bool { return r.subresource == "scale" && r.typ.Scale != nil }
+func (r *request) isScale() bool { return r.Subresource == "scale" && r.typ.Scale != nil }
 
 // shown is what the request's path shows of an object: itself, or its Scale.
 func (r *request) shown(old *version) map[string]any {
@@ -67,7 +67,7 @@ func (r *request) placed(body map[string]any, old *version) (map[string]any, err
 	replicas, _ := object.Int(body, "spec", "replicas")
 	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 && !r.typ.Scale.Checked {
 		kind := status.GroupKind{Group: r.sub.Kind.Group, Kind: r.sub.Kind.Kind}
-		return nil, status.Invalid(kind, r.name, errs)
+		return nil, status.Invalid(kind, r.Name, errs)
 	}
 	obj := object.Copy(old.object)
 	meta := object.Meta(obj)

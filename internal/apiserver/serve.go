@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -23,7 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	now := s.served.Load()
-	r := &request{server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now()}
+	r := &request{Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now()}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -41,7 +42,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (s *Server) serve(r *request) error {
-	r.parse()
 	user, err := s.authenticate(r)
 	if err != nil {
 		return err
@@ -50,13 +50,13 @@ func (s *Server) serve(r *request) error {
 	if err := r.impersonate(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.path, controlPrefix) && !s.config.NoControl {
+	if strings.HasPrefix(r.Path, controlPrefix) && !s.config.NoControl {
 		return s.control(r)
 	}
 	if err := r.authorize(); err != nil {
 		return err
 	}
-	if !r.isResource {
+	if !r.IsResource {
 		return s.serveNonResource(r)
 	}
 	if err := r.resolve(); err != nil {
@@ -72,18 +72,18 @@ func (r *request) serveResource() error {
 		return err
 	}
 	switch {
-	case r.group == "" && r.resource == "bindings":
+	case r.Group == "" && r.Resource == "bindings":
 		return r.bind()
-	case r.group == "" && r.resource == "componentstatuses":
+	case r.Group == "" && r.Resource == "componentstatuses":
 		return r.componentStatuses()
 	case r.typ.Virtual():
 		return r.review()
 	case r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:
-		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.resource, r.typ.Stored, r.typ.GroupVersion))
+		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.Resource, r.typ.Stored, r.typ.GroupVersion))
 	case r.sub != nil:
 		return r.serveSubresource()
 	}
-	switch r.verb {
+	switch r.Verb {
 	case "get":
 		return r.get()
 	case "list":
@@ -114,29 +114,29 @@ func (r *request) warnOfKind() {
 
 // serveSubresource dispatches the subresources that are parts of an object.
 func (r *request) serveSubresource() error {
-	if connect, ok := connections[[2]string{r.resource, r.subresource}]; ok && r.group == "" {
+	if connect, ok := connections[[2]string{r.Resource, r.Subresource}]; ok && r.Group == "" {
 		return connect(r)
 	}
 	mode := writeStatus
-	_, isPart := r.typ.Parts[r.subresource]
+	_, isPart := r.typ.Parts[r.Subresource]
 	switch {
-	case r.subresource == "status":
+	case r.Subresource == "status":
 	case isPart:
 		mode = writePart
-	case r.subresource == "scale" && r.typ.Scale != nil:
+	case r.Subresource == "scale" && r.typ.Scale != nil:
 		mode = writeScale
-	case r.subresource == "finalize" && r.resource == "namespaces":
+	case r.Subresource == "finalize" && r.Resource == "namespaces":
 		mode = writeFinalizers
-	case r.group == "" && r.resource == "pods" && r.subresource == "binding":
+	case r.Group == "" && r.Resource == "pods" && r.Subresource == "binding":
 		return r.bind()
-	case r.group == "" && r.resource == "pods" && r.subresource == "eviction":
+	case r.Group == "" && r.Resource == "pods" && r.Subresource == "eviction":
 		return r.evict()
-	case r.group == "" && r.resource == "serviceaccounts" && r.subresource == "token":
+	case r.Group == "" && r.Resource == "serviceaccounts" && r.Subresource == "token":
 		return r.createToken()
 	default:
-		return status.NotImplemented(fmt.Sprintf("%s %s/%s", r.verb, r.groupResource(), r.subresource))
+		return status.NotImplemented(fmt.Sprintf("%s %s/%s", r.Verb, r.groupResource(), r.Subresource))
 	}
-	switch r.verb {
+	switch r.Verb {
 	case "get":
 		return r.get()
 	case "update":

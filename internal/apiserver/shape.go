@@ -42,7 +42,7 @@ func (r *request) shape(list bool) (shape, error) {
 			refused = "a list (*%s.%sList)"
 		}
 	case codec.PartialMetadataList:
-		if !list && r.verb != "watch" {
+		if !list && r.Verb != "watch" {
 			refused = "not a list (*%s.%s)"
 		}
 	default:

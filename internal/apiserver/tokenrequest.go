@@ -90,17 +90,17 @@ var tokenRequestKind = status.GroupKind{Group: authenticationGroup, Kind: "Token
 // tokenAccount is the account that a token is asked for, and fills in its name
 // and uid.
 func (r *request) tokenAccount(meta map[string]any) (*storage.Object, error) {
-	if name := object.String(meta, "name"); name != "" && name != r.name {
-		return nil, status.Invalid(tokenRequestKind, r.name, validation.List{
+	if name := object.String(meta, "name"); name != "" && name != r.Name {
+		return nil, status.Invalid(tokenRequestKind, r.Name, validation.List{
 			validation.Invalid(metadataPath.Child("name"), name, "must match the service account name if specified"),
 		})
 	}
-	account := r.server.newest("serviceaccounts", r.namespace, r.name)
+	account := r.server.newest("serviceaccounts", r.Namespace, r.Name)
 	if account == nil {
-		return nil, status.NotFound(r.groupResource(), r.name)
+		return nil, status.NotFound(r.groupResource(), r.Name)
 	}
 	if uid := object.String(meta, "uid"); uid != "" && uid != account.UID {
-		return nil, status.Conflict(status.GroupResource{Group: tokenRequestKind.Group, Resource: tokenRequestKind.Kind}, r.name,
+		return nil, status.Conflict(status.GroupResource{Group: tokenRequestKind.Group, Resource: tokenRequestKind.Kind}, r.Name,
 			fmt.Sprintf("the UID in the token request (%s) does not match the UID of the service account (%s)", uid, account.UID))
 	}
 	meta["name"], meta["namespace"], meta["uid"] = account.Name, account.Namespace, account.UID
@@ -127,7 +127,7 @@ func (r *request) bindToken(k *accountClaims, to map[string]any) error {
 	}
 	kind := resource.Kind{GroupVersion: gv, Kind: object.String(to, "kind")}
 	resources := map[string]string{"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
-	name, namespace := object.String(to, "name"), r.namespace
+	name, namespace := object.String(to, "name"), r.Namespace
 	if gv.Group != "" || resources[kind.Kind] == "" {
 		return status.BadRequest(fmt.Sprintf("cannot bind token to object of type %s/%s, Kind=%s", gv.Group, gv.Version, kind.Kind))
 	}
@@ -161,8 +161,8 @@ func (r *request) bindToken(k *accountClaims, to map[string]any) error {
 // bindTokenToPod binds a token to a pod of the account, and tells of its node.
 func (r *request) bindTokenToPod(k *accountClaims, o *storage.Object) error {
 	pod := o.Decode(r.registry.Lookup("", "v1", "pods"))
-	if object.String(pod, "spec", "serviceAccountName") != r.name {
-		return status.BadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", r.name))
+	if object.String(pod, "spec", "serviceAccountName") != r.Name {
+		return status.BadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", r.Name))
 	}
 	k.Pod = refTo(o)
 	if name := object.String(pod, "spec", "nodeName"); name != "" {

@@ -38,15 +38,15 @@ func (r *request) admitNamespace(name string, creating bool) error {
 		return nil
 	}
 	namespaces := r.registry.Lookup("", "v1", "namespaces")
-	ns := r.server.store.Newest(namespaces.Key("", r.namespace))
+	ns := r.server.store.Newest(namespaces.Key("", r.Namespace))
 	if ns == nil {
-		return status.NotFound(status.GroupResource{Resource: "namespaces"}, r.namespace)
+		return status.NotFound(status.GroupResource{Resource: "namespaces"}, r.Namespace)
 	}
 	if creating && ns.Terminating {
-		st := status.Forbidden(r.groupResource(), name, fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", r.namespace))
+		st := status.Forbidden(r.groupResource(), name, fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", r.Namespace))
 		st.Details.Causes = append(st.Details.Causes, status.Cause{
 			Reason:  status.CauseNamespaceTerminating,
-			Message: fmt.Sprintf("namespace %s is being terminated", r.namespace),
+			Message: fmt.Sprintf("namespace %s is being terminated", r.Namespace),
 			Field:   "metadata.namespace",
 		})
 		return st
@@ -147,7 +147,7 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 	default:
 		switch {
 		case mode == writePart:
-			t.Parts[r.subresource].Prepare(obj, old)
+			t.Parts[r.Subresource].Prepare(obj, old)
 		case t.Prepare != nil:
 			t.Prepare(obj, old)
 		}
@@ -186,7 +186,7 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 	case mode == writeFinalizers:
 		errs = append(errs, kinds.ValidateFinalize(obj)...)
 	case mode == writePart:
-		errs = append(errs, t.Parts[r.subresource].Validate(obj, old)...)
+		errs = append(errs, t.Parts[r.Subresource].Validate(obj, old)...)
 	}
 	errs, tolerated := errs.Held()
 	r.warn(tolerated...)
@@ -340,7 +340,7 @@ type successor func(old *version) (map[string]any, error)
 //
 // uid, if not "", is that of the only object it may change.
 func (r *request) change(mode writeMode, o *writeOptions, uid string, next successor) error {
-	if err := checkStorable(r.name); err != nil {
+	if err := checkStorable(r.Name); err != nil {
 		return err
 	}
 	for {
@@ -349,7 +349,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 			return r.createByChange(mode, o, next)
 		}
 		if uid != "" && uid != old.UID {
-			return preconditionFailed(r.groupResource(), r.name, r.key(), "UID", uid, old.UID)
+			return preconditionFailed(r.groupResource(), r.Name, r.key(), "UID", uid, old.UID)
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {
@@ -377,7 +377,7 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 	if err != nil {
 		return nil, err
 	}
-	if err := r.admitNamespace(r.name, false); err != nil {
+	if err := r.admitNamespace(r.Name, false); err != nil {
 		return nil, err
 	}
 	if err := r.checkGrant(obj, was); err != nil {
@@ -416,11 +416,11 @@ func (r *request) checkVersion(meta map[string]any, old *storage.Object) error {
 	case rev == 0 && r.typ.UnconditionalUpdate:
 		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
 	case rev == 0:
-		return status.Invalid(status.GroupKind{Group: r.group, Kind: r.resource}, r.name, validation.List{
+		return status.Invalid(status.GroupKind{Group: r.Group, Kind: r.Resource}, r.Name, validation.List{
 			validation.Invalid(metadataPath.Child("resourceVersion"), int64(0), "must be specified for an update"),
 		})
 	default:
-		return status.Conflict(r.groupResource(), r.name, "the object has been modified; please apply your changes to the latest version and try again")
+		return status.Conflict(r.groupResource(), r.Name, "the object has been modified; please apply your changes to the latest version and try again")
 	}
 	return nil
 }
@@ -442,13 +442,13 @@ func (r *request) finished(obj, old map[string]any) bool {
 func (r *request) createByChange(mode writeMode, o *writeOptions, next successor) error {
 	defer r.letGo()
 	if mode != writeObject || !r.typ.CreateOnUpdate && !o.creates {
-		return status.NotFound(r.groupResource(), r.name)
+		return status.NotFound(r.groupResource(), r.Name)
 	}
 	obj, err := next(nil)
 	if err != nil {
 		return err
 	}
-	if err := r.admitNamespace(r.name, true); err != nil {
+	if err := r.admitNamespace(r.Name, true); err != nil {
 		return err
 	}
 	if err := r.checkGrant(obj, nil); err != nil {

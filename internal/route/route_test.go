@@ -1,0 +1,99 @@
+package route_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/route"
+)
+
+func TestParse(t *testing.T) {
+	pods := route.Route{IsResource: true, Version: "v1", Namespace: "ns", Resource: "pods"}
+	with := func(r route.Route, change func(*route.Route)) route.Route {
+		change(&r)
+		return r
+	}
+	for _, row := range []struct {
+		name, method, path string
+		want               route.Route
+	}{
+		{"collection", "GET", "/api/v1/namespaces/ns/pods", with(pods, func(r *route.Route) { r.Verb = "list" })},
+		{"collection with a slash", "GET", "/api/v1/namespaces/ns/pods/", with(pods, func(r *route.Route) { r.Verb = "list" })},
+		{"all namespaces", "GET", "/apis/apps/v1/deployments",
+			route.Route{IsResource: true, Verb: "list", Group: "apps", Version: "v1", Resource: "deployments"}},
+		{"empty namespace", "GET", "/api/v1/namespaces//pods",
+			route.Route{IsResource: true, Verb: "list", Version: "v1", Resource: "pods"}},
+		{"object", "GET", "/api/v1/namespaces/ns/pods/a",
+			with(pods, func(r *route.Route) { r.Verb, r.Name = "get", "a" })},
+		{"object, its header alone", "HEAD", "/api/v1/namespaces/ns/pods/a",
+			with(pods, func(r *route.Route) { r.Verb, r.Name = "get", "a" })},
+		{"object, watched", "GET", "/api/v1/namespaces/ns/pods/a?watch=1",
+			with(pods, func(r *route.Route) { r.Verb, r.Name = "get", "a" })},
+		{"subresource", "PUT", "/apis/apps/v1/namespaces/ns/deployments/d/scale",
+			route.Route{IsResource: true, Verb: "update", Group: "apps", Version: "v1", Namespace: "ns", Resource: "deployments", Name: "d", Subresource: "scale"}},
+		{"below a subresource", "GET", "/api/v1/namespaces/ns/pods/a/proxy/x/y",
+			with(pods, func(r *route.Route) { r.Verb, r.Name, r.Subresource, r.Rest = "get", "a", "proxy", "x/y" })},
+		{"cluster scope", "DELETE", "/api/v1/nodes/n",
+			route.Route{IsResource: true, Verb: "delete", Version: "v1", Resource: "nodes", Name: "n"}},
+		{"namespaces", "POST", "/api/v1/namespaces",
+			route.Route{IsResource: true, Verb: "create", Version: "v1", Resource: "namespaces"}},
+		{"namespace", "GET", "/api/v1/namespaces/ns",
+			route.Route{IsResource: true, Verb: "get", Version: "v1", Namespace: "ns", Resource: "namespaces", Name: "ns"}},
+		{"namespace's finalizers", "PUT", "/api/v1/namespaces/ns/finalize",
+			route.Route{IsResource: true, Verb: "update", Version: "v1", Namespace: "ns", Resource: "namespaces", Name: "ns", Subresource: "finalize"}},
+		{"watch", "GET", "/api/v1/namespaces/ns/pods?watch=true", with(pods, func(r *route.Route) { r.Verb = "watch" })},
+		{"watch without a value", "GET", "/api/v1/namespaces/ns/pods?limit=1&watch", with(pods, func(r *route.Route) { r.Verb = "watch" })},
+		{"watch in escapes", "GET", "/api/v1/namespaces/ns/pods?w%61tch=1", with(pods, func(r *route.Route) { r.Verb = "watch" })},
+		{"no watch", "GET", "/api/v1/namespaces/ns/pods?watch=F%61lse", with(pods, func(r *route.Route) { r.Verb = "list" })},
+		{"no watch, then one", "GET", "/api/v1/namespaces/ns/pods?watch=0&watch=1", with(pods, func(r *route.Route) { r.Verb = "list" })},
+		{"broken watch, then one", "GET", "/api/v1/namespaces/ns/pods?watch=%zz&watch=1", with(pods, func(r *route.Route) { r.Verb = "watch" })},
+		{"old watch", "GET", "/api/v1/watch/namespaces/ns/pods/a",
+			with(pods, func(r *route.Route) { r.Verb, r.Name, r.LegacyWatch = "watch", "a", true })},
+		{"collection deleted", "DELETE", "/api/v1/namespaces/ns/pods", with(pods, func(r *route.Route) { r.Verb = "deletecollection" })},
+		{"patch", "PATCH", "/api/v1/namespaces/ns/pods/a", with(pods, func(r *route.Route) { r.Verb, r.Name = "patch", "a" })},
+		{"discovery of a version", "GET", "/apis/apps/v1", route.Route{Verb: "get", Group: "apps", Version: "v1"}},
+		{"discovery of a group", "GET", "/apis/apps", route.Route{Verb: "get", Group: "apps"}},
+		{"no API", "GET", "/healthz", route.Route{Verb: "get"}},
+		{"another method", "PROPFIND", "/api/v1/nodes", route.Route{IsResource: true, Version: "v1", Resource: "nodes"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			u, err := url.Parse(row.path)
+			require.NoError(t, err)
+			row.want.Path = u.Path
+			assert.Equal(t, row.want, route.Parse(row.method, u))
+		})
+	}
+}
+
+// FuzzParse checks that any URL is read, and a watch asked for as net/url
+// reads the query.
+func FuzzParse(f *testing.F) {
+	f.Add("/api/v1/namespaces/ns/pods", "watch=true")
+	f.Add("/api/v1/watch/namespaces//", "watch;=1&watch=%zz&watch=0")
+	f.Add("/apis///namespaces/status", "a=b&w%61tch")
+	f.Fuzz(func(t *testing.T, path, query string) {
+		r := route.Parse("GET", &url.URL{Path: path, RawQuery: query})
+		if !r.IsResource || r.Name != "" || r.LegacyWatch {
+			return
+		}
+		parsed, _ := url.ParseQuery(query)
+		want := "list"
+		if values := parsed["watch"]; len(values) > 0 && route.ParseBool(values[0]) {
+			want = "watch"
+		}
+		assert.Equal(t, want, r.Verb, "%s?%s", path, query)
+		assert.True(t, strings.HasPrefix(path, "/api"), path)
+	})
+}
+
+func ExampleParse() {
+	u, _ := url.Parse("https://127.0.0.1:6443/apis/apps/v1/namespaces/shop/deployments?watch=1")
+	r := route.Parse("GET", u)
+	fmt.Println(r.Verb, r.Resource, "of group", r.Group, "in", r.Namespace)
+	// Output: watch deployments of group apps in shop
+}
