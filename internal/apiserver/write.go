@@ -85,6 +85,7 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	r.stamp(obj, nil)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	errs = append(errs, r.finalizerNames(meta)...)
+	errs = append(errs, r.validateIn(obj, nil)...)
 	if t.Validate != nil {
 		errs = append(errs, t.Validate(obj, nil)...)
 	}
@@ -104,6 +105,14 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 		t.Complete(obj)
 	}
 	return nil
+}
+
+// validateIn checks what a type's objects may have in some namespaces only.
+func (r *request) validateIn(obj, old map[string]any) validation.List {
+	if r.typ.ValidateIn == nil {
+		return nil
+	}
+	return r.typ.ValidateIn(&resource.Write{Object: obj, Old: old, Cluster: cluster{r}})
 }
 
 // finalizerNames checks that finalizers are standard or qualified, where the
@@ -177,6 +186,9 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 	if t.Meta == resource.MetaAsNew && mode == writeObject {
 		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
 		errs = append(errs, r.finalizerNames(meta)...)
+	}
+	if mode == writeObject || mode == writeStatus {
+		errs = append(errs, r.validateIn(obj, old)...)
 	}
 	switch {
 	case (mode == writeObject || mode == writeScale) && t.Validate != nil:

@@ -22,6 +22,8 @@ type conversion struct {
 	fields []resource.Field
 }
 
+var deviceV1beta1 = resource.GroupVersion{Group: "resource.k8s.io", Version: "v1beta1"}
+
 // conversions are those of the versions that differ, by version and resource.
 var conversions = map[served]conversion{
 	{resource.GroupVersion{Group: "autoscaling", Version: "v1"}, "horizontalpodautoscalers"}: {
@@ -30,6 +32,9 @@ var conversions = map[served]conversion{
 	{resource.GroupVersion{Group: "events.k8s.io", Version: "v1"}, "events"}: {
 		toStored: eventFromNew, fromStored: eventToNew, validate: validateNewEvent, fields: newEventFields,
 	},
+	{deviceV1beta1, "resourceclaims"}:         {toStored: claimFromV1beta1, fromStored: claimToV1beta1},
+	{deviceV1beta1, "resourceclaimtemplates"}: {toStored: claimFromV1beta1, fromStored: claimToV1beta1},
+	{deviceV1beta1, "resourceslices"}:         {toStored: sliceFromV1beta1, fromStored: sliceToV1beta1},
 }
 
 // sameShape are the resources that a version has as the version has them that
@@ -39,8 +44,9 @@ var sameShape = map[resource.GroupVersion][]string{
 	{Group: "admissionregistration.k8s.io", Version: "v1alpha1"}: {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 	{Group: "coordination.k8s.io", Version: "v1alpha2"}:          {"leasecandidates"},
 	{Group: "networking.k8s.io", Version: "v1beta1"}:             {"ipaddresses", "servicecidrs"},
-	{Group: "resource.k8s.io", Version: "v1beta2"}:               {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
-	{Group: "storage.k8s.io", Version: "v1beta1"}:                {"volumeattributesclasses"},
+	deviceV1beta1: {"deviceclasses"},
+	{Group: "resource.k8s.io", Version: "v1beta2"}: {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
+	{Group: "storage.k8s.io", Version: "v1beta1"}:  {"volumeattributesclasses"},
 }
 
 // conversionOf is the conversion between a type and the one it is stored as. It
@@ -105,6 +111,13 @@ func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
 	s.Prepare, s.PrepareStatus = c.prepare(t, stored, stored.Prepare), c.prepare(t, stored, stored.PrepareStatus)
 	s.Validate, s.ValidateStatus = c.judge(stored, stored.Validate), c.judge(stored, stored.ValidateStatus)
+	if stored.ValidateIn != nil {
+		s.ValidateIn = func(w *resource.Write) validation.List {
+			return c.judge(stored, func(obj, old map[string]any) validation.List {
+				return stored.ValidateIn(&resource.Write{Object: obj, Old: old, Cluster: w.Cluster})
+			})(w.Object, w.Old)
+		}
+	}
 	if c.validate != nil {
 		s.Validate = c.judge(stored, c.validate)
 	}
@@ -126,9 +139,17 @@ func (c conversion) prepare(t, stored *resource.Type, rule func(obj, old map[str
 		if err != nil {
 			return // unreachable: what was decoded converts
 		}
-		clear(obj)
-		maps.Copy(obj, back[0])
+		meta := object.Meta(obj)
+		become(meta, object.Meta(back[0]))
+		become(obj, back[0])
+		obj["metadata"] = meta // callers have it at hand
 	}
+}
+
+// become gives obj the members of another object, and no others.
+func become(obj, other map[string]any) {
+	clear(obj)
+	maps.Copy(obj, other)
 }
 
 // judge makes a rule of validation in the stored version one of another's.

@@ -73,6 +73,8 @@ type rule struct {
 	// the object brings. Else a new object has an empty one, and an update
 	// leaves it alone.
 	ownStatus bool
+	// unknownField, if not nil, makes UnknownField for a version.
+	unknownField func(t *resource.Type) func(label string) string
 	// anyFinalizer takes unqualified finalizers.
 	anyFinalizer bool
 }
@@ -105,6 +107,9 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	s.AnyFinalizer = r.anyFinalizer || slices.Contains(anyFinalizerGroups, t.Stored.Group)
 	if len(r.generation) > 0 {
 		s.Generation = changed(r.generation)
+	}
+	if r.unknownField != nil {
+		s.UnknownField = r.unknownField(t)
 	}
 	s.Prepare = r.prepare(t)
 	if t.Subresource("status") != nil {

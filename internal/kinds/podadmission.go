@@ -13,6 +13,7 @@ import (
 var (
 	priorityClassKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1"}, Kind: "PriorityClass"}
 	runtimeClassKind  = resource.Kind{GroupVersion: resource.GroupVersion{Group: "node.k8s.io", Version: "v1"}, Kind: "RuntimeClass"}
+	namespaceKind     = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Namespace"}
 	nodeKind          = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Node"}
 )
 

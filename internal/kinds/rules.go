@@ -160,16 +160,13 @@ var rules = map[string]rule{
 	"devicetaintrules.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule,
 		Validate: validateTaintRule, ValidateStatus: validateTaintRuleStatus}, generation: []string{"spec"}, status: statusOnly},
 	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,
-		PrepareStatus: prepareResourceClaimStatus, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
-	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, Validate: validateResourceClaimTemplate}},
+		PrepareStatus: prepareResourceClaimStatus, ValidateIn: adminAccess, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
+	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, ValidateIn: adminAccess, Validate: validateResourceClaimTemplate}},
 	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{AnswersDeleted: true}, status: statusOnly},
 	"resourceslices.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
 		Prepare: prepareResourceSlice, Stamp: stampResourceSlice, Validate: validateResourceSlice, Warn: warnResourceSlice,
 		Fields: []resource.Field{field("spec.nodeName", "spec", "nodeName"), field("spec.driver", "spec", "driver")},
-		UnknownField: func(label string) string {
-			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
-		},
-	}, generation: []string{"spec"}},
+	}, generation: []string{"spec"}, unknownField: unknownSliceField},
 
 	"priorityclasses.scheduling.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultPriorityClass, Validate: validatePriorityClass, Admit: admitPriorityClass}, generation: []string{"value"}},
 

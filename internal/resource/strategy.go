@@ -108,6 +108,10 @@ type Strategy struct {
 	// Meta is what the type's own rules check in the metadata of an update.
 	Meta MetaChecks
 
+	// ValidateIn, if not nil, checks what an object may have in some namespaces
+	// only. It is called before Validate and ValidateStatus.
+	ValidateIn func(w *Write) validation.List
+
 	// Validate checks what the type alone knows of; metadata is checked for
 	// every type. On a creation old is nil.
 	Validate func(obj, old map[string]any) validation.List
