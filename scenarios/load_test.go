@@ -1,0 +1,157 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// everything has each key of the format.
+const everything = `version: 1
+area: demo
+name: everything
+why: to have each key
+recorded: v1.36.3
+gates: [A]
+managedFields: true
+history:
+- put: {kind: Node, metadata: {name: a}}
+- at: 1.2s
+  put:
+  - {kind: Node, metadata: {name: a}}
+  - {kind: Node, metadata: {name: b}}
+  delete: {kind: Node, metadata: {name: c}}
+steps:
+- do: POST /api/v1/namespaces/${ns}/configmaps
+  name: create
+  user: none
+  type: application/json
+  accept: application/json
+  headers: {X-A: b}
+  body: {data: {size: 1.50}}
+  until: 201
+  capture: {uid: metadata.uid}
+  only: [metadata.name]
+  want:
+    status: 201
+    headers: {Content-Type: application/json}
+    warning: ['299 - "careful"']
+    body: {metadata.name: a}
+- do: POST /a
+  raw: text
+- do: POST /b
+  base64: dGV4dA==
+- watch: /api/v1/pods?watch=1
+  as: pods
+- events: pods
+  count: 1
+  ends: true
+  want: {events: [{type: ADDED}]}
+- at: 2s
+  put: {kind: ConfigMap, metadata: {namespace: x, name: a}}
+- compact: true
+- compact: {watchCache: true}
+- pause: 150ms
+- advance: 10m
+- lag: {by: 3s}
+- fault: {times: 2}
+- expect: /api/v1/nodes/a
+  within: 5s
+  want: {body: {spec: {}}}
+`
+
+func TestParse(t *testing.T) {
+	f, err := Parse("everything.yaml", []byte(everything))
+	require.NoError(t, err)
+	require.Len(t, f.Scenarios, 1)
+	s := f.Scenarios[0]
+	assert.Equal(t, "demo/everything", s.String())
+	assert.Equal(t, Duration(1200*time.Millisecond), s.History[1].At)
+	assert.Equal(t, "put Node a, Node b, delete Node c", s.History[1].String())
+	assert.Equal(t, map[string]any{"data": map[string]any{"size": json.Number("1.5")}}, s.Steps[0].Body)
+	assert.Equal(t, &Compaction{}, s.Steps[6].Compact)
+	assert.Equal(t, &Compaction{WatchCache: true}, s.Steps[7].Compact)
+
+	var names []string
+	for i := range s.Steps {
+		names = append(names, s.Steps[i].String())
+	}
+	assert.Equal(t, []string{
+		"create", "POST /a", "POST /b", "watch /api/v1/pods?watch=1", "events of pods", "put ConfigMap x/a",
+		"compact", "compact", "pause 150ms", "advance 10m0s", "lag", "fault", "expect /api/v1/nodes/a",
+	}, names)
+
+	text, err := Format(s, s)
+	require.NoError(t, err)
+	again, err := Parse("again", text)
+	require.NoError(t, err)
+	assert.Equal(t, []*Scenario{s, s}, again.Scenarios)
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"unknown key", "name: a\nstep: []", `x: document 1: json: unknown field "step"`},
+		{"key twice", "name: a\nname: b", `x: document 1: yaml: unmarshal errors:
+  line 2: key "name" already set in map`},
+		{"no name", "area: a", "x: document 1: no name"},
+		{"second document", "name: a\n---\narea: a", "x: document 2: no name"},
+		{"version", "name: a\nversion: 2", "x: document 1: version 2 of the format is not known: this is version 1"},
+		{"no sort", "name: a\nsteps: [{name: b}]", "x: document 1: steps[0] (b): it does nothing"},
+		{"two sorts", "name: a\nsteps: [{do: GET /a, pause: 1s}]", "x: document 1: steps[0] (GET /a): it is of several sorts: do, pause"},
+		{"no path", "name: a\nsteps: [{do: GET}]", `x: document 1: steps[0] (GET): do: "GET" is not METHOD /path`},
+		{"watch without a name", "name: a\nsteps: [{watch: /a}]", "x: document 1: steps[0] (watch /a): as: a watch needs a name"},
+		{"name without a watch", "name: a\nsteps: [{do: GET /a, as: b}]", "x: document 1: steps[0] (GET /a): as: only a watch has a name"},
+		{"events of nothing", "name: a\nsteps: [{events: b}]", `x: document 1: steps[0] (events of b): events: no watch is named "b"`},
+		{"expect nothing", "name: a\nsteps: [{expect: /a}]", "x: document 1: steps[0] (expect /a): expect: it has no want"},
+		{"pause", "name: a\nsteps: [{pause: soon}]", `x: document 1: time: invalid duration "soon"`},
+		{"negative pause", "name: a\nsteps: [{pause: -1s}]", "x: document 1: the duration -1s is negative"},
+		{"compact", "name: a\nsteps: [{compact: {all: true}}]", `x: document 1: json: unknown field "all"`},
+		{"history out of order", "name: a\nhistory: [{at: 2s, put: {}}, {at: 1s, put: {}}]", "x: document 1: history: not in the order of its offsets"},
+		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: nothing is put or deleted"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := Parse("x", []byte(row.text))
+			require.EqualError(t, err, row.want)
+		})
+	}
+}
+
+func TestLoadFS(t *testing.T) {
+	fsys := fstest.MapFS{
+		"b.yaml": {Data: []byte("---\nname: b1\n---\n\n---\nname: b2\nwhy: |\n  text\n  ---\n")},
+		"a.yaml": {Data: []byte("name: a\r\n---\r\nname: a2\r\n")},
+	}
+	files, err := LoadFS(fsys, "*.yaml", "a*")
+	require.NoError(t, err)
+	names := map[string][]string{}
+	for _, f := range files {
+		for _, s := range f.Scenarios {
+			names[f.Name] = append(names[f.Name], s.Name)
+		}
+	}
+	assert.Equal(t, map[string][]string{"a.yaml": {"a", "a2"}, "b.yaml": {"b1", "b2"}}, names)
+
+	_, err = LoadFS(fsys, "*.yml")
+	require.EqualError(t, err, "*.yml: file does not exist")
+}
+
+// FuzzParse checks that what is read is written and read again as the same.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte("name: a\n---\nname: b\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := Parse("fuzzed", text)
+		if err != nil || len(file.Scenarios) == 0 {
+			return
+		}
+		out, err := Format(file.Scenarios...)
+		require.NoError(t, err)
+		again, err := Parse("formatted", out)
+		require.NoError(t, err)
+		assert.Equal(t, len(file.Scenarios), len(again.Scenarios))
+	})
+}
