@@ -1,10 +1,13 @@
 package fakeapi_test
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,6 +95,35 @@ func BenchmarkCreatePod(b *testing.B) {
 			srv := filled(b, 0)
 			for i := 0; b.Loop(); i++ {
 				request(b, srv, "POST", bench.path, fmt.Sprintf(bench.body, i))
+			}
+		})
+	}
+}
+
+// BenchmarkWatch is a write and its way to all who watch.
+func BenchmarkWatch(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
+			srv := filled(b, 0)
+			var seen sync.WaitGroup
+			for range n {
+				req, err := http.NewRequest("GET", srv.URL+"/api/v1/configmaps?watch=1&resourceVersion=0", nil)
+				require.NoError(b, err)
+				resp, err := srv.Transport().RoundTrip(req)
+				require.NoError(b, err)
+				b.Cleanup(func() { resp.Body.Close() })
+				go func() {
+					for in := bufio.NewScanner(resp.Body); in.Scan(); {
+						if bytes.Contains(in.Bytes(), []byte(`"generateName":"cm-"`)) {
+							seen.Done()
+						}
+					}
+				}()
+			}
+			for b.Loop() {
+				seen.Add(n)
+				request(b, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"cm-"},"data":{"key":"value"}}`)
+				seen.Wait()
 			}
 		})
 	}

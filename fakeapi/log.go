@@ -16,6 +16,9 @@ type Request struct {
 	Code      int           `json:"code"`
 	Bytes     int64         `json:"bytes"` // of the answer's body
 	Duration  time.Duration `json:"duration"`
+	// Revision is the version of the state that it read, or of its newest
+	// write; 0 if it did neither.
+	Revision int64 `json:"revision,omitempty"`
 	// Message is that of the failure, if it was one.
 	Message string `json:"message,omitempty"`
 	// Unimplemented marks a request that a kube-apiserver would have answered
@@ -47,7 +50,9 @@ type Revision struct {
 type Writer struct {
 	User      string `json:"user,omitempty"`
 	UserAgent string `json:"userAgent,omitempty"`
-	Verb      string `json:"verb"`
+	// Manager is the field manager of the write.
+	Manager string `json:"manager,omitempty"`
+	Verb    string `json:"verb"`
 }
 
 // A Change is what a write did to one object.

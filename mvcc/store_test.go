@@ -115,6 +115,27 @@ func TestKeyTwice(t *testing.T) {
 	}
 }
 
+// Events are what is committed: a key put and deleted again is in neither.
+func TestEvents(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	set(t, s, "a", "1")
+	var events []mvcc.Event[string]
+	rev, err := s.Update(func(tx *mvcc.Txn[string]) error {
+		assert.Empty(t, tx.Events())
+		tx.Put("passing", "1")
+		tx.Put("a", "2")
+		tx.Delete("passing")
+		events = tx.Events()
+		return nil
+	})
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	assert.Equal(t, "1", events[0].Prev.Value)
+	for tx := range s.Log(rev) {
+		assert.Equal(t, tx.Events, events)
+	}
+}
+
 func TestUpdatePanicChangesNothing(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	var escaped *mvcc.Txn[string]

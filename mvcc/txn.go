@@ -38,9 +38,7 @@ func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	if err := fn(tx); err != nil {
 		return 0, err
 	}
-	events := slices.DeleteFunc(tx.changes, func(e Event[V]) bool {
-		return e.Type == Delete && e.Prev == nil
-	})
+	events := tx.Events()
 	if len(events) == 0 {
 		return tx.rev - 1, nil
 	}
@@ -81,6 +79,17 @@ func (s *Store[V]) commit(tx *Transaction[V]) {
 // Revision returns the revision that the changes of the transaction will have.
 // No other transaction can get it, but if this one fails, the next one does.
 func (tx *Txn[V]) Revision() Revision { return tx.rev }
+
+// Events returns what the transaction has done so far. Called when it does
+// nothing more, these are the events that it commits, and not to be changed.
+func (tx *Txn[V]) Events() []Event[V] {
+	tx.mustBeOpen()
+	untouched := func(e Event[V]) bool { return e.Type == Delete && e.Prev == nil }
+	if slices.ContainsFunc(tx.changes, untouched) {
+		return slices.DeleteFunc(slices.Clone(tx.changes), untouched)
+	}
+	return tx.changes
+}
 
 // Get returns what the key is, after what the transaction has done so far, and
 // whether it exists.

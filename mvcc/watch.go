@@ -19,6 +19,7 @@ type Watcher[V any] struct {
 	store  *Store[V]
 	prefix string
 	next   Revision // the first revision that has not been looked at
+	polled time.Time
 	events []Event[V]
 
 	// Guarded by store.mu.
@@ -62,6 +63,7 @@ func (s *Store[V]) Watch(prefix string, from Revision) (*Watcher[V], error) {
 // however far the store is compacted. After Close it returns [ErrClosed].
 func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 	now := w.store.now()
+	w.polled = now
 	clear(w.events)
 	w.events = w.events[:0]
 	for {
@@ -129,6 +131,11 @@ func (w *Watcher[V]) Revision() Revision {
 	defer w.store.mu.Unlock()
 	return w.progressLocked()
 }
+
+// Polled returns how far the watcher had come when Poll last returned, and when
+// that was called: the zero time where age does not matter to the store. Unlike
+// Revision it does not look at the store.
+func (w *Watcher[V]) Polled() (Revision, time.Time) { return w.next - 1, w.polled }
 
 // called is what Wait returns when there is nothing to wait for.
 var called = func() chan struct{} {

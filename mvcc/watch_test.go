@@ -3,6 +3,7 @@ package mvcc_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -192,4 +193,30 @@ func TestNext(t *testing.T) {
 	_, err := w.Next(t.Context())
 	assert.ErrorIs(t, err, mvcc.ErrClosed)
 	assert.True(t, woken(w))
+}
+
+// What a poll has found stays so until the next one, whatever happens.
+func TestPolled(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := mvcc.New[string](mvcc.Options{Now: func() time.Time { return now }, KeepFor: time.Hour})
+	w := watch(t, s, "a", 0)
+	set(t, s, "a", "a2")
+	set(t, s, "b", "b3")
+	polled := func(rev mvcc.Revision, at time.Time) {
+		t.Helper()
+		gotRev, gotAt := w.Polled()
+		assert.Equal(t, rev, gotRev)
+		assert.Equal(t, at, gotAt)
+	}
+	poll(t, w, 1)
+	polled(2, now)
+	poll(t, w, 1)
+	polled(3, now)
+
+	before := now
+	now = now.Add(time.Second)
+	set(t, s, "a", "a4")
+	polled(3, before)
+	poll(t, w, 0)
+	polled(4, now)
 }

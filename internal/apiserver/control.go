@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -97,11 +98,20 @@ func (s *Server) compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, err
 	if rev > s.store.Revision() {
 		return 0, mvcc.ErrFutureRevision
 	}
+	s.journal.Note(journal.Note{Kind: journal.Compaction, Text: compactionText(watchCache), Revision: rev})
 	s.store.CompactEtcd(rev)
 	if watchCache && rev > s.store.Compacted() {
 		return rev, s.store.Compact(rev)
 	}
 	return rev, nil
+}
+
+// compactionText says what was forgotten.
+func compactionText(watchCache bool) string {
+	if watchCache {
+		return "everything older is forgotten"
+	}
+	return "everything older is forgotten in etcd"
 }
 
 // Compact forgets every version older than the newest, everywhere: whoever
@@ -121,6 +131,7 @@ func (s *Server) Restore(to *storage.Store) error {
 	if err := s.store.Restore(to); err != nil {
 		return err
 	}
+	s.journal.Note(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
 	s.settle()
 	return nil
 }
@@ -181,8 +192,14 @@ func (s *Server) controlAdvance(r *request) (any, error) {
 	if err != nil || d < 0 {
 		return nil, status.BadRequest(fmt.Sprintf("advance: %q is no duration forward, such as 90s", in.Advance))
 	}
-	s.clock.Advance(d)
+	s.Advance(d)
 	return s.controlClock(r)
+}
+
+// Advance moves the clock ahead. It panics if d is negative.
+func (s *Server) Advance(d time.Duration) {
+	s.journal.Note(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	s.clock.Advance(d)
 }
 
 func (s *Server) controlLog(r *request) (any, error) {

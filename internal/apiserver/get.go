@@ -20,10 +20,11 @@ func (r *request) get() error {
 	if err := checkStorable(r.Name); err != nil {
 		return err
 	}
-	obj, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.Name, version)
+	obj, rev, err := r.server.store.Get(r.ctx(), r.typ, r.namespaceOfObject(), r.Name, version)
 	if err != nil {
 		return err
 	}
+	r.revision = rev
 	if obj == nil {
 		return status.NotFound(r.groupResource(), r.Name)
 	}

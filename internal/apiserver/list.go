@@ -25,6 +25,7 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
+	r.revision = page.Revision
 	return r.answerList(shape, page)
 }
 

@@ -147,6 +147,7 @@ func (r *request) fieldOptions(o *writeOptions) apply.Options {
 	if out.Manager == "" {
 		out.Manager = managerOf(r.userAgent())
 	}
+	r.manager = out.Manager
 	switch r.Subresource {
 	case "":
 		out.Fields = r.surface.ownershipOf(r.typ).fields

@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A request is one HTTP request on its way: what its URL says, who makes it,
@@ -30,6 +31,9 @@ type request struct {
 	typ    *resource.Type
 	sub    *resource.Subresource
 	values url.Values // the query, parsed on first use
+
+	manager  string        // of the fields that it writes; "" before that is known
+	revision mvcc.Revision // of what it has read or written; 0 if it has not
 
 	reserves []string // addresses and ports, until the write is done
 

@@ -32,7 +32,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			}
 			r.panicked(p)
 		}
-		s.requests.add(r)
+		r.answered()
 		s.metrics.count(r)
 	}()
 	r.w.Header().Set("Cache-Control", "no-cache, private")

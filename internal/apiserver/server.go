@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/profile"
@@ -69,8 +70,7 @@ type Server struct {
 	served   atomic.Pointer[served]
 	settling sync.Mutex // held by who brings served in line with the store
 	ids      *ids
-	requests *requestLog
-	writers  *writerLog
+	journal  *journal.Journal
 	metrics  *metrics
 	started  time.Time
 	decoded  decodedCache
@@ -196,15 +196,14 @@ func New(c Config) (*Server, error) {
 
 func newServer(c Config, store *storage.Store) *Server {
 	s := &Server{
-		config:   c,
-		clock:    c.Clock,
-		store:    store,
-		surface:  surfaceOf(c.Profile),
-		ids:      newIDs(c.Seed),
-		requests: &requestLog{},
-		writers:  &writerLog{},
-		metrics:  newMetrics(),
-		started:  c.Clock.Now(),
+		config:  c,
+		clock:   c.Clock,
+		store:   store,
+		surface: surfaceOf(c.Profile),
+		ids:     newIDs(c.Seed),
+		journal: journal.New(c.Clock.Now),
+		metrics: newMetrics(),
+		started: c.Clock.Now(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.served.Store(s.bare())

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -53,6 +55,8 @@ func (r *request) watch() error {
 	if st.cursor != nil {
 		defer st.cursor.Close()
 	}
+	st.ended = "the client is gone"
+	defer func() { st.log.End(st.ended) }()
 	r.w.Header().Set("Content-Type", r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
 	if flushErr := r.w.flush(); flushErr != nil {
@@ -79,6 +83,8 @@ type watchStream struct {
 	shape    shape
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
+	log      *journal.OpenWatch
+	ended    string // why it ends
 }
 
 // open finds where the watch starts. With initial events that is the version
@@ -97,6 +103,10 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	case version == 0:
 		after = s.Revision()
 	}
+	st.log = st.server.journal.Open(journal.Watch{
+		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),
+		Resource: strings.Trim(st.typ.Prefix, "/"), Namespace: o.Namespace, Name: o.Name, From: after,
+	})
 	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
 		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
 	}
@@ -142,6 +152,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			continue
 		}
 		if ended {
+			st.ended = "the resource is not served any more"
 			return nil
 		}
 		if due { // nothing is left to send: the cursor is at the present
@@ -154,6 +165,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 		if err := st.flush(); err != nil {
 			return err
 		}
+		st.log.Reached(st.cursor.Polled())
 		// Most watches wait most of the time, and need no buffer for it.
 		putBuffer(st.w)
 		over := false
@@ -165,11 +177,11 @@ func (st *watchStream) run(initial *storage.Page) error {
 			now = st.server.served.Load()
 			ended = now.ended(st.typ) // once what has happened until then is sent
 		case <-end.C:
-			over = true
+			over, st.ended = true, "its time was up"
 		case <-st.ctx().Done():
 			over = true
 		case <-st.server.ctx.Done():
-			over = true
+			over, st.ended = true, "the server was closed"
 		}
 		if st.w = getBuffer(st.request.w); over {
 			return nil
@@ -275,6 +287,7 @@ func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 func (st *watchStream) fail(err error) error {
 	s := st.asStatus(err)
 	st.request.w.failure = s
+	st.ended = s.Message
 	if st.out.Format != codec.JSON {
 		if err := st.encoded("ERROR", s.JSON(), metaType("Status")); err != nil {
 			return err

@@ -323,11 +323,17 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 
 // commit runs one transaction and remembers whose it was.
 func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
-	rev, err := r.server.store.Update(fn)
+	rev, err := r.server.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		r.server.journal.Wrote(tx, r.writer())
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	r.server.writers.add(rev, r)
+	r.revision = rev
 	if t := r.typ; !r.settles && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
 		r.server.settle()
 	}

@@ -314,7 +314,7 @@ func TestFutureVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{t, NewStore(clock.New(), 0), thing(false)}
 		began := time.Now()
-		_, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
+		_, _, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
 		require.ErrorAs(t, err, &tooLarge)
 		assert.True(t, tooLarge.Waited)
 		assert.Equal(t, freshnessWait, time.Since(began))
@@ -323,13 +323,14 @@ func TestFutureVersion(t *testing.T) {
 			time.Sleep(time.Second)
 			h.put("ns", "a", "1", "")
 		}()
-		got, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
+		got, rev, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
 		require.NoError(t, err, "the version comes while the read waits")
 		assert.Equal(t, "a", got.Name)
+		assert.Equal(t, mvcc.Revision(2), rev)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = h.s.Get(ctx, h.k, "ns", "a", "99")
+		_, _, err = h.s.Get(ctx, h.k, "ns", "a", "99")
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }

@@ -61,28 +61,36 @@ func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 	return c
 }
 
-// Get returns an object, nil if there is none. version is the request's
-// resourceVersion: the answer is not older.
+// Get returns an object, nil if there is none, and the revision of the state
+// that it is of. version is the request's resourceVersion: the answer is not
+// older.
 //
 // Errors: *VersionError, *TooLargeError, and the context's.
-func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, error) {
+func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, mvcc.Revision, error) {
 	if err := s.notOlderThan(ctx, t, version); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return s.Newest(t.Key(namespace, name)), nil
+	o, rev := s.newest(t.Key(namespace, name))
+	return o, rev, nil
 }
 
 // Newest returns the object at a key as it is now, nil if there is none.
 func (s *Store) Newest(key string) *Object {
+	o, _ := s.newest(key)
+	return o
+}
+
+// newest is Newest and the revision of the state that the object is of.
+func (s *Store) newest(key string) (*Object, mvcc.Revision) {
 	view, err := s.View(0)
 	if err != nil {
 		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
 	item, ok := view.Get(key)
 	if !ok {
-		return nil
+		return nil, view.Revision()
 	}
-	return item.Value
+	return item.Value, view.Revision()
 }
 
 // All are the objects whose keys begin with the prefix as they are now, in the

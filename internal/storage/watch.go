@@ -2,6 +2,8 @@ package storage
 
 import (
 	"context"
+	"time"
+
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -83,6 +85,10 @@ func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
 
 // Revision is the version up to which every change was returned by Poll.
 func (w *Watch) Revision() mvcc.Revision { return w.cursor.Revision() }
+
+// Polled is Revision as it was when Poll last returned, and when that was
+// called. It costs nothing.
+func (w *Watch) Polled() (mvcc.Revision, time.Time) { return w.cursor.Polled() }
 
 // Close releases the cursor.
 func (w *Watch) Close() { w.cursor.Close() }

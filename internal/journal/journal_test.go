@@ -1,0 +1,171 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func stopped() time.Time { return start }
+
+// What happens at one time has an order all the same, whatever it is.
+func TestOrder(t *testing.T) {
+	j := journal.New(stopped)
+	w := j.Open(journal.Watch{Resource: "pods", From: 3})
+	j.Answered(journal.Request{URI: "/a"})
+	j.Note(journal.Note{Kind: journal.Compaction, Revision: 7})
+	w.Reached(4, start)
+	w.End("its time was up")
+	j.Answered(journal.Request{URI: "/b"})
+
+	watches := j.Watches()
+	require.Len(t, watches, 1)
+	assert.Equal(t, journal.Watch{Began: 1, Ended: 5, Opened: start, Closed: start, Resource: "pods", From: 3, End: "its time was up"}, watches[0])
+	assert.Equal(t, []journal.Entry[journal.Request]{{Order: 2, What: journal.Request{URI: "/a"}}, {Order: 6, What: journal.Request{URI: "/b"}}}, j.Requests())
+	assert.Equal(t, []journal.Entry[journal.Note]{{Order: 3, What: journal.Note{Time: start, Kind: journal.Compaction, Revision: 7}}}, j.Notes())
+	assert.Equal(t, []journal.Entry[journal.Progress]{{Order: 4, What: journal.Progress{Watch: 1, Time: start, Revision: 4}}}, j.Progress())
+}
+
+// Of each sort the newest are kept: many reads do not push out a write.
+func TestNewestAreKept(t *testing.T) {
+	j := journal.New(stopped)
+	j.Note(journal.Note{Text: "first"})
+	for i := range journal.Size + 10 {
+		j.Answered(journal.Request{URI: fmt.Sprint(i)})
+	}
+	requests := j.Requests()
+	require.Len(t, requests, journal.Size)
+	for i, e := range requests {
+		require.Equal(t, fmt.Sprint(i+10), e.What.URI)
+		require.EqualValues(t, i+12, e.Order)
+	}
+	assert.Len(t, j.Notes(), 1)
+}
+
+// Open watches are kept however many come and go, in the order of their begin.
+func TestWatches(t *testing.T) {
+	j := journal.New(stopped)
+	first := j.Open(journal.Watch{URI: "first"})
+	for range journal.Size + 1 {
+		j.Open(journal.Watch{URI: "short"}).End("")
+	}
+	second := j.Open(journal.Watch{URI: "second"})
+	watches := j.Watches()
+	require.Len(t, watches, journal.Size+2)
+	assert.Equal(t, "first", watches[0].URI)
+	assert.Zero(t, watches[0].Ended)
+	assert.Equal(t, "second", watches[len(watches)-1].URI)
+	second.End("")
+	first.End("last")
+	watches = j.Watches()
+	require.Len(t, watches, journal.Size)
+	assert.Equal(t, "last", watches[0].End)
+}
+
+func TestReached(t *testing.T) {
+	j := journal.New(stopped)
+	w := j.Open(journal.Watch{From: 5})
+	for _, rev := range []mvcc.Revision{5, 4, 6, 6, 9} {
+		w.Reached(rev, start)
+	}
+	var reached []mvcc.Revision
+	for _, e := range j.Progress() {
+		reached = append(reached, e.What.Revision)
+	}
+	assert.Equal(t, []mvcc.Revision{6, 9}, reached, "only what is news")
+}
+
+func TestWrote(t *testing.T) {
+	j := journal.New(stopped)
+	store := mvcc.New[*storage.Object](mvcc.Options{})
+	write := func(do func(tx *mvcc.Txn[*storage.Object]) error) {
+		store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+			if err := do(tx); err != nil {
+				return err
+			}
+			j.Wrote(tx, journal.Writer{Verb: "update"})
+			return nil
+		})
+	}
+	put := func(keys int) func(tx *mvcc.Txn[*storage.Object]) error {
+		return func(tx *mvcc.Txn[*storage.Object]) error {
+			for i := range keys {
+				tx.Put(fmt.Sprintf("/pods/default/%d", i), &storage.Object{})
+			}
+			return nil
+		}
+	}
+	write(put(2))
+	write(func(tx *mvcc.Txn[*storage.Object]) error { tx.Delete("/pods/default/none"); return nil })
+	write(func(tx *mvcc.Txn[*storage.Object]) error { return errors.New("refused") })
+	write(put(5000))
+
+	writes := j.Writes()
+	require.Len(t, writes, 2, "what changes nothing is no write")
+	assert.Equal(t, mvcc.Revision(2), writes[0].What.Revision)
+	assert.Equal(t, start, writes[0].What.Time)
+	assert.Equal(t, journal.Writer{Verb: "update"}, writes[0].What.Writer)
+	require.Len(t, writes[0].What.Changes, 2)
+	assert.Equal(t, "/pods/default/1", writes[0].What.Changes[1].Item.Key)
+	assert.Equal(t, mvcc.Revision(3), writes[1].What.Revision)
+	assert.Nil(t, writes[1].What.Changes, "so many would hold too much")
+}
+
+// Whoever comes at once gets an order, and no entry twice.
+func TestConcurrent(t *testing.T) {
+	j := journal.New(time.Now)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			w := j.Open(journal.Watch{})
+			for i := range 100 {
+				j.Answered(journal.Request{})
+				w.Reached(mvcc.Revision(i+1), time.Now())
+				j.Requests()
+				j.Watches()
+			}
+			w.End("")
+		})
+	}
+	all.Wait()
+	seen := map[int64]bool{}
+	last := int64(0)
+	for _, e := range j.Requests() {
+		assert.Greater(t, e.Order, last)
+		last = e.Order
+		seen[e.Order] = true
+	}
+	for _, e := range j.Progress() {
+		seen[e.Order] = true
+	}
+	for _, w := range j.Watches() {
+		seen[w.Began], seen[w.Ended] = true, true
+	}
+	assert.Len(t, seen, 8*202)
+}
+
+func BenchmarkReached(b *testing.B) {
+	j := journal.New(time.Now)
+	w := j.Open(journal.Watch{})
+	for i := mvcc.Revision(1); b.Loop(); i++ {
+		w.Reached(i, start)
+	}
+}
+
+func BenchmarkAnswered(b *testing.B) {
+	j := journal.New(time.Now)
+	for b.Loop() {
+		j.Answered(journal.Request{URI: "/"})
+	}
+}
