@@ -61,7 +61,7 @@ func TestDefinitions(t *testing.T) {
 func wanted(d definition) []string {
 	all := []string{"NamesAccepted=True", "Established=True"}
 	if strings.HasSuffix(d.Spec.Group, ".k8s.io") {
-		all = append(all, "KubernetesAPIApprovalPolicyConformant=True")
+		all = append([]string{"KubernetesAPIApprovalPolicyConformant=True"}, all...)
 	}
 	return all
 }

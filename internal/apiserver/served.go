@@ -98,7 +98,8 @@ func documentsOf(p *profile.Profile, types []*resource.Type) []*openapi.Document
 	}
 	var out []*openapi.Document
 	for gv, types := range byVersion {
-		out = append(out, openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(p, types) }))
+		d := openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(p, types) })
+		out = append(out, d.WithV2(func() openapi.InV2 { return crd.InV2(types) }))
 	}
 	return out
 }

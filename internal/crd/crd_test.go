@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -73,9 +74,9 @@ func TestSettle(t *testing.T) {
 			"Established=True InitialNamesAccepted: the initial names have been accepted",
 		}},
 		{"approved", widgets(t, "example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations")), 3, []string{
+			"KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation: approved in https://example.com/1",
 			"NamesAccepted=True NoConflicts: no conflicts found",
 			"Established=True InitialNamesAccepted: the initial names have been accepted",
-			"KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation: approved in https://example.com/1",
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -204,3 +205,35 @@ func FuzzDefinition(f *testing.F) {
 }
 
 var fixed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestDocument(t *testing.T) {
+	_, obj := settled(t, widgets(t,
+		"gear.example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations"),
+		[]any{map[string]any{"jsonPath": ".size"}}, at("version", "selectableFields"), true, at("version", "schema", "openAPIV3Schema", "properties", "size", "nullable")))
+	types := crd.New(obj, nil, crd.Options{}).Types
+	p, err := profile.Open("v1.36.3")
+	require.NoError(t, err)
+	text, err := crd.Document(p, types)
+	require.NoError(t, err)
+	doc, err := wire.DecodeAny(text)
+	require.NoError(t, err)
+
+	const name = "io.k8s.example.gear.v1.Widget"
+	kind := func(kind string) []any {
+		return []any{map[string]any{"group": "gear.example.k8s.io", "version": "v1", "kind": kind}}
+	}
+	widget, list := object.Map(doc, "components", "schemas", name), object.Map(doc, "components", "schemas", name+"List")
+	assert.Equal(t, kind("Widget"), widget["x-kubernetes-group-version-kind"])
+	assert.Equal(t, []any{map[string]any{"fieldPath": "size"}}, widget["x-kubernetes-selectable-fields"])
+	assert.Equal(t, kind("WidgetList"), list["x-kubernetes-group-version-kind"])
+	assert.Equal(t, "WidgetList is a list of Widget", list["description"])
+
+	read := object.Map(doc, "paths", "/apis/gear.example.k8s.io/v1/namespaces/{namespace}/widgets/{name}", "get")
+	assert.Equal(t, "readGearExampleV1NamespacedWidget", read["operationId"])
+	assert.Equal(t, []any{"gearExample_v1"}, read["tags"])
+
+	v2 := crd.InV2(types)
+	size := object.Map(v2.Definitions, name, "properties", "size")
+	assert.Equal(t, map[string]any{}, size, "v2 has no way to say that null may be there")
+	assert.Equal(t, []any{map[string]any{"fieldPath": "size"}}, object.Value(v2.Definitions, name, "x-kubernetes-selectable-fields"))
+}

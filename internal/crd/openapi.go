@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
@@ -80,6 +82,34 @@ func Document(p *profile.Profile, types []*resource.Type) ([]byte, error) {
 	}), nil
 }
 
+// InV2 is what the OpenAPI v2 document says of types otherwise than their v3
+// document does.
+func InV2(types []*resource.Type) openapi.InV2 {
+	v2 := openapi.InV2{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
+	for _, t := range types {
+		v2.Definitions[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV2(t.Codec.(*codec).props))
+	}
+	return v2
+}
+
+// ofKind adds to a schema the kind that it is of, and by what its objects can be
+// selected.
+func ofKind(t *resource.Type, kind string, s map[string]any) map[string]any {
+	s["x-kubernetes-group-version-kind"] = []any{groupVersionKind(t, kind)}
+	var selectable []any
+	for _, f := range t.Fields {
+		selectable = append(selectable, map[string]any{"fieldPath": f.Label})
+	}
+	if selectable != nil {
+		s["x-kubernetes-selectable-fields"] = selectable
+	}
+	return s
+}
+
+func groupVersionKind(t *resource.Type, kind string) map[string]any {
+	return map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": kind}
+}
+
 // published is a document in the making.
 type published struct {
 	*model
@@ -87,25 +117,12 @@ type published struct {
 }
 
 func (d *published) add(t *resource.Type) {
-	kind := map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": t.Kind}
-	props := t.Codec.(*codec).props
-	s := schema.PublishV3(props)
-	s["x-kubernetes-group-version-kind"] = []any{kind}
-	d.schemas[schemaName(t, t.Kind)] = s
-	list := map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": t.ListKind}
-	text := map[string]any{"type": "string"}
-	d.schemas[schemaName(t, t.ListKind)] = map[string]any{
-		"type": "object", "required": []any{"items"}, "x-kubernetes-group-version-kind": []any{list},
-		"properties": map[string]any{
-			"apiVersion": text, "kind": text,
-			"items":    map[string]any{"type": "array", "items": map[string]any{"$ref": schemaReference + schemaName(t, t.Kind)}},
-			"metadata": map[string]any{"allOf": []any{map[string]any{"$ref": schemaReference + metaPrefix + "ListMeta"}}},
-		},
-	}
+	d.schemas[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV3(t.Codec.(*codec).props))
+	d.schemas[schemaName(t, t.ListKind)] = ofKind(t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
 	d.need(metaPrefix + "ListMeta")
 	d.need(metaPrefix + "ObjectMeta")
 
-	w := &rewriter{published: d, typ: t, kind: kind}
+	w := &rewriter{published: d, typ: t, kind: groupVersionKind(t, t.Kind)}
 	base := "/apis/" + t.GroupVersion.String() + "/"
 	if t.Namespaced {
 		d.paths[base+t.Name] = w.item(d.across, "")
@@ -155,20 +172,28 @@ func schemaName(t *resource.Type, kind string) string {
 	return strings.Join(parts, ".") + "." + t.GroupVersion.Version + "." + kind
 }
 
-// groupName is a group as operations and tags are named: "ExampleCom".
-func groupName(group string) string {
-	var b strings.Builder
-	for _, part := range strings.Split(group, ".") {
-		b.WriteString(title(part))
-	}
-	return b.String()
+// groupName is a group as tags are named and, with a capital, operations:
+// "ExampleCom".
+func groupName(group string, capital bool) string {
+	return join(strings.TrimSuffix(group, ".k8s.io"), capital)
 }
 
-func title(s string) string {
-	if s == "" {
-		return s
+// join joins the words of a name, each with a capital but perhaps the first.
+// What is neither letter nor digit ends a word.
+func join(s string, capital bool) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			capital = true
+			continue
+		case capital:
+			r = unicode.ToUpper(r)
+		}
+		b.WriteRune(r)
+		capital = false
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return b.String()
 }
 
 // A rewriter makes of the model's paths those of a type.
@@ -219,8 +244,7 @@ func (w *rewriter) value(v any) any {
 			case "operationId":
 				out[name] = w.operation(object.String(v, name))
 			case "tags":
-				tag := groupName(w.typ.Group)
-				out[name] = []any{strings.ToLower(tag[:min(1, len(tag))]) + tag[min(1, len(tag)):] + "_" + w.typ.GroupVersion.Version}
+				out[name] = []any{groupName(w.typ.Group, false) + "_" + w.typ.GroupVersion.Version}
 			case "$ref":
 				out[name] = w.reference(object.String(v, name))
 			default:
@@ -256,11 +280,11 @@ func (w *rewriter) content(v any) any {
 
 // operation renames an operation: "readAppsV1NamespacedDeployment".
 func (w *rewriter) operation(id string) string {
-	id = strings.Replace(id, title(modelGroup)+"V1", groupName(w.typ.Group)+title(w.typ.GroupVersion.Version), 1)
+	id = strings.Replace(id, groupName(modelGroup, true)+"V1", groupName(w.typ.Group, true)+join(w.typ.GroupVersion.Version, true), 1)
 	if !w.typ.Namespaced {
 		id = strings.Replace(id, "Namespaced", "", 1)
 	}
-	return strings.Replace(id, modelKind, w.typ.Kind, 1)
+	return join(strings.Replace(id, modelKind, w.typ.Kind, 1), false)
 }
 
 func (w *rewriter) reference(ref string) string {

@@ -71,7 +71,7 @@ func Terminate(obj map[string]any) {
 // nothing is left to do. obj stays as it is; now is the time as metadata has it.
 func Settle(obj map[string]any, all []map[string]any, now string) map[string]any {
 	next := withStatus(obj)
-	for _, step := range []func(map[string]any, []map[string]any, string) bool{accept, establish, approve, clean} {
+	for _, step := range []func(map[string]any, []map[string]any, string) bool{approve, accept, establish, clean} {
 		if step(next, all, now) {
 			return next
 		}

@@ -43,7 +43,30 @@ func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 		if err != nil {
 			return nil, err
 		}
-		return convert(b)
+		return convert(b, InV2{Consumes: []string{"*/*"}})
 	})
 	return d
+}
+
+// InV2 is what the v2 document says otherwise than what a v3 document converts
+// to.
+type InV2 struct {
+	// Definitions stand in the place of those of their names.
+	Definitions map[string]any
+	// Consumes are the media types of operations without a body.
+	Consumes []string
+}
+
+// WithV2 is the document with what v2 says otherwise, which is asked for when it
+// is first needed.
+func (d *Document) WithV2(v2 func() InV2) *Document {
+	out := *d
+	out.v2 = sync.OnceValues(func() (*fragment, error) {
+		b, err := d.json()
+		if err != nil {
+			return nil, err
+		}
+		return convert(b, v2())
+	})
+	return &out
 }

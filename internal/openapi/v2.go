@@ -130,8 +130,8 @@ func merge(documents map[string]*Document) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// convert makes the fragment of a v3 document.
-func convert(document []byte) (*fragment, error) {
+// convert makes the fragment of a v3 document, but for what v2 says otherwise.
+func convert(document []byte, v2 InV2) (*fragment, error) {
 	var doc documentV3
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return nil, err
@@ -144,7 +144,11 @@ func convert(document []byte) (*fragment, error) {
 		securitySchemes: doc.Components.SecuritySchemes,
 	}
 	for name, schema := range doc.Components.Schemas {
-		b, err := json.Marshal(convertSchema(schema))
+		definition, ok := v2.Definitions[name]
+		if !ok {
+			definition = convertSchema(schema)
+		}
+		b, err := json.Marshal(definition)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +160,7 @@ func convert(document []byte) (*fragment, error) {
 			var err error
 			switch key {
 			case "get", "put", "post", "delete", "options", "head", "patch":
-				converted[key], err = f.operation(path, key, raw)
+				converted[key], err = f.operation(path, key, raw, v2.Consumes)
 			case "parameters":
 				converted[key], err = f.pathParameters(path, raw)
 			}
@@ -181,7 +185,7 @@ func (f *fragment) pathParameters(path string, raw json.RawMessage) ([]any, erro
 	return f.shared(path, "", convertParameters(params)), nil
 }
 
-func (f *fragment) operation(path, method string, raw json.RawMessage) (operationV2, error) {
+func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless []string) (operationV2, error) {
 	var op operationV3
 	if err := json.Unmarshal(raw, &op); err != nil {
 		return operationV2{}, err
@@ -230,7 +234,7 @@ func (f *fragment) operation(path, method string, raw json.RawMessage) (operatio
 	if out.Consumes == nil {
 		switch {
 		case op.Action != "":
-			out.Consumes = []string{"*/*"}
+			out.Consumes = bodyless
 		case ofKind:
 			out.Consumes = out.Produces
 		}

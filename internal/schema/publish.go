@@ -12,26 +12,45 @@ import (
 // resource and those embedded in it, apiVersion, kind and metadata. A schema
 // that is not structural, or nil, is published as that of any object.
 func PublishV3(props map[string]any) map[string]any {
-	return publisher{metaReference: map[string]any{
-		"allOf": []any{map[string]any{"$ref": "#/components/schemas/" + objectMetaName}},
-	}}.resource(props)
+	return publisher{metaReference: v3Reference(objectMetaName), metaText: metadataText}.resource(props)
 }
 
 // PublishV2 is PublishV3 for an OpenAPI v2 document. It leaves out what version 2
 // has no keywords for, and what makes kubectl refuse valid objects.
 func PublishV2(props map[string]any) map[string]any {
-	return publisher{v2: true, metaReference: map[string]any{
-		"$ref": "#/definitions/" + objectMetaName,
-	}}.resource(props)
+	return publisher{v2: true, metaReference: map[string]any{"$ref": "#/definitions/" + objectMetaName}, metaText: metadataText}.resource(props)
 }
 
-const objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+// PublishList returns what a document says of the list of a custom resource,
+// whose schema has the reference.
+func PublishList(kind, listKind, plural, reference string) map[string]any {
+	list := keywords{
+		"type": "object", "required": []any{"items"},
+		"description": listKind + " is a list of " + kind,
+		"properties": map[string]any{"items": map[string]any{
+			"type": "array", "items": map[string]any{"$ref": reference},
+			"description": "List of " + plural + ". More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md",
+		}},
+	}
+	publisher{metaReference: v3Reference(listMetaName), metaText: listMetadataText}.describe(list, apiVersionText, kindText)
+	return list
+}
+
+func v3Reference(name string) map[string]any {
+	return map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/" + name}}}
+}
+
+const (
+	objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	listMetaName   = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
+)
 
 // What is published of the members that every object has.
 const (
 	apiVersionText         = "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	kindText               = "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 	metadataText           = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
+	listMetadataText       = "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 	embeddedAPIVersionText = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	embeddedKindText       = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
@@ -40,6 +59,7 @@ const (
 type publisher struct {
 	v2            bool
 	metaReference map[string]any
+	metaText      string
 }
 
 func (o publisher) resource(props map[string]any) map[string]any {
@@ -93,7 +113,7 @@ func (o publisher) describe(p keywords, apiVersion, kind string) {
 	properties["apiVersion"] = map[string]any{"type": "string", "description": apiVersion}
 	properties["kind"] = map[string]any{"type": "string", "description": kind}
 	meta := maps.Clone(o.metaReference)
-	meta["description"] = metadataText
+	meta["description"] = o.metaText
 	properties["metadata"] = meta
 	p["properties"] = map[string]any(properties)
 }
