@@ -53,6 +53,9 @@ func (s *Store[V]) raiseCompacted(now time.Time, rev Revision) error {
 		return s.errorLocked(ErrFutureRevision, rev)
 	}
 	s.compacted = rev
+	for r := range s.lagging {
+		r.moved.call() // its watchers may be overtaken
+	}
 	return nil
 }
 
@@ -85,6 +88,7 @@ func (s *Store[V]) trim(limit int) bool {
 // transaction at the compacted revision stays, for watchers from there on. The
 // caller holds writer.
 func (s *Store[V]) trimLocked(limit int) bool {
+	s.keepViewsLocked()
 	for range limit {
 		oldest, ok := s.log.entries.Min()
 		if !ok || oldest.rev >= s.compacted {

@@ -11,7 +11,7 @@
 // leaves a tombstone in the log. A view is the store at one revision. A watcher
 // delivers events, what transactions did to the keys with a prefix. Compaction
 // gives up what is older than a revision. A fork is a second store that begins
-// as a copy of the first.
+// as a copy of the first. A replica shows the store late, by as much as its lag.
 //
 // # A worked history
 //
@@ -54,6 +54,14 @@
 //	live   c@4
 //	past   a@3 until 4  b@2 until 5
 //	log    4: -a (was a@3) +c    5: -b (was b@2)
+//
+// # Replicas
+//
+// A replica has nothing of its own but the revision that it is at. What it shows
+// is the view of that revision, and its watchers read the log up to there. In the
+// history above, one that lags by two revisions is at 2 when the store is at 4:
+// it shows a@2 and b@2, and a watcher of "a" has +a from 2. The next transaction
+// moves it on to 3, and calls the watcher.
 //
 // # Cost
 //

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -177,8 +179,9 @@ func same(want, got []mvcc.Event[int]) error {
 	return nil
 }
 
-// TestWatchGuarantees has watchers follow a random writer that also compacts. A
-// watcher sometimes closes and goes on with a new one, and begins again from the
+// TestWatchGuarantees has watchers follow a random writer that also compacts,
+// half of them through replicas whose lag changes all the time. A watcher
+// sometimes closes and goes on with a new one, and begins again from the
 // compacted revision when it is overtaken. What a writer does depends on the
 // seed alone; when the watchers see it, on the scheduler.
 func TestWatchGuarantees(t *testing.T) {
@@ -188,13 +191,25 @@ func TestWatchGuarantees(t *testing.T) {
 			s := mvcc.New[int](mvcc.Options{})
 			var group sync.WaitGroup
 			ctx, cancel := context.WithCancel(t.Context())
-			runs := make([][][]observation, 8)
+			runs := make([][][]observation, 16)
+			var replicas []*mvcc.Replica[int]
 			for i := range runs {
 				random := rand.New(rand.NewPCG(seed, uint64(i)+1))
-				prefix := []string{"", "a/", "b/", "a/1"}[i%4]
-				group.Go(func() { runs[i] = follow(ctx, s, prefix, random) })
+				prefix := []string{"", "a/", "b/", "a/1"}[i/2%4]
+				watched := watchable(s)
+				if i%2 == 1 {
+					r := s.Replica()
+					replicas = append(replicas, r)
+					watched = r
+				}
+				group.Go(func() { runs[i] = follow(ctx, s, watched, prefix, random) })
 			}
+			stop := make(chan struct{})
+			var lagging sync.WaitGroup
+			lagging.Go(func() { changeLags(stop, s, replicas, rand.New(rand.NewPCG(seed, 100))) })
 			h := write(t, s, rand.New(rand.NewPCG(seed, 0)))
+			close(stop)
+			lagging.Wait()
 			cancel()
 			group.Wait()
 			for i, run := range runs {
@@ -207,6 +222,40 @@ func TestWatchGuarantees(t *testing.T) {
 				assert.Equal(t, s.Revision(), last[len(last)-1].progress(), "watcher %d has come to the end", i)
 			}
 		})
+	}
+}
+
+// A watchable is a store or a replica.
+type watchable interface {
+	Watch(prefix string, from mvcc.Revision) (*mvcc.Watcher[int], error)
+}
+
+// changeLags has replicas lag, move on and catch up until stop is closed, and
+// takes all lags away in the end.
+func changeLags(stop <-chan struct{}, s *mvcc.Store[int], replicas []*mvcc.Replica[int], random *rand.Rand) {
+	for {
+		select {
+		case <-stop:
+			for _, r := range replicas {
+				r.SetLag(mvcc.Lag{})
+			}
+			return
+		default:
+		}
+		r := replicas[random.IntN(len(replicas))]
+		switch random.IntN(5) {
+		case 0:
+			r.SetLag(mvcc.Lag{Revisions: random.Int64N(10)})
+		case 1:
+			r.SetLag(mvcc.Lag{By: time.Duration(random.IntN(300)) * time.Microsecond})
+		case 2:
+			r.SetLag(mvcc.Lag{Until: s.Revision() - 5 + mvcc.Revision(random.IntN(10))})
+		case 3:
+			r.Advance()
+		case 4:
+			r.Skip(s.Revision() - mvcc.Revision(random.IntN(10)))
+		}
+		runtime.Gosched()
 	}
 }
 
@@ -241,12 +290,12 @@ func write(t *testing.T, s *mvcc.Store[int], random *rand.Rand) history {
 // follow watches until ctx is done and there is nothing more. It returns runs of
 // observations, each resumed from the one before; a new run begins where
 // compaction has overtaken the old one.
-func follow(ctx context.Context, s *mvcc.Store[int], prefix string, random *rand.Rand) [][]observation {
+func follow(ctx context.Context, s *mvcc.Store[int], watched watchable, prefix string, random *rand.Rand) [][]observation {
 	var runs [][]observation
 	var run []observation
 	from := mvcc.Revision(1)
 	for {
-		o := observe(ctx, s, prefix, from, random)
+		o := observe(ctx, watched, prefix, from, random)
 		run = append(run, o)
 		from = o.progress() + 1
 		switch {
@@ -261,9 +310,9 @@ func follow(ctx context.Context, s *mvcc.Store[int], prefix string, random *rand
 }
 
 // observe watches for a while.
-func observe(ctx context.Context, s *mvcc.Store[int], prefix string, from mvcc.Revision, random *rand.Rand) observation {
+func observe(ctx context.Context, watched watchable, prefix string, from mvcc.Revision, random *rand.Rand) observation {
 	o := observation{prefix: prefix, from: from}
-	w, err := s.Watch(prefix, from)
+	w, err := watched.Watch(prefix, from)
 	if err != nil {
 		o.err = err
 		return o

@@ -66,12 +66,21 @@ type world struct {
 	log       []*Transaction[int]     // by revision
 	compacted Revision
 	watchers  []*modelWatcher
+	replicas  []*modelReplica
+}
+
+// A modelReplica is where a replica is to be.
+type modelReplica struct {
+	replica *Replica[int]
+	lag     Lag
+	at      Revision // while it lags
 }
 
 // A modelWatcher follows the rules of the documentation, by searching the whole
 // log each time.
 type modelWatcher struct {
 	watcher *Watcher[int]
+	replica *modelReplica // nil for a watcher of the store
 	prefix  string
 	next    Revision
 	synced  Revision // the revision of the store when everything had been delivered, -1 otherwise
@@ -88,7 +97,7 @@ func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 	worlds := []*world{first}
 	for step := 0; more(step); step++ {
 		w := worlds[choose(len(worlds))]
-		switch op := choose(20); {
+		switch op := choose(23); {
 		case op < 6:
 			w.update()
 		case op < 8:
@@ -105,6 +114,10 @@ func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 			w.poll()
 		case op == 18 && len(worlds) < 4:
 			worlds = append(worlds, w.fork())
+		case op == 20:
+			w.lag()
+		case op == 21:
+			w.advance()
 		default:
 			w.inspect()
 		}
@@ -168,6 +181,7 @@ func between(state map[string]*Item[int], from, to string) []*Item[int] {
 }
 
 func (w *world) update() {
+	defer w.moves()()
 	rev := w.rev() + 1
 	before, after := w.states[rev-1], maps.Clone(w.states[rev-1])
 	var order []string
@@ -234,11 +248,13 @@ func (w *world) update() {
 	} else {
 		w.states = append(w.states, after)
 		w.log = append(w.log, tx)
+		w.advanceAll()
 	}
 	require.Equal(w.t, rev, got)
 }
 
 func (w *world) commit() {
+	defer w.moves()()
 	c := Compare{Key: w.key()}
 	have := Revision(0)
 	if item := w.states[w.rev()][c.Key]; item != nil {
@@ -264,6 +280,7 @@ func (w *world) commit() {
 	after[c.Key] = item
 	w.states = append(w.states, after)
 	w.log = append(w.log, &Transaction[int]{rev, w.clock, []Event[int]{{Put, item, prev}}})
+	w.advanceAll()
 }
 
 func (w *world) view() {
@@ -326,13 +343,133 @@ func (w *world) compact() {
 	require.Equal(w.t, w.compacted, w.store.Compacted())
 }
 
+// end is the newest revision that a replica, or with nil the store, shows.
+func (w *world) end(m *modelReplica) Revision {
+	if m == nil || m.lag == (Lag{}) {
+		return w.rev()
+	}
+	return m.at
+}
+
+// bound is the last revision at which a replica may be, time apart.
+func (w *world) bound(m *modelReplica) Revision {
+	bound := w.rev() - Revision(m.lag.Revisions)
+	if m.lag.Until > 0 {
+		bound = min(bound, m.lag.Until)
+	}
+	return bound
+}
+
+// advanceOne moves a replica on to the newest revision that can be viewed and
+// that its lag allows.
+func (w *world) advanceOne(m *modelReplica) {
+	to := m.at
+	for rev := max(m.at+1, w.compacted); rev <= w.bound(m); rev++ {
+		if m.lag.By == 0 || !w.log[rev].Time.After(w.clock.Add(-m.lag.By)) {
+			to = rev
+		}
+	}
+	m.at = to
+}
+
+// advanceAll does what a transaction does.
+func (w *world) advanceAll() {
+	w.expire()
+	for _, m := range w.replicas {
+		w.advanceOne(m)
+	}
+}
+
+// moves returns a check that replicas have told of their moves since.
+func (w *world) moves() (check func()) {
+	type state struct {
+		*modelReplica
+		end   Revision
+		moved <-chan struct{}
+	}
+	var before []state
+	for _, m := range w.replicas {
+		before = append(before, state{m, w.end(m), m.replica.Moved()})
+	}
+	return func() {
+		for _, m := range before {
+			select {
+			case <-m.moved:
+			default:
+				require.Equal(w.t, m.end, w.end(m.modelReplica), "moved and did not tell")
+			}
+		}
+	}
+}
+
+// lag makes a replica, or changes the lag of one.
+func (w *world) lag() {
+	w.expire()
+	if len(w.replicas) == 0 || len(w.replicas) < 3 && w.choose(3) == 0 {
+		m := &modelReplica{replica: w.store.Replica()}
+		if len(w.replicas) > 0 && w.choose(2) == 0 {
+			from := w.replicas[w.choose(len(w.replicas))]
+			m.lag, m.at = from.lag, from.at
+			m.replica = from.replica.Fork(w.store)
+			w.advanceOne(m)
+		}
+		w.replicas = append(w.replicas, m)
+		return
+	}
+	m := w.replicas[w.choose(len(w.replicas))]
+	defer w.moves()()
+	m.at = w.end(m)
+	m.lag = Lag{}
+	if w.choose(2) == 0 {
+		m.lag.By = time.Duration(w.choose(15)) * time.Second
+	}
+	if w.choose(2) == 0 {
+		m.lag.Revisions = int64(w.choose(8))
+	}
+	if w.choose(3) == 0 {
+		m.lag.Until = w.someRevision()
+	}
+	m.replica.SetLag(m.lag)
+	require.Equal(w.t, m.lag, m.replica.Lag())
+	w.advanceOne(m)
+}
+
+// advance moves a replica on to where it is to be by now, or skips a part.
+func (w *world) advance() {
+	if len(w.replicas) == 0 {
+		return
+	}
+	w.expire()
+	m := w.replicas[w.choose(len(w.replicas))]
+	defer w.moves()()
+	before := w.end(m)
+	if w.choose(4) == 0 {
+		to := w.someRevision()
+		m.replica.Skip(to)
+		if to > m.at {
+			m.at = min(max(to, w.compacted), w.rev())
+		}
+	} else {
+		due, ok := m.replica.Due()
+		w.advanceOne(m)
+		m.replica.Advance()
+		require.False(w.t, ok && !due.After(w.clock) && w.end(m) == before, "due and did not move")
+		require.False(w.t, (!ok || due.After(w.clock)) && w.end(m) > before, "moved and was not due")
+	}
+}
+
 func (w *world) watch() {
 	w.expire()
 	m := &modelWatcher{prefix: w.prefix(), next: w.someRevision(), synced: -1}
 	var err error
-	m.watcher, err = w.store.Watch(m.prefix, m.next)
+	if i := w.choose(4); i < len(w.replicas) {
+		m.replica = w.replicas[i]
+		m.watcher, err = m.replica.replica.Watch(m.prefix, m.next)
+	} else {
+		m.watcher, err = w.store.Watch(m.prefix, m.next)
+	}
 	if m.next == 0 {
-		m.next = w.rev() + 1
+		m.next = w.end(m.replica) + 1
 	}
 	if m.next < w.compacted {
 		w.requireRevisionError(err, ErrCompacted)
@@ -340,11 +477,19 @@ func (w *world) watch() {
 	}
 	require.NoError(w.t, err)
 	m.next = max(m.next, 2)
-	if m.next > w.rev() {
-		m.synced = w.rev()
-	}
+	w.settle(m)
 	w.watchers = append(w.watchers, m)
 }
+
+// settle notes whether a watcher has delivered all there is.
+func (w *world) settle(m *modelWatcher) {
+	m.synced = -1
+	if end := w.end(m.replica); m.next > end && !w.lags(m) {
+		m.synced = w.rev()
+	}
+}
+
+func (w *world) lags(m *modelWatcher) bool { return m.replica != nil && m.replica.lag != (Lag{}) }
 
 // matching returns the events of a transaction that a watcher is to see.
 func (m *modelWatcher) matching(tx *Transaction[int]) []Event[int] {
@@ -383,17 +528,22 @@ func (w *world) poll() {
 		return
 	}
 
+	end := w.end(m.replica)
 	progress := m.next - 1
 	idle := false
 	if m.synced >= 0 {
 		switch missed := w.missed(m); missed {
 		case 0:
 			idle = true
-			progress = max(progress, w.rev())
+			progress = max(progress, end)
 		default:
-			progress = max(progress, missed-1)
+			progress = max(progress, min(missed-1, end))
 		}
 	}
+	if w.lags(m) {
+		idle = progress >= end && progress+1 >= w.compacted
+	}
+	require.Equal(w.t, w.compacted, w.store.Compacted())
 	require.Equal(w.t, progress, m.watcher.Revision())
 	select {
 	case <-m.watcher.Wait():
@@ -413,14 +563,12 @@ func (w *world) poll() {
 	}
 	require.NoError(w.t, err)
 	var want []Event[int]
-	for m.next <= w.rev() && (limit == 0 || len(want) < limit) {
+	for m.next <= end && (limit == 0 || len(want) < limit) {
 		want = append(want, m.matching(w.log[m.next])...)
 		m.next++
 	}
 	require.Equal(w.t, want, append([]Event[int](nil), events...))
-	if m.synced = -1; m.next > w.rev() {
-		m.synced = w.rev()
-	}
+	w.settle(m)
 	require.Equal(w.t, m.next-1, m.watcher.Revision())
 }
 
@@ -433,6 +581,13 @@ func (w *world) fork() *world {
 	child.compacted = w.compacted
 	child.opts = child.options()
 	child.store = w.store.Fork(child.opts)
+	child.replicas = nil
+	child.expire()
+	for _, m := range w.replicas {
+		f := &modelReplica{replica: m.replica.Fork(child.store), lag: m.lag, at: m.at}
+		child.advanceOne(f)
+		child.replicas = append(child.replicas, f)
+	}
 	return &child
 }
 
@@ -448,6 +603,19 @@ func (w *world) inspect() {
 		want = append(want, w.log[rev])
 	}
 	require.Equal(w.t, want, slices.Collect(w.store.Log(from)))
+
+	lagging := 0
+	for _, m := range w.replicas {
+		end := w.end(m)
+		require.Equal(w.t, end, m.replica.Revision())
+		v := m.replica.View()
+		require.Equal(w.t, end, v.Revision())
+		require.Equal(w.t, between(w.states[end], "", ""), slices.Collect(v.Range("", "")), "at %d", end)
+		if m.lag != (Lag{}) {
+			lagging++
+		}
+	}
+	require.Len(w.t, w.store.lagging, lagging)
 
 	oldest := max(w.compacted, 1)
 	at := w.clock.Add(-time.Duration(w.choose(30)) * time.Second)

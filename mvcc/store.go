@@ -30,6 +30,9 @@ type Store[V any] struct {
 	log  tree[logEntry[V]]
 
 	groups groups
+	moved  signal // the next transaction
+
+	lagging map[*Replica[V]]struct{} // the replicas that have a lag
 }
 
 // empty is the revision of a store without transactions, the oldest there is.
@@ -38,17 +41,18 @@ const empty Revision = 1
 // New returns an empty store, at revision 1.
 func New[V any](opts Options) *Store[V] {
 	return &Store[V]{
-		opts:   opts.withDefaults(),
-		rev:    empty,
-		live:   newTree(liveLess[V]),
-		past:   newTree(pastLess[V]),
-		log:    newTree(logLess[V]),
-		groups: newGroups(),
+		opts:    opts.withDefaults(),
+		rev:     empty,
+		live:    newTree(liveLess[V]),
+		past:    newTree(pastLess[V]),
+		log:     newTree(logLess[V]),
+		groups:  newGroups(),
+		lagging: make(map[*Replica[V]]struct{}),
 	}
 }
 
 // Fork returns a store that has the contents and the kept history of s, its
-// revision and compacted revision, and none of its watchers. From then on the
+// revision and compacted revision, and none of its watchers and replicas. From then on the
 // two know nothing of each other: each has its own transactions, compaction,
 // watchers and options. They share the items.
 //
@@ -67,6 +71,7 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 		past:      s.past.fork(),
 		log:       s.log.fork(),
 		groups:    newGroups(),
+		lagging:   make(map[*Replica[V]]struct{}),
 	}
 }
 

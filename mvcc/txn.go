@@ -71,8 +71,12 @@ func (s *Store[V]) commit(tx *Transaction[V]) {
 	}
 	s.log.put(logEntry[V]{tx.Revision, tx})
 	s.rev = tx.Revision
+	s.moved.call()
 
 	s.expireLocked(now)
+	for r := range s.lagging {
+		r.advanceLocked(now)
+	}
 	s.trimLocked(trimPerCommit)
 }
 

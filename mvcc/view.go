@@ -25,14 +25,21 @@ func (s *Store[V]) View(at Revision) (*View[V], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch s.expireLocked(now); {
-	case at == 0 || at == s.rev:
-		return &View[V]{rev: s.rev, live: s.live.snapshot()}, nil
+	case at == 0:
+		at = s.rev
 	case at > s.rev:
 		return nil, s.errorLocked(ErrFutureRevision, at)
 	case at < max(s.compacted, empty):
 		return nil, s.errorLocked(ErrCompacted, at)
 	}
-	return &View[V]{rev: at, live: s.live.snapshot(), past: s.past.snapshot()}, nil
+	return s.viewLocked(at), nil
+}
+
+func (s *Store[V]) viewLocked(at Revision) *View[V] {
+	if at == s.rev {
+		return &View[V]{rev: at, live: s.live.snapshot()}
+	}
+	return &View[V]{rev: at, live: s.live.snapshot(), past: s.past.snapshot()}
 }
 
 // Revision returns the revision that the view is of.

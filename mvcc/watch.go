@@ -16,15 +16,16 @@ import (
 // A watcher is for one goroutine at a time, but Close may be called from any.
 // A watcher that is not closed costs each later change of the store a little.
 type Watcher[V any] struct {
-	store  *Store[V]
-	prefix string
-	next   Revision // the first revision that has not been looked at
-	polled time.Time
-	events []Event[V]
+	store   *Store[V]
+	replica *Replica[V] // what it watches of the store; nil if all
+	prefix  string
+	next    Revision // the first revision that has not been looked at
+	polled  time.Time
+	events  []Event[V]
 
 	// Guarded by store.mu.
 	group  *group  // nil once closed
-	ticket *ticket // nil if the log is to be read from next on
+	ticket *ticket // nil if the log is to be read from next on, or the replica lags
 }
 
 // Watch returns a watcher of the keys that begin with prefix, for the events
@@ -34,21 +35,24 @@ type Watcher[V any] struct {
 // The error is a [RevisionError] with [ErrCompacted] if the revision is below
 // the compacted one.
 func (s *Store[V]) Watch(prefix string, from Revision) (*Watcher[V], error) {
+	return s.watch(nil, prefix, from)
+}
+
+func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[V], error) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expireLocked(now)
+	w := &Watcher[V]{store: s, replica: r, prefix: prefix}
 	if from == 0 {
-		from = s.rev + 1
+		from = w.endLocked() + 1
 	}
 	if from < s.compacted {
 		return nil, s.errorLocked(ErrCompacted, from)
 	}
-	from = max(from, empty+1)
-	w := &Watcher[V]{store: s, prefix: prefix, next: from, group: s.groups.join(prefix)}
-	if from > s.rev {
-		w.ticket = w.group.wait()
-	}
+	w.next = max(from, empty+1)
+	w.group = s.groups.join(prefix)
+	w.settleLocked()
 	return w, nil
 }
 
@@ -67,7 +71,7 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 	clear(w.events)
 	w.events = w.events[:0]
 	for {
-		log, err := w.pending(now)
+		log, end, err := w.pending(now)
 		switch {
 		case len(w.events) > 0:
 			return w.events, nil // what is left, and the error, are for the next Poll
@@ -75,6 +79,9 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 			return nil, err
 		}
 		log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
+			if e.rev > end {
+				return false
+			}
 			for _, event := range e.tx.Events {
 				if strings.HasPrefix(event.Item.Key, w.prefix) {
 					w.events = append(w.events, event)
@@ -86,26 +93,46 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 	}
 }
 
-// pending returns the log if it may have events from w.next on. If not, it
-// makes the watcher wait and returns nil.
-func (w *Watcher[V]) pending(now time.Time) (*btree.BTreeG[logEntry[V]], error) {
+// pending returns the log, and how far to read it, if it may have events from
+// w.next on. If not, it makes the watcher wait and returns nil.
+func (w *Watcher[V]) pending(now time.Time) (*btree.BTreeG[logEntry[V]], Revision, error) {
 	s := w.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.group == nil {
-		return nil, ErrClosed
+		return nil, 0, ErrClosed
 	}
 	s.expireLocked(now)
 	w.next = w.progressLocked() + 1
-	switch {
-	case w.next > s.rev:
-		w.ticket = w.group.wait()
-		return nil, nil
-	case w.next < s.compacted:
-		return nil, s.errorLocked(ErrCompacted, w.next)
-	}
 	w.ticket = nil
-	return s.log.snapshot(), nil
+	switch {
+	case w.next < s.compacted:
+		return nil, 0, s.errorLocked(ErrCompacted, w.next)
+	case w.settleLocked():
+		return nil, 0, nil
+	}
+	return s.log.snapshot(), w.endLocked(), nil
+}
+
+// endLocked returns the newest revision that the watcher may see.
+func (w *Watcher[V]) endLocked() Revision {
+	if w.replica != nil {
+		return w.replica.endLocked()
+	}
+	return w.store.rev
+}
+
+// settleLocked reports whether there is nothing to read from w.next on. If so,
+// the watcher waits for what comes: for a change of its keys, or, if its replica
+// lags, for that to move.
+func (w *Watcher[V]) settleLocked() bool {
+	if w.next <= w.endLocked() {
+		return false
+	}
+	if !w.replica.lagsLocked() {
+		w.ticket = w.group.wait()
+	}
+	return true
 }
 
 // progressLocked returns the newest revision up to which there is nothing left
@@ -116,9 +143,9 @@ func (w *Watcher[V]) progressLocked() Revision {
 	case t == nil:
 		return done
 	case t.first == 0:
-		return max(done, w.store.rev)
+		return max(done, w.endLocked())
 	default:
-		return max(done, t.first-1)
+		return max(done, min(t.first-1, w.endLocked()))
 	}
 }
 
@@ -151,14 +178,19 @@ var called = func() chan struct{} {
 func (w *Watcher[V]) Wait() <-chan struct{} {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
-	t := w.ticket
-	if w.group == nil || t == nil || t.first != 0 {
+	switch t := w.ticket; {
+	case w.group == nil:
 		return called
+	case w.replica.lagsLocked():
+		if done := w.progressLocked(); done < w.endLocked() || done+1 < w.store.compacted {
+			return called
+		}
+		return w.replica.moved.wait()
+	case t == nil || t.first != 0:
+		return called
+	default:
+		return t.called.wait()
 	}
-	if t.called == nil {
-		t.called = make(chan struct{})
-	}
-	return t.called
 }
 
 // Next waits for events and returns them as [Watcher.Poll] does, a few hundred

@@ -29,8 +29,28 @@ type group struct {
 // change that sets it takes it from the group, so that those who come later get
 // a ticket of their own.
 type ticket struct {
-	first  Revision      // of the first change since, 0 if there was none
-	called chan struct{} // closed with that change; nil while nobody waits
+	first  Revision // of the first change since, 0 if there was none
+	called signal   // that change
+}
+
+// A signal calls those who wait for something, each time that it comes.
+type signal struct {
+	next chan struct{} // closed when it comes; nil while nobody waits
+}
+
+// wait returns a channel that is closed with the next call.
+func (g *signal) wait() <-chan struct{} {
+	if g.next == nil {
+		g.next = make(chan struct{})
+	}
+	return g.next
+}
+
+func (g *signal) call() {
+	if g.next != nil {
+		close(g.next)
+		g.next = nil
+	}
 }
 
 func newGroups() groups {
@@ -94,7 +114,5 @@ func (g *group) wait() *ticket {
 
 func (t *ticket) call(rev Revision) {
 	t.first = rev
-	if t.called != nil {
-		close(t.called)
-	}
+	t.called.call()
 }
