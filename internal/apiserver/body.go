@@ -84,9 +84,6 @@ func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map
 		return nil, cannotHandle(got, kind, err)
 	}
 	r.warn(codec.Warnings(fieldErrors)...)
-	if format == codec.JSON {
-		keepCleared(body, obj)
-	}
 	return r.completed(obj), nil
 }
 

@@ -1,9 +1,7 @@
 package apiserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -115,6 +113,9 @@ func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind 
 		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
 	}
 	k := apply.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
+	if t := codec.Wire(); t != nil {
+		k.Tidy = t.Unstored
+	}
 	if c, ok := codec.(interface{ Schema() *schema.Schema }); ok {
 		k.Zero, k.Schema = nil, c.Schema().ForApply(s.metadata())
 	} else if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
@@ -185,29 +186,6 @@ func managerOf(userAgent string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
-}
-
-// keepCleared brings back an empty list of managed fields, by which a client
-// clears them: an object in canonical form has no empty lists.
-func keepCleared(body []byte, obj map[string]any) {
-	if !bytes.Contains(body, []byte(`"managedFields"`)) || object.Value(obj, "metadata", "managedFields") != nil {
-		return
-	}
-	var in struct {
-		Metadata struct {
-			ManagedFields []json.RawMessage `json:"managedFields"`
-		} `json:"metadata"`
-	}
-	if json.Unmarshal(body, &in) == nil && in.Metadata.ManagedFields != nil {
-		object.Meta(obj)["managedFields"] = []any{}
-	}
-}
-
-// clearsManagedFields reports whether an object that is not canonical yet has an
-// empty list of them.
-func clearsManagedFields(obj map[string]any) bool {
-	list, ok := object.Value(obj, "metadata", "managedFields").([]any)
-	return ok && len(list) == 0
 }
 
 // applyFailed is the Status of an error of apply.Type.Apply.

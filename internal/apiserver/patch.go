@@ -110,7 +110,6 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 	if obj, err = r.judged(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
 		return nil, err
 	}
-	keepCleared(doc, obj)
 	return obj, nil
 }
 
@@ -142,9 +141,6 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 	}
 	for name, v := range kept {
 		obj[name] = object.Copy(v)
-	}
-	if clearsManagedFields(merged) {
-		object.Meta(obj)["managedFields"] = []any{}
 	}
 	return obj, true
 }
@@ -247,13 +243,9 @@ func (r *request) strategicPatched(_ string, body []byte, old *version, o *write
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	cleared := clearsManagedFields(merged.Object)
 	obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
 	if obj, err = r.judged(obj, append(merged.FieldErrors, more...), err, o, text); err != nil {
 		return nil, err
-	}
-	if cleared {
-		object.Meta(obj)["managedFields"] = []any{}
 	}
 	return obj, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
@@ -25,14 +26,40 @@ type diff struct {
 // Errors: an object does not have the form that the schema tells, and so cannot
 // be compared.
 func (t *Type) diff(before, after map[string]any) (*diff, error) {
+	d, untidy, err := t.compare(before, after)
+	if untidy && t.kind.Tidy != nil {
+		d, _, err = t.compare(before, t.kind.Tidy(after))
+	}
+	return d, err
+}
+
+// compare is diff for objects as they are. It reports whether it met an empty list
+// or map in after, which its JSON may not show.
+func (t *Type) compare(before, after map[string]any) (d *diff, untidy bool, err error) {
 	c := t.compiled()
-	d := &diff{}
+	d = &diff{}
 	atom, ok := c.Schema.Resolve(c.TypeRef)
 	if !ok || atom.Map == nil {
-		return nil, errors.New("schema error: objects are no maps")
+		return nil, false, errors.New("schema error: objects are no maps")
 	}
-	_, err := comparer{c.Schema, c.names}.maps(atom.Map, given(before), given(after), d)
-	return d, err
+	_, err = comparer{c.Schema, c.names, &untidy}.maps(atom.Map, given(before), given(after), d)
+	return d, untidy, err
+}
+
+// bare reports whether a value is an empty list or map.
+func bare(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) == 0
+	case object.EmptyMap:
+		return true
+	}
+	return false
+}
+
+// hollow reports whether there is an empty list or map in a value.
+func hollow(v any) bool {
+	return !object.All(v, func(_ string, v any) bool { return !bare(v) })
 }
 
 // A side is what one of two objects has in a place.
@@ -55,6 +82,7 @@ func member(m map[string]any, name string) side {
 type comparer struct {
 	schema *smd.Schema
 	names  names
+	untidy *bool
 }
 
 // form is which of the forms that a type allows a value has.
@@ -100,6 +128,9 @@ func (c comparer) step(pe fieldpath.PathElement, ref smd.TypeRef, before, after 
 	if !ok || a == (smd.Atom{}) {
 		return fmt.Errorf("%s: schema error: no type", pe)
 	}
+	if bare(after.value) {
+		*c.untidy = true
+	}
 	was, is := formOf(a, before.value), formOf(a, after.value)
 	if !after.present {
 		is = was
@@ -124,7 +155,9 @@ func (c comparer) step(pe fieldpath.PathElement, ref smd.TypeRef, before, after 
 	}
 	switch {
 	case leaf:
-		d.leaf(pe, before, after)
+		if d.leaf(pe, before, after) && hollow(after.value) {
+			*c.untidy = true
+		}
 	case !before.present:
 		d.changed.Members.Insert(pe)
 	case !after.present:
@@ -139,14 +172,17 @@ func (c comparer) step(pe fieldpath.PathElement, ref smd.TypeRef, before, after 
 	return nil
 }
 
-// leaf adds the path of a value that is owned as a whole.
-func (d *diff) leaf(pe fieldpath.PathElement, before, after side) {
+// leaf adds the path of a value that is owned as a whole. It reports whether that
+// is new or another one.
+func (d *diff) leaf(pe fieldpath.PathElement, before, after side) (changed bool) {
 	switch {
 	case !after.present:
 		d.removed.Members.Insert(pe)
 	case !before.present || !equal(before.value, after.value):
 		d.changed.Members.Insert(pe)
+		return true
 	}
+	return false
 }
 
 // as compares values as ones of a form, and adds to d what is below them. It

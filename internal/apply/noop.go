@@ -8,7 +8,8 @@ import (
 
 // KeepTimes returns obj, which is about to take the place of live, with the
 // managedFields of live if their times are all that would change: such a write
-// is none. Otherwise it returns obj as it is. Both are in canonical form.
+// is none. Otherwise it returns obj as it is. Both are in canonical form; a list
+// that obj has empty and live has not is a change.
 func KeepTimes(live, obj map[string]any) map[string]any {
 	before, _ := managedFields(live)
 	after, _ := managedFields(obj)

@@ -26,6 +26,10 @@ type Kind struct {
 	// New keeps it.
 	Zero map[string]any
 
+	// Tidy returns an object without those empty lists and maps that its JSON does
+	// not show. It must not modify obj. nil: objects have no such.
+	Tidy func(obj map[string]any) map[string]any
+
 	// Convert gives an object of the kind, in whatever version it is, the form
 	// that it has in another version of its group, and the Type of that version.
 	// It is asked when an object has managers that wrote in other versions than

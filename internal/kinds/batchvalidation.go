@@ -322,7 +322,7 @@ func jobSpecUpdate(p part, old map[string]any) {
 func jobTemplateUpdate(p part, old map[string]any) {
 	template, was := object.Map(p.obj, "template"), object.Map(old, "spec", "template")
 	if !idle(old) {
-		if !object.Equal(template, was) {
+		if !validation.Equal(template, was) {
 			p.note(validation.Invalid(p.at("template"), internal("core.PodTemplateSpec", template), "field is immutable"))
 		}
 		return
@@ -338,7 +338,7 @@ func jobTemplateUpdate(p part, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		keepResources(oldSpec, spec, list)
 	}
-	if !object.Equal(spec, oldSpec) {
+	if !validation.Equal(spec, oldSpec) {
 		p.note(validation.Invalid(p.at("template.spec"), internal("core.PodSpec", spec), "field is immutable"))
 	}
 }

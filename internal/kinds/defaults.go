@@ -2,7 +2,8 @@ package kinds
 
 // The rules of defaulting are written with a few verbs on generic objects.
 // Objects are canonical when a rule sees them: an optional member that was not
-// sent is absent, one whose Go field has no omitempty is there with its zero.
+// sent is absent, one whose Go field has no omitempty is there with its zero; a
+// list or map that was sent empty is there.
 
 // fill gives obj a member that it lacks.
 func fill(obj map[string]any, name string, v any) {

@@ -379,7 +379,7 @@ func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 // joined reports whether a list has something that the one before had not.
 func joined(list, before []any) bool {
 	return slices.ContainsFunc(list, func(v any) bool {
-		return !slices.ContainsFunc(before, func(w any) bool { return object.Equal(v, w) })
+		return !slices.ContainsFunc(before, func(w any) bool { return validation.Equal(v, w) })
 	})
 }
 

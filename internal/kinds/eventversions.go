@@ -3,7 +3,6 @@ package kinds
 import (
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -90,7 +89,7 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 			unreported(p)
 			return
 		}
-		if !object.Equal(obj["series"], old["series"]) {
+		if !validation.Equal(obj["series"], old["series"]) {
 			eventSeries(p)
 		}
 		for _, member := range eventMembers {
@@ -98,7 +97,7 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 			if member.name == reportingMember {
 				path = p.at(reportingTold)
 			}
-			if !object.Equal(obj[member.name], old[member.name]) {
+			if !validation.Equal(obj[member.name], old[member.name]) {
 				p.note(validation.Invalid(path, eventValue(member.typ, obj[member.name]), "field is immutable"))
 			}
 		}

@@ -67,7 +67,7 @@ func (s *jobStatus) turned(conditions ...string) bool {
 
 // changed reports whether one of the members is not what it was.
 func (s *jobStatus) changed(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return !object.Equal(s.obj[name], s.was.obj[name]) })
+	return slices.ContainsFunc(names, func(name string) bool { return !validation.Equal(s.obj[name], s.was.obj[name]) })
 }
 
 func (s *jobStatus) isFinished() bool  { return s.now[jobComplete] || s.now[jobFailed] }

@@ -231,7 +231,7 @@ func changed(members []string) func(obj, old map[string]any) bool {
 			if m == "annotations" || m == "labels" {
 				a, b = object.Value(obj, "metadata", m), object.Value(old, "metadata", m)
 			}
-			if !object.Equal(a, b) {
+			if !validation.Equal(a, b) {
 				return true
 			}
 		}

@@ -1,6 +1,9 @@
 package kinds
 
-import "github.com/kubefake/kubefake/internal/object"
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
 
 func defaultNetworkPolicy(obj map[string]any) {
 	spec := child(obj, "spec")
@@ -35,7 +38,7 @@ func defaultEndpointSlice(obj map[string]any) {
 
 // prepareEndpointSlice drops what version 1 keeps only as it finds it.
 func prepareEndpointSlice(obj, old map[string]any) {
-	if old != nil && object.Equal(obj["endpoints"], old["endpoints"]) {
+	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
 		return
 	}
 	for endpoint := range object.Each(obj["endpoints"]) {

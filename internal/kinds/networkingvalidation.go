@@ -489,7 +489,7 @@ var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 func validateEndpointSlice(obj, old map[string]any) validation.List {
 	errs := mistakes(obj, nil, endpointSlice)
 	// What is wrong with endpoints is no concern of an update that leaves them.
-	if old == nil || !object.Equal(obj["endpoints"], old["endpoints"]) {
+	if old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]) {
 		errs = append(errs, mistakes(obj, nil, sliceEndpoints)...)
 	}
 	if old != nil {

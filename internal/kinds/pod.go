@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // defaultPod completes a pod: what a template leaves open too, and what only a
@@ -310,7 +311,7 @@ func profilesFromAnnotations(spec, annotations map[string]any) {
 	for c := range allContainers(spec) {
 		profile := appArmorProfile(object.String(annotations, appArmorPrefix+object.String(c, "name")))
 		if profile == nil || object.Value(c, "securityContext", "appArmorProfile") != nil ||
-			object.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
+			validation.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
 			continue
 		}
 		child(c, "securityContext")["appArmorProfile"] = profile

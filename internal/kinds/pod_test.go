@@ -24,7 +24,7 @@ func TestDefaultPod(t *testing.T) {
 	const first = "spec.containers.0."
 	testDefaults(t, "pods", []row{
 		{"a container", onePod("", ""), "spec.containers.0", `{"name":"c","image":"i","resources":{},"imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`},
-		{"a pod", `{"spec":{"containers":[]}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
+		{"a pod", `{"spec":{}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
 		{"a port", onePod(`"ports":[{"containerPort":80}]`, ""), first + "ports.0", `{"containerPort":80,"protocol":"TCP"}`},
 		{"a port of the host", onePod(`"ports":[{"containerPort":80}]`, `"hostNetwork":true`), first + "ports.0.hostPort", `80`},
 		{"requests", onePod(`"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100u"}}`, ""), first + "resources.requests", `{"cpu":"1m","memory":"1Gi"}`},

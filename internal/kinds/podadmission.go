@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // What admission looks up for pods.
@@ -197,7 +198,7 @@ func mergeTolerations(all []any) []any {
 		if slices.ContainsFunc(merged, func(m any) bool { return covers(m, t) }) {
 			continue
 		}
-		if slices.ContainsFunc(all[i+1:], func(later any) bool { return !object.Equal(later, t) && covers(later, t) }) {
+		if slices.ContainsFunc(all[i+1:], func(later any) bool { return !validation.Equal(later, t) && covers(later, t) }) {
 			continue
 		}
 		merged = append(merged, t)
@@ -207,7 +208,7 @@ func mergeTolerations(all []any) []any {
 
 // covers reports whether a toleration tolerates all that another one does.
 func covers(wide, narrow any) bool {
-	if object.Equal(wide, narrow) {
+	if validation.Equal(wide, narrow) {
 		return true
 	}
 	a, _ := wide.(map[string]any)

@@ -139,7 +139,7 @@ func tolerationsUpdate(p part, old map[string]any) {
 			now, _ := v.(map[string]any)
 			same := copied(was)
 			object.Keep(same, now, "tolerationSeconds")
-			return object.Equal(same, now)
+			return validation.Equal(same, now)
 		})
 		if !stays {
 			p.forbid("tolerations", "existing toleration can not be modified except its tolerationSeconds")

@@ -338,7 +338,7 @@ func (w *warner) container(c, spec, annotations part, inTemplate bool) {
 	}
 	if key := appArmorPrefix + c.text("name"); inTemplate && annotations.has(key) && !context.has("appArmorProfile") {
 		ofPod := object.Value(spec.obj, "securityContext", "appArmorProfile")
-		if ofPod == nil || !object.Equal(ofPod, appArmorProfile(annotations.text(key))) {
+		if ofPod == nil || !validation.Equal(ofPod, appArmorProfile(annotations.text(key))) {
 			w.at(annotations.path.Key(key), useAppArmorField)
 		}
 	}
@@ -374,7 +374,7 @@ func (w *warner) copiedAppArmor(c, annotations part) {
 		return
 	}
 	own, profile := c.within("securityContext").obj["appArmorProfile"], appArmorProfile(annotations.text(key))
-	if own == nil && profile == nil || own != nil && object.Equal(own, profile) {
+	if own == nil && profile == nil || own != nil && validation.Equal(own, profile) {
 		w.at(annotations.path.Key(key), useAppArmorField)
 	}
 }

@@ -95,7 +95,7 @@ func roleBinding(binding part, old map[string]any, namespaced bool, roleKinds ..
 	for _, subject := range binding.each("subjects") {
 		roleSubject(subject, namespaced)
 	}
-	if old != nil && !object.Equal(ref.obj, object.Map(old, "roleRef")) {
+	if old != nil && !validation.Equal(ref.obj, object.Map(old, "roleRef")) {
 		binding.note(validation.Invalid(ref.path, roleRef{ref.text("apiGroup"), ref.text("kind"), ref.text("name")}, "cannot change roleRef"))
 	}
 }

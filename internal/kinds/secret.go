@@ -59,7 +59,7 @@ func sealed(old map[string]any, members ...string) func(part) {
 // sameData compares the data of two versions. None and an empty map are the
 // same.
 func sameData(a, b map[string]any) bool {
-	return len(a) == 0 && len(b) == 0 || object.Equal(a, b)
+	return len(a) == 0 && len(b) == 0 || validation.Equal(a, b)
 }
 
 func configMap(p part) {

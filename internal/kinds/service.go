@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func defaultService(obj map[string]any) {
@@ -97,7 +98,7 @@ func dropForType(spec, old map[string]any) {
 	}
 }
 
-func same(a, b map[string]any, name string) bool { return object.Equal(a[name], b[name]) }
+func same(a, b map[string]any, name string) bool { return validation.Equal(a[name], b[name]) }
 
 // dropSame takes a member from spec that an update has not changed.
 func dropSame(spec, old map[string]any, name string) {

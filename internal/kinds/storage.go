@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func defaultPersistentVolume(obj map[string]any) {
@@ -131,7 +132,7 @@ func defaultCSIDriver(obj map[string]any) {
 func prepareCSIDriver(obj, old map[string]any) {
 	spec := child(obj, "spec")
 	without(spec, object.Map(old, "spec"), "preventPodSchedulingIfMissing")
-	if old != nil && !object.Equal(obj["spec"], old["spec"]) {
+	if old != nil && !validation.Equal(obj["spec"], old["spec"]) {
 		generation, _ := object.Int(old, "metadata", "generation")
 		object.Meta(obj)["generation"] = generation + 1
 	}

@@ -132,7 +132,7 @@ func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
 	}
 	return mistakes(obj, nil, func(p part) {
 		for _, name := range []string{"driverName", "parameters"} {
-			if !object.Equal(p.obj[name], old[name]) {
+			if !validation.Equal(p.obj[name], old[name]) {
 				p.forbid(name, "updates to "+name+" are forbidden.")
 			}
 		}

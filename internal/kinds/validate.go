@@ -12,7 +12,8 @@ import (
 // function of the part that it judges: it notes the mistakes that it finds and
 // calls the rules of the parts within. Objects are canonical when a rule sees
 // them, as they are for defaulting: an optional member that was not sent is
-// absent, and every member has its type.
+// absent, and every member has its type. Lists and maps that were sent empty are
+// there, an object.EmptyMap for a map.
 
 // A part is an object under validation or one inside it: what it holds, where it
 // stands, and where the mistakes in it are noted. A part that is absent has no

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func defaultDeployment(obj map[string]any) {
@@ -102,7 +103,7 @@ func prepareDaemonSet(obj, old map[string]any) {
 		return
 	}
 	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)
-	if !object.Equal(object.Value(obj, "spec", "template"), object.Value(old, "spec", "template")) {
+	if !validation.Equal(object.Value(obj, "spec", "template"), object.Value(old, "spec", "template")) {
 		n++
 	}
 	setTemplateGeneration(obj, n)

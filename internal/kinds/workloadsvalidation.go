@@ -127,9 +127,9 @@ func notEmptySelector(p part, kind string) {
 // selected checks that a workload's selector selects the pods that its template
 // makes.
 func selected(p part, labels selector.Labels) {
-	own := object.Map(p.obj, "template", "metadata", "labels")
-	if !labels.Matches(labelSet(own)) {
-		p.note(validation.Invalid(p.at("template").Child("metadata").Child("labels"), own, notSelected))
+	meta := p.within("template").within("metadata")
+	if !labels.Matches(labelSet(object.Map(meta.obj, "labels"))) {
+		meta.invalid("labels", notSelected)
 	}
 }
 
@@ -240,7 +240,7 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	rules.anyTemplate = len(mistakes(object.Map(old, "spec"), nil, rules.spec)) > 0
 	errs := mistakes(object.Map(obj, "spec"), specPath, rules.spec)
 	for _, name := range []string{"serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"} {
-		if !object.Equal(object.Value(obj, "spec", name), object.Value(old, "spec", name)) {
+		if !validation.Equal(object.Value(obj, "spec", name), object.Value(old, "spec", name)) {
 			return append(errs, validation.Forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 		}
 	}
@@ -357,10 +357,11 @@ func validateReplicationController(obj, _ map[string]any) validation.List {
 			p.missing("template", "")
 			return
 		}
-		labels := object.Map(template.obj, "metadata", "labels")
+		meta := template.within("metadata")
+		labels := object.Map(meta.obj, "labels")
 		for name, value := range object.Map(p.obj, "selector") {
 			if own, ok := labels[name]; !ok || own != value {
-				p.note(validation.Invalid(template.at("metadata").Child("labels"), labels, notSelected))
+				meta.invalid("labels", notSelected)
 				break
 			}
 		}

@@ -13,6 +13,12 @@ import (
 	"strconv"
 )
 
+// EmptyMap is a map without entries, where a client sent one for a map of a
+// built-in kind. To readers it is no map, so that it counts as absent; but it is
+// not nil, and is printed as the map. An empty list needs no such thing, because
+// it cannot be taken for a struct without members.
+type EmptyMap struct{}
+
 // Integers turns the json.Numbers in obj into int64, and into float64 where
 // they are no integers. It changes obj and returns it.
 func Integers(obj map[string]any) map[string]any {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -107,6 +108,11 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 			unknown = append(unknown, at+"."+e.Path)
 		}
 	}
+	maps.DeleteFunc(meta, func(name string, v any) bool {
+		list, isList := v.([]any)
+		// An empty list of managed fields is a request.
+		return v == object.EmptyMap{} || isList && len(list) == 0 && name != "managedFields"
+	})
 	return meta, true, unknown, err
 }
 

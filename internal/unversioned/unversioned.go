@@ -168,6 +168,8 @@ func isEmpty(v any) bool {
 		return len(v) == 0
 	case map[string]any:
 		return len(v) == 0
+	case object.EmptyMap:
+		return true
 	}
 	return false
 }

@@ -12,7 +12,7 @@ func Conditions(conditions []any, path *Path) List {
 	var list List
 	seen := make(map[string]bool, len(conditions))
 	for i, v := range conditions {
-		c := object(v)
+		c := members(v)
 		kind := text(c["type"])
 		if seen[kind] {
 			list = append(list, Duplicate(path.Index(i).Child("type"), kind))

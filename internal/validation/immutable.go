@@ -1,6 +1,10 @@
 package validation
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
 
 const immutableRule = "field is immutable"
 
@@ -60,6 +64,11 @@ func equalMembers(a, b map[string]any) bool {
 }
 
 func absent(v any) bool {
-	list, ok := v.([]any)
-	return v == nil || ok && len(list) == 0
+	switch v := v.(type) {
+	case nil, object.EmptyMap:
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return false
 }

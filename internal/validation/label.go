@@ -69,9 +69,9 @@ func LabelSelector(selector map[string]any, opts LabelSelectorOptions, path *Pat
 	if selector == nil {
 		return nil
 	}
-	list := Labels(object(selector["matchLabels"]), path.Child("matchLabels"))
+	list := Labels(members(selector["matchLabels"]), path.Child("matchLabels"))
 	for i, v := range items(selector["matchExpressions"]) {
-		list = append(list, LabelRequirement(object(v), opts, path.Child("matchExpressions").Index(i))...)
+		list = append(list, LabelRequirement(members(v), opts, path.Child("matchExpressions").Index(i))...)
 	}
 	return list
 }

@@ -41,8 +41,8 @@ func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path)
 	}
 
 	list = append(list, NonNegative(integer(meta["generation"]), path.Child("generation"))...)
-	list = append(list, Labels(object(meta["labels"]), path.Child("labels"))...)
-	list = append(list, Annotations(object(meta["annotations"]), path.Child("annotations"))...)
+	list = append(list, Labels(members(meta["labels"]), path.Child("labels"))...)
+	list = append(list, Annotations(members(meta["annotations"]), path.Child("annotations"))...)
 	list = append(list, ownerReferences(meta, path.Child("ownerReferences"))...)
 	list = append(list, finalizers(meta, path.Child("finalizers"))...)
 	list = append(list, managedFields(meta, path.Child("managedFields"))...)
@@ -78,8 +78,8 @@ func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 	immutable("deletionTimestamp", instant(newMeta["deletionTimestamp"]), instant(oldMeta["deletionTimestamp"]))
 	immutable("deletionGracePeriodSeconds", seconds(newMeta), seconds(oldMeta))
 
-	list = append(list, Labels(object(newMeta["labels"]), path.Child("labels"))...)
-	list = append(list, Annotations(object(newMeta["annotations"]), path.Child("annotations"))...)
+	list = append(list, Labels(members(newMeta["labels"]), path.Child("labels"))...)
+	list = append(list, Annotations(members(newMeta["annotations"]), path.Child("annotations"))...)
 	list = append(list, ownerReferences(newMeta, path.Child("ownerReferences"))...)
 	list = append(list, managedFields(newMeta, path.Child("managedFields"))...)
 	return list
@@ -194,7 +194,7 @@ func readOwnerReferences(meta map[string]any) []ownerReference {
 	values := items(meta["ownerReferences"])
 	refs := make([]ownerReference, len(values))
 	for i, v := range values {
-		ref := object(v)
+		ref := members(v)
 		refs[i] = ownerReference{
 			APIVersion:         text(ref["apiVersion"]),
 			Kind:               text(ref["kind"]),
@@ -267,7 +267,7 @@ func splitAPIVersion(s string) (group, version string) {
 func managedFields(meta map[string]any, path *Path) List {
 	var list List
 	for i, v := range items(meta["managedFields"]) {
-		entry, path := object(v), path.Index(i)
+		entry, path := members(v), path.Index(i)
 		if op := text(entry["operation"]); op != "Apply" && op != "Update" {
 			list = append(list, Invalid(path.Child("operation"), NamedString(op), "must be `Apply` or `Update`"))
 		}

@@ -15,7 +15,7 @@ func integer(v any) int64 {
 	return n
 }
 
-func object(v any) map[string]any {
+func members(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }

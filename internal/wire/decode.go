@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strconv"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // DecodeOptions say what Decode reports. The zero value decodes as a request
@@ -431,7 +433,10 @@ func (d *decoder) fieldValue(f *field, old any) (v any, keep, ok bool) {
 		// back, JSON does not.
 		return v, v != nil || d.protobuf, ok
 	}
-	return v, !empty(v), ok
+	if f.node.kind == kindMap && v != nil && empty(v) {
+		v = object.EmptyMap{}
+	}
+	return v, !unset(v), ok
 }
 
 // assemble takes the members from start off the stack and makes them an object,
@@ -494,15 +499,11 @@ func (d *decoder) mapping(n *node, old any) (any, bool) {
 		}
 		obj[key] = v
 	}
-	if old != nil {
-		for key, v := range old.(map[string]any) {
-			if _, ok := obj[key]; !ok {
-				obj[key] = v
-			}
+	before, _ := old.(map[string]any)
+	for key, v := range before {
+		if _, ok := obj[key]; !ok {
+			obj[key] = v
 		}
-	}
-	if len(obj) == 0 && d.protobuf {
-		return nil, true
 	}
 	return obj, true
 }
@@ -537,9 +538,6 @@ func (d *decoder) list(n *node, old any) (any, bool) {
 		}
 		d.path = d.path[:len(d.path)-1]
 		d.elems = append(d.elems, v)
-	}
-	if len(d.elems) == start && d.protobuf {
-		return nil, true
 	}
 	list := before[:0]
 	if n := len(d.elems) - start; n == 0 || n > cap(list) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -215,6 +216,46 @@ func TestDecodeSharesNothing(t *testing.T) {
 	}, two)
 }
 
+// TestEmpty holds what Decode makes of lists and maps without elements against
+// what becomes of them in storage, and before.
+func TestEmpty(t *testing.T) {
+	for _, tt := range []struct {
+		name, group, kind string
+		in                string
+		want              map[string]any
+		stored, unstored  string
+	}{
+		{"left out where a field says so", "", "ConfigMap",
+			`{"metadata":{"labels":{},"finalizers":[]},"data":{}}`,
+			map[string]any{"metadata": map[string]any{"labels": object.EmptyMap{}, "finalizers": []any{}}, "data": object.EmptyMap{}},
+			`{"metadata":{}}`, `{"metadata":{}}`},
+		{"null where none does, after protobuf", "rbac.authorization.k8s.io", "Role",
+			`{"rules":[]}`,
+			map[string]any{"metadata": map[string]any{}, "rules": []any{}},
+			`{"metadata":{},"rules":null}`, `{"metadata":{},"rules":[]}`},
+		{"structs stay", "networking.k8s.io", "NetworkPolicy",
+			`{"spec":{"podSelector":{"matchLabels":{}},"ingress":[{"from":[]}]}}`,
+			map[string]any{"metadata": map[string]any{}, "spec": map[string]any{
+				"podSelector": map[string]any{"matchLabels": object.EmptyMap{}}, "ingress": []any{map[string]any{"from": []any{}}}}},
+			`{"metadata":{},"spec":{"podSelector":{},"ingress":[{}]}}`, `{"metadata":{},"spec":{"podSelector":{},"ingress":[{}]}}`},
+		{"over what came before", "", "ConfigMap",
+			`{"metadata":{"labels":{},"labels":{"a":"b"}},"data":{"a":"b"},"data":{}}`,
+			map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}, "data": map[string]any{"a": "b"}},
+			`{"metadata":{"labels":{"a":"b"}},"data":{"a":"b"}}`, `{"metadata":{"labels":{"a":"b"}},"data":{"a":"b"}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ := mustKind(t, tt.group, "v1", tt.kind)
+			obj, _, err := typ.Decode([]byte(tt.in), DecodeOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, obj)
+			assert.Equal(t, tt.stored, string(typ.Append(nil, obj)))
+			unstored, err := json.Marshal(typ.Unstored(obj))
+			require.NoError(t, err)
+			assert.JSONEq(t, tt.unstored, string(unstored))
+		})
+	}
+}
+
 func TestNormalize(t *testing.T) {
 	typ := mustKind(t, "", "v1", "Service")
 	obj := map[string]any{
@@ -227,7 +268,7 @@ func TestNormalize(t *testing.T) {
 	assert.Equal(t, []error{FieldError{UnknownField, "metadata.foo"}}, fieldErrors)
 	assert.Equal(t, map[string]any{
 		"kind":     "Service",
-		"metadata": map[string]any{"name": "a"},
+		"metadata": map[string]any{"name": "a", "labels": object.EmptyMap{}},
 		"spec":     map[string]any{"ports": []any{map[string]any{"port": int64(80), "targetPort": int64(0)}}},
 		"status":   map[string]any{"loadBalancer": map[string]any{}},
 	}, normal)

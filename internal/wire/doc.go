@@ -11,9 +11,12 @@
 //
 // [Type.Decode], [Type.Normalize] and [Type.Convert] return objects in canonical
 // form: exactly the members the server would answer after storing the object and
-// reading it back, as if its answer had been decoded into an any. Values are
+// reading it back, as if its answer had been decoded into an any, and besides the
+// lists and maps that came without elements, which a Go struct holds until it is
+// stored. [Type.Append] leaves those out, or makes them null. Values are
 // string, bool, int64, float64 (in floating-point fields, and in untyped data
-// where a number is no int64), map[string]any and []any. A nil stands where the
+// where a number is no int64), map[string]any and []any, and [object.EmptyMap] in
+// fields that are maps, not structs. A nil stands where the
 // answer has a null: for instance in the field rules of a Role, which has no
 // omitempty, when the list is empty.
 //

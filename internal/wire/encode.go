@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // Append appends the JSON encoding of an object of the type to dst, as
@@ -14,16 +16,36 @@ import (
 // the order of the struct, map keys sorted, zero values left out or added as the
 // fields' tags say, and <, > and & escaped. A nil is the zero value of its field;
 // in a pointer field it is a null, for a nil pointer is a member left out.
-// Members that the type does not have are left out.
+// Members that the type does not have are left out. Where the type passes through
+// protobuf, which does not know them, empty lists and maps are nulls.
 //
 // Values are of the sorts that canonical objects have, but need not be of the
 // right sort for their field; Append panics at others. It reads obj only, and
 // keeps no part of it.
 func (t *Type) Append(dst []byte, obj map[string]any) []byte {
-	return appendStruct(dst, t.root, obj)
+	return encoder{t.protobuf}.structure(dst, t.root, obj)
 }
 
-func appendStruct(dst []byte, n *node, obj map[string]any) []byte {
+// Unstored returns what a client would be shown of an object that is not stored
+// yet: without the empty lists and maps that its fields leave out, and with the
+// others, which protobuf would make null. It neither changes obj nor keeps parts
+// of it.
+func (t *Type) Unstored(obj map[string]any) map[string]any {
+	shown, _, err := t.Decode(encoder{}.structure(nil, t.root, obj), DecodeOptions{})
+	if err != nil {
+		panic("wire: " + err.Error()) // unreachable: an encoder wrote it
+	}
+	return shown
+}
+
+// An encoder appends the JSON encoding of values of a type.
+type encoder struct {
+	// protobuf is whether the values have passed through it, or are to: it knows
+	// no empty lists and maps but as elements.
+	protobuf bool
+}
+
+func (e encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	for i := range n.fields {
@@ -36,39 +58,42 @@ func appendStruct(dst []byte, n *node, obj map[string]any) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, f.prefix...)
-		if v == nil && !f.pointer {
-			dst = appendZero(dst, f.node)
-		} else {
-			dst = appendTyped(dst, f.node, v)
+		switch {
+		case e.protobuf && f.node.repeats() && empty(v):
+			dst = append(dst, "null"...)
+		case v == nil && !f.pointer:
+			dst = e.zero(dst, f.node)
+		default:
+			dst = e.value(dst, f.node, v)
 		}
 	}
 	return append(dst, '}')
 }
 
-// appendZero appends the zero value of a type.
-func appendZero(dst []byte, n *node) []byte {
+// zero appends the zero value of a type.
+func (e encoder) zero(dst []byte, n *node) []byte {
 	if n.kind == kindStruct {
-		return appendStruct(dst, n, nil)
+		return e.structure(dst, n, nil)
 	}
 	return appendAny(dst, n.zero())
 }
 
-// appendTyped appends a value of a type, which tells it how to go about structs.
-func appendTyped(dst []byte, n *node, v any) []byte {
+// value appends a value of a type, which tells it how to go about structs.
+func (e encoder) value(dst []byte, n *node, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		switch n.kind {
 		case kindStruct:
-			return appendStruct(dst, n, v)
+			return e.structure(dst, n, v)
 		case kindMap:
-			return appendMap(dst, n.elem, v)
+			return e.mapping(dst, n.elem, v)
 		case kindSchemaOrBool, kindSchemaOrArray, kindSchemaOrStrings:
-			return appendStruct(dst, n.elem, v)
+			return e.structure(dst, n.elem, v)
 		}
 	case []any:
 		switch n.kind {
 		case kindSlice, kindSchemaOrArray:
-			return appendList(dst, n.elem, v)
+			return e.list(dst, n.elem, v)
 		}
 	case nil:
 		return append(dst, "null"...)
@@ -76,7 +101,7 @@ func appendTyped(dst []byte, n *node, v any) []byte {
 	return appendAny(dst, v)
 }
 
-func appendMap(dst []byte, elem *node, obj map[string]any) []byte {
+func (e encoder) mapping(dst []byte, elem *node, obj map[string]any) []byte {
 	var room [16]string // for the keys, on the stack
 	keys := slices.AppendSeq(room[:0], maps.Keys(obj))
 	slices.Sort(keys)
@@ -87,28 +112,28 @@ func appendMap(dst []byte, elem *node, obj map[string]any) []byte {
 		}
 		dst = appendString(dst, key)
 		dst = append(dst, ':')
-		dst = appendElem(dst, elem, obj[key])
+		dst = e.elem(dst, elem, obj[key])
 	}
 	return append(dst, '}')
 }
 
-func appendList(dst []byte, elem *node, list []any) []byte {
+func (e encoder) list(dst []byte, elem *node, list []any) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendElem(dst, elem, v)
+		dst = e.elem(dst, elem, v)
 	}
 	return append(dst, ']')
 }
 
-// appendElem appends an element of a list or a map.
-func appendElem(dst []byte, elem *node, v any) []byte {
+// elem appends an element of a list or a map.
+func (e encoder) elem(dst []byte, elem *node, v any) []byte {
 	if v == nil {
-		return appendZero(dst, elem)
+		return e.zero(dst, elem)
 	}
-	return appendTyped(dst, elem, v)
+	return e.value(dst, elem, v)
 }
 
 // appendAny appends a value of no type.
@@ -125,9 +150,11 @@ func appendAny(dst []byte, v any) []byte {
 	case string:
 		return appendString(dst, v)
 	case []any:
-		return appendList(dst, untyped, v)
+		return encoder{}.list(dst, untyped, v)
 	case map[string]any:
-		return appendMap(dst, untyped, v)
+		return encoder{}.mapping(dst, untyped, v)
+	case object.EmptyMap:
+		return append(dst, "{}"...)
 	}
 	panic(fmt.Sprintf("wire: %T in an object", v))
 }

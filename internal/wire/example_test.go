@@ -20,7 +20,7 @@ func ExampleType_Decode() {
 	_, _, err = role.Decode([]byte(`{"rules":"all"}`), wire.DecodeOptions{})
 	fmt.Println(err)
 	// Output:
-	// map[metadata:map[name:a] rules:<nil>] [unknown field "metadata.nmae"] <nil>
+	// map[metadata:map[name:a] rules:[]] [unknown field "metadata.nmae"] <nil>
 	// json: cannot unmarshal string into Go struct field Role.rules of type []v1.PolicyRule
 }
 
@@ -39,7 +39,7 @@ func ExampleType_Normalize() {
 		"spec": map[string]any{"hard": map[string]any{"cpu": 1.5}, "scopes": []any{}},
 	}, wire.DecodeOptions{})
 	fmt.Println(obj, err)
-	// Output: map[metadata:map[] spec:map[hard:map[cpu:1500m]] status:map[]] <nil>
+	// Output: map[metadata:map[] spec:map[hard:map[cpu:1500m] scopes:[]] status:map[]] <nil>
 }
 
 func ExampleIdentify() {
@@ -64,7 +64,7 @@ func ExampleType_Convert() {
 	_, _, err = pod.Convert(map[string]any{"spec": map[string]any{"priority": "high"}}, wire.DecodeOptions{})
 	fmt.Println(err)
 	// Output:
-	// map[metadata:map[] spec:map[containers:<nil> priority:5] status:map[]] [unknown field "spec.priorty"] <nil>
+	// map[metadata:map[] spec:map[containers:[] priority:5] status:map[]] [unknown field "spec.priorty"] <nil>
 	// unrecognized type: int32
 }
 

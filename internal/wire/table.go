@@ -74,6 +74,9 @@ type node struct {
 	always uint64     // set of fields that are written even if zero
 }
 
+// repeats reports whether the type is one of lists or of maps.
+func (n *node) repeats() bool { return n.kind == kindSlice || n.kind == kindMap }
+
 // A field is a field of a struct as JSON sees it: those of embedded structs are
 // fields of the struct that embeds them.
 type field struct {

@@ -1,6 +1,10 @@
 package wire
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
 
 // zero returns the canonical form of a Go type's zero value. Objects are made
 // anew at each call.
@@ -40,9 +44,9 @@ func (n *node) addZeros(obj map[string]any, set uint64) {
 	}
 }
 
-// empty reports whether omitempty leaves a value out. Structs and values with
-// codecs of their own are never asked about.
-func empty(v any) bool {
+// unset reports whether a value is the zero value of its Go type, which lists
+// and maps without elements are not.
+func unset(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -54,10 +58,20 @@ func empty(v any) bool {
 		return v == 0
 	case string:
 		return v == ""
+	}
+	return false
+}
+
+// empty reports whether omitempty leaves a value out. Structs and values with
+// codecs of their own are never asked about.
+func empty(v any) bool {
+	switch v := v.(type) {
 	case []any:
 		return len(v) == 0
 	case map[string]any:
 		return len(v) == 0
+	case object.EmptyMap:
+		return true
 	}
-	return false
+	return unset(v)
 }

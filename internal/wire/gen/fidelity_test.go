@@ -74,12 +74,8 @@ func compare(k kind, doc []byte) string {
 	if got := typ.Append(nil, obj); !bytes.Equal(got, want.encoded) {
 		return fmt.Sprintf("encoded %s\nwant    %s", got, want.encoded)
 	}
-	var generic map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(want.encoded, &generic); err != nil {
-		return err.Error()
-	}
-	if !same(obj, generic) {
-		return fmt.Sprintf("object %#v\nwant   %#v", obj, generic)
+	if path := unlike(obj, want.decoded); path != "" {
+		return fmt.Sprintf("object %#v\nis unlike the Go value at %s", obj, path)
 	}
 	// A patch reads what was answered: nulls are absent fields by then.
 	again, _, err := typ.Normalize(obj, wire.DecodeOptions{})
@@ -139,34 +135,57 @@ func compareConverted(k kind, doc []byte) string {
 	return ""
 }
 
-// same compares objects. A number that has an integer's text may be a float64 in
-// one of them.
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
+// unlike is the path of a list or map that an object has and a Go value has not,
+// or the other way round; "" if there is none. One that is empty is there.
+func unlike(obj any, v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
 		}
-		for k := range a {
-			if v, ok := b[k]; !ok || !same(a[k], v) {
-				return false
+		v = v.Elem()
+	}
+	if _, ok := special[v.Type()]; ok || v.Type() == reflect.TypeFor[[]byte]() {
+		return ""
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		m, _ := obj.(map[string]any)
+		for name, field := range jsonValues(v) {
+			if path := unlike(m[name], field); path != "" {
+				return "." + name + path
 			}
 		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, same)
-	case float64:
-		if i, ok := b.(int64); ok {
-			return a == float64(i)
+	case reflect.Slice:
+		list, ok := obj.([]any)
+		if ok == v.IsNil() || len(list) != v.Len() {
+			return " (a list)"
+		}
+		for i, e := range list {
+			if path := unlike(e, v.Index(i)); path != "" {
+				return fmt.Sprintf("[%d]%s", i, path)
+			}
+		}
+	case reflect.Map:
+		m, _ := obj.(map[string]any)
+		if (obj != nil) == v.IsNil() || len(m) != v.Len() {
+			return " (a map)"
+		}
+		for name, e := range m {
+			elem := v.MapIndex(reflect.ValueOf(name).Convert(v.Type().Key()))
+			if elem.Kind() == reflect.Slice && elem.IsNil() {
+				continue // protobuf brings it back as an empty one
+			}
+			if path := unlike(e, elem); path != "" {
+				return "[" + name + "]" + path
+			}
 		}
 	}
-	return a == b
+	return ""
 }
 
 // An outcome is what the Go type makes of a document.
 type outcome struct {
+	decoded reflect.Value
 	encoded []byte
 	strict  []error
 	err     error
@@ -181,7 +200,7 @@ func real(k kind, doc []byte) outcome {
 		return outcome{err: err}
 	}
 	encoded, unsure := afterStorage(k, obj)
-	return outcome{encoded, strict, nil, unsure}
+	return outcome{obj.Elem(), encoded, strict, nil, unsure}
 }
 
 // afterStorage returns the encoding of an object after it was stored and read back.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -213,6 +214,31 @@ func jsonFields(t reflect.Type) (members []member) {
 		}
 	}
 	return members
+}
+
+// jsonValues are the fields of a struct as JSON sees them, by name.
+func jsonValues(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		for f, field := range v.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case name == "-" || !f.IsExported():
+			case name == "" && f.Anonymous:
+				for name, inner := range jsonValues(field) {
+					if !yield(name, inner) {
+						return
+					}
+				}
+			case name == "":
+				name = f.Name
+				fallthrough
+			default:
+				if !yield(name, field) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // document writes a document for a kind.
