@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -407,7 +406,7 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.prepareChange(mode, obj, was, o.dryRun()); err != nil {
 		return nil, err
 	}
-	obj = apply.KeepTimes(was, obj)
+	obj = r.surface.ownershipOf(r.typ).objects.KeepTimes(was, obj)
 	draft, err := storage.Draft(r.ctx(), r.typ, obj)
 	if err != nil {
 		return nil, err

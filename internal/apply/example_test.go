@@ -45,12 +45,12 @@ func ExampleType_Apply() {
 	// map[size:2] <nil>
 }
 
-func ExampleKeepTimes() {
+func ExampleType_KeepTimes() {
 	live := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), apply.Options{Manager: "one", Now: noon})
 
 	obj := widgets.Update(live, widget(map[string]any{"size": int64(2)}), apply.Options{Manager: "one", Now: noon.Add(time.Hour)})
 	obj["spec"] = map[string]any{"size": int64(1)} // a webhook would not have it
-	obj = apply.KeepTimes(live, obj)
+	obj = widgets.KeepTimes(live, obj)
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["time"])

@@ -38,7 +38,7 @@ func builtin(t testing.TB, group, version, name string) *kind {
 	if group != "" {
 		typeMeta["apiVersion"] = group + "/" + version
 	}
-	k.Type = New(Kind{Group: group, Version: version, Kind: name, Schema: s, Zero: k.canonical(t, typeMeta)})
+	k.Type = New(Kind{Group: group, Version: version, Kind: name, Schema: s, Zero: k.canonical(t, typeMeta), Tidy: w.Unstored})
 	return k
 }
 
@@ -48,6 +48,17 @@ func (k *kind) canonical(t testing.TB, obj map[string]any) map[string]any {
 		return obj
 	}
 	out, _, err := k.wire.Normalize(obj, wire.DecodeOptions{})
+	require.NoError(t, err)
+	return out
+}
+
+// stored is what a server reads back of an object.
+func (k *kind) stored(t testing.TB, obj map[string]any) map[string]any {
+	t.Helper()
+	if k.wire == nil {
+		return object.Copy(obj)
+	}
+	out, _, err := k.wire.Decode(k.wire.Append(nil, obj), wire.DecodeOptions{})
 	require.NoError(t, err)
 	return out
 }
@@ -177,8 +188,7 @@ func (s *state) object(t *testing.T, text string) map[string]any {
 
 // store is what a server does with a result.
 func (s *state) store(t *testing.T, obj map[string]any) {
-	obj = KeepTimes(s.live, s.kind.canonical(t, obj))
-	obj = object.Copy(obj)
+	obj = s.kind.stored(t, s.kind.KeepTimes(s.live, s.kind.canonical(t, obj)))
 	object.Set(obj, "u", "metadata", "uid")
 	s.live = obj
 }

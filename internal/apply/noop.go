@@ -4,13 +4,14 @@ import (
 	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // KeepTimes returns obj, which is about to take the place of live, with the
 // managedFields of live if their times are all that would change: such a write
-// is none. Otherwise it returns obj as it is. Both are in canonical form; a list
-// that obj has empty and live has not is a change.
-func KeepTimes(live, obj map[string]any) map[string]any {
+// is none. Otherwise it returns obj as it is. Both are in canonical form. In a
+// built-in kind, an empty list is as good as none.
+func (t *Type) KeepTimes(live, obj map[string]any) map[string]any {
 	before, _ := managedFields(live)
 	after, _ := managedFields(obj)
 	if len(before) == 0 || len(before) != len(after) {
@@ -24,7 +25,11 @@ func KeepTimes(live, obj map[string]any) map[string]any {
 		}
 		same = same && sameTime
 	}
-	if same || !equalBut(live, obj, "metadata") || !equalBut(metadata(live), metadata(obj), "managedFields") {
+	compare := identical
+	if t.kind.Tidy != nil {
+		compare = alike
+	}
+	if same || !equalBut(live, obj, "metadata", compare) || !equalBut(metadata(live), metadata(obj), "managedFields", compare) {
 		return obj
 	}
 	out := maps.Clone(obj)
@@ -39,23 +44,24 @@ func KeepTimes(live, obj map[string]any) map[string]any {
 func equalEntries(a, b any) (equal, sameTime bool) {
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
-	return equalBut(x, y, "time"), x["time"] == y["time"]
+	return equalBut(x, y, "time", identical), x["time"] == y["time"]
 }
 
+// identical and alike compare members of objects. To the latter one that is
+// absent, one that is null and one that is an empty list are the same.
+func identical(a, b side) bool { return a.present == b.present && object.Equal(a.value, b.value) }
+
+func alike(a, b side) bool { return validation.Equal(a.value, b.value) }
+
 // equalBut compares all members of two objects but one.
-func equalBut(a, b map[string]any, but string) bool {
-	count := func(m map[string]any) int {
-		if _, ok := m[but]; ok {
-			return len(m) - 1
-		}
-		return len(m)
-	}
-	if count(a) != count(b) {
-		return false
-	}
+func equalBut(a, b map[string]any, but string, same func(a, b side) bool) bool {
 	for name, v := range a {
-		w, ok := b[name]
-		if name != but && !(ok && object.Equal(v, w)) {
+		if name != but && !same(given(v), member(b, name)) {
+			return false
+		}
+	}
+	for name, v := range b {
+		if _, both := a[name]; !both && name != but && !same(absent, given(v)) {
 			return false
 		}
 	}

@@ -3,10 +3,12 @@ package apply
 import (
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 )
 
 func TestKeepTimes(t *testing.T) {
+	configMap := builtin(t, "", "v1", "ConfigMap")
 	const live = `
 metadata:
   labels: {a: b}
@@ -26,6 +28,15 @@ metadata:
   managedFields:
   - {manager: m, time: "2026-01-01T00:00:01Z", fieldsV1: {"f:a": {}}}
   - {manager: n, time: "2026-01-01T00:00:01Z", fieldsV1: {"f:b": {}}}
+data: {a: b}
+`, true},
+		{"a time and what is empty", `
+metadata:
+  labels: {a: b}
+  finalizers: []
+  managedFields:
+  - {manager: m, time: "2026-01-01T00:00:01Z", fieldsV1: {"f:a": {}}}
+  - {manager: n, fieldsV1: {"f:b": {}}}
 data: {a: b}
 `, true},
 		{"a time and the object", `
@@ -62,14 +73,19 @@ data: {a: b}
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			live, obj := parse(t, live), parse(t, test.obj)
-			want := obj
+			managed := obj["metadata"].(map[string]any)["managedFields"]
 			if test.keeps {
-				want = live
+				managed = live["metadata"].(map[string]any)["managedFields"]
 			}
-			assert.Equal(t, want, KeepTimes(live, obj))
+			want := object.Copy(obj)
+			object.Set(want, managed, "metadata", "managedFields")
+			if managed == nil {
+				delete(object.Meta(want), "managedFields")
+			}
+			assert.Equal(t, want, configMap.KeepTimes(live, obj))
 			assert.Equal(t, parse(t, test.obj), obj, "the object must not change")
 		})
 	}
 	obj := parse(t, live)
-	assert.Equal(t, obj, KeepTimes(nil, obj), "a creation")
+	assert.Equal(t, obj, configMap.KeepTimes(nil, obj), "a creation")
 }

@@ -9,6 +9,7 @@ import (
 func TestStories(t *testing.T) {
 	configMap := builtin(t, "", "v1", "ConfigMap")
 	deployment := builtin(t, "apps", "v1", "Deployment")
+	slice := builtin(t, "discovery.k8s.io", "v1", "EndpointSlice")
 	described := custom(t, `
 type: object
 properties:
@@ -46,6 +47,20 @@ spec:
 			Apply{By: "one", Object: `data: {b: w, c: x}`, Want: `data: {b: w, c: x}`,
 				Managed: []string{"one Apply 2 {f:data:{f:b:{},f:c:{}}}"}},
 			Apply{By: "one", Object: `{}`, Want: `{}`, Managed: []string{}},
+		}},
+		{"empty lists and maps are owned where they are written", slice, []step{
+			Put{By: "one", Object: `{metadata: {labels: {}, finalizers: []}, addressType: IPv4, endpoints: []}`,
+				Managed: []string{"one Update 0 {f:addressType:{},f:endpoints:{}}"}},
+		}},
+		{"empty lists and maps that are left out are no change", deployment, []step{
+			Put{By: "one", Object: pods, Managed: []string{"one Update 0 {f:spec:{" + ownsPods + "}}"}},
+			Put{By: "two", Object: `
+metadata: {labels: {}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {a: b}, matchExpressions: []}
+  template: {metadata: {labels: {a: b}, annotations: {}}, spec: {containers: [{name: c, image: i, args: [], env: []}], nodeSelector: {}}}
+`, Managed: []string{"one Update 0 {f:spec:{" + ownsPods + "}}"}},
 		}},
 		{"a change of what another applied is a conflict", configMap, []step{
 			Apply{By: "one", Object: `data: {a: x, b: x}`},

@@ -307,7 +307,7 @@ func jobSpecUpdate(p part, old map[string]any) {
 	case p.has("completions") && p.obj["completions"] != was.obj["completions"] && p.integer("completions") != p.integer("parallelism"):
 		p.invalid("completions", "can only be modified in tandem with spec.parallelism")
 	}
-	p.add(validation.ImmutableField(p.shownSelector(), was.shownSelector(), p.at("selector")))
+	p.immutable("selector", "*metav1.LabelSelector", was.obj)
 	jobTemplateUpdate(p, old)
 	if p.text("completionMode") != was.text("completionMode") {
 		p.invalidEnum("completionMode", "field is immutable")

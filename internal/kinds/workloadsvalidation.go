@@ -96,7 +96,9 @@ func selectorKept(obj, old map[string]any) validation.List {
 	if old == nil {
 		return nil
 	}
-	return validation.ImmutableField(part{obj: object.Map(obj, "spec")}.shownSelector(), part{obj: object.Map(old, "spec")}.shownSelector(), specPath.Child("selector"))
+	return mistakes(object.Map(obj, "spec"), specPath, func(p part) {
+		p.immutable("selector", "*metav1.LabelSelector", object.Map(old, "spec"))
+	})
 }
 
 // neededSelector checks the label selector of a workload, which must select

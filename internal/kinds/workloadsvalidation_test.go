@@ -23,6 +23,8 @@ func TestValidateDeployment(t *testing.T) {
 		{"no selector", `{"spec":{"selector":null}}`, all(`spec.selector: Required value`, unselected)},
 		{"empty selector", `{"spec":{"selector":{"matchLabels":null}}}`, `spec.selector: Invalid value: {}: empty selector is invalid for deployment`},
 		{"other selector", `{"spec":{"selector":{"matchLabels":{"a":"c"}}}}`, unselected},
+		{"no labels", `{"spec":{"template":{"metadata":{"labels":null}}}}`, strings.Replace(unselected, `{"a":"b"}`, "null", 1)},
+		{"empty labels", `{"spec":{"template":{"metadata":{"labels":{"a":null}}}}}`, strings.Replace(unselected, `{"a":"b"}`, "{}", 1)},
 		{"senseless selector", `{"spec":{"selector":{"matchLabels":null,"matchExpressions":[{"key":"a","operator":"Is"}]}}}`, all(
 			`spec.selector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,
 			`spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"Is"}]}: invalid label selector`)},
@@ -171,6 +173,8 @@ func TestValidateAutoscaler(t *testing.T) {
 			`spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1`,
 			"spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`",
 			`spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas`)},
+		{"no policies", `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`,
+			`spec.behavior.scaleUp.policies: Required value: must specify at least one Policy`},
 		{"target", `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"","name":"a/b"}}}`, all(
 			`spec.scaleTargetRef.kind: Required value`, `spec.scaleTargetRef.name: Invalid value: "a/b": may not contain '/'`,
 			`spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group`)},
