@@ -84,7 +84,7 @@ const shown = 50
 func (s *Server) dump(t TB) {
 	t.Helper()
 	t.Logf("fakeapi: requests, oldest first\n%s", lastLines(s.Requests()))
-	t.Logf("fakeapi: revisions, oldest first\n%s", lastLines(s.Log(0)))
+	t.Logf("fakeapi: revisions, oldest first\n%s", lastLines(s.Log(int64(s.api.Fresh())+1)))
 }
 
 func lastLines[T fmt.Stringer](entries []T) string {

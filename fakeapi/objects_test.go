@@ -82,7 +82,7 @@ func TestGetAndList(t *testing.T) {
 		}
 		return out
 	}
-	assert.Equal(t, []string{"default/a", "default/b", "other/c"}, names(srv.List("configmaps")))
+	assert.Equal(t, []string{"default/a", "default/b", "kube-system/kube-apiserver-legacy-service-account-token-tracking", "other/c"}, names(srv.List("configmaps")))
 	assert.Equal(t, []string{"other/c"}, names(srv.List("cm", fakeapi.In("other"))))
 	assert.Empty(t, names(srv.List("deployments.apps")))
 

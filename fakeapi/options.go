@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -96,8 +98,9 @@ func WithToken(token string, user User) Option {
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
 
 // WithServiceRanges gives services cluster IPs of these ranges, at most one of
-// an IP family; services are of the family of the first unless they ask for
-// another. The default is 10.0.0.0/24. Other ranges are an error of New.
+// an IP family, the first of at least eight addresses; services are of its
+// family unless they ask for another. The default is 10.0.0.0/24. Other ranges
+// are an error of New.
 func WithServiceRanges(ranges ...netip.Prefix) Option {
 	return func(c *config) { c.server.ServiceRanges = ranges }
 }
@@ -162,9 +165,20 @@ func newConfig(options []Option) (*config, error) {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	c.server.Profile = p
+	c.server.Port = portOf(c.http.Addr)
 	c.server.Clock = clock.New()
 	if !c.start.IsZero() {
 		c.server.Clock = clock.NewManual(c.start)
 	}
 	return c, nil
+}
+
+// portOf is the port of a TCP address, 0 if it has none or a name.
+func portOf(addr string) int {
+	_, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(text)
+	return port
 }

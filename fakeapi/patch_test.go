@@ -59,7 +59,7 @@ func TestPatchedVersion(t *testing.T) {
 // A list of metadata alone has null for no items, as the real server's.
 func TestEmptyListOfMetadata(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	req, err := http.NewRequest("GET", srv.URL+"/api/v1/configmaps", nil)
+	req, err := http.NewRequest("GET", srv.URL+"/api/v1/secrets", nil)
 	require.NoError(t, err)
 	req.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 	resp, err := srv.Client().Do(req)

@@ -61,7 +61,7 @@ func TestClusterIPs(t *testing.T) {
 }
 
 func TestClusterIPsRunOut(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/30"), netip.MustParsePrefix("fd00::/112")))
+	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29"), netip.MustParsePrefix("fd00::/112")))
 	before := srv.Revision()
 	code, dry := do(t, srv, "POST", servicesPath+"?dryRun=All", service("a", ""))
 	require.Equal(t, 201, code)
@@ -69,12 +69,12 @@ func TestClusterIPsRunOut(t *testing.T) {
 	assert.Equal(t, before, srv.Revision(), "a dry run takes nothing")
 
 	seen := map[any]bool{}
-	for i := range 2 {
+	for i := range 5 {
 		code, obj := do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
 		require.Equal(t, 201, code)
 		seen[specOf(t, obj)["clusterIP"]] = true
 	}
-	assert.Equal(t, map[any]bool{"10.9.0.1": true, "10.9.0.2": true}, seen)
+	assert.Equal(t, map[any]bool{"10.9.0.2": true, "10.9.0.3": true, "10.9.0.4": true, "10.9.0.5": true, "10.9.0.6": true}, seen, "the Service kubernetes has the first")
 	code, st := do(t, srv, "POST", servicesPath, service("full", ""))
 	assert.Equal(t, 500, code)
 	assert.Equal(t, `Internal error occurred: failed to allocate a serviceIP for Service "full": range is full`, st["message"])
@@ -87,6 +87,103 @@ func TestClusterIPsRunOut(t *testing.T) {
 	require.Equal(t, 200, code)
 	code, _ = do(t, srv, "POST", servicesPath, service("next", ""))
 	assert.Equal(t, 201, code, "a change of type gives back")
+}
+
+// ServiceCIDRs say where cluster IPs are from, while they are ready and not
+// being deleted.
+func TestServiceCIDRs(t *testing.T) {
+	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
+	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
+	message := func(name, rest string) any {
+		t.Helper()
+		code, st := do(t, srv, "POST", servicesPath+"?dryRun=All", service(name, rest))
+		if code == 201 {
+			return code
+		}
+		return st["message"]
+	}
+	refused := func(name, ip, why string) string {
+		return fmt.Sprintf(`Service %q is invalid: spec.clusterIPs: Invalid value: [%q]: failed to allocate IP %s: %s`, name, ip, ip, why)
+	}
+	takes := func(want int, name, ip, why string) {
+		t.Helper()
+		code, st := do(t, srv, "POST", servicesPath, service(name, fmt.Sprintf(`,"clusterIP":%q`, ip)))
+		require.Equal(t, want, code, st["message"])
+		if want != 201 {
+			assert.Equal(t, refused(name, ip, why), st["message"])
+		}
+	}
+	const other = "the provided network does not match the current range"
+	takes(422, "a", "10.7.0.3", other)
+	code, _ := do(t, srv, "POST", ranges, `{"metadata":{"name":"more","finalizers":["example.com/keep"]},"spec":{"cidrs":["10.7.0.0/30"]}}`)
+	require.Equal(t, 201, code)
+	takes(422, "a", "10.7.0.0", other)
+	takes(422, "a", "10.7.0.3", other)
+	takes(201, "a", "10.7.0.2", "")
+	takes(422, "b", "10.7.0.2", "provided IP is already allocated")
+	takes(422, "b", "10.9.0.1", "provided IP is already allocated")
+
+	for i := range 6 {
+		code, _ = do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
+		require.Equal(t, 201, code, "five of one range and one of the other")
+	}
+	code, _ = do(t, srv, "POST", servicesPath, service("full", ""))
+	assert.Equal(t, 500, code)
+
+	code, _ = do(t, srv, "DELETE", servicesPath+"/a", "")
+	require.Equal(t, 200, code)
+	assert.Equal(t, 201, message("dry", `,"clusterIP":"10.7.0.2"`))
+	assert.Equal(t, refused("dry", "10.6.0.2", "the provided IP (10.6.0.2) is not in the valid range. The range of valid IPs is 10.9.0.0/29"), message("dry", `,"clusterIP":"10.6.0.2"`))
+
+	status := func(ready string) {
+		t.Helper()
+		code, _ := do(t, srv, "PUT", ranges+"/more/status", `{"metadata":{"name":"more"},"status":{"conditions":[{"type":"Ready","status":"`+ready+`","lastTransitionTime":"2030-01-02T03:04:05Z","reason":"R","message":"m"}]}}`)
+		require.Equal(t, 200, code)
+	}
+	status("False")
+	takes(422, "a", "10.7.0.2", other)
+	assert.Equal(t, refused("dry", "10.7.0.2", "allocator not ready"), message("dry", `,"clusterIP":"10.7.0.2"`))
+	code, _ = do(t, srv, "POST", servicesPath, service("full", ""))
+	assert.Equal(t, 500, code, "what is not ready gives out nothing")
+	status("True")
+	takes(201, "a", "10.7.0.2", "")
+	code, _ = do(t, srv, "DELETE", servicesPath+"/a", "")
+	require.Equal(t, 200, code)
+
+	code, _ = do(t, srv, "DELETE", ranges+"/more", "")
+	require.Equal(t, 200, code)
+	takes(422, "a", "10.7.0.2", other)
+
+	code, _ = do(t, srv, "DELETE", ranges+"/kubernetes", "")
+	require.Equal(t, 200, code)
+	assert.Equal(t, `Service "dry" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`, message("dry", ""))
+}
+
+// A release without ServiceCIDRs and IPAddresses knows from the services what is
+// taken.
+func TestClusterIPsOfOldRelease(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithProfile("v1.32"), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
+	for i := range 5 {
+		code, _ := do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
+		require.Equal(t, 201, code)
+	}
+	code, _ := do(t, srv, "POST", servicesPath, service("full", ""))
+	assert.Equal(t, 500, code)
+	code, st := do(t, srv, "POST", servicesPath, service("taken", `,"clusterIP":"10.9.0.1"`))
+	assert.Equal(t, 422, code)
+	assert.Contains(t, st["message"], "provided IP is already allocated")
+}
+
+// The Service kubernetes leads to the port that the server is told to have.
+func TestPortOfServer(t *testing.T) {
+	for addr, want := range map[string]float64{"": 6443, "127.0.0.1:0": 6443, "127.0.0.1:7443": 7443} {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAddress(addr))
+		code, obj := do(t, srv, "GET", servicesPath+"/kubernetes", "")
+		require.Equal(t, 200, code)
+		ports, _ := specOf(t, obj)["ports"].([]any)
+		require.Len(t, ports, 1)
+		assert.Equal(t, want, ports[0].(map[string]any)["targetPort"], addr)
+	}
 }
 
 func TestNodePorts(t *testing.T) {

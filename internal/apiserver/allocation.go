@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/netip"
 	"slices"
 	"sync"
@@ -24,9 +23,6 @@ import (
 // Between the choice of an address or a port and the commit that stores it the
 // server holds it reserved.
 
-// defaultServiceRange is where cluster IPs are from, if nothing else is said.
-var defaultServiceRange = netip.MustParsePrefix("10.0.0.0/24")
-
 // The node ports, of which those below dynamicPorts are given out last, so that
 // clients may choose among them.
 const (
@@ -36,10 +32,8 @@ const (
 )
 
 var (
-	errPortTaken    = errors.New("provided port is already allocated")
-	errPortRange    = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", minNodePort, maxNodePort)
-	errIPTaken      = errors.New("provided IP is already allocated")
-	errOtherNetwork = errors.New("the provided network does not match the current range")
+	errPortTaken = errors.New("provided port is already allocated")
+	errPortRange = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", minNodePort, maxNodePort)
 )
 
 // reservations are the addresses and ports that writes under way are going to take.
@@ -52,7 +46,8 @@ type reservations struct {
 type pool struct {
 	r      *request
 	dryRun bool
-	ports  []int64 // taken from it
+	ports  []int64             // taken from it
+	ips    map[netip.Addr]bool // that services have, where no IPAddress tells; nil if not read yet
 }
 
 // allocate gives obj what its type has of addresses and ports. It holds them
@@ -99,93 +94,6 @@ func (r *request) letGo() {
 		delete(c.held, name)
 	}
 	r.reserves = nil
-}
-
-// serviceRanges are where cluster IPs are from, at most one range of a family.
-func (s *Server) serviceRanges() []netip.Prefix {
-	if len(s.config.ServiceRanges) > 0 {
-		return s.config.ServiceRanges
-	}
-	return []netip.Prefix{defaultServiceRange}
-}
-
-// CheckServiceRanges fails for ranges that a server cannot have.
-func CheckServiceRanges(ranges []netip.Prefix) error {
-	if len(ranges) > 2 {
-		return errors.New("more than two ranges of service addresses")
-	}
-	for i, r := range ranges {
-		if !r.IsValid() {
-			return errors.New("a range of service addresses is not valid")
-		}
-		if i > 0 && familyOf(r) == familyOf(ranges[0]) {
-			return errors.New("two ranges of service addresses of one IP family")
-		}
-	}
-	return nil
-}
-
-func familyOf(p netip.Prefix) string {
-	if p.Addr().Is4() {
-		return "IPv4"
-	}
-	return "IPv6"
-}
-
-func (p *pool) Families() []string {
-	var families []string
-	for _, r := range p.r.server.serviceRanges() {
-		families = append(families, familyOf(r))
-	}
-	return families
-}
-
-func (p *pool) IP(family, ip string) (string, error) {
-	ranges := p.r.server.serviceRanges()
-	i := slices.IndexFunc(ranges, func(r netip.Prefix) bool { return familyOf(r) == family })
-	if i < 0 {
-		return "", errOtherNetwork // unreachable: kinds asks for the families that there are
-	}
-	of := addresses(ranges[i])
-	addr := validation.ParseIP(ip).Unmap()
-	switch {
-	case p.dryRun && ip == "":
-		return ranges[i].Masked().Addr().String(), nil
-	case p.dryRun && !of.contains(addr):
-		return "", fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", addr, ranges[i])
-	case p.dryRun:
-		return ip, nil
-	case ip != "" && !of.contains(addr):
-		return "", errOtherNetwork
-	}
-	c := &p.r.server.reserved
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if ip != "" {
-		if !p.takeIP(addr) {
-			return "", errIPTaken
-		}
-		return ip, nil
-	}
-	for addr := range of.candidates(p.r.server.ids.below) {
-		if p.takeIP(addr) {
-			return addr.String(), nil
-		}
-	}
-	return "", resource.ErrFull
-}
-
-// takeIP reserves an address if it is free.
-func (p *pool) takeIP(addr netip.Addr) bool {
-	if t := p.r.addressType(); t != nil && p.r.server.store.Newest(t.Key("", addr.String())) != nil {
-		return false
-	}
-	return p.r.hold(addr.String())
-}
-
-// addressType is the type of IPAddress objects; nil if it is not served.
-func (r *request) addressType() *resource.Type {
-	return r.registry.Lookup("networking.k8s.io", "v1", "ipaddresses")
 }
 
 func (p *pool) Port(port int64) (int64, error) {
@@ -245,64 +153,6 @@ func (p *pool) usedPorts() map[int64]bool {
 		}
 	}
 	return used
-}
-
-// addresses are those of a range that services can have: all but the first,
-// which is the network's, and for IPv4 the last, which is for broadcasts.
-type addresses netip.Prefix
-
-func (a addresses) contains(addr netip.Addr) bool {
-	prefix := netip.Prefix(a)
-	if !prefix.Contains(addr) || addr == prefix.Masked().Addr() {
-		return false
-	}
-	return !addr.Is4() || prefix.Contains(addr.Next())
-}
-
-// size is how many addresses of the range are tried; of a large one not all.
-func (a addresses) size() uint64 {
-	prefix := netip.Prefix(a)
-	const most = 16
-	bits := min(prefix.Addr().BitLen()-prefix.Bits(), most)
-	size := uint64(1) << bits
-	if size <= 2 {
-		return size - 1
-	}
-	if prefix.Addr().Is4() {
-		return size - 2
-	}
-	return size - 1
-}
-
-// candidates are the addresses in the order in which they are given out: from a
-// random one on, those last that are left for clients to choose.
-func (a addresses) candidates(below func(n uint64) uint64) func(yield func(netip.Addr) bool) {
-	const least, most, share = 16, 256, 16
-	size := a.size()
-	static := uint64(0)
-	if size > least {
-		static = min(max(least, (size+2)/share), most)
-	}
-	at := func(i uint64) netip.Addr {
-		base := new(big.Int).SetBytes(netip.Prefix(a).Masked().Addr().AsSlice())
-		b := base.Add(base, new(big.Int).SetUint64(i+1)).FillBytes(make([]byte, netip.Prefix(a).Addr().BitLen()/8))
-		addr, _ := netip.AddrFromSlice(b)
-		return addr
-	}
-	return func(yield func(netip.Addr) bool) {
-		for _, span := range [][2]uint64{{static, size}, {0, static}} {
-			n := span[1] - span[0]
-			if n == 0 {
-				continue
-			}
-			start := below(n)
-			for i := range n {
-				if !yield(at(span[0] + (start+i)%n)) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // A follower stores in the transaction of a write what follows from it.

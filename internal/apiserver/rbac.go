@@ -17,20 +17,20 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// grants are roles and bindings as package authz reads them, by the stored
-// objects they were read from. Those never change, so that whoever finds an
-// object in a store finds here what it says: there is nothing to keep in line
-// with writes, and forks share what was read.
-type grants struct {
-	parsed sync.Map // of *storage.Object to *authz.Binding or []authz.Rule
+// readings are what stored objects say: roles and bindings as package authz reads
+// them, and ServiceCIDRs. Objects never change, so that whoever finds one in a
+// store finds here what it says: there is nothing to keep in line with writes,
+// and forks share what was read.
+type readings struct {
+	parsed sync.Map // of *storage.Object to *authz.Binding, []authz.Rule or *serviceCIDR
 	size   atomic.Int64
 }
 
-// maxGrants is where grants are forgotten, to be read again.
-const maxGrants = 1 << 14
+// maxReadings is where readings are forgotten, to be made again.
+const maxReadings = 1 << 14
 
 // parse returns what parse makes of an object, from memory if it can.
-func parse[T any](g *grants, o *storage.Object, parse func([]byte) (T, error)) (T, error) {
+func parse[T any](g *readings, o *storage.Object, parse func([]byte) (T, error)) (T, error) {
 	if v, ok := g.parsed.Load(o); ok {
 		return v.(T), nil
 	}
@@ -38,7 +38,7 @@ func parse[T any](g *grants, o *storage.Object, parse func([]byte) (T, error)) (
 	if err != nil {
 		return out, err
 	}
-	if g.size.Add(1) > maxGrants {
+	if g.size.Add(1) > maxReadings {
 		g.parsed.Clear()
 		g.size.Store(1)
 	}
@@ -72,7 +72,7 @@ func (p policy) Bindings(namespace string) iter.Seq[*authz.Binding] {
 		}
 		prefix := t.KeyPrefix(namespace)
 		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
-			binding, err := parse(p.server.surface.grants, item.Value, authz.ParseBinding)
+			binding, err := parse(p.server.surface.readings, item.Value, authz.ParseBinding)
 			if err == nil && !yield(binding) {
 				return
 			}
@@ -98,7 +98,7 @@ func (p policy) Rules(ref authz.RoleRef, namespace string) ([]authz.Rule, error)
 	if o == nil {
 		return nil, &authz.MissingRoleError{Kind: ref.Kind, Name: ref.Name}
 	}
-	return parse(p.server.surface.grants, o, authz.ParseRules)
+	return parse(p.server.surface.readings, o, authz.ParseRules)
 }
 
 // authorizer decides by roles, or lets everybody do everything.

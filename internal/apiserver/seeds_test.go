@@ -1,40 +1,156 @@
 package apiserver
 
 import (
+	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// A fresh server has what kube-apiserver makes beside roles. Each object is
-// valid, and has the times of its server.
-func TestFreshServer(t *testing.T) {
-	s, err := New(Config{})
+// fresh is a server that nobody has asked anything.
+func fresh(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := New(c)
 	require.NoError(t, err)
-	defer s.Close()
-	for _, want := range []struct {
-		group, resource string
-		count           int
-		name, has       string
-	}{
-		{"flowcontrol.apiserver.k8s.io", "flowschemas", 11, "probes", `"reason":"Found"`},
-		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", 8, "exempt", `"type":"Exempt"`},
-		{"scheduling.k8s.io", "priorityclasses", 2, "system-node-critical", `"value":2000001000`},
-		{"apiregistration.k8s.io", "apiservices", 21, "v2.autoscaling", `"versionPriority":30`},
-	} {
-		t.Run(want.resource, func(t *testing.T) {
-			typ := s.Registry().Lookup(want.group, "v1", want.resource)
-			count := 0
-			for o := range s.store.All(typ.Prefix) {
-				count++
-				assert.NotContains(t, string(o.JSON()), seedTime)
-				assert.Empty(t, typ.Validate(o.Decode(typ), o.Decode(typ)), o.Name)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// typeOf is the type that objects of a key are stored in.
+func typeOf(s *Server, key string) *resource.Type {
+	for _, t := range s.Registry().Types() {
+		if !t.Virtual() && len(key) > len(t.Prefix) && key[:len(t.Prefix)] == t.Prefix {
+			return t.Storage()
+		}
+	}
+	return nil
+}
+
+// every is all that a server has, by key.
+func every(t *testing.T, s *Server) map[string]*storage.Object {
+	t.Helper()
+	view, err := s.store.View(0)
+	require.NoError(t, err)
+	out := map[string]*storage.Object{}
+	for item := range view.Range("", "") {
+		out[item.Key] = item.Value
+	}
+	return out
+}
+
+// What a fresh server has is stored as if it had been written through the API:
+// in the same form, valid, and with what selecting needs beside it.
+func TestSeedsAreStoredForm(t *testing.T) {
+	for _, name := range profile.Names() {
+		t.Run(name, func(t *testing.T) {
+			p, err := profile.Open(name)
+			require.NoError(t, err)
+			s := fresh(t, Config{Profile: p})
+			for key, o := range every(t, s) {
+				typ := typeOf(s, key)
+				require.NotNil(t, typ, key)
+				assert.Equal(t, key, typ.Key(o.Namespace, o.Name))
+				obj := o.Decode(typ)
+				want := storage.New(typ, o.Decode(typ)).At(o.Revision)
+				assert.Equal(t, string(want.JSON()), string(o.JSON()), key)
+				assert.Equal(t, want, o, key)
+				if typ.Validate != nil {
+					assert.Empty(t, typ.Validate(obj, obj), key)
+				}
 			}
-			assert.Equal(t, want.count, count)
-			o := s.store.Newest(typ.Key("", want.name))
-			require.NotNil(t, o)
-			assert.Contains(t, string(o.JSON()), want.has)
 		})
 	}
+}
+
+// The API services tell which versions are served.
+func TestSeedsOfProfile(t *testing.T) {
+	for name, want := range map[string]struct{ objects, services int }{
+		"v1.32.13":    {182, 20},
+		"v1.36.3":     {185, 21},
+		"v1.36.3-all": {195, 31},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := profile.Open(name)
+			require.NoError(t, err)
+			s := fresh(t, Config{Profile: p})
+			assert.Len(t, every(t, s), want.objects)
+			services := 0
+			for range s.store.All(s.Registry().Lookup("apiregistration.k8s.io", "v1", "apiservices").Prefix) {
+				services++
+			}
+			assert.Equal(t, want.services, services)
+		})
+	}
+}
+
+// Servers that start in one second share what is alike, and nothing else: a
+// namespace has a UID of its own, the same again for the same seed.
+func TestSharedSeeds(t *testing.T) {
+	start := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	server := func(seed uint64, at time.Time) map[string]*storage.Object {
+		return every(t, fresh(t, Config{Seed: seed, Clock: clock.NewManual(at)}))
+	}
+	const role, namespace = "/clusterroles.rbac.authorization.k8s.io/admin", "/namespaces/kube-system"
+	a, again, b, later := server(1, start), server(1, start), server(2, start), server(1, start.Add(time.Hour))
+	assert.Same(t, a[role], b[role])
+	assert.Equal(t, a[namespace], again[namespace])
+	assert.NotEqual(t, a[namespace].UID, b[namespace].UID)
+	assert.Equal(t, a[role].UID, later[role].UID)
+	for _, key := range []string{role, namespace} {
+		assert.Contains(t, string(a[key].JSON()), `"creationTimestamp":"2030-01-02T03:04:05Z"`)
+		assert.Contains(t, string(later[key].JSON()), `"creationTimestamp":"2030-01-02T04:04:05Z"`)
+	}
+}
+
+func TestKubernetesService(t *testing.T) {
+	s := fresh(t, Config{Port: 7443, ServiceRanges: []netip.Prefix{netip.MustParsePrefix("10.8.0.0/16"), netip.MustParsePrefix("fd00::/112")}})
+	all := every(t, s)
+	for key, want := range map[string]string{
+		"/services/default/kubernetes":                        `"port":443,"targetPort":7443}],"clusterIP":"10.8.0.1","clusterIPs":["10.8.0.1"]`,
+		"/endpoints/default/kubernetes":                       `"port":7443`,
+		"/endpointslices.discovery.k8s.io/default/kubernetes": `"kubernetes.io/service-name":"kubernetes"`,
+		"/ipaddresses.networking.k8s.io/10.8.0.1":             `"parentRef":{"resource":"services","namespace":"default","name":"kubernetes"}`,
+		"/servicecidrs.networking.k8s.io/kubernetes":          `"cidrs":["10.8.0.0/16","fd00::/112"]`,
+	} {
+		if assert.Contains(t, all, key) {
+			assert.Contains(t, string(all[key].JSON()), want)
+		}
+	}
+	assert.Equal(t, []string{"10.8.0.1", "ClusterIP"}, all["/services/default/kubernetes"].Fields)
+}
+
+func TestCheckServiceRanges(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		ranges []string
+		err    string
+	}{
+		{"none", nil, ""},
+		{"eight addresses", []string{"10.0.0.0/29"}, ""},
+		{"both families", []string{"fd00::/125", "10.0.0.0/30"}, ""},
+		{"four addresses", []string{"10.0.0.0/30"}, "the first range of service addresses has less than eight of them"},
+		{"one family twice", []string{"10.0.0.0/24", "10.1.0.0/24"}, "two ranges of service addresses of one IP family"},
+		{"three", []string{"10.0.0.0/24", "fd00::/112", "10.1.0.0/24"}, "more than two ranges of service addresses"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var ranges []netip.Prefix
+			for _, r := range row.ranges {
+				ranges = append(ranges, netip.MustParsePrefix(r))
+			}
+			err := CheckServiceRanges(ranges)
+			if row.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, row.err)
+			}
+		})
+	}
+	assert.EqualError(t, CheckServiceRanges([]netip.Prefix{{}}), "a range of service addresses is not valid")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // Config says how a Server is to be. The zero value is a server of the default
@@ -38,6 +39,13 @@ type Config struct {
 	// ServiceRanges are where the cluster IPs of services are from, at most one
 	// range of an IP family, the default family first; none is 10.0.0.0/24.
 	ServiceRanges []netip.Prefix
+
+	// Port is where the Service kubernetes in the namespace default leads to; 0
+	// is 6443.
+	//
+	// Differs from kube-apiserver: the endpoint of the Service kubernetes is 192.0.2.1
+	// or 2001:db8::1, which lead nowhere: no endpoint may be an address of a loopback.
+	Port int
 
 	// Auth says who may ask for what.
 	Auth Auth
@@ -93,7 +101,7 @@ type surface struct {
 	openapi   []*openapi.Document
 	owners    *owners
 	seeds     *seeds
-	grants    *grants
+	readings  *readings
 }
 
 var surfaces sync.Map // of *profile.Profile to func() *surface
@@ -121,8 +129,8 @@ func surfaceOf(p *profile.Profile) *surface {
 				discovery: documents,
 				openapi:   openapiOf(p),
 				owners:    newOwners(p),
-				seeds:     newSeeds(registry, p.GroupVersions()),
-				grants:    &grants{},
+				seeds:     newSeeds(registry),
+				readings:  &readings{},
 			}
 		}))
 	}
@@ -228,6 +236,9 @@ func (s *Server) Close() { s.cancel() }
 
 // Clock is the server's time.
 func (s *Server) Clock() *clock.Clock { return s.clock }
+
+// Fresh is the revision that a fresh server is at.
+func (s *Server) Fresh() mvcc.Revision { return s.initial.Revision() }
 
 // Registry is the set of types that the server serves now.
 func (s *Server) Registry() *resource.Registry { return s.served.Load().registry }

@@ -35,6 +35,19 @@ type Object struct {
 	version, versionEnd int
 }
 
+// Encoded returns an Object that is not stored yet, of JSON as New makes it. Of
+// head the names, labels and fields count.
+func Encoded(t *resource.Type, head Object, json []byte) *Object {
+	head.form, head.json = t.Codec, json
+	head.meta = bytes.Index(json, []byte(`"metadata":`))
+	_, uid, _ := bytes.Cut(json[head.meta:], []byte(`"uid":"`))
+	head.UID = string(uid[:bytes.IndexByte(uid, '"')])
+	if t.Versions != nil {
+		head.views = &views{}
+	}
+	return &head
+}
+
 // New encodes obj as an Object that is not stored yet: its JSON is without a
 // resourceVersion.
 func New(t *resource.Type, obj map[string]any) *Object {
@@ -109,14 +122,6 @@ func (o *Object) At(rev mvcc.Revision) *Object {
 	out.versionEnd = len(b)
 	b = append(b, '"')
 	out.json = append(b, tail...)
-	return &out
-}
-
-// Dated returns a draft in which every time that reads placeholder reads now,
-// which is as long.
-func (o *Object) Dated(placeholder, now string) *Object {
-	out := *o
-	out.json = bytes.ReplaceAll(o.json, []byte(placeholder), []byte(now))
 	return &out
 }
 
