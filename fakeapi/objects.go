@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 	"sigs.k8s.io/yaml"
 )
@@ -291,7 +292,7 @@ func split(stream []byte) ([]document, error) {
 	var out []document
 	i := 0
 	for doc := range bytes.SplitSeq(append([]byte("\n"), stream...), []byte("\n---")) {
-		b, err := yaml.YAMLToJSONStrict(doc)
+		b, err := toJSON(doc)
 		if err == nil && string(b) == "null" {
 			continue
 		}
@@ -306,6 +307,15 @@ func split(stream []byte) ([]document, error) {
 		out = append(out, docs...)
 	}
 	return out, nil
+}
+
+// toJSON returns a YAML document as JSON. One that is JSON already needs no parser
+// of YAML, which is slow.
+func toJSON(doc []byte) ([]byte, error) {
+	if _, twice, err := wire.DecodeUntyped(doc, wire.DecodeOptions{Strict: true}); err == nil && len(twice) == 0 {
+		return doc, nil
+	}
+	return yaml.YAMLToJSONStrict(doc)
 }
 
 // expand returns the object of a JSON document, or the items if it is a list.

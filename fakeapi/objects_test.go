@@ -49,6 +49,7 @@ func TestPutFails(t *testing.T) {
 		{"no YAML", "{", "document 1: "},
 		{"a scalar", "text", "document 1: "},
 		{"a key twice", "kind: Pod\nkind: Pod", `"kind" already set`},
+		{"a key twice in JSON", `{"kind":"Pod","kind":"Pod"}`, `"kind" already set`},
 		{"no JSON", func() {}, "unsupported type"},
 		{"no kind", fakeapi.Object{"apiVersion": "v1"}, "without kind and apiVersion"},
 		{"unknown kind", "{apiVersion: v1, kind: Widget, metadata: {name: a}}", "Widget"},

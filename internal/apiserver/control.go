@@ -132,7 +132,7 @@ func (s *Server) Restore(to *storage.Store) error {
 		return err
 	}
 	s.journal.Note(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
-	s.settle()
+	s.settle(nil)
 	return nil
 }
 

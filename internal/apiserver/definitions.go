@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -25,8 +26,9 @@ func (s *Server) definitionsType() *resource.Type {
 	return s.surface.registry.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }
 
-// settle completes the definitions in the store and serves what they define.
-func (s *Server) settle() {
+// settle completes the definitions in the store and serves what they define. One
+// of them may be decoded already.
+func (s *Server) settle(decoded *version) {
 	t := s.definitionsType()
 	if t == nil {
 		return
@@ -34,15 +36,19 @@ func (s *Server) settle() {
 	s.settling.Lock()
 	defer s.settling.Unlock()
 	for {
-		s.refresh(t)
-		if !s.settleOne(t) && !s.clean(t) {
+		s.refresh(t, decoded)
+		for settled := s.settleOne(t); settled != nil; settled = s.settleOne(t) {
+			s.refresh(t, settled)
+		}
+		if !s.clean(t) {
 			return
 		}
 	}
 }
 
-// refresh serves the definitions that are in the store now.
-func (s *Server) refresh(t *resource.Type) {
+// refresh serves the definitions that are in the store now. One of them may be
+// decoded already.
+func (s *Server) refresh(t *resource.Type, decoded *version) {
 	was := s.served.Load()
 	view, err := s.store.View(0)
 	if err != nil {
@@ -57,7 +63,13 @@ func (s *Server) refresh(t *resource.Type) {
 			now[o.Name] = old
 			continue
 		}
-		d := &definition{stored: o, object: o.Decode(t)}
+		d := &definition{stored: o}
+		if decoded != nil && decoded.stored == o {
+			d.object = decoded.object
+			object.Meta(d.object)["resourceVersion"] = storage.FormatVersion(o.Revision)
+		} else {
+			d.object = o.Decode(t)
+		}
 		var before *crd.Definition
 		if old != nil {
 			before = old.Definition
@@ -73,9 +85,9 @@ func (s *Server) refresh(t *resource.Type) {
 	s.served.Store(was.with(now))
 }
 
-// settleOne takes one step of completing one definition, and reports whether
-// there was one to take.
-func (s *Server) settleOne(t *resource.Type) bool {
+// settleOne takes one step of completing one definition, and returns what it is
+// then; nil if there is none to take.
+func (s *Server) settleOne(t *resource.Type) *version {
 	definitions := sortedDefinitions(s.served.Load().definitions)
 	all := make([]map[string]any, len(definitions))
 	for i, d := range definitions {
@@ -87,14 +99,17 @@ func (s *Server) settleOne(t *resource.Type) bool {
 			continue
 		}
 		r := s.settler(t, d.stored.Name, "status")
-		_, err := r.changeOnce(writeStatus, &writeOptions{}, d.stored, func(old *version) (map[string]any, error) {
-			return r.owned(object.Copy(next), old, &writeOptions{}), nil
+		settled, err := r.changeFrom(writeStatus, &writeOptions{}, d.stored, &version{d.stored, d.object}, func(old *version) (map[string]any, error) {
+			return r.owned(next, old, &writeOptions{}), nil
 		})
-		if err == nil || errors.Is(err, errLost) {
-			return true
+		switch {
+		case err == nil:
+			return settled
+		case errors.Is(err, errLost):
+			return &version{} // another write came between
 		}
 	}
-	return false
+	return nil
 }
 
 // itself is who the server writes as.

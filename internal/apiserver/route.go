@@ -32,6 +32,7 @@ type request struct {
 	sub    *resource.Subresource
 	values url.Values // the query, parsed on first use
 
+	wrote    *version      // what it has created, decoded
 	manager  string        // of the fields that it writes; "" before that is known
 	revision mvcc.Revision // of what it has read or written; 0 if it has not
 

@@ -226,7 +226,7 @@ func (s *Server) Fork() *Server {
 	out := newServer(config, s.store.Fork(config.Clock))
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
-	out.settle()
+	out.settle(nil)
 	return out
 }
 

@@ -253,6 +253,7 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
 		next.follow(tx)
+		r.wrote = &version{stored, obj}
 		return nil
 	})
 	return stored, err
@@ -334,7 +335,7 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 	}
 	r.revision = rev
 	if t := r.typ; !r.settles && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
-		r.server.settle()
+		r.server.settle(r.wrote)
 	}
 	return nil
 }
@@ -379,13 +380,21 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 }
 
 func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Object, next successor) (*storage.Object, error) {
-	defer r.letGo()
 	shown, err := old.In(r.ctx(), r.typ)
 	if err != nil {
 		return nil, err
 	}
-	was := shown.Decode(r.typ)
-	present := &version{shown, was}
+	changed, err := r.changeFrom(mode, o, old, &version{shown, shown.Decode(r.typ)}, next)
+	if err != nil {
+		return nil, err
+	}
+	return changed.stored, nil
+}
+
+// changeFrom is changeOnce for an old object that is decoded already.
+func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Object, present *version, next successor) (*version, error) {
+	defer r.letGo()
+	was := present.object
 	body, err := next(present)
 	if err != nil {
 		return nil, err
@@ -415,9 +424,13 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 		if _, err := r.remove(old, o.dryRun()); err != nil {
 			return nil, err
 		}
-		return draft.At(old.Revision), nil
+		return &version{draft.At(old.Revision), obj}, nil
 	}
-	return r.replace(old, draft, o.dryRun())
+	stored, err := r.replace(old, draft, o.dryRun())
+	if err != nil {
+		return nil, err
+	}
+	return &version{stored, obj}, nil
 }
 
 // checkVersion compares the version that a write was made from with the stored

@@ -23,7 +23,7 @@ var _ schema.RuleChecker = Rules{}
 // CheckRules compiles rules and reports those that do not compile, cost too much
 // or refer to old values where there are none.
 func (r Rules) CheckRules(sites []schema.RuleSite, path *validation.Path) validation.List {
-	c := rulesCheck{Rules: r}
+	c := rulesCheck{Rules: r, digests: digests{}}
 	for _, s := range sites {
 		c.site(s)
 	}
@@ -50,6 +50,7 @@ func (r Rules) CheckDefault(s *schema.Schema, whole bool, value any, path *valid
 // A rulesCheck collects what is wrong with rules, and their cost.
 type rulesCheck struct {
 	Rules
+	digests
 	list  validation.List
 	total uint64
 	// expensive are the four expressions that cost most, of those that cost a
@@ -66,22 +67,21 @@ func (c *rulesCheck) add(e *validation.Error) { c.list = append(c.list, e) }
 
 func (c *rulesCheck) site(s schema.RuleSite) {
 	path := s.Path.Child("x-kubernetes-validations")
-	t := newType(s.Schema, s.Whole)
-	if !t.visible {
+	r := c.ruleSet(s.Schema, s.Whole)
+	if !r.visible {
 		c.add(validation.Internal(path, fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")))
 		return
 	}
-	rules, err := compileRules(t, rulesOf(s.Schema))
-	if err != nil {
-		c.add(validation.Internal(path, err))
+	if r.err != nil {
+		c.add(validation.Internal(path, r.err))
 		return
 	}
-	times := uint64(maxRequest / (t.minJSON + 1)) // as often as values fit in a request
+	times := uint64(maxRequest / (r.minJSON + 1)) // as often as values fit in a request
 	if s.Cardinality != nil {
 		times = *s.Cardinality
 	}
-	for i := range rules {
-		c.rule(&rules[i], path.Index(i), times, s.Uncorrelatable)
+	for i := range r.rules {
+		c.rule(&r.rules[i], path.Index(i), times, s.Uncorrelatable)
 	}
 }
 

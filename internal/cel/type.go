@@ -34,6 +34,10 @@ const (
 type Type struct {
 	sort   sort
 	schema *schema.Schema
+	// of is the schema that the type was made for, and whole whether it is that of
+	// an API object, which has members that the schema need not mention.
+	of    *schema.Schema
+	whole bool
 	// scalar is the type of a scalar.
 	scalar *types.Type
 	// visible is whether expressions can refer to values of the type. Members
@@ -70,10 +74,11 @@ const (
 // newType returns the type of a schema's values. whole is whether they are API
 // object.
 func newType(s *schema.Schema, whole bool) *Type {
+	t := &Type{of: s, whole: whole}
 	if whole {
 		s = withMeta(s)
 	}
-	t := &Type{schema: s}
+	t.schema = s
 	switch {
 	case s.IntOrString:
 		t.sort, t.visible, t.maxSize, t.minJSON = either, true, maxRequest-2, 1

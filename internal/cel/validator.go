@@ -80,21 +80,21 @@ type property struct {
 	node *node
 }
 
-// newNode compiles the rules of a schema that are about values of a type, nil if
+// node compiles the rules of a schema that are about values of a type, nil if
 // there are none. A schema in allOf has its rules about the type of what it
 // stands in.
-func newNode(s *schema.Schema, t *Type) *node {
+func (d digests) node(s *schema.Schema, t *Type) *node {
 	n := &node{typ: t}
-	n.rules, n.err = compileRules(t, rulesOf(s))
+	n.rules, n.err = d.rules(s, t)
 	for i := range n.rules {
 		n.transition = n.transition || n.rules[i].transition
 	}
 	if t.element != nil {
 		if s.Items != nil && t.sort == list {
-			n.items = newNode(s.Items, t.element)
+			n.items = d.node(s.Items, t.element)
 		}
 		if s.Additional != nil && t.sort == dictionary {
-			n.additional = newNode(s.Additional, t.element)
+			n.additional = d.node(s.Additional, t.element)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -102,13 +102,13 @@ func newNode(s *schema.Schema, t *Type) *node {
 		if m == nil || !m.visible {
 			continue
 		}
-		if within := newNode(s.Properties[name], m); within != nil {
+		if within := d.node(s.Properties[name], m); within != nil {
 			n.properties = append(n.properties, property{name, within})
 		}
 	}
 	if s.Constraints != nil {
 		for _, junctor := range s.Constraints.AllOf {
-			if within := newNode(junctor, t); within != nil {
+			if within := d.node(junctor, t); within != nil {
 				n.allOf = append(n.allOf, within)
 			}
 		}

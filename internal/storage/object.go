@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -67,12 +68,23 @@ func New(t *resource.Type, obj map[string]any) *Object {
 			o.Fields[i] = strings.Clone(f.Value(obj))
 		}
 	}
-	o.json = append(t.Codec.Append(make([]byte, 0, 1024), obj), '\n')
+	o.json = encode(t, obj)
 	o.meta = bytes.Index(o.json, []byte(`"metadata":`))
 	if t.Versions != nil {
 		o.views = &views{}
 	}
 	return o
+}
+
+// buffers are what objects are encoded in, before it is known how long they are.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// encode returns an object's JSON, ended by a newline.
+func encode(t *resource.Type, obj map[string]any) []byte {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = append(t.Codec.Append((*buffer)[:0], obj), '\n')
+	return bytes.Clone(*buffer)
 }
 
 // Bookmark returns what a watch of t shows to tell that it has come to rev: an
