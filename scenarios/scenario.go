@@ -233,14 +233,16 @@ type Compaction struct {
 	WatchCache bool  `json:"watchCache,omitempty"` // what kube-apiserver's watch cache still has is forgotten too
 }
 
+// A compaction is a Compaction that is always written as an object.
+type compaction Compaction
+
 // UnmarshalJSON reads true or an object.
 func (c *Compaction) UnmarshalJSON(b []byte) error {
 	if string(b) == "true" {
 		*c = Compaction{}
 		return nil
 	}
-	type plain Compaction
-	return decode(b, (*plain)(c))
+	return decode(b, (*compaction)(c))
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.
@@ -248,8 +250,7 @@ func (c Compaction) MarshalJSON() ([]byte, error) {
 	if c == (Compaction{}) {
 		return []byte("true"), nil
 	}
-	type plain Compaction
-	return json.Marshal(plain(c))
+	return json.Marshal(compaction(c))
 }
 
 // A Duration is written as Go writes one: "1.2s".

@@ -1,40 +1,27 @@
-package conformance
+package scenarios
 
 import (
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"testing"
 	"time"
+
+	"github.com/kubefake/kubefake/httptest"
 )
 
-// webhooks is the HTTPS server that scenarios name as ${webhook}; its
-// certificate, as a caBundle, is ${webhook_ca}. Its paths:
-//
-//	/convert         converts between hostPort "h:p" (version v1beta1) and host and port (all others)
-//	/convert-fail    answers Failed with a message
-//	/convert-rename  changes metadata.name, which a server must refuse
-//	/mutate          adds the label mutated=true
-//	/validate        denies objects labelled deny=true, with a status of its own; warns on warn=true
-//	/echo            allows, and warns with the operation, resource, subresource, dryRun and user
-//	/slow            allows after 3 seconds
-//	/error           answers 500
-//
-// It keeps no state: any number of scenarios may share one.
+// webhooks is the webhook server of the format. It keeps no state.
 type webhooks struct {
-	url string
-	ca  string // base64 of PEM
+	*httptest.Server
 }
 
-func startWebhooks(t *testing.T) webhooks {
-	srv := httptest.NewTLSServer(http.HandlerFunc(serveWebhook))
-	t.Cleanup(srv.Close)
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
-	return webhooks{url: srv.URL, ca: base64.StdEncoding.EncodeToString(cert)}
+func startWebhooks() (webhooks, error) {
+	srv, err := httptest.Start(http.HandlerFunc(serveWebhook), httptest.Options{TLS: true})
+	return webhooks{srv}, err
 }
+
+// caBundle is what its clients must trust.
+func (w webhooks) caBundle() string { return base64.StdEncoding.EncodeToString(w.CACertificate()) }
 
 func serveWebhook(w http.ResponseWriter, r *http.Request) {
 	var review map[string]any
@@ -77,7 +64,10 @@ func convert(path string, request, response map[string]any) {
 	desired, _ := request["desiredAPIVersion"].(string)
 	objects, _ := request["objects"].([]any)
 	for _, o := range objects {
-		object, _ := o.(map[string]any)
+		object, ok := o.(map[string]any)
+		if !ok {
+			continue
+		}
 		object["apiVersion"] = desired
 		fields := object
 		if spec, ok := object["spec"].(map[string]any); ok {
@@ -88,8 +78,8 @@ func convert(path string, request, response map[string]any) {
 		} else {
 			splitHostPort(fields)
 		}
-		if path == "/convert-rename" {
-			object["metadata"].(map[string]any)["name"] = "renamed"
+		if meta, ok := object["metadata"].(map[string]any); ok && path == "/convert-rename" {
+			meta["name"] = "renamed"
 		}
 	}
 	response["result"] = map[string]any{"status": "Success"}
