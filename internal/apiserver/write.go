@@ -100,6 +100,9 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	if err := r.admit(t.Admit, obj, nil); err != nil {
 		return err
 	}
+	if err := r.chargeQuotas(obj, nil, dryRun); err != nil {
+		return err
+	}
 	if t.Complete != nil {
 		t.Complete(obj)
 	}
@@ -111,7 +114,7 @@ func (r *request) validateIn(obj, old map[string]any) validation.List {
 	if r.typ.ValidateIn == nil {
 		return nil
 	}
-	return r.typ.ValidateIn(&resource.Write{Object: obj, Old: old, Cluster: cluster{r}})
+	return r.typ.ValidateIn(r.writing(obj, old))
 }
 
 // finalizerNames checks that finalizers are standard or qualified, where the
@@ -210,10 +213,12 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 	case mode == writeStatus && t.WarnStatus != nil:
 		r.warn(t.WarnStatus(obj, old)...)
 	}
-	if mode != writeObject {
-		return nil
+	if mode == writeObject || mode == writePart {
+		if err := r.admit(t.Admit, obj, old); err != nil {
+			return err
+		}
 	}
-	return r.admit(t.Admit, obj, old)
+	return r.chargeQuotas(obj, old, dryRun)
 }
 
 // now is the time as metadata has it.

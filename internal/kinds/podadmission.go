@@ -41,8 +41,17 @@ func mutatePod(w *resource.Write) error {
 	return nil
 }
 
-// admitPod is what RuntimeClass and LimitRanger say of a new pod.
+// admitPod is what LimitRanger, PodSecurity and RuntimeClass say of a pod, in
+// this order.
 func admitPod(w *resource.Write) error {
+	if w.Old == nil || w.Subresource == "resize" {
+		if err := admitByLimits(w); err != nil {
+			return err
+		}
+	}
+	if err := admitSecurePod(w); err != nil {
+		return err
+	}
 	if w.Old != nil {
 		return nil
 	}
@@ -58,7 +67,7 @@ func admitPod(w *resource.Write) error {
 	case !sameQuantities(own, overhead):
 		return errOverhead
 	}
-	return admitByLimits(w)
+	return nil
 }
 
 var errOverhead = fmt.Errorf("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")

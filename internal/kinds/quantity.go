@@ -53,6 +53,13 @@ func sum(a, b string) string {
 	return format(x.Add(x, y), notation)
 }
 
+// difference takes one quantity from another, in whose notation it is.
+func difference(a, b string) string {
+	x, notation := nanos(a)
+	y, _ := nanos(b)
+	return format(x.Sub(x, y), notation)
+}
+
 // compare orders quantities by value.
 func compare(a, b string) int {
 	if a == b {

@@ -66,8 +66,9 @@ type Strategy struct {
 	// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
 	Mutate func(w *Write) error
 
-	// Admit, if not nil, is the validating ones' judgement of a valid object; its
-	// error is as Mutate's.
+	// Admit, if not nil, is the validating ones' judgement of a valid object, and
+	// of one that is written through one of its Parts; its error is as Mutate's, or
+	// an *Invalid.
 	Admit func(w *Write) error
 
 	// Allocate, if not nil, gives obj what no two objects of the server may have
@@ -174,12 +175,19 @@ const (
 	MetaOnce
 )
 
-// A Write is a write of an object, not of a subresource, as admission sees it.
+// A Write is a write of an object as admission sees it.
 type Write struct {
-	Object map[string]any
-	Old    map[string]any // nil on a creation; not to be changed
+	Object      map[string]any
+	Old         map[string]any // nil on a creation; not to be changed
+	Subresource string         // the one that is written to; "" for the object itself
 	Cluster
+
+	// Warnings are what the client is to be told.
+	Warnings []string
 }
+
+// Warn adds a warning.
+func (w *Write) Warn(text string) { w.Warnings = append(w.Warnings, text) }
 
 // A Cluster reads what else the server holds. Nothing that it returns may be
 // changed.

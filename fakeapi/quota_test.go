@@ -1,0 +1,77 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const (
+	quotasPath     = "/api/v1/namespaces/default/resourcequotas"
+	configMapsPath = "/api/v1/namespaces/default/configmaps"
+)
+
+// quota makes a quota that allows some config maps, none of which is used.
+func quota(t testing.TB, srv *fakeapi.Server, name string, configMaps int) {
+	t.Helper()
+	hard := fmt.Sprintf(`{"configmaps":"%d"}`, configMaps)
+	code, _ := do(t, srv, "POST", quotasPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"hard":%s}}`, name, hard))
+	require.Equal(t, http.StatusCreated, code)
+	code, _ = do(t, srv, "PUT", quotasPath+"/"+name+"/status", fmt.Sprintf(`{"metadata":{"name":%q},"status":{"hard":%s,"used":{"configmaps":"0"}}}`, name, hard))
+	require.Equal(t, http.StatusOK, code)
+}
+
+// used is the status.used of a quota.
+func used(t testing.TB, srv *fakeapi.Server, name string) any {
+	t.Helper()
+	_, q := do(t, srv, "GET", quotasPath+"/"+name, "")
+	status, _ := q["status"].(map[string]any)
+	return status["used"]
+}
+
+func TestQuotaIsCharged(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, _ := do(t, srv, "POST", quotasPath, `{"metadata":{"name":"new"},"spec":{"hard":{"configmaps":"0"}}}`)
+	require.Equal(t, http.StatusCreated, code)
+	code, _ = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"free"}}`)
+	assert.Equal(t, http.StatusCreated, code, "a quota without a status limits nothing")
+
+	quota(t, srv, "small", 1)
+	quota(t, srv, "large", 9)
+	code, _ = do(t, srv, "POST", configMapsPath+"?dryRun=All", `{"metadata":{"name":"a"}}`)
+	assert.Equal(t, http.StatusCreated, code)
+	assert.Equal(t, map[string]any{"configmaps": "0"}, used(t, srv, "small"), "a dry run uses nothing")
+	code, _ = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	assert.Equal(t, http.StatusCreated, code)
+	code, st := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b"}}`)
+	assert.Equal(t, http.StatusForbidden, code)
+	assert.Equal(t, `configmaps "b" is forbidden: exceeded quota: small, requested: configmaps=1, used: configmaps=1, limited: configmaps=1`, st["message"])
+	assert.Equal(t, map[string]any{"configmaps": "1"}, used(t, srv, "small"))
+	assert.Equal(t, map[string]any{"configmaps": "1"}, used(t, srv, "large"), "what is refused uses nothing")
+}
+
+// However many ask at once, no more get through than a quota allows.
+func TestQuotaHoldsUnderConcurrentWrites(t *testing.T) {
+	const writers, allowed = 16, 5
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	quota(t, srv, "q", allowed)
+	var created atomic.Int32
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			if code, _ := do(t, srv, "POST", configMapsPath, fmt.Sprintf(`{"metadata":{"name":"c%d"}}`, i)); code == http.StatusCreated {
+				created.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, int32(allowed), created.Load())
+	assert.Equal(t, map[string]any{"configmaps": "5"}, used(t, srv, "q"))
+}
