@@ -65,6 +65,9 @@ func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 
 // End tells that the watch has ended, and why.
 func (o *OpenWatch) End(why string) {
+	if o == nil {
+		return // it failed before it began
+	}
 	j := o.journal
 	w := o.watch
 	w.Closed, w.End = j.now(), why
