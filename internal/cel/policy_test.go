@@ -1,16 +1,20 @@
 package cel
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// devs lets the group of service accounts named deployer do anything, and others
-// read pods.
+// devs lets the service accounts named deployer do anything, and others read
+// pods. Who asks about the resource broken gets no answer.
 type devs struct{}
 
 func (devs) Authorize(a Access) (bool, string, error) {
+	if a.Resource == "broken" {
+		return false, "", errors.New("no answer")
+	}
 	return a.ServiceAccount.Name == "deployer" || a.Verb == "get" && a.Resource == "pods" || a.Path == "/healthz", "because", nil
 }
 

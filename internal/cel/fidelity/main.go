@@ -3,13 +3,20 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 )
@@ -49,10 +56,34 @@ func main() {
 	}
 }
 
+// env has a variable for the functions that ask an authorizer, too.
+var env = sync.OnceValue(func() *cel.Env {
+	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv().
+		Extend(library.JSONPatch(), cel.Variable("authorizer", library.AuthorizerType))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return env
+})
+
+// devs lets a service account do anything, and others read pods. Who asks about
+// the resource broken gets no answer.
+type devs struct{}
+
+func (devs) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	if a.GetResource() == "broken" {
+		return authorizer.DecisionNoOpinion, "", errors.New("no answer")
+	}
+	if a.GetUser().GetName() == "system:serviceaccount:default:deployer" || a.GetVerb() == "get" && a.GetResource() == "pods" || a.GetPath() == "/healthz" {
+		return authorizer.DecisionAllow, "because", nil
+	}
+	return authorizer.DecisionNoOpinion, "because", nil
+}
+
 // judge compiles and evaluates an expression.
 func judge(text string) judgement {
 	j := judgement{Expression: text}
-	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
+	env := env()
 	ast, issues := env.Compile(text)
 	if issues != nil {
 		j.Issues = issues.String()
@@ -66,12 +97,20 @@ func judge(text string) judgement {
 		j.Program = err.Error()
 		return j
 	}
-	v, details, err := program.Eval(cel.NoVars())
+	v, details, err := program.Eval(map[string]any{"authorizer": library.NewAuthorizerVal(&user.DefaultInfo{Name: "alice"}, devs{})})
 	if err != nil {
 		j.Error = err.Error()
 	} else {
-		j.Value = fmt.Sprintf("%v %v", v.Type().TypeName(), v.Value())
+		j.Value = valueText(v)
 	}
 	j.Cost = details.ActualCost()
 	return j
+}
+
+// valueText is a value's type and, unless the type is of a library, the value.
+func valueText(v ref.Val) string {
+	if name := v.Type().TypeName(); strings.HasPrefix(name, "kubernetes.") {
+		return name
+	}
+	return fmt.Sprintf("%v %v", v.Type().TypeName(), v.Value())
 }
