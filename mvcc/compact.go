@@ -53,9 +53,6 @@ func (s *Store[V]) raiseCompacted(now time.Time, rev Revision) error {
 		return s.errorLocked(ErrFutureRevision, rev)
 	}
 	s.compacted = rev
-	for r := range s.lagging {
-		r.moved.call() // its watchers may be overtaken
-	}
 	return nil
 }
 

@@ -427,9 +427,12 @@ func (w *world) lag() {
 		m.lag.Revisions = int64(w.choose(8))
 	}
 	if w.choose(3) == 0 {
-		m.lag.Until = w.someRevision()
+		m.lag.Until = w.someRevision() - 1
 	}
 	m.replica.SetLag(m.lag)
+	if m.lag.Until != 0 {
+		m.lag.Until = max(m.lag.Until, m.at)
+	}
 	require.Equal(w.t, m.lag, m.replica.Lag())
 	w.advanceOne(m)
 }
@@ -471,7 +474,7 @@ func (w *world) watch() {
 	if m.next == 0 {
 		m.next = w.end(m.replica) + 1
 	}
-	if m.next < w.compacted {
+	if m.next <= w.end(m.replica) && m.next < w.compacted {
 		w.requireRevisionError(err, ErrCompacted)
 		return
 	}
@@ -541,7 +544,7 @@ func (w *world) poll() {
 		}
 	}
 	if w.lags(m) {
-		idle = progress >= end && progress+1 >= w.compacted
+		idle = progress >= end
 	}
 	require.Equal(w.t, w.compacted, w.store.Compacted())
 	require.Equal(w.t, progress, m.watcher.Revision())
@@ -555,7 +558,7 @@ func (w *world) poll() {
 	limit := w.choose(6)
 	events, err := m.watcher.Poll(limit)
 	m.next = progress + 1
-	if m.next <= w.rev() && m.next < w.compacted {
+	if m.next <= end && m.next < w.compacted {
 		w.requireRevisionError(err, ErrCompacted)
 		require.Empty(w.t, events)
 		m.synced = -1

@@ -13,7 +13,7 @@ type Lag struct {
 	Revisions int64
 
 	// Until, if positive, is the last revision that is shown. A replica that is
-	// past it stays where it is, so that an Until of 1 freezes every replica.
+	// past it stays where it is, as any does if Until is negative.
 	Until Revision
 }
 
@@ -23,10 +23,10 @@ type Lag struct {
 // is called. It never goes back, whatever its lag becomes, and never skips to
 // where its lag does not allow it to be.
 //
-// Compaction takes from a replica what came after the revision that it is at,
-// but not the view of that revision: it shows that until its lag lets it go to
-// one that is not compacted. If the lag is longer than what [Options] keep, that
-// may never be.
+// A replica does not notice the compaction of what it has not come to. It shows
+// the revision that it is at until its lag lets it go to one that is not
+// compacted; only then its watchers are overtaken. If the lag is longer than what
+// [Options] keep, that may never be.
 //
 // Its methods may be called from any goroutine. It needs no closing, but one
 // that lags costs each transaction a little until its lag is zero again.
@@ -37,7 +37,7 @@ type Replica[V any] struct {
 	lag   Lag
 	at    Revision
 	view  *View[V] // of at; nil if nobody has needed it yet
-	moved signal   // the next move, or that something after at is compacted
+	moved signal   // the next move
 }
 
 // Replica returns a replica without a lag.
@@ -87,6 +87,9 @@ func (r *Replica[V]) SetLag(lag Lag) {
 	s.expireLocked(now)
 	if !r.lagsLocked() {
 		r.at = s.rev
+	}
+	if lag.Until != 0 {
+		lag.Until = max(lag.Until, r.at)
 	}
 	r.lag = lag
 	if !r.lagsLocked() {

@@ -38,7 +38,7 @@ func TestLag(t *testing.T) {
 		{"by more revisions than there are", mvcc.Lag{Revisions: 100}, 1, 0},
 		{"until a revision", mvcc.Lag{Until: 3}, 3, 0},
 		{"until a revision to come", mvcc.Lag{Until: 9}, 6, 0},
-		{"frozen", mvcc.Lag{Until: 1}, 1, 0},
+		{"frozen", mvcc.Lag{Until: -1}, 1, 0},
 		{"by the most of all", mvcc.Lag{By: 3 * time.Second, Revisions: 1, Until: 4}, 3, time.Second},
 		{"by time until a revision", mvcc.Lag{By: 3 * time.Second, Until: 3}, 3, 0},
 	} {
@@ -106,8 +106,8 @@ func TestLagNeverGoesBack(t *testing.T) {
 	assert.Equal(t, mvcc.Revision(5), r.Revision())
 }
 
-// What a replica shows outlives compaction; what its watchers have not seen
-// does not.
+// What a replica shows outlives compaction, and so do watchers that have seen all
+// of it, until it moves on.
 func TestLagAndCompaction(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	set(t, s, "a", "2")
@@ -125,24 +125,29 @@ func TestLagAndCompaction(t *testing.T) {
 	assert.False(t, woken(w))
 
 	require.NoError(t, s.Compact(5))
-	assert.Equal(t, map[string]string{"a": "3"}, shown(r))
-	assert.True(t, woken(w))
-	_, err = w.Poll(0)
+	_, err = r.Watch("a", 3)
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
-	_, err = r.Watch("a", 0)
-	assert.ErrorIs(t, err, mvcc.ErrCompacted, "4 is gone")
-
 	set(t, s, "a", "6")
 	assert.Equal(t, map[string]string{"a": "3"}, shown(r), "4 is gone, 5 is too new")
+	assert.Empty(t, poll(t, w, 0), "it has not missed anything yet")
+	late, err := r.Watch("a", 0)
+	require.NoError(t, err)
+	defer late.Close()
+
 	set(t, s, "a", "7")
 	assert.Equal(t, map[string]string{"a": "5"}, shown(r))
+	for _, w := range []*mvcc.Watcher[string]{w, late} {
+		assert.True(t, woken(w))
+		_, err = w.Poll(0)
+		assert.ErrorIs(t, err, mvcc.ErrCompacted, "4 is gone")
+	}
 }
 
 // A watcher from a revision to come gets nothing before its replica is there.
 func TestLagOfFutureWatcher(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	r := s.Replica()
-	r.SetLag(mvcc.Lag{Until: 1})
+	r.SetLag(mvcc.Lag{Until: -1})
 	for _, value := range []string{"2", "3", "4"} {
 		set(t, s, "a", value)
 	}
@@ -176,7 +181,7 @@ func TestForkOfReplica(t *testing.T) {
 
 	early := s.Fork(mvcc.Options{})
 	set(t, s, "a", "4")
-	r.SetLag(mvcc.Lag{Until: 1})
+	r.SetLag(mvcc.Lag{Until: -1})
 	assert.Equal(t, map[string]string{"a": "3"}, shown(r.Fork(early)), "the fork has not been where the replica is")
 }
 

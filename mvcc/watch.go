@@ -47,7 +47,7 @@ func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[
 	if from == 0 {
 		from = w.endLocked() + 1
 	}
-	if from < s.compacted {
+	if from < s.compacted && from <= w.endLocked() {
 		return nil, s.errorLocked(ErrCompacted, from)
 	}
 	w.next = max(from, empty+1)
@@ -106,10 +106,10 @@ func (w *Watcher[V]) pending(now time.Time) (*btree.BTreeG[logEntry[V]], Revisio
 	w.next = w.progressLocked() + 1
 	w.ticket = nil
 	switch {
-	case w.next < s.compacted:
-		return nil, 0, s.errorLocked(ErrCompacted, w.next)
 	case w.settleLocked():
 		return nil, 0, nil
+	case w.next < s.compacted:
+		return nil, 0, s.errorLocked(ErrCompacted, w.next)
 	}
 	return s.log.snapshot(), w.endLocked(), nil
 }
@@ -182,7 +182,7 @@ func (w *Watcher[V]) Wait() <-chan struct{} {
 	case w.group == nil:
 		return called
 	case w.replica.lagsLocked():
-		if done := w.progressLocked(); done < w.endLocked() || done+1 < w.store.compacted {
+		if w.progressLocked() < w.endLocked() {
 			return called
 		}
 		return w.replica.moved.wait()

@@ -18,7 +18,8 @@ import (
 // command line, do to the server what no kube-apiserver does.
 const controlPrefix = "/debug/fakeapi/"
 
-// controls are the control endpoint: GET reads, POST acts, both in JSON.
+// controls are the control endpoint: GET reads, POST acts, DELETE takes back, in
+// JSON.
 //
 // Differs from kube-apiserver: it has no such endpoint.
 var controls = map[string]map[string]func(*Server, *request) (any, error){
@@ -26,6 +27,7 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 	"reset":    {http.MethodPost: (*Server).controlReset},
 	"snapshot": {http.MethodPost: (*Server).controlSnapshot},
 	"restore":  {http.MethodPost: (*Server).controlRestore},
+	"lag":      {http.MethodGet: (*Server).controlLags, http.MethodPost: (*Server).controlLag, http.MethodDelete: (*Server).controlThaw},
 	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
 	"log":      {http.MethodGet: (*Server).controlLog},
 	"requests": {http.MethodGet: (*Server).controlRequests},
@@ -136,8 +138,14 @@ func (s *Server) Restore(to *storage.Store) error {
 	return nil
 }
 
-// Reset brings back the state of a fresh server, as Restore does.
-func (s *Server) Reset() error { return s.Restore(s.initial) }
+// Reset brings back the state of a fresh server, as Restore does, and has
+// nothing lag any more.
+func (s *Server) Reset() error {
+	if err := s.Lag("", mvcc.Lag{}); err != nil {
+		return err
+	}
+	return s.Restore(s.initial)
+}
 
 func (s *Server) controlReset(*request) (any, error) {
 	return revisionAnswer{s.store.Revision()}, s.Reset()

@@ -219,11 +219,13 @@ func newServer(c Config, store *storage.Store) *Server {
 }
 
 // Fork returns a server of the same state, history and configuration, apart
-// from now on, its clock set as this one's. It takes constant time.
+// from now on, its clock set as this one's; what lags in this one does in it. It
+// takes constant time.
 func (s *Server) Fork() *Server {
 	config := s.config
 	config.Clock = s.clock.Fork()
 	out := newServer(config, s.store.Fork(config.Clock))
+	out.store.LagAs(s.store)
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
 	out.settle(nil)
@@ -232,7 +234,10 @@ func (s *Server) Fork() *Server {
 
 // Close ends watches and waiting reads, which answer what they have. Requests
 // fail from then on.
-func (s *Server) Close() { s.cancel() }
+func (s *Server) Close() {
+	s.cancel()
+	s.store.Close()
+}
 
 // Clock is the server's time.
 func (s *Server) Clock() *clock.Clock { return s.clock }

@@ -96,12 +96,17 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	switch {
 	case o.sendInitialEvents != nil && *o.sendInitialEvents:
 		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
+		if q.Version == "" { // the present, once the watch cache has come to that
+			q.Version = storage.FormatVersion(s.Revision())
+		}
 		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
 			return nil, err
 		}
 		after = initial.Revision
-	case version == 0:
+	case o.Version == "":
 		after = s.Revision()
+	case version == 0:
+		after = s.CachedRevision(st.typ)
 	}
 	st.log = st.server.journal.Open(journal.Watch{
 		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),

@@ -3,6 +3,8 @@
 package clock
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,6 +17,7 @@ type Clock struct {
 	offset time.Duration // running clock: how far ahead of the wall clock
 	now    time.Time     // manual clock: the time
 	timers map[*Timer]struct{}
+	order  int // of the newest timer
 }
 
 // New returns a clock that runs with the wall clock.
@@ -50,12 +53,20 @@ func (c *Clock) nowLocked() time.Time {
 // Manual reports whether the clock stands still between calls of Advance.
 func (c *Clock) Manual() bool { return c.manual }
 
-// Advance moves the clock d ahead and fires the timers that have come due.
-// It panics if d is negative: time does not go back.
+// Advance moves the clock d ahead and fires the timers that have come due, in
+// the order of their times and then of their beginnings. When it returns, the functions of AfterFunc among
+// them have. It panics if d is negative: time does not go back.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic("clock: Advance by a negative duration")
 	}
+	for _, t := range c.advance(d) {
+		t.fire()
+	}
+}
+
+// advance moves the clock and returns the timers that have come due.
+func (c *Clock) advance(d time.Duration) (due []*Timer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.manual {
@@ -66,43 +77,60 @@ func (c *Clock) Advance(d time.Duration) {
 	now := c.nowLocked()
 	for t := range c.timers {
 		if !t.at.After(now) {
-			t.fireLocked()
+			due = append(due, t)
 		} else if t.wall != nil {
 			t.wall.Reset(t.at.Sub(now))
 		}
 	}
+	slices.SortFunc(due, func(a, b *Timer) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order)) })
+	return due
 }
 
-// A Timer closes its channel once the clock reaches its time.
+// A Timer closes its channel, or calls its function, once the clock reaches its
+// time.
 type Timer struct {
-	C <-chan struct{}
+	C <-chan struct{} // nil for one of AfterFunc
 
 	clock *Clock
-	c     chan struct{}
+	do    func()
 	at    time.Time
+	order int
 	wall  *time.Timer // nil on a manual clock
 }
 
 // After returns a Timer that fires when d has passed on the clock, at once if
 // d is not positive. Stop releases it.
 func (c *Clock) After(d time.Duration) *Timer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	ch := make(chan struct{})
-	t := &Timer{C: ch, c: ch, clock: c, at: c.nowLocked().Add(d)}
+	t := &Timer{C: ch, clock: c, do: func() { close(ch) }}
 	if d <= 0 {
-		close(ch)
+		t.do()
 		return t
 	}
-	c.timers[t] = struct{}{}
-	if !c.manual {
-		t.wall = time.AfterFunc(d, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			t.fireLocked()
-		})
-	}
+	t.start(d)
 	return t
+}
+
+// AfterFunc calls f when d has passed on the clock: from the goroutine that
+// moves the clock, from one of its own otherwise. Stop releases the Timer.
+func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {
+	t := &Timer{clock: c, do: f}
+	t.start(d)
+	return t
+}
+
+// start has the timer wait for d.
+func (t *Timer) start(d time.Duration) {
+	c := t.clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.at = c.nowLocked().Add(d)
+	c.order++
+	t.order = c.order
+	c.timers[t] = struct{}{}
+	if !c.manual || d <= 0 {
+		t.wall = time.AfterFunc(d, t.fire)
+	}
 }
 
 // Stop releases the timer; one that has not fired never will.
@@ -115,11 +143,19 @@ func (t *Timer) Stop() {
 	}
 }
 
-func (t *Timer) fireLocked() {
-	if _, waiting := t.clock.timers[t]; waiting {
-		delete(t.clock.timers, t)
-		close(t.c)
+// fire does what the timer is for, unless that is done or the timer stopped.
+func (t *Timer) fire() {
+	if t.take() {
+		t.do()
 	}
+}
+
+func (t *Timer) take() bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	_, waiting := t.clock.timers[t]
+	delete(t.clock.timers, t)
+	return waiting
 }
 
 // Never returns a Timer that does not fire. It need not be stopped.

@@ -84,6 +84,38 @@ func TestFork(t *testing.T) {
 	})
 }
 
+// A function is called by whoever moves a clock, and may use the clock.
+func TestAfterFunc(t *testing.T) {
+	c := clock.NewManual(start)
+	var calls []string
+	call := func(name string) func() {
+		return func() { calls = append(calls, name+" "+c.Now().Format(time.TimeOnly)) }
+	}
+	c.AfterFunc(2*time.Second, call("second"))
+	c.AfterFunc(time.Second, call("first"))
+	c.AfterFunc(3*time.Second, call("stopped")).Stop()
+	c.AfterFunc(time.Minute, call("late"))
+	c.AfterFunc(time.Second, func() { c.AfterFunc(time.Second, call("next")) })
+	c.Advance(5 * time.Second)
+	assert.Equal(t, []string{"first 03:04:10", "second 03:04:10"}, calls)
+	c.Advance(time.Second)
+	assert.Equal(t, "next 03:04:11", calls[2])
+	assert.Len(t, calls, 3)
+
+	synctest.Test(t, func(t *testing.T) {
+		running := clock.New()
+		fired := make(chan time.Time)
+		began := running.Now()
+		running.AfterFunc(time.Minute, func() { fired <- running.Now() })
+		assert.Equal(t, time.Minute, (<-fired).Sub(began))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		due := make(chan struct{})
+		clock.NewManual(start).AfterFunc(0, func() { close(due) })
+		<-due
+	})
+}
+
 func TestNever(t *testing.T) {
 	n := clock.Never()
 	assert.False(t, fired(n))

@@ -86,28 +86,13 @@ func (p *Page) Empty() bool {
 func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, error) {
 	prefix, exact := q.prefix(t)
 	from := prefix
-	var at uint64 // 0: the newest
-	var token bool
+	var view *mvcc.View[*Object]
+	var err error
 	if q.Continue != "" && !exact {
-		var err error
-		if from, at, err = decodeContinue(q.Continue, prefix); err != nil {
+		if from, view, err = s.resume(t, q, prefix); err != nil {
 			return nil, err
 		}
-		if q.Version != "" && q.Version != "0" {
-			return nil, &ContinueError{"specifying resource version is not allowed when using continue"}
-		}
-		token = true
-	} else {
-		var err error
-		if at, err = s.resolve(ctx, t, q, exact); err != nil {
-			return nil, err
-		}
-	}
-	view, err := s.at(t, at)
-	if err != nil {
-		if token && errors.As(err, new(*ExpiredError)) {
-			return nil, &ExpiredError{Continue: encodeContinue(from, prefix, -1)}
-		}
+	} else if view, err = s.resolve(ctx, t, q, exact); err != nil {
 		return nil, err
 	}
 	page := &Page{Revision: view.Revision(), Remaining: -1}
@@ -185,21 +170,44 @@ func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*
 	}, nil
 }
 
-// resolve finds the version at which a query without a continue token reads;
-// 0 is the newest.
-func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (uint64, error) {
+// resume is the state that a continue token is of, and the key to go on at.
+func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, view *mvcc.View[*Object], err error) {
+	from, at, err := decodeContinue(q.Continue, prefix)
+	if err != nil {
+		return "", nil, err
+	}
+	if q.Version != "" && q.Version != "0" {
+		return "", nil, &ContinueError{"specifying resource version is not allowed when using continue"}
+	}
+	if view, err = s.at(t, at); errors.As(err, new(*ExpiredError)) {
+		err = &ExpiredError{Continue: encodeContinue(from, prefix, -1)}
+	}
+	return from, view, err
+}
+
+// resolve is the state that a query without a continue token reads: that of a
+// version if it asks for just that, the present if it asks for none, else that
+// of the watch cache.
+//
+// Differs from kube-apiserver: where its cache lags, that waits for the cache
+// to catch up, for up to three seconds, before it reads the present from etcd.
+func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (*mvcc.View[*Object], error) {
 	rev, err := ParseVersion(q.Version)
 	if err != nil {
-		return 0, &VersionError{Value: q.Version, Err: err}
+		return nil, &VersionError{Value: q.Version, Err: err}
 	}
 	legacyExact := q.Match == MatchUnset && q.Limit > 0 && rev > 0 && !exact
-	if err := s.reach(ctx, t, rev); err != nil {
-		return 0, err
+	switch {
+	case q.Match == MatchExact || legacyExact:
+		if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
+			return nil, err
+		}
+		return s.at(t, rev)
+	case q.Version == "":
+		return s.newest(), nil
+	default:
+		return s.notOlderThan(ctx, t, rev)
 	}
-	if q.Match == MatchExact || legacyExact {
-		return rev, nil
-	}
-	return 0, nil
 }
 
 // at is the view of t at a version, 0 being the newest.

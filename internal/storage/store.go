@@ -27,18 +27,37 @@ type Store struct {
 	// gone: reads that kube-apiserver serves from etcd end there, while its
 	// watch cache still holds what is older.
 	compacted atomic.Int64
+
+	lags lags
 }
 
 // NewStore returns an empty store that keeps its history for keep.
 func NewStore(c *clock.Clock, keep time.Duration) *Store {
-	return &Store{Store: mvcc.New[*Object](mvcc.Options{Now: c.Now, KeepFor: keep}), clock: c, keep: keep}
+	return newStore(mvcc.New[*Object](mvcc.Options{Now: c.Now, KeepFor: keep}), c, keep)
 }
 
-// Fork returns a store of the same state and history, apart from now on.
+func newStore(s *mvcc.Store[*Object], c *clock.Clock, keep time.Duration) *Store {
+	return &Store{Store: s, clock: c, keep: keep, lags: newLags(s, c)}
+}
+
+// Fork returns a store of the same state and history, apart from now on, in
+// which nothing lags.
 func (s *Store) Fork(c *clock.Clock) *Store {
-	out := &Store{Store: s.Store.Fork(mvcc.Options{Now: c.Now, KeepFor: s.keep}), clock: c, keep: s.keep}
+	out := newStore(s.Store.Fork(mvcc.Options{Now: c.Now, KeepFor: s.keep}), c, s.keep)
 	out.compacted.Store(s.compacted.Load())
 	return out
+}
+
+// Close stops the timers of what lags.
+func (s *Store) Close() { s.lags.close() }
+
+// Update is that of the mvcc store.
+func (s *Store) Update(fn func(tx *mvcc.Txn[*Object]) error) (mvcc.Revision, error) {
+	rev, err := s.Store.Update(fn)
+	if s.lags.some.Load() {
+		s.lags.await()
+	}
+	return rev, err
 }
 
 // CompactEtcd forgets every version older than rev where kube-apiserver reads
@@ -67,39 +86,44 @@ func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 //
 // Errors: *VersionError, *TooLargeError, and the context's.
 func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, mvcc.Revision, error) {
-	if err := s.notOlderThan(ctx, t, version); err != nil {
-		return nil, 0, err
+	view := s.newest()
+	if version != "" {
+		rev, err := ParseVersion(version)
+		if err != nil {
+			return nil, 0, &VersionError{Value: version, Err: err}
+		}
+		if view, err = s.notOlderThan(ctx, t, rev); err != nil {
+			return nil, 0, err
+		}
 	}
-	o, rev := s.newest(t.Key(namespace, name))
-	return o, rev, nil
+	return find(view, t.Key(namespace, name)), view.Revision(), nil
 }
 
-// Newest returns the object at a key as it is now, nil if there is none.
-func (s *Store) Newest(key string) *Object {
-	o, _ := s.newest(key)
-	return o
+// find is what is at a key in a view, nil if there is nothing.
+func find(view *mvcc.View[*Object], key string) *Object {
+	item, ok := view.Get(key)
+	if !ok {
+		return nil
+	}
+	return item.Value
 }
 
-// newest is Newest and the revision of the state that the object is of.
-func (s *Store) newest(key string) (*Object, mvcc.Revision) {
+// newest is the present state.
+func (s *Store) newest() *mvcc.View[*Object] {
 	view, err := s.View(0)
 	if err != nil {
 		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
-	item, ok := view.Get(key)
-	if !ok {
-		return nil, view.Revision()
-	}
-	return item.Value, view.Revision()
+	return view
 }
+
+// Newest returns the object at a key as it is now, nil if there is none.
+func (s *Store) Newest(key string) *Object { return find(s.newest(), key) }
 
 // All are the objects whose keys begin with the prefix as they are now, in the
 // order of their keys.
 func (s *Store) All(prefix string) iter.Seq[*Object] {
-	view, err := s.View(0)
-	if err != nil {
-		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
-	}
+	view := s.newest()
 	return func(yield func(*Object) bool) {
 		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
 			if !yield(item.Value) {
@@ -109,46 +133,37 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 	}
 }
 
-// notOlderThan waits until the store has reached version: an uncached resource
-// fails at once, a cached one after freshnessWait.
-func (s *Store) notOlderThan(ctx context.Context, t *resource.Type, version string) error {
-	if version == "" {
-		return nil
+// notOlderThan is what the watch cache of t shows once that has come to rev. An
+// uncached resource fails at once, a cached one after freshnessWait.
+func (s *Store) notOlderThan(ctx context.Context, t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
+	view := s.cached(t)
+	if rev <= uint64(view.Revision()) {
+		return view, nil
 	}
-	rev, err := ParseVersion(version)
-	if err != nil {
-		return &VersionError{Value: version, Err: err}
-	}
-	return s.reach(ctx, t, rev)
+	return s.await(ctx, t, s.replica(t), rev)
 }
 
-func (s *Store) reach(ctx context.Context, t *resource.Type, rev uint64) error {
-	if rev <= uint64(s.Revision()) {
-		return nil
-	}
-	if t.Uncached {
-		return &TooLargeError{Requested: rev, Current: s.Revision()}
-	}
+// await is what a replica shows once it has come to rev.
+func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Object], rev uint64) (*mvcc.View[*Object], error) {
 	timeout := s.clock.After(freshnessWait)
 	defer timeout.Stop()
-	w, err := s.Store.Watch("", 0)
-	if err != nil {
-		panic("storage: no watch from now: " + err.Error()) // unreachable: now is never compacted
-	}
-	defer w.Close()
-	for rev > uint64(s.Revision()) {
-		if _, err := w.Poll(1); err != nil {
-			return &ExpiredError{}
+	for {
+		moved, view := r.Moved(), r.View()
+		if rev <= uint64(view.Revision()) {
+			return view, nil
+		}
+		tooLarge := &TooLargeError{Requested: rev, Current: view.Revision(), Waited: !t.Uncached}
+		if t.Uncached {
+			return nil, tooLarge
 		}
 		select {
-		case <-w.Wait():
+		case <-moved:
 		case <-timeout.C:
-			return &TooLargeError{Requested: rev, Current: s.Revision(), Waited: true}
+			return nil, tooLarge
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return nil
 }
 
 // ParseVersion reads a resourceVersion as kube-apiserver does: an unsigned

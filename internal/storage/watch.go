@@ -38,14 +38,15 @@ type Watch struct {
 	changes   []Change
 }
 
-// Watch follows a selection from the first change after version; close it when
-// done. The context is for converting objects. Errors: *ExpiredError.
+// Watch follows a selection, as the watch cache shows it, from the first change
+// after version; close it when done. The context is for converting objects. Errors: *ExpiredError.
 func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
-	if after < max(s.oldest(t), mvcc.Revision(t.Since)) {
+	cache := s.replica(t)
+	if after < max(s.oldest(t), mvcc.Revision(t.Since)) && after < cache.Revision() {
 		return nil, &ExpiredError{}
 	}
 	prefix, _ := sel.prefix(t)
-	cursor, err := s.Store.Watch(prefix, after+1)
+	cursor, err := cache.Watch(prefix, after+1)
 	if err != nil {
 		return nil, &ExpiredError{}
 	}
