@@ -32,8 +32,7 @@ func (p *play) act(st *Step) error {
 
 // change puts and deletes objects.
 func (p *play) change(c Change) error {
-	c.At = 0
-	return p.control("objects", c)
+	return p.control("objects", map[string][]map[string]any{"put": c.Put, "delete": c.Delete})
 }
 
 // control asks something of the server's control endpoint.

@@ -20,7 +20,7 @@
 //	recorded: v1.36.3          # of the server whose answers it has
 //	gates: [SomeFeature]       # feature gates that the server needs on
 //	managedFields: true        # metadata.managedFields counts; else it does not
-//	history: [...]             # what others do meanwhile
+//	history: [...]               # what others do meanwhile
 //	steps: [...]               # what is done, in order
 //
 // # Steps
@@ -58,8 +58,9 @@
 //	only: [type]               # of each event
 //
 // Objects are put and deleted past HTTP, as fakeapi.Server.Put and Delete do it:
-// no admission, no finalizers. All of one step are one write, with one revision.
-// Both take one object or a list; of a deleted one kind and name suffice:
+// no admission, no finalizers. Both take one object or a list, of which each is a
+// write of its own; what is put is put before anything is deleted. Of a deleted
+// object kind, apiVersion, namespace and name suffice:
 //
 //	put: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}
 //	delete: [...]

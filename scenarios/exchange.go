@@ -68,8 +68,10 @@ func (p *play) normalize(st *Step, got *Answer) {
 	if st.Events == "" {
 		got.Body = tidy(got.Body)
 	}
-	for i := range got.Events {
-		got.Events[i] = tidy(got.Events[i])
+	for i, e := range got.Events {
+		if e != noEvent {
+			got.Events[i] = tidy(e)
+		}
 	}
 	for i := range got.Warning {
 		got.Warning[i] = p.folder.Replace(got.Warning[i])

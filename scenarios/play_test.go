@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
@@ -51,4 +55,107 @@ func TestPlayTells(t *testing.T) {
 	assert.EqualError(t, r.Err, `making a namespace: 404 "404 page not found\n"`)
 	assert.True(t, r.Failed())
 	assert.Equal(t, "a\n  making a namespace: 404 \"404 page not found\\n\"", r.String())
+}
+
+// The scenarios in testdata that servers play, each on one of its own.
+var played = []string{"testdata/time.yaml", "testdata/webhooks.yaml"}
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestPlay(t *testing.T) {
+	for _, file := range played {
+		t.Run(file, func(t *testing.T) {
+			Play(t, fakeapi.Start(t, fakeapi.WithClock(epoch)), file)
+		})
+	}
+}
+
+// Two plays under one seed are the same, byte for byte.
+func TestPlayAgain(t *testing.T) {
+	for _, file := range played {
+		f, err := Load(file)
+		require.NoError(t, err)
+		for _, s := range f.Scenarios {
+			t.Run(s.String(), func(t *testing.T) {
+				transcripts := make([]string, 2)
+				for i := range transcripts {
+					srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithSeed(7))
+					var out strings.Builder
+					r := (&Player{URL: srv.URL, Transport: srv.Transport(), Transcript: &out}).Play(t.Context(), s)
+					require.False(t, r.Failed(), r)
+					transcripts[i] = out.String()
+				}
+				assert.NotEmpty(t, transcripts[0])
+				assert.Equal(t, transcripts[0], transcripts[1])
+			})
+		}
+	}
+}
+
+// A clock that runs is waited for, in a bubble in no time.
+func TestPlayInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		s := &Scenario{
+			Name: "a",
+			History: []Change{
+				{At: Duration(time.Second), Put: Objects{configMap("a")}},
+				{At: Duration(2 * time.Second), Put: Objects{configMap("b")}},
+				{At: Duration(time.Hour), Put: Objects{configMap("c")}},
+			},
+			Steps: []Step{
+				{Watch: "/api/v1/namespaces/${ns}/configmaps?watch=1&resourceVersion=0", As: "w"},
+				{Events: "w", Count: 1, Only: []string{"object.metadata.name"}, Want: &Answer{Events: []any{map[string]any{"object.metadata.name": "a"}}}},
+				{Expect: "/api/v1/namespaces/${ns}/configmaps/b", Want: &Answer{}},
+				{Pause: Duration(time.Minute)},
+				{Expect: "/api/v1/namespaces/${ns}/configmaps/c", Within: Duration(time.Second), Want: &Answer{Status: 404}},
+			},
+		}
+		began := time.Now()
+		r := (&Player{URL: srv.URL, Transport: srv.Transport()}).Play(t.Context(), s)
+		require.False(t, r.Failed(), r)
+		assert.Equal(t, time.Hour, time.Since(began).Round(time.Second))
+		_, err := srv.Get("configmaps", "s-"+word("a 0"), "c")
+		assert.NoError(t, err)
+	})
+}
+
+func configMap(name string) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "${ns}", "name": name}}
+}
+
+// A second play finds the namespace of the first.
+func TestPlayTwice(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithClock(epoch))
+	f, err := Load("testdata/time.yaml")
+	require.NoError(t, err)
+	p := &Player{URL: srv.URL, Transport: srv.Transport()}
+	for range 3 {
+		r := p.Play(t.Context(), f.Scenarios[1])
+		require.False(t, r.Failed(), r)
+	}
+}
+
+func TestExpectWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(map[string]any{
+			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"},
+		}))
+		client := time.AfterFunc(time.Second, func() {
+			_, err := srv.Put(map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"unschedulable": true}})
+			assert.NoError(t, err)
+		})
+		defer client.Stop()
+		expect := Step{Expect: "/api/v1/nodes/a", Capture: map[string]string{"uid": "metadata.uid"}, Want: &Answer{Body: map[string]any{"spec": map[string]any{"unschedulable": true}}}}
+		vain := expect
+		vain.Within = Duration(time.Millisecond)
+		r := (&Player{URL: srv.URL, Transport: srv.Transport()}).Play(t.Context(), &Scenario{Name: "a", Steps: []Step{
+			vain,
+			expect,
+			{Expect: "/api/v1/nodes/a", Want: &Answer{Body: map[string]any{"metadata": map[string]any{"uid": "${uid}"}}}},
+		}})
+		require.NoError(t, r.Err)
+		assert.Equal(t, []string{"body.spec.unschedulable: missing, want true"}, r.Steps[0].Diffs)
+		assert.Empty(t, r.Steps[1].Diffs)
+	})
 }

@@ -36,7 +36,7 @@ func (s *Scenario) String() string {
 	return s.Area + "/" + s.Name
 }
 
-// A Change is one write past HTTP.
+// A Change is what is written past HTTP at one time.
 type Change struct {
 	At     Duration `json:"at,omitempty"`
 	Put    Objects  `json:"put,omitempty"`

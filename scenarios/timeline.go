@@ -9,11 +9,12 @@ import (
 
 // A timeline is the server's time since a scenario has begun.
 type timeline struct {
-	begun time.Time
-	// clock is whether the server tells its time; if not, that is the wall clock.
-	clock bool
-	// manual is whether time stands still until it is moved.
+	began time.Time
+	// manual is whether the server's time stands still until it is moved. Began
+	// is of the server's clock then, else of the wall clock.
 	manual bool
+	// moved is how far the play has moved a clock that runs.
+	moved time.Duration
 }
 
 // startTime begins the timeline, and makes what the history begins with. A
@@ -22,17 +23,19 @@ func (p *play) startTime() error {
 	if !p.scenario.timed() {
 		return nil
 	}
-	p.time.begun = time.Now()
+	p.time.began = time.Now()
 	status, body, err := p.call(http.MethodGet, "clock", "")
 	if err != nil {
 		return err
 	}
-	if status == http.StatusOK {
+	if status == http.StatusOK { // else there is no control endpoint
 		var now clock
 		if err := json.Unmarshal(body, &now); err != nil {
 			return fmt.Errorf("clock: %w", err)
 		}
-		p.time = timeline{begun: now.Now, clock: true, manual: now.Manual}
+		if now.Manual {
+			p.time = timeline{began: now.Now, manual: true}
+		}
 	}
 	return p.catchUp()
 }
@@ -58,8 +61,8 @@ type clock struct {
 
 // elapsed is the time on the timeline.
 func (p *play) elapsed() (time.Duration, error) {
-	if !p.time.clock {
-		return time.Since(p.time.begun), nil
+	if !p.time.manual {
+		return time.Since(p.time.began) + p.time.moved, nil
 	}
 	status, body, err := p.call(http.MethodGet, "clock", "")
 	if err != nil {
@@ -70,7 +73,7 @@ func (p *play) elapsed() (time.Duration, error) {
 	}
 	var now clock
 	err = json.Unmarshal(body, &now)
-	return now.Now.Sub(p.time.begun), err
+	return now.Now.Sub(p.time.began), err
 }
 
 // wait lets time pass: it moves a clock that stands still.
@@ -88,6 +91,7 @@ func (p *play) wait(d time.Duration) error {
 
 // advance moves the server's clock ahead.
 func (p *play) advance(d time.Duration) error {
+	p.time.moved += d
 	return p.control("clock", map[string]string{"advance": d.String()})
 }
 
@@ -102,25 +106,33 @@ func (p *play) pass(d time.Duration, move func(time.Duration) error) error {
 }
 
 func (p *play) passUntil(to time.Duration, move func(time.Duration) error) error {
-	for len(p.history) > 0 && time.Duration(p.history[0].At) <= to {
+	now, err := p.elapsed()
+	for err == nil && len(p.history) > 0 && time.Duration(p.history[0].At) <= to {
 		c := p.history[0]
-		if err := p.moveTo(time.Duration(c.At), move); err != nil {
+		if now, err = p.moveTo(now, time.Duration(c.At), move); err != nil {
 			return err
 		}
 		p.history = p.history[1:]
-		if err := p.change(c); err != nil {
+		if err = p.change(c); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}
 	}
-	return p.moveTo(to, move)
+	if err == nil {
+		_, err = p.moveTo(now, to, move)
+	}
+	return err
 }
 
-func (p *play) moveTo(to time.Duration, move func(time.Duration) error) error {
-	now, err := p.elapsed()
-	if err != nil || now >= to {
-		return err
+// moveTo moves from now to a later time, if it is one, and returns what the time
+// is then.
+func (p *play) moveTo(now, to time.Duration, move func(time.Duration) error) (time.Duration, error) {
+	if to <= now {
+		return now, nil
 	}
-	return move(to - now)
+	if err := move(to - now); err != nil || p.time.manual {
+		return to, err
+	}
+	return p.elapsed()
 }
 
 // reach lets time pass until the offset of a step.

@@ -28,6 +28,7 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 	"snapshot": {http.MethodPost: (*Server).controlSnapshot},
 	"restore":  {http.MethodPost: (*Server).controlRestore},
 	"lag":      {http.MethodGet: (*Server).controlLags, http.MethodPost: (*Server).controlLag, http.MethodDelete: (*Server).controlThaw},
+	"objects":  {http.MethodPost: (*Server).controlObjects},
 	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
 	"log":      {http.MethodGet: (*Server).controlLog},
 	"requests": {http.MethodGet: (*Server).controlRequests},

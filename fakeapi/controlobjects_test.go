@@ -1,0 +1,53 @@
+package fakeapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func TestControlObjects(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	before := srv.Revision()
+	code, body := do(t, srv, "POST", "/debug/fakeapi/objects", `{"put":[
+		{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"}},
+		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a","finalizers":["example.com/a"]},"status":{"phase":"Running"}},
+		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
+	require.Equal(t, 200, code)
+	assert.EqualValues(t, before+3, body["revision"], "a write each")
+	pod, err := srv.Get("pods", "a", "b")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"phase": "Running"}, pod["status"])
+
+	code, body = do(t, srv, "POST", "/debug/fakeapi/objects", `{"delete":[
+		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a"}},
+		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
+	require.Equal(t, 200, code)
+	assert.EqualValues(t, before+5, body["revision"])
+	_, err = srv.Get("pods", "a", "b")
+	assert.ErrorIs(t, err, fakeapi.ErrNotFound, "finalizers do not hold it")
+
+	for _, row := range []struct {
+		name, body string
+		code       int
+		message    string
+	}{
+		{"put, no kind", `{"put":[{}]}`, 404, `put[0]: not found: no resource is stored as kind "" of ""`},
+		{"put, no namespace", `{"put":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"none"}}]}`, 400, `put[0]: namespaces "none" not found`},
+		{"put, invalid", `{"put":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"B"}}]}`, 400, `put[1]: Node "B" is invalid: metadata.name: `},
+		{"put, no object", `{"put":[1]}`, 400, `put[0]: json: cannot unmarshal`},
+		{"delete, no kind", `{"delete":[{"kind":"X","apiVersion":"v1"}]}`, 404, `delete[0]: not found: kind "X" of "v1"`},
+		{"delete, not there", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}]}`, 404, `delete[0]: not found: nodes x`},
+		{"delete, odd metadata", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":[]}]}`, 404, `delete[0]: not found: nodes `},
+		{"no JSON", `nonsense`, 400, `invalid character`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, body := do(t, srv, "POST", "/debug/fakeapi/objects", row.body)
+			assert.Equal(t, row.code, code)
+			assert.Contains(t, body["message"], row.message)
+		})
+	}
+}
