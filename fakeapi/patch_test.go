@@ -38,6 +38,8 @@ func TestPatchedVersion(t *testing.T) {
 		{"empty", merge, "?fieldValidation=Ignore", `{"apiVersion":"","data":5}`, 400, undetermined, nil},
 		{"removed, strictly", jsonp, "?fieldValidation=Strict", `[{"op":"remove","path":"/apiVersion"}]`, 422, `strict decoding error: unknown field "data", unknown field "metadata"`, nil},
 		{"no string", merge, "", `{"apiVersion":5}`, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string", nil},
+		{"removed, and another kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Pod"}]`, 422, "converting (core.Pod) to (core.ConfigMap): unknown conversion", nil},
+		{"removed, and no kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Odd"}]`, 422, `no kind "Odd" is registered for the internal version of group ""`, nil},
 		{"kind removed", jsonp, "", `[{"op":"remove","path":"/kind"}]`, 200, "", nil},
 		{"other version", merge, "", `{"apiVersion":"v2"}`, 422, `no kind "ConfigMap" is registered for version "v2"`, nil},
 	} {

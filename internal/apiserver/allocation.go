@@ -45,6 +45,7 @@ type reservations struct {
 // A pool gives out addresses and ports to one write.
 type pool struct {
 	r      *request
+	holder string // the name of the object that gets them
 	dryRun bool
 	ports  []int64             // taken from it
 	ips    map[netip.Addr]bool // that services have, where no IPAddress tells; nil if not read yet
@@ -56,13 +57,14 @@ func (r *request) allocate(obj, old map[string]any, dryRun bool) error {
 	if r.typ.Allocate == nil {
 		return nil
 	}
-	err := r.typ.Allocate(obj, old, &pool{r: r, dryRun: dryRun})
+	name := object.String(obj, "metadata", "name")
+	err := r.typ.Allocate(obj, old, &pool{r: r, holder: name, dryRun: dryRun})
 	var invalid *resource.Invalid
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		return status.Invalid(r.groupKind(), object.String(obj, "metadata", "name"), invalid.Errors)
+		return status.Invalid(r.groupKind(), name, invalid.Errors)
 	}
 	return status.Internal(err.Error())
 }
@@ -224,7 +226,7 @@ func (r *request) address(t *resource.Type, ip string, service *storage.Object) 
 				"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
 			},
 		},
-		"spec": map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": service.Namespace, "name": service.Name}},
+		"spec": addressSpec(service.Namespace, service.Name),
 	}
 	own := r.server.internalRequest(t, "create")
 	obj = own.tracked().Update(nil, completed(t, obj), own.fieldOptions(&writeOptions{}))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
@@ -191,9 +192,11 @@ func (r *request) otherKind(got, want resource.Kind) error {
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)
 }
 
-// notRegistered names the scheme as kube-apiserver's builds do.
+// scheme is the name of the register of kinds, as kube-apiserver's builds have it.
+const scheme = "pkg/runtime/scheme.go:111"
+
 func notRegistered(k resource.Kind) error {
-	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, "pkg/runtime/scheme.go:111")
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
 }
 
 func parseGroupVersion(s string) (resource.GroupVersion, error) {
@@ -313,7 +316,7 @@ func checkName(meta map[string]any, name string) error {
 	}
 }
 
-// dedupOwners drops owner references whose uid came before, and warns of them.
+// dedupOwners drops owner references that came before, and warns of them.
 func (r *request) dedupOwners(meta map[string]any) {
 	owners := object.List(meta, "ownerReferences")
 	if len(owners) < 2 {
@@ -325,7 +328,7 @@ func (r *request) dedupOwners(meta map[string]any) {
 	for _, o := range owners {
 		ref, _ := o.(map[string]any)
 		uid := object.String(ref, "uid")
-		if seen[uid] {
+		if seen[uid] && slices.ContainsFunc(kept, func(k any) bool { return object.Equal(k, o) }) {
 			twice = append(twice, uid)
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -154,7 +155,7 @@ func (p *pool) IP(family, ip string) (string, error) {
 	case !p.takeIP(addr):
 		return "", errIPTaken
 	}
-	return ip, nil
+	return ip, p.checkHolder(addr)
 }
 
 // anyIP takes a free address of one of the ranges, whichever it is.
@@ -169,7 +170,7 @@ func (p *pool) anyIP(ranges []serviceRange) (string, error) {
 		}
 		for addr := range addresses(r.Prefix).candidates(p.r.server.ids.below) {
 			if p.takeIP(addr) {
-				return addr.String(), nil
+				return addr.String(), p.checkHolder(addr)
 			}
 		}
 	}
@@ -193,6 +194,25 @@ func guessIP(ranges []serviceRange, ip string) (string, error) {
 		return "", fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", addr, ranges[i].Prefix)
 	}
 	return ip, nil
+}
+
+// checkHolder judges the IPAddress by which the object is to hold an address: it
+// has the object's name, which has not been checked yet.
+func (p *pool) checkHolder(addr netip.Addr) error {
+	t := p.r.addressType()
+	if t == nil {
+		return nil
+	}
+	obj := map[string]any{"spec": addressSpec(p.r.Namespace, p.holder)}
+	if errs := t.Validate(obj, nil); len(errs) > 0 {
+		return status.Invalid(status.GroupKind{Group: t.Group, Kind: t.Kind}, addr.String(), errs)
+	}
+	return nil
+}
+
+// addressSpec is that of the IPAddress of a service.
+func addressSpec(namespace, name string) map[string]any {
+	return map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": namespace, "name": name}}
 }
 
 // takeIP reserves an address if it is free.

@@ -8,7 +8,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // nameAttempts is how many generated names are tried before a create fails.
@@ -83,13 +82,14 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 			return nil, err
 		}
 		// What does not parse as a version is none: kube-apiserver ignores it too.
-		version, err := storage.ParseVersion(object.String(next, "metadata", "resourceVersion"))
+		claimed := object.String(next, "metadata", "resourceVersion")
+		version, err := storage.ParseVersion(claimed)
 		if err == nil && version != 0 && !o.dryRun() {
 			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
 		}
 		stored, err := r.insert(next, o.dryRun())
-		if version != 0 && stored != nil {
-			stored = stored.At(mvcc.Revision(version)) // of a dry run: it shows what it was sent
+		if o.dryRun() && claimed != "" && stored != nil {
+			stored = stored.Claiming(claimed) // a dry run shows what it was sent
 		}
 		var st *status.Status
 		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {

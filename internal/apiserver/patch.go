@@ -152,6 +152,9 @@ func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj ma
 		return nil, nil, err
 	}
 	if apiVersion == "" && c.Wire() != nil {
+		if err := r.checkUnversioned(kind); err != nil {
+			return nil, nil, err
+		}
 		// kube-apiserver reads it into its own type, whose fields have none of the
 		// names that clients write: nothing is left of the object.
 		if strict {
@@ -213,6 +216,20 @@ func unknownMembers(doc []byte, known ...string) (fieldErrors []error, err error
 		}
 	}
 	return fieldErrors, nil
+}
+
+// checkUnversioned refuses an object without an apiVersion that a patch has made
+// one of another kind. kube-apiserver takes it for one of its own types.
+func (r *request) checkUnversioned(kind string) error {
+	want, _ := r.bodyKind()
+	if kind == "" || kind == want.Kind {
+		return nil
+	}
+	pkg := internalPackage(want.Group)
+	if _, known := wire.ForKind(want.Group, want.Version, kind); !known {
+		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, want.Group, scheme)
+	}
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", pkg, kind, pkg, want.Kind)
 }
 
 // checkKind refuses an object that a patch has made one of another kind.

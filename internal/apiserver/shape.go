@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -123,7 +124,7 @@ type metadataShape struct {
 }
 
 func (s *metadataShape) object(w *bufio.Writer, o *storage.Object) error {
-	_, err := w.Write(partialMetadata(s.apiVersion, o))
+	_, err := w.Write(partialMetadata(s.apiVersion, s.typ, o))
 	return err
 }
 
@@ -143,9 +144,28 @@ func (s *metadataShape) list(w *bufio.Writer, page *storage.Page) error {
 	return w.WriteByte('}')
 }
 
-func partialMetadata(apiVersion string, o *storage.Object) []byte {
-	b := append([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"`+apiVersion+`","metadata":`), o.Metadata()...)
+func partialMetadata(apiVersion string, t *resource.Type, o *storage.Object) []byte {
+	meta := o.Metadata()
+	if len(t.Derived) > 0 {
+		meta = underived(t, meta)
+	}
+	b := append([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"`+apiVersion+`","metadata":`), meta...)
 	return append(b, '}')
+}
+
+// underived is the JSON of metadata without the annotations that its type
+// derives.
+func underived(t *resource.Type, metadata []byte) []byte {
+	as := metaType("ObjectMeta")
+	meta, _, err := as.Decode(metadata, wire.DecodeOptions{})
+	if err != nil {
+		panic("apiserver: stored metadata does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
+	}
+	annotations := object.Map(meta, "annotations")
+	for _, name := range t.Derived {
+		delete(annotations, name)
+	}
+	return as.Append(nil, meta)
 }
 
 // tableShape shows objects as rows. It belongs to one answer.
@@ -228,7 +248,7 @@ func (s *tableShape) row(w *bufio.Writer, o *storage.Object) error {
 		b := o.JSON()
 		shown = b[:len(b)-1]
 	default:
-		shown = partialMetadata(s.apiVersion, o)
+		shown = partialMetadata(s.apiVersion, s.typ, o)
 	}
 	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), o.Decode(s.typ), s.now, shown))
 	return err

@@ -62,8 +62,12 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	}
 	meta["uid"] = r.server.ids.uid()
 	meta["creationTimestamp"] = r.now()
-	if prefix := object.String(meta, "generateName"); prefix != "" && object.String(meta, "name") == "" {
+	switch prefix := object.String(meta, "generateName"); {
+	case object.String(meta, "name") != "":
+	case prefix != "":
 		meta["name"] = r.server.ids.name(prefix)
+	case r.typ.NamedByID:
+		meta["name"] = r.server.ids.uid()
 	}
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return err
@@ -82,8 +86,11 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 		t.Prepare(obj, nil)
 	}
 	r.stamp(obj, nil)
-	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
-	errs = append(errs, r.finalizerNames(meta)...)
+	var errs validation.List
+	if t.Meta != resource.MetaOnce {
+		errs = validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+		errs = append(errs, r.finalizerNames(meta)...)
+	}
 	errs = append(errs, r.validateIn(obj, nil)...)
 	if t.Validate != nil {
 		errs = append(errs, t.Validate(obj, nil)...)
@@ -102,9 +109,6 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	}
 	if err := r.chargeQuotas(obj, nil, dryRun); err != nil {
 		return err
-	}
-	if t.Complete != nil {
-		t.Complete(obj)
 	}
 	return nil
 }
@@ -227,10 +231,12 @@ func (r *request) now() string { return timestamp(r.server.clock.Now()) }
 // insert stores a new object and returns it as stored. A dry run returns it
 // without a version.
 func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
+	completed := r.typ.Complete != nil && r.typ.Complete(obj)
 	draft, err := storage.Draft(r.ctx(), r.typ, obj)
 	if err != nil {
 		return nil, err
 	}
+	draft.Completed = completed
 	key := r.typ.Key(draft.Namespace, draft.Name)
 	exists := func(o *storage.Object) error {
 		st := status.AlreadyExists(r.groupResource(), draft.Name)
@@ -281,7 +287,7 @@ func (r *request) replace(old, draft *storage.Object, dryRun bool) (*storage.Obj
 
 // replaceIn is replace for objects of a type that need not be the request's.
 func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
-	if draft.Same(old) {
+	if draft.Same(old) && !old.Completed {
 		return old, nil
 	}
 	if dryRun {

@@ -78,8 +78,8 @@ func prepareJob(obj, old map[string]any) {
 }
 
 // completeJob gives a new job without labels those of its pods.
-func completeJob(obj map[string]any) {
-	copyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
+func completeJob(obj map[string]any) bool {
+	return copyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
 }
 
 func prepareCronJob(obj, old map[string]any) {

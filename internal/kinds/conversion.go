@@ -20,6 +20,8 @@ type conversion struct {
 	validate func(obj, old map[string]any) validation.List
 	// fields, if not nil, are what field selectors may name in this version.
 	fields []resource.Field
+	// derived are annotations that show what this version has no fields for.
+	derived []string
 }
 
 var deviceV1beta1 = resource.GroupVersion{Group: "resource.k8s.io", Version: "v1beta1"}
@@ -27,7 +29,7 @@ var deviceV1beta1 = resource.GroupVersion{Group: "resource.k8s.io", Version: "v1
 // conversions are those of the versions that differ, by version and resource.
 var conversions = map[served]conversion{
 	{resource.GroupVersion{Group: "autoscaling", Version: "v1"}, "horizontalpodautoscalers"}: {
-		toStored: autoscalerFromV1, fromStored: autoscalerToV1,
+		toStored: autoscalerFromV1, fromStored: autoscalerToV1, derived: autoscalerAnnotations,
 	},
 	{resource.GroupVersion{Group: "events.k8s.io", Version: "v1"}, "events"}: {
 		toStored: eventFromNew, fromStored: eventToNew, validate: validateNewEvent, fields: newEventFields,
@@ -124,6 +126,7 @@ func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	if c.fields != nil {
 		s.Fields = c.fields
 	}
+	s.Derived = c.derived
 	return &s
 }
 

@@ -155,7 +155,7 @@ func TestEventVersions(t *testing.T) {
 
 func TestValidateNewEvent(t *testing.T) {
 	_, typ := versionsOf(t, "events")
-	const base = `{"metadata":{"name":"a","namespace":"n"},"eventTime":"2024-01-02T03:04:05.000006Z","type":"Normal","reason":"R","action":"A",
+	const base = `{"metadata":{"name":"a","namespace":"n","resourceVersion":"1"},"eventTime":"2024-01-02T03:04:05.000006Z","type":"Normal","reason":"R","action":"A",
 		"reportingController":"a/b","reportingInstance":"i","regarding":{"kind":"Pod","name":"p","namespace":"n"},"note":"m"}`
 	for _, r := range verdicts(t, "", "", base, []variant{
 		{"no time", `{"eventTime":null}`, `eventTime: Required value`},
@@ -173,6 +173,7 @@ func TestValidateNewEvent(t *testing.T) {
 	}
 	for _, r := range verdicts(t, "update ", base, base, []variant{
 		{"series", `{"series":{"count":2,"lastObservedTime":"2024-01-02T03:04:05.000006Z"}}`, ""},
+		{"finalizers", `{"metadata":{"finalizers":["f"]}}`, `metadata.finalizers[0]: Invalid value: "f": name is neither a standard finalizer name nor is it fully qualified`},
 		{"note", `{"note":"n"}`, `message: Invalid value: "n": field is immutable`},
 		{"reason is told twice", `{"reason":"S"}`, all(`reason: Invalid value: "S": field is immutable`, `reason: Invalid value: "S": field is immutable`)},
 		{"count", `{"deprecatedCount":2}`, `count: Invalid value: 2: field is immutable`},

@@ -70,14 +70,16 @@ func without(obj, old map[string]any, name string) {
 	}
 }
 
-// copyLabels gives dst the labels of src if it has none.
-func copyLabels(dst map[string]any, src any) {
+// copyLabels gives dst the labels of src if it has none, and reports whether it
+// did.
+func copyLabels(dst map[string]any, src any) bool {
 	labels, _ := src.(map[string]any)
 	own, _ := dst["labels"].(map[string]any)
 	if len(labels) == 0 || len(own) > 0 {
-		return
+		return false
 	}
 	dst["labels"] = copied(labels)
+	return true
 }
 
 // dropAnnotations takes annotations from an object that stand for what it has

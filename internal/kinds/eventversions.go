@@ -3,6 +3,7 @@ package kinds
 import (
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -81,14 +82,16 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 		}
 	}
 	return append(errs, mistakes(obj, nil, func(p part) {
+		meta := p.within("metadata")
 		if old == nil {
-			meta := p.within("metadata")
 			meta.add(validation.ObjectMeta(meta.obj, true, validation.SubdomainName, meta.path))
 			meta.add(validation.FinalizerNames(meta.obj, meta.path))
 			eventSeries(p)
 			unreported(p)
 			return
 		}
+		meta.add(validation.ObjectMetaUpdate(meta.obj, object.Map(old, "metadata"), meta.path))
+		meta.add(validation.FinalizerNames(meta.obj, meta.path))
 		if !validation.Equal(obj["series"], old["series"]) {
 			eventSeries(p)
 		}

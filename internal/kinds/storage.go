@@ -60,9 +60,6 @@ func defaultClaimSpec(spec map[string]any) {
 
 // prepareClaim brings the two ways to name a claim's source in line.
 func prepareClaim(obj, old map[string]any) {
-	if old == nil {
-		obj["status"] = map[string]any{"phase": "Pending"}
-	}
 	spec, oldSpec := child(obj, "spec"), object.Map(old, "spec")
 	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec["dataSourceRef"] == nil {
 		delete(spec, "dataSourceRef")
@@ -77,6 +74,12 @@ func prepareClaim(obj, old map[string]any) {
 	case source == nil && ref != nil && object.String(ref, "namespace") == "":
 		spec["dataSource"] = sameSource(ref)
 	}
+}
+
+// completeClaim says where a new claim, whose status is empty, begins.
+func completeClaim(obj map[string]any) bool {
+	child(obj, "status")["phase"] = "Pending"
+	return true
 }
 
 // isClaimSource tells the sources that claims could always have.

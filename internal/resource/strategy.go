@@ -35,6 +35,13 @@ type Strategy struct {
 	// empty continue in its metadata.
 	TypedItems bool
 
+	// NamedByID gives objects that have no name a random one.
+	NamedByID bool
+
+	// Derived are annotations that show what an object has, in versions that have
+	// no fields for it. Metadata that is shown alone is without them.
+	Derived []string
+
 	// Dependents is what a deletion that names no policy does to them.
 	Dependents DependentsPolicy
 
@@ -82,8 +89,10 @@ type Strategy struct {
 	Prepare func(obj, old map[string]any)
 
 	// Complete, if not nil, fills in of a new object, which is valid, what
-	// kube-apiserver fills in only as it reads it back.
-	Complete func(obj map[string]any)
+	// kube-apiserver fills in only as it reads it back, and reports whether there
+	// was anything. It is not stored, so that the first update stores it, even one
+	// that changes nothing.
+	Complete func(obj map[string]any) bool
 
 	// PrepareStatus does the same as Prepare for a write to the status
 	// subresource.
@@ -163,7 +172,8 @@ type Part struct {
 
 // A MetaChecks is what a type's own rules check in the metadata of an update,
 // beside the checks that every update undergoes: a client is told of a mistake
-// as often as it is found.
+// as often as it is found. The metadata of a new object they check, too, or
+// leave to the checks that every new object undergoes which is valid else.
 type MetaChecks int
 
 const (
@@ -171,7 +181,7 @@ const (
 	MetaAsUpdate MetaChecks = iota
 	// MetaAsNew checks the new metadata like that of a new object, too.
 	MetaAsNew
-	// MetaOnce checks nothing.
+	// MetaOnce checks nothing, nor does it in a new object.
 	MetaOnce
 )
 

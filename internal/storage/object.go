@@ -3,12 +3,14 @@ package storage
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -24,6 +26,9 @@ type Object struct {
 	Revision mvcc.Revision
 	// Terminating tells that metadata.deletionTimestamp is set.
 	Terminating bool
+	// Completed tells that kube-apiserver would have stored less than the object
+	// shows.
+	Completed bool
 
 	// form is how the JSON was written; see In.
 	form  resource.Codec
@@ -134,6 +139,15 @@ func (o *Object) At(rev mvcc.Revision) *Object {
 	out.versionEnd = len(b)
 	b = append(b, '"')
 	out.json = append(b, tail...)
+	return &out
+}
+
+// Claiming returns a draft that shows a text for its resourceVersion, which need
+// be none.
+func (o *Object) Claiming(resourceVersion string) *Object {
+	head, tail := o.around()
+	out := *o
+	out.json = slices.Concat(head, versionMember[:len(versionMember)-1], wire.AppendAny(nil, resourceVersion), tail)
 	return &out
 }
 

@@ -1,0 +1,92 @@
+package fakeapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const namespaced = "/api/v1/namespaces/default/"
+
+// A claim is completed as it is read; the first update stores that, so it is one
+// even if it changes nothing.
+func TestFirstUpdateOfClaim(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	versions := []any{}
+	write := func(method, path, body string) {
+		_, obj := do(t, srv, method, namespaced+path, body)
+		require.Equal(t, "Pending", member(obj, "status", "phase"), obj)
+		versions = append(versions, member(obj, "metadata", "resourceVersion"))
+	}
+	write("POST", "persistentvolumeclaims", `{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`)
+	write("PATCH", "persistentvolumeclaims/a", `{}`)
+	write("PATCH", "persistentvolumeclaims/a", `{}`)
+	assert.NotEqual(t, versions[0], versions[1])
+	assert.Equal(t, versions[1], versions[2])
+}
+
+// A dry run shows the version that it was sent, whatever it is.
+func TestVersionOfDryRun(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, version := range []string{"abc", "0", "12"} {
+		code, obj := do(t, srv, "POST", namespaced+"configmaps?dryRun=All", `{"metadata":{"name":"a","resourceVersion":"`+version+`"}}`)
+		assert.Equal(t, 201, code)
+		assert.Equal(t, version, member(obj, "metadata", "resourceVersion"))
+	}
+}
+
+// Limit ranges need no name; services need one to hold an address by.
+func TestNameless(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, obj := do(t, srv, "POST", namespaced+"limitranges", `{"spec":{"limits":[]}}`)
+	assert.Equal(t, 201, code)
+	assert.Len(t, member(obj, "metadata", "name"), 36)
+
+	code, obj = do(t, srv, "POST", namespaced+"services", `{"spec":{"clusterIP":"10.0.0.7","ports":[{"port":80}]}}`)
+	assert.Equal(t, 422, code)
+	assert.Equal(t, `Service "" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.7"]: failed to allocate IP 10.0.0.7: `+
+		`IPAddress.networking.k8s.io "10.0.0.7" is invalid: spec.parentRef.name: Required value`, obj["message"])
+
+	code, obj = do(t, srv, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", `{"spec":{"minAvailable":-1}}`)
+	assert.Equal(t, 422, code)
+	assert.Equal(t, `PodDisruptionBudget.policy "" is invalid: spec.minAvailable: Invalid value: -1: must be greater than or equal to 0`, obj["message"])
+}
+
+// Owners are the same only if all of them is, not if they have one uid.
+func TestTwiceOwned(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const p, q = `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}`, `{"apiVersion":"v1","kind":"Pod","name":"q","uid":"u"}`
+	_, obj := do(t, srv, "POST", namespaced+"configmaps", `{"metadata":{"name":"a","ownerReferences":[`+p+`,`+q+`,`+p+`]}}`)
+	assert.Len(t, member(obj, "metadata", "ownerReferences"), 2)
+}
+
+// The count of a DaemonSet's templates is none of its metadata, but shown there.
+func TestDerivedAnnotation(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const path = "/apis/apps/v1/namespaces/default/daemonsets"
+	code, obj := do(t, srv, "POST", path, `{"metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"selector":{"matchLabels":{"a":"b"}},
+		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	require.Equal(t, 201, code, obj)
+	assert.Equal(t, map[string]any{"b": "c", "deprecated.daemonset.template.generation": "1"}, member(obj, "metadata", "annotations"))
+
+	req, err := http.NewRequest("GET", srv.URL+path+"/a", nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"b": "c"}, member(answer(t, resp), "metadata", "annotations"))
+}
+
+// member is what an object has at a path.
+func member(obj map[string]any, path ...string) any {
+	var v any = obj
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
