@@ -18,6 +18,7 @@
 //     load fixtures once, fork per subtest.
 //   - Server.List with At reads any version that is still kept.
 //   - Server.Compact forgets history: clients get their 410s.
+//   - Server.Lag and Server.Freeze have what is read from watch caches trail.
 //   - Server.Clock moves time ahead; WithClock stops it.
 //   - Server.Put writes an object as it is, status included.
 //   - Server.Requests and Server.Log tell what was asked and what was written;

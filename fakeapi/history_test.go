@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,40 @@ func TestCompact(t *testing.T) {
 	now := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
 	put(t, srv, configMap("a", "4"))
 	now.expect("MODIFIED")
+}
+
+// A schedule forgets what was replaced more than half a minute before, once a
+// minute.
+func TestCompactionSchedule(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithCompaction(time.Minute, 30*time.Second))
+	readable := func(srv *fakeapi.Server, rev int64) bool {
+		_, err := srv.List("configmaps", fakeapi.At(rev))
+		return err == nil
+	}
+	put(t, srv, configMap("a", "1"))
+	first := srv.Revision()
+	put(t, srv, configMap("a", "2"))
+	second := srv.Revision()
+	srv.Clock().Advance(40 * time.Second)
+	put(t, srv, configMap("a", "3"))
+	assert.True(t, readable(srv, first), "the minute is not over")
+
+	fork := srv.Fork(t)
+	srv.Clock().Advance(20 * time.Second)
+	assert.False(t, readable(srv, first))
+	assert.True(t, readable(srv, second), "it was replaced 20 seconds ago")
+	srv.Clock().Advance(time.Minute)
+	assert.False(t, readable(srv, second))
+	assert.Equal(t, map[string]any{"a": "3"}, values(t, srv))
+
+	assert.True(t, readable(fork, first))
+	fork.Clock().Advance(time.Minute)
+	assert.False(t, readable(fork, second), "a fork has its own schedule")
+
+	for _, o := range []fakeapi.Option{fakeapi.WithCompaction(-1, 0), fakeapi.WithCompaction(0, -1)} {
+		_, err := fakeapi.New(o)
+		assert.EqualError(t, err, "fakeapi: history is not compacted at negative times")
+	}
 }
 
 // A watch that has seen everything outlives Compact.

@@ -69,6 +69,14 @@ func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = see
 // five minutes.
 func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
 
+// WithCompaction compacts again and again, on the server's clock: each time,
+// what was replaced more than keep before is forgotten, as by Server.Compact. It
+// comes on top of WithHistory, which forgets what is old steadily. A negative
+// time is an error of New, and an every of 0 is no schedule.
+func WithCompaction(every, keep time.Duration) Option {
+	return func(c *config) { c.server.Compaction = apiserver.Compaction{Every: every, Keep: keep} }
+}
+
 // A User is who a client is taken for.
 type User struct {
 	Name   string

@@ -47,6 +47,10 @@ func TestRun(t *testing.T) {
 		{"seed", "serve --seed -1", 2, "", "-seed"},
 		{"clock", "serve --clock noon", 2, "", "-clock"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},
+		{"schedule of compaction", "serve --compact-every -1m", 2, "", "must not be negative"},
+		{"lag", "serve --lag slow", 2, "", `"slow" is neither a time`},
+		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a time`},
+		{"lag of an unknown resource", "serve --lag widgets=3s", 1, "", "not found: resource widgets"},
 
 		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
 		{"token file short", "serve --token-auth-file testdata/short.csv", 1, "", "testdata/short.csv: line 2: 2 columns"},

@@ -142,6 +142,52 @@ func TestServeControl(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, code)
 }
 
+// A server lags from the start. The newest write of the resource is held back.
+func TestServeLag(t *testing.T) {
+	tests := []struct {
+		name  string
+		flags []string
+		names int // of three ConfigMaps, which are seen
+	}{
+		{"by time", []string{"--lag", "configmaps=1m"}, 0},
+		{"by revisions", []string{"--lag", "cm=1"}, 2},
+		{"frozen", []string{"--lag", "configmaps=frozen"}, 0},
+		{"all", []string{"--lag", "1"}, 2},
+		{"all, but for one", []string{"--lag", "frozen", "--lag", "configmaps=2"}, 1},
+		{"another", []string{"--lag", "pods=frozen"}, 3},
+		{"none", nil, 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, tt.flags...)
+			code, _ := s.do(t, "POST", "/api/v1/namespaces", "", `{"metadata":{"name":"n"}}`)
+			require.Equal(t, http.StatusCreated, code)
+			for _, name := range []string{"a", "b", "c"} {
+				code, _ := s.do(t, "POST", "/api/v1/namespaces/n/configmaps", "", `{"metadata":{"name":"`+name+`"}}`)
+				require.Equal(t, http.StatusCreated, code)
+			}
+			code, list := s.do(t, "GET", "/api/v1/namespaces/n/configmaps?resourceVersion=0", "", "")
+			require.Equal(t, http.StatusOK, code)
+			assert.Len(t, list["items"], tt.names)
+		})
+	}
+}
+
+func TestServeCompaction(t *testing.T) {
+	s := start(t, "--clock", "2030-01-02T03:04:05Z", "--compact-every", "1m", "--compact-keep", "10s")
+	code, old := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"a"}}`)
+	require.Equal(t, http.StatusCreated, code)
+	code, _ = s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"b"}}`)
+	require.Equal(t, http.StatusCreated, code)
+	then := "/api/v1/configmaps?resourceVersionMatch=Exact&resourceVersion=" + old["metadata"].(map[string]any)["resourceVersion"].(string)
+	code, _ = s.do(t, "GET", then, "", "")
+	assert.Equal(t, http.StatusOK, code)
+	code, _ = s.do(t, "POST", "/debug/fakeapi/clock", "", `{"advance": "1m"}`)
+	require.Equal(t, http.StatusOK, code)
+	code, _ = s.do(t, "GET", then, "", "")
+	assert.Equal(t, http.StatusGone, code)
+}
+
 // The kubeconfig has the address, and the certificate directory what a client
 // has to trust.
 func TestServeTLS(t *testing.T) {

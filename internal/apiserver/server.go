@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -54,6 +55,9 @@ type Config struct {
 	// kube-apiserver's default interval of compaction.
 	KeepHistory time.Duration
 
+	// Compaction is when history is compacted beside that.
+	Compaction Compaction
+
 	// Services are the addresses at which services' webhooks are reached, by
 	// "namespace/name". The map must not change any more.
 	Services map[string]string
@@ -86,6 +90,8 @@ type Server struct {
 	initial  *storage.Store // the state before the first request, for Reset
 
 	snapshots sync.Map // of names to *storage.Store
+
+	compaction *clock.Ticker // nil if there is none
 
 	// ctx ends with the server; watches and waiting reads end with it.
 	ctx    context.Context
@@ -168,14 +174,17 @@ func openapiOf(p *profile.Profile) []*openapi.Document {
 var _ http.Handler = (*Server)(nil)
 
 // New returns a server that holds what a fresh cluster does. It fails if the
-// profile cannot be opened, and for an unknown feature gate or wrong
-// ranges of service addresses.
+// profile cannot be opened, and for an unknown feature gate, wrong ranges of
+// service addresses or a wrong schedule of compaction.
 func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
 		return nil, err
 	}
 	if err := CheckServiceRanges(c.ServiceRanges); err != nil {
 		return nil, err
+	}
+	if c.Compaction.Every < 0 || c.Compaction.Keep < 0 {
+		return nil, errors.New("history is not compacted at negative times")
 	}
 	if c.Profile == nil {
 		p, err := profile.Open("")
@@ -215,6 +224,9 @@ func newServer(c Config, store *storage.Store) *Server {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.served.Store(s.bare())
+	if every := c.Compaction.Every; every > 0 {
+		s.compaction = c.Clock.Every(every, s.compactOld)
+	}
 	return s
 }
 
@@ -237,6 +249,9 @@ func (s *Server) Fork() *Server {
 func (s *Server) Close() {
 	s.cancel()
 	s.store.Close()
+	if s.compaction != nil {
+		s.compaction.Stop()
+	}
 }
 
 // Clock is the server's time.

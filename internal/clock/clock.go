@@ -160,3 +160,40 @@ func (t *Timer) take() bool {
 
 // Never returns a Timer that does not fire. It need not be stopped.
 func Never() *Timer { return &Timer{clock: New()} }
+
+// A Ticker calls a function again and again.
+type Ticker struct {
+	mu    sync.Mutex // guards timer
+	timer *Timer     // of the next call; nil once stopped
+}
+
+// Every calls f each time that d has passed since it was called last, as
+// AfterFunc does: once where the clock was moved ahead by more than d. It panics
+// if d is not positive. Stop releases the Ticker.
+func (c *Clock) Every(d time.Duration, f func()) *Ticker {
+	if d <= 0 {
+		panic("clock: Every no time at all")
+	}
+	t := &Ticker{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timer = c.AfterFunc(d, func() {
+		f()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.timer != nil {
+			t.timer.start(d)
+		}
+	})
+	return t
+}
+
+// Stop ends the calls, after one that is under way.
+func (t *Ticker) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+		t.timer = nil
+	}
+}

@@ -116,6 +116,45 @@ func TestAfterFunc(t *testing.T) {
 	})
 }
 
+func TestEvery(t *testing.T) {
+	c := clock.NewManual(start)
+	calls := 0
+	var ticker *clock.Ticker
+	ticker = c.Every(time.Minute, func() {
+		if calls++; calls == 4 {
+			ticker.Stop()
+		}
+	})
+	for _, row := range []struct {
+		advance time.Duration
+		calls   int
+	}{
+		{59 * time.Second, 0},
+		{time.Second, 1},
+		{time.Minute, 2},
+		{10 * time.Minute, 3},
+		{59 * time.Second, 3},
+		{time.Second, 4},
+		{time.Hour, 4},
+	} {
+		c.Advance(row.advance)
+		assert.Equal(t, row.calls, calls)
+	}
+	ticker.Stop()
+	assert.Panics(t, func() { c.Every(0, func() {}) })
+
+	synctest.Test(t, func(t *testing.T) {
+		calls := make(chan struct{})
+		ticker := clock.New().Every(time.Minute, func() { calls <- struct{}{} })
+		defer ticker.Stop()
+		began := time.Now()
+		for range 3 {
+			<-calls
+		}
+		assert.Equal(t, 3*time.Minute, time.Since(began))
+	})
+}
+
 func TestNever(t *testing.T) {
 	n := clock.Never()
 	assert.False(t, fired(n))

@@ -197,17 +197,13 @@ func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bo
 		return nil, &VersionError{Value: q.Version, Err: err}
 	}
 	legacyExact := q.Match == MatchUnset && q.Limit > 0 && rev > 0 && !exact
-	switch {
-	case q.Match == MatchExact || legacyExact:
-		if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
-			return nil, err
-		}
-		return s.at(t, rev)
-	case q.Version == "":
-		return s.newest(), nil
-	default:
-		return s.notOlderThan(ctx, t, rev)
+	if q.Match != MatchExact && !legacyExact {
+		return s.atLeast(ctx, t, q.Version)
 	}
+	if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
+		return nil, err
+	}
+	return s.at(t, rev)
 }
 
 // at is the view of t at a version, 0 being the newest.

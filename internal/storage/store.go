@@ -86,17 +86,28 @@ func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 //
 // Errors: *VersionError, *TooLargeError, and the context's.
 func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, mvcc.Revision, error) {
-	view := s.newest()
-	if version != "" {
-		rev, err := ParseVersion(version)
-		if err != nil {
-			return nil, 0, &VersionError{Value: version, Err: err}
-		}
-		if view, err = s.notOlderThan(ctx, t, rev); err != nil {
-			return nil, 0, err
-		}
+	view, err := s.atLeast(ctx, t, version)
+	if err != nil {
+		return nil, 0, err
 	}
 	return find(view, t.Key(namespace, name)), view.Revision(), nil
+}
+
+// atLeast is what a read of t sees that is to be no older than version: without
+// one the present.
+func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (*mvcc.View[*Object], error) {
+	if version == "" {
+		return s.newest(), nil
+	}
+	rev, err := ParseVersion(version)
+	if err != nil {
+		return nil, &VersionError{Value: version, Err: err}
+	}
+	view := s.cached(t)
+	if rev <= uint64(view.Revision()) {
+		return view, nil
+	}
+	return s.await(ctx, t, s.replica(t), rev)
 }
 
 // find is what is at a key in a view, nil if there is nothing.
@@ -133,17 +144,8 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 	}
 }
 
-// notOlderThan is what the watch cache of t shows once that has come to rev. An
-// uncached resource fails at once, a cached one after freshnessWait.
-func (s *Store) notOlderThan(ctx context.Context, t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
-	view := s.cached(t)
-	if rev <= uint64(view.Revision()) {
-		return view, nil
-	}
-	return s.await(ctx, t, s.replica(t), rev)
-}
-
-// await is what a replica shows once it has come to rev.
+// await is what a replica shows once it has come to rev. An uncached resource
+// fails at once, a cached one after freshnessWait.
 func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Object], rev uint64) (*mvcc.View[*Object], error) {
 	timeout := s.clock.After(freshnessWait)
 	defer timeout.Stop()
