@@ -1,0 +1,256 @@
+// Package kubeconfig reads kubeconfig files: how a cluster is reached, and as
+// whom.
+//
+// See https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/.
+package kubeconfig
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// A Cluster is a server and a way to it.
+type Cluster struct {
+	// URL is the base URL, without a slash at the end.
+	URL string
+	// Transport reaches the server and says who asks. It leaves compressed
+	// answers as they are.
+	Transport http.RoundTripper
+}
+
+// Load reads a file and follows one of its contexts, "" being the current one.
+// It knows users with certificates, tokens, passwords and exec plugins; a plugin
+// is run once, with ctx.
+func Load(ctx context.Context, path, name string) (*Cluster, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := load(ctx, text, filepath.Dir(path), name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// config is what of a file counts here. What it refers to by a path is relative
+// to the file.
+type config struct {
+	CurrentContext string `json:"current-context"`
+	Contexts       []struct {
+		Name    string
+		Context struct{ Cluster, User string }
+	}
+	Clusters []struct {
+		Name    string
+		Cluster cluster
+	}
+	Users []struct {
+		Name string
+		User user
+	}
+}
+
+type cluster struct {
+	Server        string
+	TLSServerName string `json:"tls-server-name"`
+	Insecure      bool   `json:"insecure-skip-tls-verify"`
+	CA            string `json:"certificate-authority"`
+	CAData        []byte `json:"certificate-authority-data"`
+	Proxy         string `json:"proxy-url"`
+}
+
+type user struct {
+	Certificate     string `json:"client-certificate"`
+	CertificateData []byte `json:"client-certificate-data"`
+	Key             string `json:"client-key"`
+	KeyData         []byte `json:"client-key-data"`
+	Token           string
+	TokenFile       string
+	Username        string
+	Password        string
+	Exec            *plugin
+	AuthProvider    *struct{ Name string } `json:"auth-provider"`
+}
+
+func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) {
+	var f config
+	if err := yaml.Unmarshal(text, &f); err != nil {
+		return nil, err
+	}
+	c, u, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	server, err := url.Parse(c.Server)
+	if err != nil || server.Host == "" {
+		return nil, fmt.Errorf("server: %q is no URL", c.Server)
+	}
+	if u.Exec != nil {
+		if err := u.Exec.run(ctx, dir, u); err != nil {
+			return nil, fmt.Errorf("exec %s: %w", u.Exec.Command, err)
+		}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true
+	if transport.TLSClientConfig, err = tlsConfig(c, u, dir); err != nil {
+		return nil, err
+	}
+	if c.Proxy != "" {
+		proxy, err := url.Parse(c.Proxy)
+		if err != nil {
+			return nil, fmt.Errorf("proxy-url: %w", err)
+		}
+		transport.Proxy = http.ProxyURL(proxy)
+	}
+	authorize, err := u.authorization(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{URL: strings.TrimSuffix(c.Server, "/"), Transport: &authorized{transport, authorize}}, nil
+}
+
+// find follows a context.
+func (f *config) find(name string) (*cluster, *user, error) {
+	if name == "" {
+		name = f.CurrentContext
+	}
+	for i := range f.Contexts {
+		at := &f.Contexts[i]
+		if at.Name != name {
+			continue
+		}
+		c, u := f.cluster(at.Context.Cluster), f.user(at.Context.User)
+		switch {
+		case c == nil:
+			return nil, nil, fmt.Errorf("context %q: there is no cluster %q", name, at.Context.Cluster)
+		case u == nil:
+			return nil, nil, fmt.Errorf("context %q: there is no user %q", name, at.Context.User)
+		}
+		return c, u, nil
+	}
+	if name == "" {
+		return nil, nil, errors.New("it has no current context")
+	}
+	return nil, nil, fmt.Errorf("there is no context %q", name)
+}
+
+func (f *config) cluster(name string) *cluster {
+	for i := range f.Clusters {
+		if f.Clusters[i].Name == name {
+			return &f.Clusters[i].Cluster
+		}
+	}
+	return nil
+}
+
+// user finds a user; no name is nobody in particular.
+func (f *config) user(name string) *user {
+	if name == "" {
+		return &user{}
+	}
+	for i := range f.Users {
+		if f.Users[i].Name == name {
+			return &f.Users[i].User
+		}
+	}
+	return nil
+}
+
+func tlsConfig(c *cluster, u *user, dir string) (*tls.Config, error) {
+	out := &tls.Config{ServerName: c.TLSServerName, InsecureSkipVerify: c.Insecure}
+	ca, err := content(dir, c.CA, c.CAData)
+	if err != nil {
+		return nil, err
+	}
+	if len(ca) > 0 {
+		out.RootCAs = x509.NewCertPool()
+		if !out.RootCAs.AppendCertsFromPEM(ca) {
+			return nil, errors.New("certificate-authority: no certificate is in it")
+		}
+	}
+	cert, err := content(dir, u.Certificate, u.CertificateData)
+	if err != nil {
+		return nil, err
+	}
+	key, err := content(dir, u.Key, u.KeyData)
+	if err != nil {
+		return nil, err
+	}
+	if len(cert)+len(key) > 0 {
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("client-certificate: %w", err)
+		}
+		out.Certificates = []tls.Certificate{pair}
+	}
+	return out, nil
+}
+
+// content is inline data, or that of a file.
+func content(dir, path string, data []byte) ([]byte, error) {
+	if len(data) > 0 || path == "" {
+		return data, nil
+	}
+	return os.ReadFile(within(dir, path))
+}
+
+// within is a path as a file of dir says it.
+func within(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// authorization returns what adds the user's credentials to a request.
+func (u *user) authorization(dir string) (func(*http.Request) error, error) {
+	switch {
+	case u.AuthProvider != nil:
+		return nil, fmt.Errorf("auth-provider %s: these are no more since Kubernetes 1.26; use an exec plugin", u.AuthProvider.Name)
+	case u.TokenFile != "":
+		// It is read for each request: what writes it renews it.
+		return func(r *http.Request) error {
+			token, err := os.ReadFile(within(dir, u.TokenFile))
+			if err == nil {
+				r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+			}
+			return err
+		}, nil
+	case u.Token != "":
+		return func(r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+u.Token)
+			return nil
+		}, nil
+	case u.Username != "":
+		return func(r *http.Request) error {
+			r.SetBasicAuth(u.Username, u.Password)
+			return nil
+		}, nil
+	}
+	return func(*http.Request) error { return nil }, nil
+}
+
+// authorized adds credentials to requests.
+type authorized struct {
+	next http.RoundTripper
+	add  func(*http.Request) error
+}
+
+func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if err := a.add(r); err != nil {
+		return nil, err
+	}
+	return a.next.RoundTrip(r)
+}

@@ -1,0 +1,58 @@
+package kubeconfig
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// A plugin is a program that tells credentials.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins.
+type plugin struct {
+	APIVersion string
+	Command    string
+	Args       []string
+	Env        []struct{ Name, Value string }
+}
+
+// run gives u what the plugin tells.
+func (p *plugin) run(ctx context.Context, dir string, u *user) error {
+	command := p.Command
+	if strings.ContainsRune(command, os.PathSeparator) {
+		command = within(dir, command)
+	}
+	request, err := json.Marshal(map[string]any{
+		"apiVersion": p.APIVersion, "kind": "ExecCredential", "spec": map[string]any{"interactive": false},
+	})
+	if err != nil {
+		return err
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, command, p.Args...)
+	cmd.Env = append(os.Environ(), "KUBERNETES_EXEC_INFO="+string(request))
+	for _, e := range p.Env {
+		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
+	}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	var answer struct {
+		Status *struct{ Token, ClientCertificateData, ClientKeyData string }
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
+		return err
+	}
+	if answer.Status == nil {
+		return errors.New("its ExecCredential has no status")
+	}
+	u.Token = answer.Status.Token
+	u.CertificateData, u.KeyData = []byte(answer.Status.ClientCertificateData), []byte(answer.Status.ClientKeyData)
+	return nil
+}
