@@ -1,0 +1,59 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestScrub(t *testing.T) {
+	more := []Secret{
+		{"configmaps", "data.password"},
+		{"widgets.example.com", "spec.keys.*.value"},
+		{"*", "metadata.annotations.secret"},
+	}
+	for _, row := range []struct{ name, resource, doc, want string }{
+		{"secret", "secrets", `{"data":{"a":"cGFzcw==","b":"eA=="},"stringData":{"c":"not base64"}}`,
+			`{"data":{"a":"c2NydWJiZWQtMQ==","b":"c2NydWJiZWQtMg=="},"stringData":{"c":"scrubbed-3"}}`},
+		{"the same twice", "secrets", `{"stringData":{"a":"x!","b":"x!"}}`, `{"stringData":{"a":"scrubbed-1","b":"scrubbed-1"}}`},
+		{"empty", "secrets", `{"data":{"a":""}}`, `{"data":{"a":""}}`},
+		{"list", "secrets", `{"items":[{"data":{"a":"x!"}}]}`, `{"items":[{"data":{"a":"scrubbed-1"}}]}`},
+		{"table", "secrets", `{"rows":[{"object":{"data":{"a":"x!"}}}]}`, `{"rows":[{"object":{"data":{"a":"scrubbed-1"}}}]}`},
+		{"event", "secrets", `{"type":"ADDED","object":{"data":{"a":"x!"}}}`, `{"type":"ADDED","object":{"data":{"a":"scrubbed-1"}}}`},
+		{"what kubectl applied", "secrets", `{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}","b":"c"}}}`,
+			`{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"scrubbed-1","b":"c"}}}`},
+		{"another resource", "configmaps", `{"data":{"a":"x!","password":"y!"}}`, `{"data":{"a":"x!","password":"scrubbed-1"}}`},
+		{"in a list", "widgets.example.com", `{"spec":{"keys":[{"value":"x!","name":"n"},{"value":["y!",1]}]}}`,
+			`{"spec":{"keys":[{"value":"scrubbed-1","name":"n"},{"value":["scrubbed-2",1]}]}}`},
+		{"any resource", "pods", `{"metadata":{"annotations":{"secret":"x!"}}}`, `{"metadata":{"annotations":{"secret":"scrubbed-1"}}}`},
+		{"null", "secrets", `{"data":null}`, `{"data":null}`},
+		{"no object", "secrets", `"data"`, `"data"`},
+		{"JSON patch at", "secrets", `[{"op":"add","path":"/stringData/a~1b","value":"x!"},{"op":"remove","path":"/data/a"}]`,
+			`[{"op":"add","path":"/stringData/a~1b","value":"scrubbed-1"},{"op":"remove","path":"/data/a"}]`},
+		{"JSON patch above", "secrets", `[{"op":"add","path":"/stringData","value":{"a":"x!"}}]`, `[{"op":"add","path":"/stringData","value":{"a":"scrubbed-1"}}]`},
+		{"JSON patch of all", "secrets", `[{"op":"replace","path":"","value":{"stringData":{"a":"x!"}}}]`, `[{"op":"replace","path":"","value":{"stringData":{"a":"scrubbed-1"}}}]`},
+		{"JSON patch elsewhere", "secrets", `[{"op":"add","path":"/metadata/labels/a","value":"x!"}]`, `[{"op":"add","path":"/metadata/labels/a","value":"x!"}]`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var doc any
+			require.NoError(t, json.Unmarshal([]byte(row.doc), &doc))
+			s := newScrubber(more)
+			s.scrub(row.resource, doc)
+			got, err := json.Marshal(doc)
+			require.NoError(t, err)
+			assert.JSONEq(t, row.want, string(got))
+		})
+	}
+}
+
+func TestParseSecret(t *testing.T) {
+	s, err := ParseSecret("configmaps:data.password")
+	require.NoError(t, err)
+	assert.Equal(t, Secret{"configmaps", "data.password"}, s)
+	for _, wrong := range []string{"", "configmaps", ":data", "configmaps:"} {
+		_, err := ParseSecret(wrong)
+		assert.Error(t, err, wrong)
+	}
+}
