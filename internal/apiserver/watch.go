@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -293,14 +292,6 @@ func (st *watchStream) fail(err error) error {
 	s := st.asStatus(err)
 	st.request.w.failure = s
 	st.ended = s.Message
-	if st.out.Format != codec.JSON {
-		if err := st.encoded("ERROR", s.JSON(), metaType("Status")); err != nil {
-			return err
-		}
-		return st.flush()
-	}
-	st.w.WriteString(`{"type":"ERROR","object":`)
-	st.w.Write(bytes.TrimSuffix(s.JSON(), []byte("\n")))
-	st.w.WriteString("}\n")
+	st.w.Write(st.out.Format.AppendError(nil, s.JSON()))
 	return st.flush()
 }

@@ -1,0 +1,111 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"mime"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// ErrorEvent is the type of the event that ends a watch with a failure.
+const ErrorEvent = "ERROR"
+
+// AppendError appends the event that ends a watch with a failure to dst: its
+// object is a Status, given as JSON.
+func (f Format) AppendError(dst, status []byte) []byte {
+	return f.AppendEvent(dst, ErrorEvent, f.Append(nil, status, statusType()))
+}
+
+var statusType = sync.OnceValue(func() *wire.Type {
+	t, _ := wire.ForKind("meta.k8s.io", "v1", "Status")
+	return t
+})
+
+// StreamFormat finds the format of a watch by the Content-Type of its answer; ok
+// is false for what is no watch.
+func StreamFormat(contentType string) (f Format, ok bool) {
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return 0, false
+	}
+	switch mediaType {
+	case JSON.MediaType():
+		return JSON, true // not every server says of JSON that it is a stream
+	case Protobuf.MediaType():
+		return Protobuf, params["stream"] == "watch"
+	case CBOR.StreamMediaType():
+		return CBOR, true
+	}
+	return 0, false
+}
+
+// NextEvent is the length of the first event of b, which is a part of a watch
+// that begins where an event does; 0 if b ends before that event.
+func (f Format) NextEvent(b []byte) int {
+	switch f {
+	case Protobuf:
+		if len(b) < 4 {
+			return 0
+		}
+		if size := uint64(binary.BigEndian.Uint32(b)) + 4; size <= uint64(len(b)) {
+			return int(size)
+		}
+		return 0
+	case CBOR:
+		var event cbor.RawMessage
+		rest, err := cborMode().UnmarshalFirst(b, &event)
+		if err != nil {
+			return 0
+		}
+		return len(b) - len(rest)
+	}
+	return bytes.IndexByte(b, '\n') + 1
+}
+
+// WholeEvents is the length of the events of b that b does not end before. b is
+// as in [Format.NextEvent].
+func (f Format) WholeEvents(b []byte) int {
+	if f == JSON {
+		return bytes.LastIndexByte(b, '\n') + 1
+	}
+	whole := 0
+	for {
+		n := f.NextEvent(b[whole:])
+		if n == 0 {
+			return whole
+		}
+		whole += n
+	}
+}
+
+// EventType is the type of an event: ADDED, BOOKMARK, ...; "" if that cannot be
+// told.
+func (f Format) EventType(event []byte) string {
+	switch f {
+	case Protobuf:
+		// The length of the message, then the first field: its number and kind,
+		// its length, and the type.
+		if len(event) < 6 || event[4] != 1<<3|2 || len(event) < 6+int(event[5]) {
+			return ""
+		}
+		return string(event[6 : 6+int(event[5])])
+	case CBOR:
+		var head struct {
+			Type string `json:"type"`
+		}
+		if err := cborMode().Unmarshal(event, &head); err != nil {
+			return ""
+		}
+		return head.Type
+	}
+	rest, ok := bytes.CutPrefix(event, []byte(`{"type":"`))
+	if !ok {
+		return ""
+	}
+	typ, _, _ := bytes.Cut(rest, []byte{'"'})
+	return string(typ)
+}
