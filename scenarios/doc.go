@@ -121,7 +121,7 @@
 //	webhook_ca  its certificate, as a caBundle
 //
 // and where one of these values is found in an answer, the name stands there
-// before it is compared.
+// before it is compared. In a want, the names that capture bound are replaced.
 //
 // # Answers
 //

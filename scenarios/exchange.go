@@ -120,7 +120,7 @@ func (p *play) send(st *Step) (*Answer, error) {
 	p.noteAnswer(req, resp, body)
 	for name, path := range st.Capture {
 		if h, ok := strings.CutPrefix(path, "header."); ok {
-			p.names[name] = resp.Header.Get(h)
+			p.bind(name, resp.Header.Get(h))
 		}
 	}
 	got := answerOf(resp)
@@ -280,12 +280,16 @@ func (p *play) capture(st *Step, body any, prefix string) {
 		if !ok || strings.HasPrefix(path, "header.") {
 			continue
 		}
-		p.names[name] = ""
 		if v, ok := lookup(body, path); ok {
-			p.names[name] = fmt.Sprint(v)
+			p.bind(name, fmt.Sprint(v))
+		} else {
+			p.bind(name, "")
 		}
 	}
 }
+
+// bind gives a name that is captured its value.
+func (p *play) bind(name, value string) { p.names[name], p.matcher.captured[name] = value, value }
 
 func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Request, error) {
 	method, path, _ := strings.Cut(line, " ")

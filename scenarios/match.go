@@ -34,18 +34,20 @@ type matcher struct {
 	bound map[string]string // placeholder with a number to value
 	taken map[string]string // class and value to placeholder
 
+	captured names // those that capture has bound
+
 	// partial is whether members that are not wanted do not count.
 	partial bool
 }
 
 func newMatcher() *matcher {
-	return &matcher{bound: map[string]string{}, taken: map[string]string{}}
+	return &matcher{bound: map[string]string{}, taken: map[string]string{}, captured: names{}}
 }
 
 // try returns a matcher that knows what m knows and binds values of its own,
 // which m has after adopt.
 func (m *matcher) try() *matcher {
-	return &matcher{bound: maps.Clone(m.bound), taken: maps.Clone(m.taken), partial: m.partial}
+	return &matcher{bound: maps.Clone(m.bound), taken: maps.Clone(m.taken), captured: m.captured, partial: m.partial}
 }
 
 // adopt takes over what a try has bound.
@@ -175,6 +177,9 @@ func (m *matcher) scalar(path, want string, got any, d *differences) {
 			d.add(path, "want %q, got %s", want, short(got))
 		}
 		return
+	}
+	if len(m.captured) > 0 {
+		want = m.captured.expand(want)
 	}
 	if boundPattern.MatchString(want) {
 		m.bind(path, want, text, d)

@@ -1,0 +1,234 @@
+package scenarios_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the recordings in testdata anew")
+
+// A recorded client is one before a Recorder.
+type recordedClient struct {
+	t   *testing.T
+	url string
+	*http.Client
+}
+
+func record(t *testing.T, next http.Handler, secrets ...scenarios.Secret) (*scenarios.Recorder, *recordedClient) {
+	t.Helper()
+	r := scenarios.Record(next, secrets...)
+	h, err := httptest.Start(r, httptest.Options{InMemory: true})
+	require.NoError(t, err)
+	t.Cleanup(h.Close)
+	return r, &recordedClient{t, h.URL, &http.Client{Transport: h.InMemory()}}
+}
+
+// do sends a request: its first line, headers, an empty line and a body.
+func (c *recordedClient) do(text string) *http.Response {
+	c.t.Helper()
+	head, body, _ := strings.Cut(text, "\n\n")
+	lines := strings.Split(head, "\n")
+	method, path, _ := strings.Cut(lines[0], " ")
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
+	require.NoError(c.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	for _, line := range lines[1:] {
+		key, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(key, value)
+	}
+	resp, err := c.Do(req)
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// ask sends a request and reads the answer.
+func (c *recordedClient) ask(text string) map[string]any {
+	c.t.Helper()
+	resp := c.do(text)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	var out map[string]any
+	_ = json.Unmarshal(body, &out)
+	return out
+}
+
+// session is what a client does, in the course of which a server makes up names,
+// UIDs, versions and continue tokens that the client comes back with.
+func session(c *recordedClient) {
+	watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + version(c.ask("GET /api/v1/namespaces/default/configmaps")))
+	a := c.ask(`POST /api/v1/namespaces/default/configmaps?fieldManager=test
+Authorization: Bearer hunter2
+User-Agent: session/1
+
+{"metadata": {"generateName": "a-"}, "data": {"password": "hunter2", "color": "red"}}`)
+	meta := a["metadata"].(map[string]any)
+	name := meta["name"].(string)
+	events := bufio.NewScanner(watch.Body)
+	events.Scan()
+	time.Sleep(1500 * time.Millisecond)
+	c.ask("PUT /api/v1/namespaces/default/configmaps/" + name + `
+Content-Type: application/yaml
+
+metadata: {name: ` + name + `, uid: ` + meta["uid"].(string) + `, resourceVersion: "` + version(a) + `"}
+data: {color: green}`)
+	c.ask("PUT /api/v1/namespaces/default/configmaps/" + name + `
+
+{"metadata": {"name": "` + name + `", "resourceVersion": "` + version(a) + `"}}`)
+	events.Scan()
+	c.ask("POST /api/v1/namespaces/default/configmaps\n\n" + `{"metadata": {"name": "b", "ownerReferences": [
+		{"apiVersion": "v1", "kind": "ConfigMap", "name": "` + name + `", "uid": "` + meta["uid"].(string) + `"}]}}`)
+	events.Scan()
+	page := c.ask("GET /api/v1/namespaces/default/configmaps?limit=1")
+	token := page["metadata"].(map[string]any)["continue"].(string)
+	c.ask("GET /api/v1/namespaces/default/configmaps?limit=1&continue=" + token)
+	c.ask("GET /api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3D" + name + "&resourceVersion=" + version(a) + "&resourceVersionMatch=Exact")
+	watch.Body.Close()
+	c.ask("DELETE /api/v1/namespaces/default/configmaps/" + name)
+	c.ask("GET /api/v1/namespaces/default/configmaps/" + name + "\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+}
+
+func version(o map[string]any) string {
+	return o["metadata"].(map[string]any)["resourceVersion"].(string)
+}
+
+// A recorded session plays against another server as it went against the first.
+func TestRecordPlays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		put(t, srv, configMap("default", "x", "1"), configMap("default", "y", "1"))
+		r, c := record(t, srv, scenarios.Secret{Resource: "configmaps", Path: "data.password"})
+		session(c)
+		synctest.Wait()
+		text, err := scenarios.Format(r.Scenario())
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "hunter2")
+		golden(t, "testdata/session.yaml", text)
+
+		other := fakeapi.Start(t, fakeapi.WithInMemory())
+		for n := range 5 {
+			put(t, other, configMap("kube-system", "elsewhere", strconv.Itoa(n))) // so that versions are others
+		}
+		put(t, other, configMap("default", "x", "1"), configMap("default", "y", "1"))
+		scenarios.Play(t, other, "testdata/session.yaml")
+	})
+}
+
+// golden compares text with a file, or writes it with -rewrite.
+func golden(t *testing.T, name string, text []byte) {
+	t.Helper()
+	if *rewrite {
+		require.NoError(t, os.WriteFile(name, text, 0o644))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(text))
+}
+
+// steps are a recording's steps, those before from left out.
+func steps(r *scenarios.Recorder, from int) []scenarios.Step { return r.Scenario().Steps[from:] }
+
+// What is sent in any form is recorded as JSON, without its secrets.
+func TestRecordBodies(t *testing.T) {
+	for _, row := range []struct{ name, contentType, body, wantType, want string }{
+		{"JSON", "application/json", `{"stringData":{"a":"x!"}}`, "", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"YAML", "application/yaml", `stringData: {a: x!}`, "application/yaml", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"apply", "application/apply-patch+yaml", `stringData: {a: x!}`, "application/apply-patch+yaml", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"merge patch", "application/merge-patch+json", `{"stringData":{"a":"x!"}}`, "application/merge-patch+json", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"JSON patch", "application/json-patch+json", `[{"op":"add","path":"/stringData/a","value":"x!"}]`, "application/json-patch+json", `[{"op":"add","path":"/stringData/a","value":"scrubbed-1"}]`},
+		{"CBOR", "application/cbor", "\xa1\x6astringData\xa1\x61a\x62x!", "", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"apply in CBOR", "application/apply-patch+cbor", "\xa1\x6astringData\xa1\x61a\x62x!", "application/apply-patch+yaml", `{"stringData":{"a":"scrubbed-1"}}`},
+		{"protobuf", "application/vnd.kubernetes.protobuf", "k8s\x00\x0a\x0c\x0a\x02v1\x12\x06Secret\x12\x09\x12\x07\x0a\x01a\x12\x02x!", "", `{"kind":"Secret","apiVersion":"v1","metadata":{},"data":{"a":"c2NydWJiZWQtMQ=="}}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r, c := record(t, http.NotFoundHandler())
+			c.ask("POST /api/v1/namespaces/default/secrets\nContent-Type: " + row.contentType + "\n\n" + row.body)
+			st := steps(r, 0)[0]
+			got, err := json.Marshal(st.Body)
+			require.NoError(t, err)
+			assert.JSONEq(t, row.want, string(got))
+			assert.Equal(t, row.wantType, st.Type)
+		})
+	}
+}
+
+func TestRecordWhatIsNoDocument(t *testing.T) {
+	r, c := record(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/nothing" {
+			return
+		}
+		if r.URL.Path == "/broken" {
+			w.Write([]byte("half"))
+			panic(http.ErrAbortHandler)
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/plain")
+		w.Write(append([]byte(r.Header.Get("Accept-Encoding")), body...))
+	}))
+	c.ask("POST /echo\nContent-Type: text/plain\nAccept-Encoding: gzip\n\nhello")
+	c.ask("POST /echo\nContent-Type: text/plain\n\n\xff")
+	c.ask("GET /nothing")
+	_, err := c.Get(c.url + "/broken")
+	require.Error(t, err)
+	got := steps(r, 0)
+	require.Len(t, got, 3, "an answer that broke off is not recorded")
+	assert.Equal(t, "hello", got[0].Raw)
+	assert.Equal(t, "hello", got[0].Want.Body, "the answer is asked for as it is")
+	assert.Equal(t, "/w==", got[1].Base64)
+	assert.Equal(t, http.StatusOK, got[2].Want.Status)
+	assert.Nil(t, got[2].Want.Body)
+}
+
+// Events are recorded in all formats, and who ends a watch.
+func TestRecordWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"CBORServingAndStorage": true}))
+		r, c := record(t, srv)
+		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
+			watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=90&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da\nAccept: " + accept)
+			put(t, srv, configMap("default", "a", "1"))
+			require.NoError(t, srv.Delete("configmaps", "default", "a"))
+			if accept == "application/json" {
+				synctest.Wait()
+				watch.Body.Close()
+				continue
+			}
+			_, err := io.Copy(io.Discard, watch.Body)
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		var told []string
+		for _, st := range steps(r, 0) {
+			line := st.String()
+			for _, e := range st.Want.Events {
+				line += " " + e.(map[string]any)["type"].(string)
+			}
+			if st.Ends {
+				line += " end at " + st.At.String()
+			}
+			told = append(told, line)
+		}
+		const path = "/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=90&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da"
+		assert.Equal(t, []string{
+			"watch " + path, "events of w1 BOOKMARK ADDED DELETED",
+			"watch " + path, "events of w2 BOOKMARK ADDED DELETED end at 1m30s",
+			"watch " + path, "events of w3 BOOKMARK ADDED DELETED end at 3m0s",
+		}, told)
+	})
+}
