@@ -89,8 +89,8 @@
 // still until it is moved, pauses and offsets move it, and nobody waits;
 // otherwise they wait. A server without a control endpoint has the wall clock.
 //
-// In a recording, the offset of a step is when its request was answered, or when
-// its events came.
+// In a recording, the offset of a step is when its request came, or the last of
+// its events.
 //
 // # History
 //

@@ -22,7 +22,7 @@ type Recorder struct {
 	begun   time.Time
 
 	mu      sync.Mutex // guards the fields below
-	passed  []passed
+	passed  []*passed
 	watches int
 }
 
@@ -32,14 +32,14 @@ func Record(next http.Handler, secrets ...Secret) *Recorder {
 	return &Recorder{next: next, secrets: secrets, begun: time.Now()}
 }
 
-// passed is what went by at a moment: an exchange once it was over, the opening
-// of a watch, an event of it, or its end.
+// passed is what went by, at the moment when it began: a request with its answer,
+// or on a watch that one has opened, an event or the end.
 type passed struct {
 	at      time.Duration
 	request *recordedRequest
-	answer  *http.Response // without its body; nil for what follows on a watch
-	body    []byte
-	watch   int // its number; 0 where this is of none
+	answer  *http.Response // without its body; nil until it is over, and for what comes on a watch
+	body    []byte         // of the answer, or of the event
+	watch   int            // its number, from 1; 0 where this is of none
 	event   bool
 	ended   bool
 }
@@ -51,7 +51,7 @@ type recordedRequest struct {
 	body []byte
 }
 
-func (r *Recorder) add(p passed) {
+func (r *Recorder) add(p *passed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.at = time.Since(r.begun)
@@ -66,19 +66,19 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	req := &recordedRequest{Route: route.Parse(hr.Method, hr.URL)}
-	out := hr.Clone(hr.Context())
-	out.Header.Del("Accept-Encoding")
+	req.Request = hr.Clone(hr.Context())
+	req.Header.Del("Accept-Encoding")
 	if hr.Body != nil {
 		var err error
 		if req.body, err = io.ReadAll(hr.Body); err != nil {
 			panic(http.ErrAbortHandler) // the client has broken off
 		}
-		out.Body = io.NopCloser(bytes.NewReader(req.body))
+		req.Request.Body = io.NopCloser(bytes.NewReader(req.body))
 	}
-	req.Request = out
-	rec := &recordingWriter{ResponseWriter: w, recorder: r, request: req}
+	rec := &recordingWriter{ResponseWriter: w, recorder: r, passed: &passed{request: req}}
+	r.add(rec.passed)
 	defer rec.end()
-	r.next.ServeHTTP(rec, out)
+	r.next.ServeHTTP(rec, req.Request)
 	rec.done = true
 }
 
@@ -86,11 +86,10 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 type recordingWriter struct {
 	http.ResponseWriter
 	recorder *Recorder
-	request  *recordedRequest
+	passed   *passed
 	answer   *http.Response // nil until the header is written
 	body     []byte         // of a watch: the part of an event that has come
-	watch    int            // its number; 0 if this is none
-	format   codec.Format   // of the watch
+	format   codec.Format   // of a watch
 	done     bool           // the handler has returned
 }
 
@@ -102,54 +101,58 @@ func (w *recordingWriter) WriteHeader(code int) {
 	if code >= http.StatusOK && w.answer == nil {
 		w.answer = &http.Response{StatusCode: code, Header: w.Header().Clone()}
 		format, ok := codec.StreamFormat(w.Header().Get("Content-Type"))
-		if ok && code == http.StatusOK && w.request.Verb == "watch" {
+		if ok && code == http.StatusOK && w.passed.request.Verb == "watch" {
 			w.format = format
-			w.watch = w.recorder.open(w.request, w.answer)
+			w.recorder.open(w.passed, w.answer)
 		}
 	}
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// open adds a watch and returns its number.
-func (r *Recorder) open(req *recordedRequest, answer *http.Response) int {
+// open makes a request a watch.
+func (r *Recorder) open(p *passed, answer *http.Response) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watches++
-	r.passed = append(r.passed, passed{at: time.Since(r.begun), request: req, answer: answer, watch: r.watches})
-	return r.watches
+	p.watch, p.answer = r.watches, answer
 }
 
-// Write keeps what it writes, once it is written.
+// close keeps the answer to a request that is over.
+func (r *Recorder) close(p *passed, answer *http.Response, body []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.answer, p.body = answer, body
+}
+
+// Write keeps what it writes. An event is added before the client has it, and
+// can ask for something because of it.
 func (w *recordingWriter) Write(b []byte) (int, error) {
 	if w.answer == nil {
 		w.WriteHeader(http.StatusOK)
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.body = append(w.body, b[:n]...)
-	if w.watch == 0 {
-		return n, err
-	}
-	for {
+	w.body = append(w.body, b...)
+	for w.passed.watch != 0 {
 		length := w.format.NextEvent(w.body)
 		if length == 0 {
-			return n, err
+			break
 		}
-		w.recorder.add(passed{request: w.request, watch: w.watch, event: true, body: slices.Clone(w.body[:length])})
+		w.recorder.add(&passed{request: w.passed.request, watch: w.passed.watch, event: true, body: slices.Clone(w.body[:length])})
 		w.body = w.body[length:]
 	}
+	return w.ResponseWriter.Write(b)
 }
 
-// end adds the exchange, or that the server has ended the watch. Where the client
+// end keeps the answer, or that the server has ended the watch. Where the client
 // has left, or the connection broke amid an answer, there is neither.
 func (w *recordingWriter) end() {
-	left := w.request.Context().Err() != nil
+	left := w.passed.request.Context().Err() != nil
 	switch {
-	case w.watch != 0 && !left:
-		w.recorder.add(passed{request: w.request, watch: w.watch, ended: true})
-	case w.watch == 0 && w.done:
+	case w.passed.watch != 0 && !left:
+		w.recorder.add(&passed{request: w.passed.request, watch: w.passed.watch, ended: true})
+	case w.passed.watch == 0 && w.done:
 		if w.answer == nil {
 			w.answer = &http.Response{StatusCode: http.StatusOK, Header: w.Header()}
 		}
-		w.recorder.add(passed{request: w.request, answer: w.answer, body: w.body})
+		w.recorder.close(w.passed, w.answer, w.body)
 	}
 }

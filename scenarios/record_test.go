@@ -88,10 +88,10 @@ Content-Type: application/yaml
 
 metadata: {name: ` + name + `, uid: ` + meta["uid"].(string) + `, resourceVersion: "` + version(a) + `"}
 data: {color: green}`)
+	events.Scan()
 	c.ask("PUT /api/v1/namespaces/default/configmaps/" + name + `
 
 {"metadata": {"name": "` + name + `", "resourceVersion": "` + version(a) + `"}}`)
-	events.Scan()
 	c.ask("POST /api/v1/namespaces/default/configmaps\n\n" + `{"metadata": {"name": "b", "ownerReferences": [
 		{"apiVersion": "v1", "kind": "ConfigMap", "name": "` + name + `", "uid": "` + meta["uid"].(string) + `"}]}}`)
 	events.Scan()

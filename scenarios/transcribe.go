@@ -16,9 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Scenario is what has passed so far: requests in the order in which they were
-// answered, and the events of watches as they came. Of requests that are not
-// answered yet nothing is in it, of open watches what they have told.
+// Scenario is what has passed so far: requests in the order in which they came,
+// and among them the events of watches: what has caused a step is before it.
+// Requests that are not answered yet are not in it, and open watches with what
+// they have told.
 //
 // What a server makes up is a placeholder in the answers: UIDs, versions, times,
 // continue tokens. Where a later request has such a value, or a generated name,
@@ -26,15 +27,14 @@ import (
 // and bookmarks but for those that end initial events.
 func (r *Recorder) Scenario() *Scenario {
 	r.mu.Lock()
-	log := slices.Clone(r.passed)
-	r.mu.Unlock()
+	defer r.mu.Unlock()
 	t := &transcriber{
 		reviser: &reviser{matcher: newMatcher(), last: map[string]int{}},
 		scrub:   newScrubber(r.secrets),
 		made:    map[string]*made{},
 		types:   map[int]string{},
 	}
-	for _, p := range log {
+	for _, p := range r.passed {
 		t.add(p)
 	}
 	return &Scenario{Version: Version, Name: "recording", Steps: t.steps}
@@ -62,8 +62,9 @@ type made struct {
 }
 
 // add makes a step of what has passed, or a part of the one before.
-func (t *transcriber) add(p passed) {
+func (t *transcriber) add(p *passed) {
 	switch {
+	case p.answer == nil && !p.event && !p.ended: // not answered
 	case p.event:
 		t.event(p)
 	case p.ended:
@@ -87,7 +88,7 @@ func (t *transcriber) add(p passed) {
 	}
 }
 
-func (t *transcriber) append(p passed, st Step) {
+func (t *transcriber) append(p *passed, st Step) {
 	st.At = Duration(p.at.Round(time.Millisecond))
 	t.steps = append(t.steps, st)
 }
@@ -95,7 +96,7 @@ func (t *transcriber) append(p passed, st Step) {
 func watchName(n int) string { return "w" + strconv.Itoa(n) }
 
 // event adds an event to the step that reads events of its watch.
-func (t *transcriber) event(p passed) {
+func (t *transcriber) event(p *passed) {
 	e, err := eventDecoder(t.types[p.watch], bytes.NewReader(p.body))()
 	if err != nil {
 		e = string(p.body)
@@ -121,7 +122,7 @@ func isPeriodic(e any) bool {
 
 // eventsOf is the step that reads events of a watch: the last one, if it does,
 // else a new one.
-func (t *transcriber) eventsOf(p passed) *Step {
+func (t *transcriber) eventsOf(p *passed) *Step {
 	if n := len(t.steps); n == 0 || t.steps[n-1].Events != watchName(p.watch) {
 		t.append(p, Step{Events: watchName(p.watch)})
 	}
