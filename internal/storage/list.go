@@ -269,3 +269,14 @@ func decodeContinue(token, prefix string) (from string, version uint64, err erro
 	}
 	return prefix + key[1:], uint64(max(t.Version, 0)), nil
 }
+
+// ExpireContinue is the error of a list that goes on from a token whose version
+// is compacted: an *ExpiredError, or a *ContinueError if it is no token.
+func ExpireContinue(token string) error {
+	const prefix = "/" // any will do: it is taken from the key again
+	from, _, err := decodeContinue(token, prefix)
+	if err != nil {
+		return err
+	}
+	return &ExpiredError{Continue: encodeContinue(from, prefix, -1)}
+}

@@ -1,0 +1,179 @@
+package fault
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/clock"
+)
+
+func newTestSet() *Set { return NewSet(Options{Clock: clock.New(), Seed: 1}) }
+
+// inject injects one fault.
+func inject(t *testing.T, s *Set, f Fault) *Rule {
+	t.Helper()
+	rules, err := s.Inject(f)
+	require.NoError(t, err)
+	return rules[0]
+}
+
+const pods = "/api/v1/namespaces/shop/pods"
+
+// fates tells which of n requests, of m clients in turn, a rule hits.
+func fates(s *Set, r *Rule, n, m int) string {
+	var out []byte
+	for i := range n {
+		q := requestOf("GET", fmt.Sprintf("%s/web-%d", pods, i%m))
+		fate := byte('.')
+		for _, h := range s.hits(q) {
+			if h == r {
+				fate = 'x'
+			}
+		}
+		out = append(out, fate)
+	}
+	return string(out)
+}
+
+func TestTrigger(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		fault Fault
+		want  string
+	}{
+		{"always", Fault{}, "xxxxxx"},
+		{"the first", Fault{Times: 1}, "x....."},
+		{"two, after two", Fault{Skip: 2, Times: 2}, "..xx.."},
+		{"all but the first", Fault{Skip: 1}, ".xxxxx"},
+		{"surely", Fault{Probability: 1}, "xxxxxx"},
+		{"another resource", Fault{Resource: "nodes"}, "......"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newTestSet()
+			row.fault.Code = 500
+			r := inject(t, s, row.fault)
+			assert.Equal(t, row.want, fates(s, r, 6, 1))
+		})
+	}
+}
+
+func TestDraws(t *testing.T) {
+	const n = 1000
+	f := Fault{Code: 500, Probability: 0.3}
+	run := func(change func(*Set), f Fault, clients int) string {
+		s := newTestSet()
+		if change != nil {
+			change(s)
+		}
+		return fates(s, inject(t, s, f), n, clients)
+	}
+	alone := run(nil, f, 1)
+	hits := 0
+	for _, fate := range alone {
+		if fate == 'x' {
+			hits++
+		}
+	}
+	assert.InDelta(t, 300, hits, 50, "the probability is met")
+	assert.Equal(t, alone, run(nil, f, 1), "the same seed, the same fate")
+
+	seeded := f
+	seeded.Seed = 2
+	assert.NotEqual(t, alone, run(nil, seeded, 1), "another seed, another fate")
+	named := f
+	named.ID = "named"
+	assert.Equal(t, alone, run(nil, named, 1), "an ID changes nothing")
+
+	before := func(s *Set) { inject(t, s, Fault{Delay: 1, Probability: 0.5}) }
+	assert.Equal(t, alone, run(before, f, 1), "another fault changes nothing")
+	same := func(s *Set) { inject(t, s, Fault{Webhook: "*", Code: 500, Probability: 0.3}) }
+	assert.Equal(t, alone, run(same, f, 1), "nor does one that nobody meets")
+
+	s := newTestSet()
+	first, second := inject(t, s, f), inject(t, s, f)
+	assert.NotEqual(t, first.key, second.key, "faults that are alike draw apart")
+
+	among := run(nil, f, 4)
+	var mine []byte
+	for i := 0; i < n; i += 4 {
+		mine = append(mine, among[i])
+	}
+	assert.Equal(t, run(nil, f, 1)[:n/4], string(mine), "other clients change nothing")
+}
+
+// A fault that another one takes a request from goes on as it would have
+// without.
+func TestAnsweredOnce(t *testing.T) {
+	s := newTestSet()
+	slow := inject(t, s, Fault{Delay: 1})
+	first := inject(t, s, Fault{Code: 500, Times: 2})
+	second := inject(t, s, Fault{Code: 503, Times: 2})
+	skips := inject(t, s, Fault{Code: 504, Skip: 3, Times: 2})
+	for _, want := range [][]*Rule{{slow, first}, {slow, first}, {slow, second}, {slow, second}, {slow, skips}, {slow, skips}, {slow}} {
+		assert.Equal(t, want, s.hits(requestOf("GET", pods)))
+	}
+	assert.Equal(t, 6, skips.Matched(), "it saw all until it was spent")
+}
+
+func TestFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestSet()
+		inject(t, s, Fault{Code: 500, For: time.Minute})
+		time.Sleep(time.Minute - 1)
+		assert.Len(t, s.hits(requestOf("GET", pods)), 1)
+		time.Sleep(1)
+		assert.Empty(t, s.hits(requestOf("GET", pods)))
+		assert.False(t, s.Active(), "requests look no further")
+	})
+}
+
+func TestActive(t *testing.T) {
+	s := newTestSet()
+	assert.False(t, s.Active())
+	once := inject(t, s, Fault{Code: 500, Times: 1})
+	always := inject(t, s, Fault{Code: 500})
+	assert.True(t, s.Active())
+	s.hits(requestOf("GET", pods))
+	always.Remove()
+	always.Remove()
+	assert.False(t, s.Active(), "one is spent, the other removed")
+	assert.Equal(t, []*Rule{once}, s.Rules(), "what is spent is told of until it is removed")
+	s.Clear()
+	assert.Empty(t, s.Rules())
+}
+
+func TestInject(t *testing.T) {
+	s := newTestSet()
+	rules, err := s.Inject(Fault{Code: 500}, Fault{ID: "named", Code: 500}, Fault{ID: "3", Code: 500}, Fault{Code: 500}, Fault{Code: 500})
+	require.NoError(t, err)
+	var ids []string
+	for _, r := range rules {
+		ids = append(ids, r.Fault().ID)
+		assert.Equal(t, uint64(1), r.Fault().Seed, "the server's")
+	}
+	assert.Equal(t, []string{"1", "named", "3", "2", "4"}, ids)
+
+	_, err = s.Inject(Fault{Code: 501}, Fault{ID: "named", Code: 502})
+	assert.EqualError(t, err, `fault "anything: 502": id: there is a fault "named" already`)
+	_, err = s.Inject(Fault{Code: 501}, Fault{})
+	assert.EqualError(t, err, `fault "anything: ": nothing goes wrong: there is no effect`)
+	assert.Len(t, s.Rules(), 5, "all or none")
+
+	unseeded := NewSet(Options{Clock: clock.New()})
+	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "so that it can be played again")
+}
+
+func TestInherit(t *testing.T) {
+	from, to := newTestSet(), NewSet(Options{Clock: clock.New(), Seed: 2})
+	r := inject(t, from, Fault{Code: 500, Probability: 0.5, Times: 3})
+	inject(t, from, Fault{Watch: Close, Watches: Open})
+	want := fates(from, r, 10, 1)
+	require.NoError(t, to.Inherit(from))
+	require.Len(t, to.Rules(), 1)
+	assert.Equal(t, want, fates(to, to.Rules()[0], 10, 1), "it begins anew, and the same")
+}

@@ -1,0 +1,473 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A watched is a backend whose watches send what the test sends.
+type watched struct {
+	format  codec.Format
+	written chan []byte // what is to be written and flushed
+	open    atomic.Int32
+}
+
+func (b *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.open.Add(1)
+	defer b.open.Add(-1)
+	w.Header().Set("Content-Type", b.format.StreamMediaType())
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w).Flush
+	flush()
+	for {
+		select {
+		case p, more := <-b.written:
+			if !more {
+				return
+			}
+			if _, err := w.Write(p); err != nil {
+				return
+			}
+			flush()
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// event is an event of a type about an object of a name.
+func (b *watched) event(typ, name string) []byte {
+	status, ok := wire.ForKind("meta.k8s.io", "v1", "Status")
+	if !ok {
+		panic("there is no type of a Status")
+	}
+	object := fmt.Appendf(nil, `{"kind":"Status","apiVersion":"v1","metadata":{},"message":"[%s]"}`, name)
+	return b.format.AppendEvent(nil, typ, b.format.Append(nil, object, status))
+}
+
+func (b *watched) send(events ...[]byte) {
+	for _, e := range events {
+		b.written <- e
+	}
+}
+
+// A seen is an event that a client has seen, and when.
+type seen struct {
+	event string
+	after time.Duration
+}
+
+// A watcher is a client that watches.
+type watcher struct {
+	start  time.Time
+	cancel context.CancelFunc
+
+	mu   sync.Mutex // guards the fields below
+	seen []seen
+	end  error
+}
+
+// events are what it has seen, and err is how the watch ended; nil while it goes
+// on.
+func (w *watcher) events() []seen {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.seen)
+}
+
+func (w *watcher) err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.end
+}
+
+func (w *watcher) names() (names []string) {
+	for _, e := range w.events() {
+		names = append(names, e.event)
+	}
+	return names
+}
+
+func (w *watcher) ended(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.end = err
+}
+
+// saw adds the events that end in what was read and returns the rest.
+func (w *watcher) saw(format codec.Format, b []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for n := format.NextEvent(b); n > 0; n = format.NextEvent(b) {
+		_, name, _ := strings.Cut(string(b[:n]), "[")
+		name, _, _ = strings.Cut(name, "]")
+		w.seen = append(w.seen, seen{strings.TrimSpace(format.EventType(b[:n]) + " " + name), time.Since(w.start)})
+		b = b[n:]
+	}
+	return b
+}
+
+// watch starts to watch pods. What the watcher has seen is to be looked at after
+// synctest.Wait.
+func watch(t *testing.T, srv *httptest.Server, format codec.Format) *watcher {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watcher{start: time.Now(), cancel: cancel}
+	q, err := http.NewRequestWithContext(ctx, "GET", srv.URL+pods+"?watch=1", nil)
+	require.NoError(t, err)
+	q.Header.Set("User-Agent", "controller")
+	go func() {
+		resp, err := srv.Client().Do(q)
+		if err != nil {
+			w.ended(err)
+			return
+		}
+		defer resp.Body.Close()
+		var rest []byte
+		p := make([]byte, 1<<20)
+		for err == nil {
+			var n int
+			n, err = resp.Body.Read(p)
+			rest = w.saw(format, append(rest, p[:n]...))
+		}
+		w.ended(err)
+	}()
+	return w
+}
+
+// bubble runs a test of watches, in JSON, on a clock that runs with the bubble's.
+func bubble(t *testing.T, test func(t *testing.T, s *Set, b *watched, srv *httptest.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, b := newTestSet(), &watched{written: make(chan []byte)}
+		test(t, s, b, serve(t, s, b, inMemory))
+	})
+}
+
+func TestWatchUntouched(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		inject(t, s, Fault{Resource: "nodes", Watch: Close})
+		inject(t, s, Fault{UserAgent: "kubectl*", Watch: Close})
+		a := b.event("ADDED", "a")
+		b.send(a[:5], a[5:], append(b.event("ADDED", "b"), b.event("ADDED", "c")...))
+		synctest.Wait()
+		assert.Equal(t, []string{"ADDED a", "ADDED b", "ADDED c"}, w.names())
+		b.send([]byte(`{"type`))
+		close(b.written)
+		synctest.Wait()
+		assert.Equal(t, io.EOF, w.err())
+	})
+}
+
+func TestWatchEnds(t *testing.T) {
+	for _, row := range []struct {
+		watch string
+		err   error
+		last  []string
+	}{
+		{Close, io.EOF, nil},
+		{Reset, syscall.ECONNRESET, nil},
+		{Expire, io.EOF, []string{"ERROR"}},
+	} {
+		for _, watches := range []string{"", Open} {
+			t.Run(fmt.Sprintf("%s, open at the time: %q", row.watch, watches), func(t *testing.T) {
+				bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+					w := watch(t, srv, b.format)
+					synctest.Wait()
+					b.send(b.event("ADDED", "a"))
+					synctest.Wait()
+					r := inject(t, s, Fault{Watch: row.watch, Watches: watches})
+					synctest.Wait()
+					assert.ErrorIs(t, w.err(), row.err, "though it had nothing to send")
+					assert.Equal(t, append([]string{"ADDED a"}, row.last...), w.names())
+					assert.Equal(t, 1, r.Fired())
+					assert.Zero(t, b.open.Load(), "who served it knows")
+
+					next := watch(t, srv, b.format)
+					synctest.Wait()
+					if watches == Open {
+						assert.NoError(t, next.err(), "one that comes later is let be")
+					} else {
+						assert.ErrorIs(t, next.err(), row.err)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWatchEndsAfterEvents(t *testing.T) {
+	for _, format := range []codec.Format{codec.JSON, codec.Protobuf, codec.CBOR} {
+		t.Run(format.StreamMediaType(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+				b.format = format
+				r := inject(t, s, Fault{Watch: Expire, Events: 2, Times: 1, Watches: New})
+				w := watch(t, srv, format)
+				b.send(b.event("ADDED", "a"), b.event("BOOKMARK", "b"))
+				synctest.Wait()
+				assert.NoError(t, w.err())
+				assert.Zero(t, r.Fired())
+				// Both in one piece: the second is not sent any more.
+				b.send(append(b.event("ADDED", "c"), b.event("ADDED", "d")...))
+				synctest.Wait()
+				assert.Equal(t, io.EOF, w.err())
+				assert.Equal(t, []string{"ADDED a", "BOOKMARK b", "ADDED c", "ERROR"}, w.names())
+				assert.Equal(t, 1, r.Fired())
+			})
+		})
+	}
+}
+
+func TestNextWatchEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		open := watch(t, srv, b.format)
+		synctest.Wait()
+		r := inject(t, s, Fault{Watch: Expire, Watches: New, Times: 1})
+		next := watch(t, srv, b.format)
+		synctest.Wait()
+		after := watch(t, srv, b.format)
+		synctest.Wait()
+		assert.NoError(t, open.err())
+		assert.Equal(t, io.EOF, next.err())
+		assert.Equal(t, []string{"ERROR"}, next.names())
+		assert.NoError(t, after.err())
+		assert.Equal(t, 1, r.Fired())
+		assert.False(t, s.Active())
+	})
+}
+
+func TestOpenWatchesAreHitInOrder(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		var watchers []*watcher
+		for range 5 {
+			watchers = append(watchers, watch(t, srv, b.format))
+			synctest.Wait()
+		}
+		inject(t, s, Fault{Watch: Close, Skip: 1, Times: 2})
+		synctest.Wait()
+		var ended []bool
+		for _, w := range watchers {
+			ended = append(ended, w.err() != nil)
+		}
+		assert.Equal(t, []bool{false, true, true, false, false}, ended)
+	})
+}
+
+func TestWithholdBookmarks(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		r := inject(t, s, Fault{WithholdBookmarks: true, For: time.Minute})
+		initial := []byte(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}},"message":"[i]"}}` + "\n")
+		b.send(b.event("ADDED", "a"), initial)
+		synctest.Wait()
+		assert.Zero(t, r.Fired(), "none was to withhold yet")
+		b.send(b.event("BOOKMARK", "b"), b.event("BOOKMARK", "b"), b.event("ADDED", "c"))
+		synctest.Wait()
+		assert.Equal(t, []string{"ADDED a", "BOOKMARK i", "ADDED c"}, w.names())
+		assert.Equal(t, 1, r.Fired(), "a watch counts once")
+		time.Sleep(time.Minute)
+		b.send(b.event("BOOKMARK", "d"))
+		synctest.Wait()
+		assert.Equal(t, "BOOKMARK d", w.events()[3].event, "it is over")
+	})
+}
+
+func TestSlowWatch(t *testing.T) {
+	const s = time.Second
+	for _, row := range []struct {
+		name   string
+		faults []Fault
+		want   []time.Duration // when events sent at 0, 0, 1 and 5 seconds come
+	}{
+		{"late", []Fault{{EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"seldom", []Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
+		{"late and seldom", []Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
+		{"the slowest counts", []Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"for some time", []Fault{{EventDelay: 3 * s, For: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"stopped for some time", []Fault{{Watch: Pause, For: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, set *Set, b *watched, srv *httptest.Server) {
+				w := watch(t, srv, b.format)
+				synctest.Wait()
+				rules, err := set.Inject(row.faults...)
+				require.NoError(t, err)
+				assert.Equal(t, 1, rules[0].Fired())
+				b.send(append(b.event("ADDED", "a"), b.event("ADDED", "b")...))
+				time.Sleep(s)
+				b.send(b.event("ADDED", "c"))
+				time.Sleep(4 * s)
+				b.send(b.event("ADDED", "d"))
+				time.Sleep(time.Minute)
+				var got []time.Duration
+				for _, e := range w.events() {
+					got = append(got, e.after)
+				}
+				assert.Equal(t, row.want, got)
+				assert.Equal(t, []string{"ADDED a", "ADDED b", "ADDED c", "ADDED d"}, w.names())
+			})
+		})
+	}
+}
+
+func TestPausedWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		synctest.Wait()
+		r := inject(t, s, Fault{Watch: Pause})
+		b.send(b.event("ADDED", "a"), b.event("ADDED", "b"))
+		time.Sleep(time.Hour)
+		assert.Empty(t, w.events())
+		r.Remove()
+		synctest.Wait()
+		assert.Equal(t, []string{"ADDED a", "ADDED b"}, w.names())
+		b.send(b.event("ADDED", "c"))
+		synctest.Wait()
+		assert.Equal(t, seen{"ADDED c", time.Hour}, w.events()[2], "it goes on without delay")
+		close(b.written)
+		synctest.Wait()
+		assert.Equal(t, io.EOF, w.err())
+	})
+}
+
+// What is on its way when the watch ends by itself still comes.
+func TestSlowWatchIsSentToTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		inject(t, s, Fault{EventDelay: time.Second})
+		b.send(b.event("ADDED", "a"))
+		close(b.written)
+		synctest.Wait()
+		assert.Zero(t, b.open.Load())
+		assert.NoError(t, w.err())
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, io.EOF, w.err())
+		assert.Equal(t, []seen{{"ADDED a", time.Second}}, w.events())
+	})
+}
+
+// A watch that is paused ends all the same.
+func TestPausedWatchEnds(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closed chan struct{}){
+		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ chan struct{}) {
+			inject(t, s, Fault{Watch: Close})
+		},
+		"when the client leaves":     func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ chan struct{}) { w.cancel() },
+		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ chan struct{}) { srv.Close() },
+		"when the server closes":     func(_ *testing.T, _ *Set, _ *watcher, _ *httptest.Server, closed chan struct{}) { close(closed) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				closed := make(chan struct{})
+				s := NewSet(Options{Clock: clock.New(), Done: closed})
+				b := &watched{written: make(chan []byte)}
+				srv := serve(t, s, b, inMemory)
+				w := watch(t, srv, b.format)
+				synctest.Wait()
+				inject(t, s, Fault{Watch: Pause})
+				b.send(b.event("ADDED", "a"))
+				synctest.Wait()
+				end(t, s, w, srv, closed)
+				synctest.Wait()
+				assert.Error(t, w.err())
+				assert.Empty(t, w.events())
+				assert.Zero(t, b.open.Load())
+			})
+		})
+	}
+}
+
+// Who sends more than a slow client can have on its way waits.
+func TestBackpressure(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		synctest.Wait()
+		r := inject(t, s, Fault{Watch: Pause})
+		big := b.event("ADDED", strings.Repeat("x", inFlight))
+		var sent atomic.Int32
+		go func() {
+			for range 4 {
+				b.written <- big
+				sent.Add(1)
+			}
+		}()
+		synctest.Wait()
+		assert.Equal(t, int32(2), sent.Load(), "one is on its way, one waits to be, the third is not taken")
+		r.Remove()
+		synctest.Wait()
+		assert.Len(t, w.events(), 4)
+	})
+}
+
+func TestResetOfATornWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+		a := b.event("ADDED", "a")
+		r := inject(t, s, Fault{Verb: "watch", CutAfter: len(a) + 5})
+		w := watch(t, srv, b.format)
+		b.send(a)
+		synctest.Wait()
+		assert.Equal(t, []string{"ADDED a"}, w.names())
+		assert.Zero(t, r.Fired())
+		b.send(a)
+		synctest.Wait()
+		assert.ErrorIs(t, w.err(), syscall.ECONNRESET)
+		assert.Len(t, w.events(), 1)
+		assert.Equal(t, 1, r.Fired())
+		assert.Zero(t, b.open.Load())
+	})
+}
+
+// A watch that is refused is none.
+func TestRefusedWatch(t *testing.T) {
+	s := newTestSet()
+	r := inject(t, s, Fault{Watch: Close})
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, "{}")
+	})
+	resp, got, err := ask(t, serve(t, s, refuse, inMemory), "GET", pods+"?watch=1")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusForbidden, resp.StatusCode)
+	assert.Equal(t, "{}", got)
+	assert.Zero(t, r.Matched())
+}
+
+// A backend that gives up, as a proxy does whose server is gone, leaves nothing
+// behind.
+func TestAbortedWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestSet()
+		inject(t, s, Fault{Watch: Pause})
+		b := &watched{}
+		abort := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(b.event("ADDED", "a"))
+			panic(http.ErrAbortHandler)
+		})
+		_, _, err := ask(t, serve(t, s, abort, inMemory), "GET", pods+"?watch=1")
+		assert.True(t, errors.Is(err, syscall.ECONNRESET), err)
+		assert.Empty(t, s.streams)
+	})
+}

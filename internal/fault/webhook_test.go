@@ -1,0 +1,98 @@
+package fault
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A hook is a transport to a webhook that counts what reaches it.
+type hook struct{ called int }
+
+func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.called++
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// call calls the webhook and returns the code and the body that it answers.
+func call(ctx context.Context, s *Set, h *hook) (int, string, error) {
+	r, err := http.NewRequestWithContext(ctx, "POST", "https://admit.shop.svc:443/validate?timeout=10s", strings.NewReader("{}"))
+	if err != nil {
+		return 0, "", err
+	}
+	resp, err := s.Transport(h).RoundTrip(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b), err
+}
+
+func TestCallsOfWebhooks(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		faults []Fault
+		code   int
+		body   string
+		err    error
+		called int
+		took   time.Duration
+	}{
+		{name: "no fault", code: 200, body: body, called: 1},
+		{name: "of another webhook", faults: []Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
+		{name: "of requests", faults: []Fault{{Reset: true}}, code: 200, body: body, called: 1},
+		{name: "slow", faults: []Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Second, After: true}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "too slow", faults: []Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
+		{name: "too slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Minute, After: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
+		{name: "reset", faults: []Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
+		{name: "reset after", faults: []Fault{{Webhook: "*", Reset: true, After: true}}, err: syscall.ECONNRESET, called: 1},
+		{name: "a code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
+		{name: "a code in own words", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
+			code: 500, body: "no", took: time.Second},
+		{name: "cut", faults: []Fault{{Webhook: "*", CutAfter: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut at the end", faults: []Fault{{Webhook: "*", CutAfter: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, h := newTestSet(), &hook{}
+				_, err := s.Inject(row.faults...)
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				start := time.Now()
+				code, got, err := call(ctx, s, h)
+				assert.ErrorIs(t, err, row.err)
+				assert.Equal(t, row.code, code)
+				assert.Equal(t, row.body, got)
+				assert.Equal(t, row.called, h.called)
+				assert.Equal(t, row.took, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestCallsAreCounted(t *testing.T) {
+	var told []Hit
+	s := newTestSet()
+	s.options.Fired = func(h Hit) { told = append(told, h) }
+	r := inject(t, s, Fault{Webhook: "*", Code: 500, Skip: 1, Times: 1})
+	for _, want := range []int{200, 500, 200} {
+		code, _, err := call(t.Context(), s, &hook{})
+		require.NoError(t, err)
+		assert.Equal(t, want, code)
+	}
+	assert.Equal(t, 1, r.Fired())
+	assert.False(t, s.Active())
+	require.Len(t, told, 1)
+	assert.Equal(t, "500: webhook https://admit.shop.svc:443/validate", told[0].String())
+}
