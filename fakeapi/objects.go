@@ -238,14 +238,29 @@ func (c *config) documents() ([]document, error) {
 
 // read reads the objects of the files, each file once.
 func (f files) read() ([]document, error) {
+	var out []document
+	err := f.each(func(name string, text []byte) error {
+		docs, err := documentsOf(text)
+		for _, d := range docs {
+			d.source = name
+			out = append(out, d)
+		}
+		return err
+	})
+	return out, err
+}
+
+// each calls do with every file once. An error of it is told with the file's
+// name.
+func (f files) each(do func(name string, text []byte) error) error {
 	var names []string
 	for _, glob := range f.globs {
 		matches, err := fs.Glob(f.fsys, glob)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", glob, err)
+			return fmt.Errorf("%q: %w", glob, err)
 		}
 		if len(matches) == 0 {
-			return nil, fmt.Errorf("no file matches %q", glob)
+			return fmt.Errorf("no file matches %q", glob)
 		}
 		for _, name := range matches {
 			if !slices.Contains(names, name) {
@@ -253,22 +268,16 @@ func (f files) read() ([]document, error) {
 			}
 		}
 	}
-	var out []document
 	for _, name := range names {
-		b, err := fs.ReadFile(f.fsys, name)
+		text, err := fs.ReadFile(f.fsys, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		docs, err := documentsOf(b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, d := range docs {
-			d.source = name
-			out = append(out, d)
+		if err := do(name, text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // documentsOf returns the objects in a Go value, or in YAML or JSON as []byte

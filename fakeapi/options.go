@@ -28,6 +28,7 @@ type config struct {
 	objects []any
 	files   []files
 	crds    []files
+	faults  []files
 }
 
 // files are YAML or JSON files to load objects from.
@@ -177,6 +178,9 @@ func newConfig(options []Option) (*config, error) {
 	c.server.Clock = clock.New()
 	if !c.start.IsZero() {
 		c.server.Clock = clock.NewManual(c.start)
+	}
+	if err := c.readFaults(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	return c, nil
 }

@@ -32,6 +32,11 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
 	"log":      {http.MethodGet: (*Server).controlLog},
 	"requests": {http.MethodGet: (*Server).controlRequests},
+	"faults":   {http.MethodGet: (*Server).controlFaults, http.MethodPost: (*Server).controlInject, http.MethodDelete: (*Server).controlRemoveFaults},
+}
+
+func (r *request) isControl() bool {
+	return strings.HasPrefix(r.Path, controlPrefix) && !r.server.config.NoControl
 }
 
 // control serves the control endpoint. Only administrators may use it.

@@ -9,7 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -74,7 +73,7 @@ func (s *Server) refresh(t *resource.Type, decoded *version) {
 		if old != nil {
 			before = old.Definition
 		}
-		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: &webhook.Client{Services: s.config.Services}, UID: s.ids.uid, Since: int64(item.Created)})
+		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: s.webhooks(), UID: s.ids.uid, Since: int64(item.Created)})
 		now[o.Name] = d
 		changed = changed || d.Definition != before
 	}

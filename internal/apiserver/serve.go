@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -26,17 +27,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	now := s.served.Load()
 	r := &request{Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now()}
 	defer func() {
-		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler {
-				panic(p)
-			}
-			r.panicked(p)
-		}
 		r.answered()
 		s.metrics.count(r)
 	}()
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(p)
+		default:
+			r.panicked(p)
+		}
+	}()
 	r.w.Header().Set("Cache-Control", "no-cache, private")
-	if err := s.serve(r); err != nil {
+	if r.isFaulty() {
+		s.faults.Serve(r.w, &fault.Request{HTTP: hr, Route: r.Route}, faultless{r})
+		return
+	}
+	r.respond()
+}
+
+// respond answers the request as if there were no faults.
+func (r *request) respond() {
+	if err := r.server.serve(r); err != nil {
 		r.fail(err)
 	}
 }
@@ -50,7 +63,7 @@ func (s *Server) serve(r *request) error {
 	if err := r.impersonate(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.Path, controlPrefix) && !s.config.NoControl {
+	if r.isControl() {
 		return s.control(r)
 	}
 	if err := r.authorize(); err != nil {

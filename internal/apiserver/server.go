@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/openapi"
@@ -65,6 +66,9 @@ type Config struct {
 	// NoControl turns the control endpoint off.
 	NoControl bool
 
+	// Faults are injected from the start.
+	Faults []fault.Fault
+
 	// FeatureGates are the features turned on and off by the names of their
 	// gates. The map must not change any more.
 	FeatureGates map[string]bool
@@ -83,6 +87,7 @@ type Server struct {
 	settling sync.Mutex // held by who brings served in line with the store
 	ids      *ids
 	journal  *journal.Journal
+	faults   *fault.Set
 	metrics  *metrics
 	started  time.Time
 	decoded  decodedCache
@@ -175,7 +180,7 @@ var _ http.Handler = (*Server)(nil)
 
 // New returns a server that holds what a fresh cluster does. It fails if the
 // profile cannot be opened, and for an unknown feature gate, wrong ranges of
-// service addresses or a wrong schedule of compaction.
+// service addresses, a wrong schedule of compaction or a wrong fault.
 func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
 		return nil, err
@@ -208,6 +213,9 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.initial = s.store.Fork(c.Clock)
+	if _, err := s.faults.Inject(c.Faults...); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -223,6 +231,7 @@ func newServer(c Config, store *storage.Store) *Server {
 		started: c.Clock.Now(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), Fired: s.noteFault})
 	s.served.Store(s.bare())
 	if every := c.Compaction.Every; every > 0 {
 		s.compaction = c.Clock.Every(every, s.compactOld)
@@ -231,8 +240,8 @@ func newServer(c Config, store *storage.Store) *Server {
 }
 
 // Fork returns a server of the same state, history and configuration, apart
-// from now on, its clock set as this one's; what lags in this one does in it. It
-// takes constant time.
+// from now on: its clock is set as this one's, what lags in this one does in it,
+// and its faults are injected anew. It takes constant time.
 func (s *Server) Fork() *Server {
 	config := s.config
 	config.Clock = s.clock.Fork()
@@ -241,6 +250,7 @@ func (s *Server) Fork() *Server {
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
 	out.settle(nil)
+	out.faults.Inherit(s.faults)
 	return out
 }
 
@@ -262,6 +272,9 @@ func (s *Server) Fresh() mvcc.Revision { return s.initial.Revision() }
 
 // Registry is the set of types that the server serves now.
 func (s *Server) Registry() *resource.Registry { return s.served.Load().registry }
+
+// Faults is what goes wrong on purpose.
+func (s *Server) Faults() *fault.Set { return s.faults }
 
 // Store is the server's state.
 func (s *Server) Store() *storage.Store { return s.store }

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -183,7 +185,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-end.C:
 			over, st.ended = true, "its time was up"
 		case <-st.ctx().Done():
-			over = true
+			if over = true; context.Cause(st.ctx()) == fault.ErrEnded {
+				st.ended = fault.ErrEnded.Error()
+			}
 		case <-st.server.ctx.Done():
 			over, st.ended = true, "the server was closed"
 		}

@@ -28,6 +28,9 @@ type Client struct {
 	// webhooks are reached at: "127.0.0.1:9443". There is no cluster to find
 	// them in.
 	Services map[string]string
+	// Through is given the transport of each call and returns the one that is
+	// used; nil leaves it as it is.
+	Through func(http.RoundTripper) http.RoundTripper
 }
 
 // A StatusError says that a webhook answered with another status than success.
@@ -75,6 +78,9 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	target, transport, err := c.target(config)
 	if err != nil {
 		return nil, err
+	}
+	if c.Through != nil {
+		transport = c.Through(transport)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

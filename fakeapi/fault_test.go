@@ -1,0 +1,260 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func TestConflictOnce(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	conflict := srv.Inject(fakeapi.ConflictOnce("configmaps"))
+	update := func() (int, fakeapi.Object) {
+		return do(t, srv, "PUT", configMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"value":"2"}}`)
+	}
+	code, answer := update()
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Equal(t, `Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`, answer["message"])
+	code, _ = update()
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, 1, conflict.Count())
+
+	requests := srv.Requests()
+	assert.Equal(t, answer["message"], requests[0].Message, "the log has what the client got")
+	conflict.Remove()
+	assert.Equal(t, 1, conflict.Count())
+}
+
+// What is written is written, though the client cannot know.
+func TestLoseAnswer(t *testing.T) {
+	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {
+		t.Run(name, func(t *testing.T) {
+			srv := fakeapi.Start(t, option)
+			lost := srv.Inject(fakeapi.LoseAnswer("create", "configmaps"))
+			create := func() (*http.Response, error) {
+				return srv.Client().Post(srv.URL+configMapsPath, "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
+			}
+			_, err := create()
+			assert.ErrorIs(t, err, syscall.ECONNRESET)
+			assert.Equal(t, 1, lost.Count())
+			resp, err := create()
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, http.StatusConflict, resp.StatusCode, "it exists")
+			assert.Len(t, srv.Log(srv.Revision()), 1)
+			assert.Zero(t, srv.Requests()[0].Code, "the log has the request that was reset")
+		})
+	}
+}
+
+func TestWatchFaults(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
+	w.expect("ADDED")
+	srv.Inject(fakeapi.ExpireOpenWatches("configmaps"))
+	gone := w.expect("ERROR")
+	assert.Equal(t, "The resourceVersion for the provided watch is too old.", gone["message"])
+	_, more := w.next()
+	assert.False(t, more)
+
+	next := srv.Inject(fakeapi.ExpireNextWatch("configmaps"))
+	assert.Equal(t, float64(http.StatusGone), watch(t, srv, "").expect("ERROR")["code"])
+	assert.Equal(t, 1, next.Count())
+
+	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
+	w.expect("ADDED")
+	srv.Inject(fakeapi.DropWatches("configmaps"))
+	_, err := io.ReadAll(w.body)
+	assert.ErrorIs(t, err, syscall.ECONNRESET)
+
+	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
+	w.expect("ADDED")
+	paused := srv.Inject(fakeapi.PauseWatches("configmaps"))
+	put(t, srv, configMap("a", "2"))
+	paused.Remove()
+	assert.Equal(t, map[string]any{"key": "2"}, w.expect("MODIFIED")["data"])
+}
+
+func TestExpireContinue(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
+	srv.Inject(fakeapi.ExpireContinue("configmaps"))
+	token := func(o fakeapi.Object) string {
+		token, _ := o["metadata"].(map[string]any)["continue"].(string)
+		return token
+	}
+	page := configMapsPath + "?limit=1"
+	code, first := do(t, srv, "GET", page, "")
+	require.Equal(t, http.StatusOK, code)
+	code, expired := do(t, srv, "GET", page+"&continue="+token(first), "")
+	assert.Equal(t, http.StatusGone, code)
+	assert.Equal(t, "Expired", expired["reason"])
+	put(t, srv, configMap("b", "2"))
+	code, rest := do(t, srv, "GET", configMapsPath+"?continue="+token(expired), "")
+	require.Equal(t, http.StatusOK, code)
+	items, _ := rest["items"].([]any)
+	require.Len(t, items, 2, "the list goes on where it was")
+	assert.Equal(t, map[string]any{"key": "2"}, items[0].(map[string]any)["data"], "in the present")
+}
+
+// Everything goes by the server's time.
+func TestSlowWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		slow := srv.Inject(fakeapi.SlowWatches("configmaps", time.Minute), fakeapi.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
+		w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
+		start := time.Now()
+		put(t, srv, configMap("a", "1"))
+		do(t, srv, "GET", configMapsPath+"/a", "")
+		assert.Equal(t, time.Second, time.Since(start))
+		w.expect("ADDED")
+		assert.Equal(t, time.Minute, time.Since(start))
+		assert.Equal(t, 2, slow.Count())
+		w.body.Close()
+	})
+}
+
+func TestOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		w := watch(t, srv, "")
+		outage := srv.Inject(fakeapi.Outage(time.Minute)...)
+		_, err := io.ReadAll(w.body)
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+		for _, path := range []string{"/healthz", "/apis", configMapsPath} {
+			_, err := srv.Client().Get(srv.URL + path)
+			assert.ErrorIs(t, err, syscall.ECONNRESET, path)
+		}
+		code, _ := do(t, srv, "GET", "/debug/fakeapi/faults", "")
+		assert.Equal(t, http.StatusOK, code, "the control endpoint stays")
+		assert.Equal(t, 4, outage.Count())
+		time.Sleep(time.Minute)
+		code, _ = do(t, srv, "GET", configMapsPath, "")
+		assert.Equal(t, http.StatusOK, code)
+	})
+}
+
+// Faults of a fork are its own.
+func TestForkedFaults(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	parents := srv.Inject(fakeapi.TooManyRequests("configmaps", 2, time.Second))
+	do(t, srv, "GET", configMapsPath, "")
+	child := srv.Fork(t)
+	for _, want := range []int{429, 429, 200} {
+		code, _ := do(t, child, "GET", configMapsPath, "")
+		assert.Equal(t, want, code)
+	}
+	assert.Equal(t, 1, parents.Count())
+	require.Len(t, child.Faults(), 1)
+	assert.Equal(t, 2, child.Faults()[0].Count())
+	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Faults()[0].String())
+}
+
+func TestWithFaults(t *testing.T) {
+	files := fstest.MapFS{
+		"a.yaml": {Data: []byte("- {id: late, resource: configmaps, verb: get, code: 504}\n- {resource: secrets, reset: true}")},
+		"b.json": {Data: []byte(`{"code":503,"resource":"pods"}`)},
+		"bad.y":  {Data: []byte(`{"code":503,"resources":"pods"}`)},
+	}
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.yaml", "*.json"))
+	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
+	assert.Equal(t, http.StatusGatewayTimeout, code)
+	var ids []string
+	for _, f := range srv.Faults() {
+		ids = append(ids, f.Faults()[0].ID)
+	}
+	assert.Equal(t, []string{"late", "1", "2"}, ids)
+
+	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.y"))
+	assert.EqualError(t, err, `fakeapi: bad.y: json: unknown field "resources"`)
+	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.yaml"), fakeapi.WithFaults(files, "*.yaml"))
+	assert.EqualError(t, err, `fakeapi: fault "get of configmaps: 504": id: there is a fault "late" already`)
+
+	_, err = fakeapi.ParseFaults([]byte("{code: 200}"))
+	assert.EqualError(t, err, "fakeapi: fault 1, anything: 200: code: 200 is not from 400 to 599")
+	assert.PanicsWithValue(t, `fakeapi: Inject: fault "put of anything: reset": verb: "put" is none of get, list, watch, create, update, patch, delete, deletecollection`,
+		func() { srv.Inject(fakeapi.Fault{Verb: "put", Reset: true}) })
+}
+
+func TestControlFaults(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(3))
+	const path = "/debug/fakeapi/faults"
+	code, answer := do(t, srv, "POST", path, `[{"id":"late","delay":"1ms","resource":"configmaps"},{"code":409,"verb":"create","times":1}]`)
+	require.Equal(t, http.StatusOK, code, answer)
+	code, _ = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	assert.Equal(t, http.StatusConflict, code)
+	late := map[string]any{
+		"fault":   map[string]any{"id": "late", "delay": "1ms", "resource": "configmaps", "seed": float64(3)},
+		"summary": "configmaps: delay of 1ms", "matched": float64(1), "fired": float64(1),
+	}
+	conflict := map[string]any{
+		"fault":   map[string]any{"id": "1", "code": float64(409), "verb": "create", "times": float64(1), "seed": float64(3)},
+		"summary": "create of anything: 409, once", "matched": float64(1), "fired": float64(1),
+	}
+	_, answer = do(t, srv, "GET", path, "")
+	assert.Equal(t, []any{late, conflict}, answer["faults"])
+
+	for _, row := range []struct {
+		name, method, path, body string
+		code                     int
+		message                  string
+	}{
+		{"a wrong fault", "POST", path, `{"code":200}`, 400, "fault 1, anything: 200: code: 200 is not from 400 to 599"},
+		{"an ID that is taken", "POST", path, `{"id":"late","code":500}`, 400, `fault "anything: 500": id: there is a fault "late" already`},
+		{"an ID that nobody has", "DELETE", path + "?id=late&id=early", "", 404, `there is no fault "early"`},
+		{"a method", "PUT", path, "", 405, "the server does not allow this method on the requested resource"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, answer := do(t, srv, row.method, row.path, row.body)
+			assert.Equal(t, row.code, code)
+			assert.Equal(t, row.message, answer["message"])
+		})
+	}
+
+	_, answer = do(t, srv, "DELETE", path+"?id=late", "")
+	assert.Equal(t, []any{late}, answer["faults"])
+	_, answer = do(t, srv, "DELETE", path, "")
+	assert.Equal(t, []any{conflict}, answer["faults"])
+	_, answer = do(t, srv, "GET", path, "")
+	assert.Equal(t, []any{}, answer["faults"])
+}
+
+// The same requests meet the same chaos, and all of it is legible.
+func TestChaos(t *testing.T) {
+	fates := func(seed uint64) (codes []int) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory())
+			chaos := srv.Inject(fakeapi.Chaos(seed)...)
+			for range 300 {
+				resp, err := srv.Client().Get(srv.URL + configMapsPath)
+				code := 0
+				if err == nil {
+					code = resp.StatusCode
+					if _, err := io.ReadAll(resp.Body); err != nil {
+						code = -code
+					}
+					resp.Body.Close()
+				}
+				codes = append(codes, code)
+			}
+			assert.Greater(t, chaos.Count(), 10)
+			assert.Contains(t, chaos.String(), "anything: reset, 2%: hit")
+		})
+		return codes
+	}
+	codes := fates(7)
+	for _, want := range []int{200, -200, 0, 429, 500, 503} {
+		assert.Contains(t, codes, want)
+	}
+	assert.Equal(t, codes, fates(7))
+	assert.NotEqual(t, codes, fates(8))
+}
