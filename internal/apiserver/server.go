@@ -214,6 +214,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.initial = s.store.Fork(c.Clock)
 	if _, err := s.faults.Inject(c.Faults...); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return s, nil
