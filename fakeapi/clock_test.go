@@ -1,6 +1,9 @@
 package fakeapi_test
 
 import (
+	"bufio"
+	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,4 +98,65 @@ func TestClockInBubble(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Events live for an hour after their last write.
+func TestEventsExpire(t *testing.T) {
+	event := func(name, note string) fakeapi.Object {
+		return fakeapi.Object{
+			"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": name, "namespace": "default"},
+			"involvedObject": map[string]any{"namespace": "default", "name": "p"}, "message": note,
+		}
+	}
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(event("once", "")))
+	names := func(srv *fakeapi.Server) []string {
+		events, err := srv.List("events")
+		require.NoError(t, err)
+		out := []string{}
+		for _, e := range events {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	snapshot := srv.Snapshot()
+	srv.Clock().Advance(30 * time.Minute)
+	put(t, srv, event("again", ""))
+	code, _ := do(t, srv, "POST", "/apis/events.k8s.io/v1/namespaces/default/events", `{"metadata":{"name":"new"},"eventTime":"2030-01-02T03:34:05.000000Z",
+		"reportingController":"example.com/c","reportingInstance":"c-1","action":"a","reason":"r","type":"Normal","regarding":{"namespace":"default","name":"p"}}`)
+	require.Equal(t, 201, code)
+	fork := srv.Fork(t)
+
+	srv.Clock().Advance(29 * time.Minute)
+	put(t, srv, event("again", "changed"))
+	assert.Equal(t, []string{"again", "new", "once"}, names(srv))
+	srv.Clock().Advance(time.Minute)
+	assert.Equal(t, []string{"again", "new"}, names(srv))
+	log := srv.Log(srv.Revision())
+	assert.Equal(t, "expire", log[0].Writer.Verb)
+	srv.Clock().Advance(30 * time.Minute)
+	assert.Equal(t, []string{"again"}, names(srv))
+	srv.Clock().Advance(29 * time.Minute)
+	assert.Empty(t, names(srv), "an hour after it was changed")
+
+	require.NoError(t, srv.Restore(snapshot))
+	assert.Equal(t, []string{"once"}, names(srv))
+	srv.Clock().Advance(time.Hour)
+	assert.Empty(t, names(srv), "an hour after it was brought back")
+
+	assert.Equal(t, []string{"again", "new", "once"}, names(fork))
+	fork.Clock().Advance(30 * time.Minute)
+	assert.Equal(t, []string{"again", "new"}, names(fork))
+	fork.Clock().Advance(30 * time.Minute)
+	assert.Empty(t, names(fork))
+
+	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithEventTTL(time.Minute), fakeapi.WithObjects(event("once", "")))
+	w, err := http.NewRequestWithContext(t.Context(), "GET", short.URL+"/api/v1/events?watch=1&resourceVersion="+fmt.Sprint(short.Revision()), nil)
+	require.NoError(t, err)
+	resp, err := short.Client().Do(w)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	short.Clock().Advance(time.Minute)
+	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	require.NoError(t, err)
+	assert.Contains(t, line, `"DELETED"`)
 }

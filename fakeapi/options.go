@@ -70,6 +70,12 @@ func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = see
 // five minutes.
 func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
 
+// WithEventTTL deletes events d after they were last written; the default is an
+// hour.
+func WithEventTTL(d time.Duration) Option {
+	return func(c *config) { c.server.EventTTL = d }
+}
+
 // WithCompaction compacts again and again, on the server's clock: each time,
 // what was replaced more than keep before is forgotten, as by Server.Compact. It
 // comes on top of WithHistory, which forgets what is old steadily. A negative

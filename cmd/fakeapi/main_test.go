@@ -47,6 +47,7 @@ func TestRun(t *testing.T) {
 		{"seed", "serve --seed -1", 2, "", "-seed"},
 		{"clock", "serve --clock noon", 2, "", "-clock"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},
+		{"life of events", "serve --event-ttl 0s", 2, "", "--event-ttl must be positive"},
 		{"schedule of compaction", "serve --compact-every -1m", 2, "", "must not be negative"},
 		{"lag", "serve --lag slow", 2, "", `"slow" is neither a time`},
 		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a time`},

@@ -38,6 +38,7 @@ type serveCommand struct {
 	seed          uint64
 	clock         time.Time
 	history       time.Duration
+	eventTTL      time.Duration
 	compactEvery  time.Duration
 	compactKeep   time.Duration
 	lags          []lag
@@ -105,6 +106,7 @@ func (c *serveCommand) flags() *flagSet {
 				fs.Uint64Var(&c.seed, "seed", 0, "make the same UIDs and generated names in every run with `NUMBER`; 0 makes random ones")
 				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until POST /debug/fakeapi/clock moves it", c.setClock)
 				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep old versions for `DURATION`")
+				fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete events `DURATION` after they were last written")
 				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact each time that `DURATION` has passed: watches and continue tokens from before get a 410")
 				fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` when compacting by --compact-every")
 				fs.Func("lag", "let what is read from watch caches trail, as `[RESOURCE=]LAG`: by 3s, by 5 revisions, or frozen; it can be given more than once", c.setLag)
@@ -160,6 +162,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithSeed(c.seed),
 		fakeapi.WithClock(c.clock),
 		fakeapi.WithHistory(c.history),
+		fakeapi.WithEventTTL(c.eventTTL),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
 	}
 	switch {
@@ -170,6 +173,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	if c.history <= 0 {
 		return nil, &usageError{errors.New("--history must be positive")}
+	}
+	if c.eventTTL <= 0 {
+		return nil, &usageError{errors.New("--event-ttl must be positive")}
 	}
 	if c.compactEvery < 0 || c.compactKeep < 0 {
 		return nil, &usageError{errors.New("--compact-every and --compact-keep must not be negative")}

@@ -89,9 +89,11 @@ func (s *Server) Snapshot() *storage.Store { return s.store.Fork(s.clock) }
 // Restore brings back the state of a snapshot, in one transaction that changes
 // what differs: watchers see the changes, and versions go on rising.
 func (s *Server) Restore(to *storage.Store) error {
+	before := s.store.Revision()
 	if err := s.store.Restore(to); err != nil {
 		return err
 	}
+	s.leaseSince(before)
 	s.journal.Note(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
 	s.settle(nil)
 	return nil

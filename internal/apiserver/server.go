@@ -59,6 +59,10 @@ type Config struct {
 	// Compaction is when history is compacted beside that.
 	Compaction Compaction
 
+	// EventTTL is how long an event lives after it was last written; 0 is an
+	// hour, as kube-apiserver has it.
+	EventTTL time.Duration
+
 	// Services are the addresses at which services' webhooks are reached, by
 	// "namespace/name". The map must not change any more.
 	Services map[string]string
@@ -96,6 +100,7 @@ type Server struct {
 
 	snapshots sync.Map // of names to *storage.Store
 
+	expiries   expiries
 	compaction *clock.Ticker // nil if there is none
 
 	// ctx ends with the server; watches and waiting reads end with it.
@@ -204,6 +209,9 @@ func New(c Config) (*Server, error) {
 	if c.KeepHistory == 0 {
 		c.KeepHistory = defaultKeepHistory
 	}
+	if c.EventTTL == 0 {
+		c.EventTTL = defaultEventTTL
+	}
 	store, err := surfaceOf(c.Profile).seeds.store(c.Clock, c.KeepHistory)
 	if err != nil {
 		return nil, err
@@ -248,6 +256,7 @@ func (s *Server) Fork() *Server {
 	config.Clock = s.clock.Fork()
 	out := newServer(config, s.store.Fork(config.Clock))
 	out.store.LagAs(s.store)
+	out.expireAs(s)
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
 	out.settle(nil)
@@ -260,6 +269,7 @@ func (s *Server) Fork() *Server {
 func (s *Server) Close() {
 	s.cancel()
 	s.store.Close()
+	s.expiries.close()
 	if s.compaction != nil {
 		s.compaction.Stop()
 	}

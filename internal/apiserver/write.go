@@ -339,6 +339,9 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 			return err
 		}
 		r.server.journal.Wrote(tx, r.writer())
+		if !r.typ.Virtual() && r.typ.Expires {
+			r.server.lease(r.typ, tx)
+		}
 		return nil
 	})
 	if err != nil {

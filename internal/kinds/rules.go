@@ -14,7 +14,7 @@ import (
 var rules = map[string]rule{
 	"configmaps": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Validate: validateConfigMap}},
 	"endpoints":  {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Default: defaultEndpoints, Validate: validateEndpoints, Warn: warnEndpoints}},
-	"events": {Strategy: resource.Strategy{Meta: resource.MetaOnce, UnconditionalUpdate: true, CreateOnUpdate: true, Uncached: true, Dependents: resource.NoDependents,
+	"events": {Strategy: resource.Strategy{Meta: resource.MetaOnce, UnconditionalUpdate: true, CreateOnUpdate: true, Uncached: true, Expires: true, Dependents: resource.NoDependents,
 		Name: validation.PathSegmentName, Validate: validateEvent,
 		Fields: append(referenceFields("involvedObject"),
 			field("reason", "reason"),

@@ -25,6 +25,9 @@ type Strategy struct {
 	// reads fail below the compacted revision and do not wait for a future one.
 	Uncached bool
 
+	// Expires has objects deleted some time after their last write.
+	Expires bool
+
 	// Uncreatable, if not "", tells why no object can be created any more.
 	Uncreatable string
 
