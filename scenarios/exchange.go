@@ -95,7 +95,7 @@ func (p *play) request(st *Step) (*Answer, error) {
 				continue
 			}
 		}
-		p.capture(st, got.Body, "")
+		capture(st, got.Body, "", p.bind)
 		return got, nil
 	}
 }
@@ -118,11 +118,7 @@ func (p *play) send(st *Step) (*Answer, error) {
 		return nil, err
 	}
 	p.noteAnswer(req, resp, body)
-	for name, path := range st.Capture {
-		if h, ok := strings.CutPrefix(path, "header."); ok {
-			p.bind(name, resp.Header.Get(h))
-		}
-	}
+	captureHeaders(st, resp.Header, p.bind)
 	got := answerOf(resp)
 	got.Body = decodeBody(resp.Header.Get("Content-Type"), body)
 	return got, nil
@@ -177,7 +173,7 @@ func (p *play) events(st *Step) (*Answer, error) {
 			return got, nil
 		}
 		p.noteEvent(e)
-		p.capture(st, e, strconv.Itoa(len(got.Events)-1)+".")
+		capture(st, e, strconv.Itoa(len(got.Events)-1)+".", p.bind)
 	}
 	if st.Ends {
 		switch e, ok, err := p.next(s); {
@@ -245,7 +241,7 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 			if len(diffs) == 0 {
 				p.matcher.adopt(m)
 			}
-			p.capture(st, got.Body, "")
+			capture(st, got.Body, "", p.bind)
 			return got, diffs, nil
 		}
 	}
@@ -272,23 +268,7 @@ func (p *play) retry(over <-chan time.Time) (bool, error) {
 	}
 }
 
-// capture binds names to values in a body: those whose path begins with prefix,
-// which for events is their index.
-func (p *play) capture(st *Step, body any, prefix string) {
-	for name, path := range st.Capture {
-		path, ok := strings.CutPrefix(path, prefix)
-		if !ok || strings.HasPrefix(path, "header.") {
-			continue
-		}
-		if v, ok := lookup(body, path); ok {
-			p.bind(name, fmt.Sprint(v))
-		} else {
-			p.bind(name, "")
-		}
-	}
-}
-
-// bind gives a name that is captured its value.
+// bind gives a name that a step captures its value.
 func (p *play) bind(name, value string) { p.names[name], p.matcher.captured[name] = value, value }
 
 func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Request, error) {

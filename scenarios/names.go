@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"encoding/base64"
+	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,6 +41,31 @@ func (n names) folder() *strings.Replacer {
 		}
 	}
 	return strings.NewReplacer(pairs...)
+}
+
+// capture binds the names that a step captures to values in a body: those whose
+// path begins with prefix, which for events is their index.
+func capture(st *Step, body any, prefix string, bind func(name, value string)) {
+	for name, path := range st.Capture {
+		path, ok := strings.CutPrefix(path, prefix)
+		if !ok || strings.HasPrefix(path, "header.") {
+			continue
+		}
+		if v, ok := lookup(body, path); ok {
+			bind(name, fmt.Sprint(v))
+		} else {
+			bind(name, "")
+		}
+	}
+}
+
+// captureHeaders binds the names that a step captures to headers.
+func captureHeaders(st *Step, h http.Header, bind func(name, value string)) {
+	for name, path := range st.Capture {
+		if key, ok := strings.CutPrefix(path, "header."); ok {
+			bind(name, h.Get(key))
+		}
+	}
 }
 
 // mapStrings applies f to every string and key of a value, lists in place.

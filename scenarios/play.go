@@ -14,9 +14,10 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 )
 
-// TB is the part of testing.TB that Play needs.
+// TB is the part of testing.TB that this package needs.
 type TB interface {
 	Helper()
+	Cleanup(func())
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }

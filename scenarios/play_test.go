@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,9 +17,21 @@ import (
 )
 
 // recorder is a test that notes how it fails.
-type recorder struct{ failures []string }
+type recorder struct {
+	failures []string
+	cleanups []func()
+}
 
 func (r *recorder) Helper() {}
+
+func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+
+// end ends the test.
+func (r *recorder) end() {
+	for _, f := range slices.Backward(r.cleanups) {
+		f()
+	}
+}
 
 func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))

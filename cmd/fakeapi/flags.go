@@ -16,6 +16,9 @@ import (
 type flagSet struct {
 	synopsis string
 	groups   []flagGroup
+	// operands gets what is no flag, between flags or after them; nil if there
+	// may be nothing of the sort.
+	operands *[]string
 }
 
 // A flagGroup is flags that are about one thing.
@@ -24,9 +27,8 @@ type flagGroup struct {
 	define func(*flag.FlagSet)
 }
 
-// parse reads a command line, which may have nothing but flags. If that asks
-// for help, parse prints it to stdout and reports true. Its errors are
-// *usageError.
+// parse reads a command line. If that asks for help, parse prints it to stdout
+// and reports true. Its errors are *usageError.
 func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) {
 	all := flag.NewFlagSet("", flag.ContinueOnError)
 	all.SetOutput(io.Discard) // the caller tells the error
@@ -34,16 +36,21 @@ func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) 
 	for _, g := range s.groups {
 		g.define(all)
 	}
-	switch err := all.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		s.print(stdout)
-		return true, nil
-	case err != nil:
-		return false, &usageError{err}
-	case all.NArg() > 0:
-		return false, &usageError{fmt.Errorf("unexpected argument %q", all.Arg(0))}
+	for {
+		switch err := all.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			s.print(stdout)
+			return true, nil
+		case err != nil:
+			return false, &usageError{err}
+		case all.NArg() == 0:
+			return false, nil
+		case s.operands == nil:
+			return false, &usageError{fmt.Errorf("unexpected argument %q", all.Arg(0))}
+		}
+		*s.operands = append(*s.operands, all.Arg(0))
+		args = all.Args()[1:]
 	}
-	return false, nil
 }
 
 // print writes the help: a line a flag, with its default if it has one.

@@ -3,6 +3,7 @@
 //
 //	fakeapi serve --listen 127.0.0.1:8080 --kubeconfig fake.kubeconfig
 //	kubectl --kubeconfig fake.kubeconfig get namespaces
+//	fakeapi play rollout.yaml --server http://127.0.0.1:8080
 //
 // The exit status is 0 if all went well, 1 if a command failed, and 2 if the
 // command line makes no sense.
@@ -28,6 +29,8 @@ type command struct {
 
 var commands = []command{
 	{"serve", "start a server and keep it until interrupted", serve},
+	{"play", "play scenarios against a server and compare its answers", play},
+	{"replay", "answer a client from a scenario, in its order", replay},
 	{"version", "print the version of fakeapi and the Kubernetes releases it knows", version},
 }
 

@@ -53,6 +53,20 @@ func TestRun(t *testing.T) {
 		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a time`},
 		{"lag of an unknown resource", "serve --lag widgets=3s", 1, "", "not found: resource widgets"},
 
+		{"play help", "play --help", 0, "--server URL", ""},
+		{"play nothing", "play --seed 1", 2, "", "no file is named"},
+		{"play a missing file", "play testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"play, unknown release", "play testdata/scenarios/right.yaml --profile v1.2", 1, "", "demo/greeting: "},
+		{"play, no certificate", "play --certificate-authority testdata/scenarios/right.yaml testdata/scenarios/right.yaml", 1, "", "right.yaml: no certificate"},
+		{"play", "play testdata/scenarios/right.yaml", 0, "testdata/scenarios/right.yaml: scenarios 2/2, answers 3/3\n", ""},
+		{"play one", "play testdata/scenarios/right.yaml --run demo/greet", 0, "right.yaml: scenarios 1/1, answers 2/2\n", ""},
+		{"play without a server", "play --server http://127.0.0.1:1 testdata/scenarios/right.yaml", 1, "connection refused", "2 of 2 scenarios went otherwise than they say"},
+		{"play what differs", "play testdata/scenarios/right.yaml testdata/scenarios/wrong.yaml", 1, "    body.data.a: want \"c\", got \"b\"\n", "1 of 3 scenarios went otherwise than they say"},
+		{"replay help", "replay --help", 0, "--concurrent", ""},
+		{"replay nothing", "replay", 2, "", "0 files are named instead of one"},
+		{"replay several", "replay testdata/scenarios/right.yaml", 1, "", "2 scenarios instead of one"},
+		{"replay a part", "replay testdata/scenarios/wrong.yaml", 1, "", "step 0 (POST /api/v1/namespaces/${ns}/configmaps): it tells only a part of the answer"},
+
 		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
 		{"token file short", "serve --token-auth-file testdata/short.csv", 1, "", "testdata/short.csv: line 2: 2 columns"},
 		{"token empty", "serve --token-auth-file testdata/empty-token.csv", 1, "", "line 1: the token is empty"},
@@ -101,20 +115,27 @@ type server struct {
 	url    string
 	cancel context.CancelFunc // ends it
 	code   chan int           // gets the exit status
+	stderr *strings.Builder   // complete once there is a status
 }
 
-// start runs serve and returns once it has printed its URL. The test fails if
-// it ends before.
+// start runs serve; see startCommand.
 func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	return startCommand(t, append([]string{"serve"}, args...)...)
+}
+
+// startCommand runs a command that serves and returns once it has printed its
+// URL. The test fails if it ends before.
+func startCommand(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	s := &server{cancel: cancel, code: make(chan int, 1)}
+	s := &server{cancel: cancel, code: make(chan int, 1), stderr: &strings.Builder{}}
 	r, w := io.Pipe()
 	go func() {
-		var stderr strings.Builder
-		s.code <- run(ctx, append([]string{"serve"}, args...), w, &stderr)
-		w.CloseWithError(&exited{stderr.String()})
+		code := run(ctx, args, w, s.stderr)
+		w.CloseWithError(&exited{s.stderr.String()})
+		s.code <- code
 	}()
 	var out strings.Builder
 	for !strings.HasSuffix(out.String(), "\n") {
@@ -123,10 +144,11 @@ func start(t *testing.T, args ...string) *server {
 		require.NoError(t, err)
 		out.Write(b[:n])
 	}
+	go io.Copy(io.Discard, r)
 	s.url = strings.TrimSpace(out.String())
 	return s
 }
 
 type exited struct{ stderr string }
 
-func (e *exited) Error() string { return "serve has ended: " + e.stderr }
+func (e *exited) Error() string { return "the command has ended: " + e.stderr }

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+// A playCommand is the command line of play.
+type playCommand struct {
+	files      []string
+	run        string
+	update     bool
+	transcript string
+	patience   time.Duration
+
+	server   string
+	token    string
+	ca       string
+	insecure bool
+
+	profile string
+	seed    uint64
+	clock   time.Time
+
+	out io.Writer
+}
+
+// play plays the scenarios of files and prints what differs and the score.
+func play(ctx context.Context, args []string, stdout io.Writer) error {
+	c := &playCommand{out: stdout}
+	if help, err := c.flags().parse(args, stdout); help || err != nil {
+		return err
+	}
+	if len(c.files) == 0 {
+		return &usageError{errors.New("no file is named")}
+	}
+	player, err := c.player()
+	if err != nil {
+		return err
+	}
+	if c.transcript != "" {
+		f, err := os.Create(c.transcript)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		player.Transcript = f
+	}
+	var all score
+	for _, name := range c.files {
+		s, err := c.playFile(ctx, name, player)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", name, s)
+		all.add(s)
+	}
+	if len(c.files) > 1 {
+		fmt.Fprintf(stdout, "all: %s\n", all)
+	}
+	if all.failed() && !c.update {
+		return fmt.Errorf("%d of %d scenarios went otherwise than they say", all.scenarios-all.right, all.scenarios)
+	}
+	return nil
+}
+
+func (c *playCommand) flags() *flagSet {
+	return &flagSet{
+		synopsis: "fakeapi play FILE... [flags]",
+		operands: &c.files,
+		groups: []flagGroup{
+			{"What is played", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.run, "run", "", "play the scenarios only whose area/name contains `TEXT`")
+				fs.BoolVar(&c.update, "update", false, "write what the server answers into the files, where they say otherwise")
+				fs.StringVar(&c.transcript, "transcript", "", "write all that is asked and answered to `FILE`")
+				fs.DurationVar(&c.patience, "patience", 0, "wait `DURATION` for events, and for what is expected (default 2s)")
+			}},
+			{"The server, if it is one that runs", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.server, "server", "", "play against the server at `URL`")
+				fs.StringVar(&c.token, "token", scenarios.DefaultToken, "be who `TOKEN` is where a step names no user; \"none\" sends none")
+				fs.StringVar(&c.ca, "certificate-authority", "", "trust the certificates of `FILE`")
+				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "trust any certificate")
+			}},
+			{"The server, if every scenario gets one of its own", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.Uint64Var(&c.seed, "seed", 1, "make the same UIDs and generated names in every play with `NUMBER`; 0 makes random ones")
+				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until a scenario moves it", func(value string) (err error) {
+					c.clock, err = time.Parse(time.RFC3339, value)
+					return err
+				})
+			}},
+		},
+	}
+}
+
+// player plays against the server that the command line names.
+func (c *playCommand) player() (*scenarios.Player, error) {
+	p := &scenarios.Player{URL: c.server, Token: c.token, Patience: c.patience}
+	if c.ca == "" && !c.insecure {
+		return p, nil
+	}
+	config := &tls.Config{InsecureSkipVerify: c.insecure}
+	if c.ca != "" {
+		pem, err := os.ReadFile(c.ca)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: no certificate", c.ca)
+		}
+	}
+	p.Transport = &http.Transport{TLSClientConfig: config, DisableCompression: true}
+	return p, nil
+}
+
+// playFile plays the scenarios of a file.
+func (c *playCommand) playFile(ctx context.Context, name string, player *scenarios.Player) (score, error) {
+	var sum score
+	f, err := scenarios.Load(name)
+	if err != nil {
+		return sum, err
+	}
+	var results []*scenarios.Result
+	for _, s := range f.Scenarios {
+		if !strings.Contains(s.String(), c.run) {
+			continue
+		}
+		r, err := c.playScenario(ctx, s, *player)
+		if err != nil {
+			return sum, fmt.Errorf("%s: %s: %w", name, s, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		if r.Failed() {
+			fmt.Fprintf(c.out, "%s\n\n", r)
+		}
+		sum.count(r)
+		results = append(results, r)
+	}
+	if c.update {
+		err = f.Update(results...)
+	}
+	return sum, err
+}
+
+// playScenario plays against the server of the command line, or one of the
+// scenario's own: with RBAC, the feature gates that it needs, and two users, an
+// administrator and one without rights.
+func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p scenarios.Player) (*scenarios.Result, error) {
+	if c.server != "" {
+		return p.Play(ctx, s), nil
+	}
+	gates := map[string]bool{}
+	for _, g := range s.Gates {
+		gates[g] = true
+	}
+	srv, err := fakeapi.New(
+		fakeapi.WithInMemory(),
+		fakeapi.WithRBAC(),
+		fakeapi.WithToken(scenarios.DefaultToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
+		fakeapi.WithToken("alicetoken", fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
+		fakeapi.WithFeatureGates(gates),
+		fakeapi.WithProfile(c.profile),
+		fakeapi.WithSeed(c.seed),
+		fakeapi.WithClock(c.clock),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer srv.Close()
+	p.URL, p.Transport = srv.URL, srv.Transport()
+	return p.Play(ctx, s), nil
+}
+
+// A score is how many scenarios, and how many answers, are as they should be.
+type score struct{ scenarios, right, answers, same int }
+
+func (s *score) count(r *scenarios.Result) {
+	s.scenarios++
+	if !r.Failed() {
+		s.right++
+	}
+	for i := range r.Scenario.Steps {
+		if r.Scenario.Steps[i].Want == nil {
+			continue
+		}
+		s.answers++
+		if i < len(r.Steps) && len(r.Steps[i].Diffs) == 0 {
+			s.same++
+		}
+	}
+}
+
+func (s *score) add(o score) {
+	s.scenarios += o.scenarios
+	s.right += o.right
+	s.answers += o.answers
+	s.same += o.same
+}
+
+func (s score) failed() bool { return s.right < s.scenarios }
+
+func (s score) String() string {
+	return fmt.Sprintf("scenarios %d/%d, answers %d/%d", s.right, s.scenarios, s.same, s.answers)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// runs runs a command line that ends, and returns its output.
+func runs(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	require.Equal(t, code, run(t.Context(), args, &stdout, &stderr), &stderr)
+	return stdout.String()
+}
+
+func TestPlayServer(t *testing.T) {
+	s := start(t, "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC", "--feature-gates", "CBORServingAndStorage=true")
+	out := runs(t, 0, "play", "testdata/scenarios/right.yaml", "--server", s.url, "--token", "roottoken", "--run", "cbor")
+	assert.Equal(t, "testdata/scenarios/right.yaml: scenarios 1/1, answers 1/1\n", out)
+	out = runs(t, 1, "play", "testdata/scenarios/right.yaml", "--server", s.url)
+	assert.Contains(t, out, "making a namespace: 401", "the default token is not known")
+}
+
+func TestPlayTranscript(t *testing.T) {
+	var transcripts [2]string
+	for i := range transcripts {
+		name := filepath.Join(t.TempDir(), "transcript")
+		runs(t, 0, "play", "testdata/scenarios/right.yaml", "--seed", "7", "--clock", "2026-01-02T03:04:05Z", "--transcript", name)
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		transcripts[i] = string(b)
+	}
+	assert.Contains(t, transcripts[0], "> POST /api/v1/namespaces/${ns}/configmaps\n< 201\n")
+	assert.Equal(t, transcripts[0], transcripts[1])
+}
+
+func TestPlayUpdate(t *testing.T) {
+	b, err := os.ReadFile("testdata/scenarios/wrong.yaml")
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "wrong.yaml")
+	require.NoError(t, os.WriteFile(name, b, 0o644))
+	runs(t, 0, "play", name, "--update")
+	assert.Contains(t, runs(t, 0, "play", name), "scenarios 1/1")
+}
+
+func TestReplay(t *testing.T) {
+	s := startCommand(t, "replay", "testdata/scenarios/client.yaml")
+	code, version := s.do(t, "GET", "/version", "", "")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, map[string]any{"gitVersion": "v9"}, version)
+	code, _ = s.do(t, "GET", "/readyz", "", "")
+	assert.Equal(t, 200, code)
+	s.cancel()
+	assert.Equal(t, 0, <-s.code)
+}
+
+func TestReplayFails(t *testing.T) {
+	s := startCommand(t, "replay", "testdata/scenarios/client.yaml")
+	code, got := s.do(t, "GET", "/readyz", "", "")
+	assert.Equal(t, 500, code)
+	assert.Contains(t, got["message"], "it is not its turn")
+	s.cancel()
+	assert.Equal(t, 1, <-s.code)
+	assert.Equal(t, "fakeapi replay: unexpected requests: 1; never asked: step 0, GET /version; step 1, GET /readyz\n", s.stderr.String())
+}

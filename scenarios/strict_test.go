@@ -1,0 +1,141 @@
+package scenarios
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/httptest"
+)
+
+// ask makes a request and returns status and body; of a watch, the first lines.
+func ask(t *testing.T, srv *httptest.Server, method, target, body string, lines int) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+target, strings.NewReader(body))
+	require.NoError(t, err)
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	if lines == 0 {
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.Status + " " + strings.TrimSpace(string(b))
+	}
+	out := resp.Status
+	r := bufio.NewReader(resp.Body)
+	for range lines {
+		line, err := r.ReadString('\n')
+		require.NoError(t, err)
+		out += " " + strings.TrimSpace(line)
+	}
+	return out
+}
+
+func TestStrict(t *testing.T) {
+	var r recorder
+	srv := Strict(&r, "testdata/strict.yaml")
+	assert.Equal(t, `200 OK {"items":[],"metadata":{"resourceVersion":"1"}}`, ask(t, srv, "GET", "/api/v1/nodes?limit=500", "", 0))
+	assert.Equal(t, `201 Created {"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","name":"a","uid":"00000000-0000-4000-8000-000000000001"}}`,
+		ask(t, srv, "POST", "/api/v1/nodes", `{"metadata": {"name": "a"}}`, 0))
+	assert.Equal(t, `200 OK {"object":{"metadata":{"name":"a","uid":"00000000-0000-4000-8000-000000000001"}},"type":"ADDED"} {"type":"BOOKMARK"}`,
+		ask(t, srv, "GET", "/api/v1/nodes?resourceVersion=1&watch=1", "", 2))
+	assert.Equal(t, `200 OK ok`, ask(t, srv, "GET", "/api/v1/nodes/a/00000000-0000-4000-8000-000000000001", "", 0))
+	assert.Empty(t, r.failures)
+
+	assert.Equal(t, `200 OK {"type":"LAST"}`, ask(t, srv, "GET", "/api/v1/nodes?resourceVersion=2&watch=1", "", 0), "the watch ends")
+	r.end()
+	assert.Equal(t, []string{`testdata/strict.yaml: never asked: step 9, DELETE /api/v1/nodes/a`}, r.failures)
+}
+
+func TestStrictUnexpected(t *testing.T) {
+	for _, row := range []struct{ name, method, target, body, want string }{
+		{"another query", "GET", "/api/v1/nodes?limit=100&watch=1", "", `unexpected request: GET /api/v1/nodes?limit=100&watch=1
+  nearest is step 0, GET /api/v1/nodes?limit=500
+    query limit: want ["500"], got ["100"]
+    query watch: not wanted, got ["1"]`},
+		{"another body", "POST", "/api/v1/nodes", `{"metadata":{"name":"b"}}`, `unexpected request: POST /api/v1/nodes
+  nearest is step 1, POST /api/v1/nodes
+    body.metadata.name: want "a", got "b"`},
+		{"not its turn", "POST", "/api/v1/nodes", `{"metadata":{"name":"a"}}`, `unexpected request: POST /api/v1/nodes
+  nearest is step 1, POST /api/v1/nodes
+    it is not its turn: step 0, GET /api/v1/nodes?limit=500, comes before`},
+		{"another path", "DELETE", "/api/v1/nodes/b", "", `unexpected request: DELETE /api/v1/nodes/b
+  nearest is step 9, DELETE /api/v1/nodes/a
+    path: want /api/v1/nodes/a, got /api/v1/nodes/b`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var r recorder
+			srv := Strict(&r, "testdata/strict.yaml")
+			t.Cleanup(srv.Close)
+			answer := ask(t, srv, row.method, row.target, row.body, 0)
+			assert.Contains(t, answer, "500 Internal Server Error")
+			assert.Equal(t, []string{"testdata/strict.yaml: " + row.want}, r.failures)
+		})
+	}
+}
+
+func TestStrictConcurrent(t *testing.T) {
+	f, err := Parse("a", []byte(`name: a
+steps:
+- {do: GET /a, want: {body: a1}}
+- {do: GET /b, want: {body: b1}}
+- {do: PUT /a, raw: x, want: {body: a2}}
+- {do: PUT /c, raw: x, want: {body: c1}}
+- {do: GET /a, want: {body: a3}}
+`))
+	require.NoError(t, err)
+	for _, row := range []struct{ name, requests, answers string }{
+		{"in order", "GET /a,GET /b,PUT /a,PUT /c,GET /a", "a1 b1 a2 c1 a3"},
+		{"reads of other paths", "GET /b,GET /a,PUT /a,GET /a,PUT /c", "b1 a1 a2 a3 c1"},
+		{"a read before a write of its path", "GET /a,GET /a", "a1 unexpected"},
+		{"a write before a read of its path", "PUT /a", "unexpected"},
+		{"a write before another", "GET /a,PUT /c", "a1 unexpected"},
+		{"one too many", "GET /b,GET /b", "b1 unexpected"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			script, err := NewScript(f.Scenarios[0], func(string) {}, Concurrent())
+			require.NoError(t, err)
+			srv, err := httptest.Start(script, httptest.Options{InMemory: true})
+			require.NoError(t, err)
+			t.Cleanup(srv.Close)
+			var answers []string
+			for request := range strings.SplitSeq(row.requests, ",") {
+				method, path, _ := strings.Cut(request, " ")
+				body := ""
+				if method == http.MethodPut {
+					body = "x"
+				}
+				answer := ask(t, srv, method, path, body, 0)
+				if strings.Contains(answer, "unexpected request") {
+					answer = "200 OK unexpected"
+				}
+				answers = append(answers, strings.TrimPrefix(answer, "200 OK "))
+			}
+			assert.Equal(t, row.answers, strings.Join(answers, " "))
+		})
+	}
+}
+
+func TestNewScriptRefuses(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		step       Step
+	}{
+		{"no want", "step 0 (GET /a): it has no want", Step{Do: "GET /a"}},
+		{"a part", "step 0 (GET /a): it tells only a part of the answer", Step{Do: "GET /a", Only: []string{"a"}, Want: &Answer{}}},
+		{"protobuf", "step 0 (GET /a): it is answered in application/vnd.kubernetes.protobuf", Step{Do: "GET /a", Want: &Answer{Headers: map[string]string{"Content-Type": protobuf}}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := NewScript(&Scenario{Steps: []Step{row.step}}, nil)
+			assert.EqualError(t, err, row.want)
+		})
+	}
+	var r recorder
+	assert.Nil(t, Strict(&r, "testdata/time.yaml"))
+	assert.Equal(t, []string{"fatal: testdata/time.yaml: 2 scenarios instead of one"}, r.failures)
+}
