@@ -21,8 +21,9 @@
 //   - Server.Lag and Server.Freeze have what is read from watch caches trail.
 //   - Server.Clock moves time ahead; WithClock stops it.
 //   - Server.Put writes an object as it is, status included.
-//   - Server.Requests and Server.Log tell what was asked and what was written;
-//     both are logged when the test fails.
+//   - Server.Story tells who wrote what and who had seen it by when, as text and
+//     as a page; a test that fails logs it.
+//   - Server.Requests and Server.Log tell what was asked and what was written.
 //
 // # Limits
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -216,6 +217,31 @@ func ExampleServer_Log() {
 	// Output:
 	// ADDED /configmaps/default/a
 	// MODIFIED /configmaps/default/a
+}
+
+func ExampleServer_Story() {
+	srv := example()
+	defer srv.Close()
+	srv.Put(configMap("a", "1"))
+	srv.Put(configMap("a", "2"))
+
+	for line := range strings.Lines(srv.Story().String()) {
+		_, what, _ := strings.Cut(line, "the test ") // behind the time and the revision
+		fmt.Print(what)
+	}
+
+	page, err := os.CreateTemp("", "story-*.html")
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(page.Name())
+	defer page.Close()
+	if err := srv.Story().WritePage(page); err != nil { // open it in a browser
+		panic(err)
+	}
+	// Output:
+	// put configmaps default/a
+	// put configmaps default/a: data.key 1 → 2
 }
 
 func ExampleServer_Requests() {

@@ -76,25 +76,3 @@ func (r Revision) String() string {
 	}
 	return fmt.Sprintf("%d %s by %s %s (%s)", r.Revision, strings.Join(changes, ", "), r.Writer.Verb, r.Writer.User, r.Writer.UserAgent)
 }
-
-// shown is how many entries of each log a failing test prints.
-const shown = 50
-
-// dump prints what led to a failure.
-func (s *Server) dump(t TB) {
-	t.Helper()
-	t.Logf("fakeapi: requests, oldest first\n%s", lastLines(s.Requests()))
-	t.Logf("fakeapi: revisions, oldest first\n%s", lastLines(s.Log(int64(s.api.Fresh())+1)))
-}
-
-func lastLines[T fmt.Stringer](entries []T) string {
-	var b strings.Builder
-	if skip := len(entries) - shown; skip > 0 {
-		fmt.Fprintf(&b, "\t(%d earlier ones)\n", skip)
-		entries = entries[skip:]
-	}
-	for _, e := range entries {
-		fmt.Fprintf(&b, "\t%s\n", e)
-	}
-	return b.String()
-}

@@ -10,7 +10,8 @@ type TB interface {
 }
 
 // Start starts a server for a test and closes it when the test ends. If the
-// test has failed by then, it logs the newest requests and writes. A server
+// test has failed by then, it logs what happened, and with go test -artifacts
+// keeps all of that as a page among the test's artifacts: see Story. A server
 // that does not start fails the test.
 func Start(t TB, options ...Option) *Server {
 	t.Helper()
@@ -43,9 +44,9 @@ func (s *Server) Fork(t TB) *Server {
 func (s *Server) endWith(t TB) {
 	t.Cleanup(func() {
 		t.Helper()
-		s.Close()
 		if t.Failed() {
-			s.dump(t)
+			s.tell(t)
 		}
+		s.Close()
 	})
 }

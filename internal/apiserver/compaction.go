@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
@@ -46,7 +47,7 @@ func (s *Server) compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, err
 	if rev > s.store.Revision() {
 		return 0, mvcc.ErrFutureRevision
 	}
-	s.journal.Note(journal.Note{Kind: journal.Compaction, Text: compactionText(watchCache), Revision: rev})
+	s.journal.Note(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
 	s.store.CompactEtcd(rev)
 	if watchCache && rev > s.store.Compacted() {
 		return rev, s.store.Compact(rev)
@@ -55,11 +56,12 @@ func (s *Server) compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, err
 }
 
 // compactionText says what was forgotten.
-func compactionText(watchCache bool) string {
-	if watchCache {
-		return "everything older is forgotten"
+func compactionText(rev mvcc.Revision, watchCache bool) string {
+	text := fmt.Sprintf("everything older than r%d is forgotten", rev)
+	if !watchCache {
+		text += " in etcd"
 	}
-	return "everything older is forgotten in etcd"
+	return text
 }
 
 // Compact forgets every version older than the newest, everywhere: whoever

@@ -1,9 +1,11 @@
 package apiserver
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/story"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -27,7 +29,7 @@ func (r *request) answered() {
 		e.Message = f.Message
 		e.Unimplemented = f.Reason == "NotImplemented"
 	}
-	r.server.journal.Answered(e)
+	r.server.journal.Answered(e, r.came)
 }
 
 // writer is who writes by the request.
@@ -57,13 +59,22 @@ type Change struct {
 // Journal is what happened on the server.
 func (s *Server) Journal() *journal.Journal { return s.journal }
 
+// Story tells what happened on the server since it was fresh. The title says
+// what it is the story of.
+func (s *Server) Story(title string) *story.Story {
+	return story.Tell(story.Source{
+		Title: title, Journal: s.journal, Store: s.store, Now: s.clock.Now(), From: s.Fresh(),
+		Hidden: func(path string) bool { return strings.HasPrefix(path, controlPrefix) },
+	})
+}
+
 // Requests is the request log: the newest few thousand requests that have been
 // answered, oldest first.
 func (s *Server) Requests() []journal.Request {
 	entries := s.journal.Requests()
 	out := make([]journal.Request, len(entries))
 	for i, e := range entries {
-		out[i] = e.What
+		out[i] = e.What.Request
 	}
 	return out
 }

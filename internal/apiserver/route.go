@@ -27,6 +27,7 @@ type request struct {
 	registry *resource.Registry
 	user     *User
 	start    time.Time
+	came     int64 // the journal's Order at the start
 
 	typ    *resource.Type
 	sub    *resource.Subresource

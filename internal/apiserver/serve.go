@@ -25,7 +25,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	now := s.served.Load()
-	r := &request{Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now()}
+	r := &request{Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w}, surface: now, registry: now.registry, start: s.clock.Now(), came: s.journal.Order()}
 	defer func() {
 		r.answered()
 		s.metrics.count(r)

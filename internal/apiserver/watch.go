@@ -56,7 +56,6 @@ func (r *request) watch() error {
 	if st.cursor != nil {
 		defer st.cursor.Close()
 	}
-	st.ended = "the client is gone"
 	defer func() { st.log.End(st.ended) }()
 	r.w.Header().Set("Content-Type", r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
@@ -85,34 +84,21 @@ type watchStream struct {
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
 	log      *journal.OpenWatch
-	ended    string // why it ends
+	ended    string // why the server ends it; "" if the client does
 }
 
-// open finds where the watch starts. With initial events that is the version
-// of the page it returns, which is to be sent before. Its errors are told in
-// the stream.
+// open begins the watch; initial are its initial events, if it has any. Its
+// errors are told in the stream.
 func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	o, s := st.options, st.server.store
-	after := mvcc.Revision(version)
-	switch {
-	case o.sendInitialEvents != nil && *o.sendInitialEvents:
-		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
-		if q.Version == "" { // the present, once the watch cache has come to that
-			q.Version = storage.FormatVersion(s.Revision())
-		}
-		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
-			return nil, err
-		}
-		after = initial.Revision
-	case o.Version == "":
-		after = s.Revision()
-	case version == 0:
-		after = s.CachedRevision(st.typ)
-	}
+	after, initial, err := st.start(version)
 	st.log = st.server.journal.Open(journal.Watch{
 		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),
 		Resource: strings.Trim(st.typ.Prefix, "/"), Namespace: o.Namespace, Name: o.Name, From: after,
 	})
+	if err != nil {
+		return nil, err
+	}
 	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
 		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
 	}
@@ -120,6 +106,28 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 		return nil, status.Expired("The resourceVersion for the provided watch is too old.")
 	}
 	return initial, nil
+}
+
+// start finds the version after which the watch starts. With initial events
+// that is the version of the page it returns, which is to be sent before.
+func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *storage.Page, err error) {
+	o, s := st.options, st.server.store
+	switch {
+	case o.sendInitialEvents != nil && *o.sendInitialEvents:
+		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
+		if q.Version == "" { // the present, once the watch cache has come to that
+			q.Version = storage.FormatVersion(s.Revision())
+		}
+		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
+			return 0, nil, err
+		}
+		return initial.Revision, initial, nil
+	case o.Version == "":
+		return s.Revision(), nil, nil
+	case version == 0:
+		return s.CachedRevision(st.typ), nil, nil
+	}
+	return mvcc.Revision(version), nil, nil
 }
 
 // run writes events until the time is up, the client hangs up, the server
@@ -168,10 +176,10 @@ func (st *watchStream) run(initial *storage.Page) error {
 			bookmark.Stop()
 			bookmark, due = st.nextBookmark(), false
 		}
+		st.log.Reached(st.cursor.Polled()) // before the client can act on it
 		if err := st.flush(); err != nil {
 			return err
 		}
-		st.log.Reached(st.cursor.Polled())
 		// Most watches wait most of the time, and need no buffer for it.
 		putBuffer(st.w)
 		over := false

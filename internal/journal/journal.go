@@ -30,7 +30,7 @@ type Journal struct {
 	now   func() time.Time
 	order atomic.Int64 // that of the newest entry
 
-	requests ring[Request]
+	requests ring[Answer]
 	writes   ring[Write]
 	progress ring[Progress]
 	notes    ring[Note]
@@ -44,7 +44,7 @@ type Journal struct {
 func New(now func() time.Time) *Journal {
 	return &Journal{
 		now:      now,
-		requests: ring[Request]{size: Size},
+		requests: ring[Answer]{size: Size},
 		writes:   ring[Write]{size: Size},
 		progress: ring[Progress]{size: progressSize},
 		notes:    ring[Note]{size: Size},
@@ -78,6 +78,14 @@ type Request struct {
 	Unimplemented bool `json:"unimplemented,omitempty"`
 	// Panic is the trace of a bug of the server that the request hit.
 	Panic string `json:"panic,omitempty"`
+}
+
+// An Answer is a request, and what came before it.
+type Answer struct {
+	Request
+	// Came is the place of the newest entry when the request came: what has no
+	// later place, it could see.
+	Came int64
 }
 
 // A Write is a transaction and who made it.
@@ -131,8 +139,12 @@ const (
 	State      Kind = "state"      // a state was brought back
 )
 
-// Answered adds a request whose answer has ended.
-func (j *Journal) Answered(r Request) { j.requests.add(&j.order, r) }
+// Order is the place of the newest entry.
+func (j *Journal) Order() int64 { return j.order.Load() }
+
+// Answered adds a request whose answer has ended; came is what Order was when
+// it came.
+func (j *Journal) Answered(r Request, came int64) { j.requests.add(&j.order, Answer{r, came}) }
 
 // Wrote adds a transaction. It is to be called in it, when all changes are made,
 // so that nobody can have seen them before.
@@ -154,7 +166,7 @@ func (j *Journal) Note(n Note) {
 }
 
 // Requests are the newest requests, in the order in which their answers ended.
-func (j *Journal) Requests() []Entry[Request] { return j.requests.all() }
+func (j *Journal) Requests() []Entry[Answer] { return j.requests.all() }
 
 // Writes are the newest transactions, oldest first.
 func (j *Journal) Writes() []Entry[Write] { return j.writes.all() }

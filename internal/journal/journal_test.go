@@ -23,16 +23,19 @@ func stopped() time.Time { return start }
 func TestOrder(t *testing.T) {
 	j := journal.New(stopped)
 	w := j.Open(journal.Watch{Resource: "pods", From: 3})
-	j.Answered(journal.Request{URI: "/a"})
+	j.Answered(journal.Request{URI: "/a"}, j.Order())
 	j.Note(journal.Note{Kind: journal.Compaction, Revision: 7})
 	w.Reached(4, start)
 	w.End("its time was up")
-	j.Answered(journal.Request{URI: "/b"})
+	j.Answered(journal.Request{URI: "/b"}, 1)
 
 	watches := j.Watches()
 	require.Len(t, watches, 1)
 	assert.Equal(t, journal.Watch{Began: 1, Ended: 5, Opened: start, Closed: start, Resource: "pods", From: 3, End: "its time was up"}, watches[0])
-	assert.Equal(t, []journal.Entry[journal.Request]{{Order: 2, What: journal.Request{URI: "/a"}}, {Order: 6, What: journal.Request{URI: "/b"}}}, j.Requests())
+	assert.Equal(t, []journal.Entry[journal.Answer]{
+		{Order: 2, What: journal.Answer{Request: journal.Request{URI: "/a"}, Came: 1}},
+		{Order: 6, What: journal.Answer{Request: journal.Request{URI: "/b"}, Came: 1}},
+	}, j.Requests())
 	assert.Equal(t, []journal.Entry[journal.Note]{{Order: 3, What: journal.Note{Time: start, Kind: journal.Compaction, Revision: 7}}}, j.Notes())
 	assert.Equal(t, []journal.Entry[journal.Progress]{{Order: 4, What: journal.Progress{Watch: 1, Time: start, Revision: 4}}}, j.Progress())
 }
@@ -42,7 +45,7 @@ func TestNewestAreKept(t *testing.T) {
 	j := journal.New(stopped)
 	j.Note(journal.Note{Text: "first"})
 	for i := range journal.Size + 10 {
-		j.Answered(journal.Request{URI: fmt.Sprint(i)})
+		j.Answered(journal.Request{URI: fmt.Sprint(i)}, 0)
 	}
 	requests := j.Requests()
 	require.Len(t, requests, journal.Size)
@@ -130,7 +133,7 @@ func TestConcurrent(t *testing.T) {
 		all.Go(func() {
 			w := j.Open(journal.Watch{})
 			for i := range 100 {
-				j.Answered(journal.Request{})
+				j.Answered(journal.Request{}, 0)
 				w.Reached(mvcc.Revision(i+1), time.Now())
 				j.Requests()
 				j.Watches()
@@ -166,6 +169,6 @@ func BenchmarkReached(b *testing.B) {
 func BenchmarkAnswered(b *testing.B) {
 	j := journal.New(time.Now)
 	for b.Loop() {
-		j.Answered(journal.Request{URI: "/"})
+		j.Answered(journal.Request{URI: "/"}, 0)
 	}
 }

@@ -23,7 +23,7 @@ type Watch struct {
 	Resource, Namespace, Name string
 	// From is the revision after which it began.
 	From mvcc.Revision
-	// End says why it ended.
+	// End says why the server ended it; "" if the client did.
 	End string
 }
 
@@ -63,11 +63,9 @@ func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 	o.journal.progress.add(&o.journal.order, Progress{o.watch.Began, at, rev})
 }
 
-// End tells that the watch has ended, and why.
+// End tells that the watch has ended: why the server ended it, or "" if the
+// client did.
 func (o *OpenWatch) End(why string) {
-	if o == nil {
-		return // it failed before it began
-	}
 	j := o.journal
 	w := o.watch
 	w.Closed, w.End = j.now(), why

@@ -1,0 +1,131 @@
+package fakeapi_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A story has who wrote, what changed and who had seen it, and what was done to
+// the server, also of what compaction has taken.
+func TestStory(t *testing.T) {
+	const configMaps = "/api/v1/namespaces/default/configmaps"
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	fresh := srv.Revision()
+	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
+	do(t, srv, "POST", configMaps+"?fieldManager=editor", `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
+	w.expect("ADDED")
+	do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2","l":"new"}}`)
+	w.expect("MODIFIED")
+	do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2"}}`)
+	do(t, srv, "PUT", configMaps+"/a", `{"metadata":{"name":"a","resourceVersion":"1"}}`)
+	do(t, srv, "GET", "/readyz", "")
+	do(t, srv, "POST", "/debug/fakeapi/clock", `{"advance":"90s"}`)
+	srv.Compact()
+	put(t, srv, configMap("b", "1"))
+	do(t, srv, "GET", configMaps+"?resourceVersion=1&resourceVersionMatch=Exact", "")
+
+	want := []string{
+		"+0.000s  r+1 editor create configmaps default/a; seen by Go-http-client",
+		"+0.000s  r+2 Go-http-client patch configmaps default/a: data.k 1 → 2, data.l = new; seen by Go-http-client",
+		"+0.000s        200 PATCH /api/v1/namespaces/default/configmaps/a (Go-http-client): nothing changed",
+		`+0.000s        409 PUT /api/v1/namespaces/default/configmaps/a (Go-http-client): Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`,
+		"+0.000s        clock: 1m30s ahead",
+		"+90.000s        compaction: everything older than r+2 is forgotten",
+		"+90.000s  r+3 the test put configmaps default/b",
+		"+90.000s        410 GET /api/v1/namespaces/default/configmaps?resourceVersion=1&resourceVersionMatch=Exact (Go-http-client): The resourceVersion for the provided list is too old.",
+	}
+	var got []string
+	eventually(func() bool { // a request is noted when its handler is done
+		got = nil
+		for line := range strings.Lines(srv.Story().String()) {
+			got = append(got, strings.TrimSpace(revisions.ReplaceAllStringFunc(line, func(r string) string {
+				n, err := strconv.Atoi(strings.TrimSpace(r[1:]))
+				require.NoError(t, err)
+				return fmt.Sprintf("r+%d", n-int(fresh)) + strings.Repeat(" ", min(1, strings.Count(r, " ")))
+			})))
+		}
+		return len(got) == len(want)
+	})
+	assert.Equal(t, want, got)
+}
+
+var revisions = regexp.MustCompile(`\br\d+ *`)
+
+// A fork tells what happened since it was forked.
+func TestStoryOfFork(t *testing.T) {
+	parent := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, parent, configMap("a", "1"))
+	fork := parent.Fork(t)
+	put(t, fork, configMap("a", "2"))
+	assert.Contains(t, fork.Story().String(), "the test put configmaps default/a: data.key 1 → 2")
+	assert.NotContains(t, parent.Story().String(), "data.key")
+	assert.Contains(t, parent.Story().String(), "the test put configmaps default/a")
+	assert.Equal(t, 1, strings.Count(fork.Story().String(), "\n"))
+}
+
+// A state that is brought back is a write of many objects.
+func TestStoryOfRestore(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, srv, configMap("a", "1"), configMap("b", "1"))
+	require.NoError(t, srv.Reset())
+	assert.Contains(t, srv.Story().String(), "the test restore configmaps default/a DELETED and 1 more")
+}
+
+// An artist is a recorder whose test keeps artifacts.
+type artist struct {
+	recorder
+	dir string
+}
+
+func (a *artist) Name() string        { return "TestOfArtist/row" }
+func (a *artist) ArtifactDir() string { return a.dir }
+
+func TestStartKeepsStory(t *testing.T) {
+	artifacts := flag.Lookup("test.artifacts")
+	defer artifacts.Value.Set(artifacts.Value.String())
+	run := func(keep string, failed bool) *artist {
+		require.NoError(t, artifacts.Value.Set(keep))
+		a := &artist{dir: t.TempDir()}
+		for range 2 {
+			srv := fakeapi.Start(a, fakeapi.WithInMemory())
+			put(t, srv, configMap("a", "1"))
+		}
+		a.failed = failed
+		a.end()
+		return a
+	}
+
+	a := run("true", true)
+	for _, name := range []string{"story.html", "story-2.html"} {
+		page, err := os.ReadFile(filepath.Join(a.dir, name))
+		require.NoError(t, err, "each server of a test has its page")
+		assert.Contains(t, string(page), "<title>TestOfArtist/row</title>")
+		assert.Contains(t, a.log.String(), "the whole story is "+filepath.Join(a.dir, name))
+	}
+
+	for _, a := range []*artist{run("false", true), run("true", false)} {
+		left, err := os.ReadDir(a.dir)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+		assert.Equal(t, a.failed, strings.Contains(a.log.String(), "go test -artifacts keeps the whole story as a page"))
+	}
+	a = &artist{dir: "/nowhere"}
+	require.NoError(t, artifacts.Value.Set("true"))
+	fakeapi.Start(a, fakeapi.WithInMemory())
+	a.failed = true
+	a.end()
+	assert.Contains(t, a.log.String(), "fakeapi: open /nowhere/story.html: no such file or directory")
+	assert.Contains(t, a.log.String(), "fakeapi: what happened")
+}

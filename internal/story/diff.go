@@ -1,0 +1,183 @@
+package story
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// diff is what differs between two objects, what matters first. One of them may
+// be nil.
+func diff(old, new map[string]any) []Field {
+	var d differ
+	d.members("", old, new)
+	return d.fields
+}
+
+// weights are where parts of an object stand in a diff: what controllers act
+// on first, what the server itself writes last.
+var weights = map[string]int{"spec": -5, "data": -4, "status": -3, "metadata": 1, "apiVersion": 2, "kind": 2}
+
+func byWeight(a, b string) int {
+	if d := weights[a] - weights[b]; d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// unsaid are the fields of metadata that change with every write, or say what
+// the story itself tells.
+var unsaid = map[string]bool{"metadata.resourceVersion": true, "metadata.managedFields": true}
+
+// A differ collects what differs.
+type differ struct{ fields []Field }
+
+// compare compares the members of one name.
+func (d *differ) compare(path string, old, new map[string]any, name string) {
+	before, had := old[name]
+	after, has := new[name]
+	switch {
+	case unsaid[path], had && has && object.Equal(before, after):
+		return
+	case path == "metadata": // told by its fields, even where all are new
+		oldMeta, _ := before.(map[string]any)
+		newMeta, _ := after.(map[string]any)
+		d.members(path, oldMeta, newMeta)
+	case had && has:
+		d.values(path, before, after)
+	case had:
+		d.fields = append(d.fields, Field{Path: path, Old: short(before)})
+	default:
+		d.fields = append(d.fields, Field{Path: path, New: short(after)})
+	}
+}
+
+// values compares values that are not the same.
+func (d *differ) values(path string, old, new any) {
+	oldMap, ok1 := old.(map[string]any)
+	newMap, ok2 := new.(map[string]any)
+	if ok1 && ok2 {
+		d.members(path, oldMap, newMap)
+		return
+	}
+	oldList, ok1 := old.([]any)
+	newList, ok2 := new.([]any)
+	if key := sharedKey(oldList, newList); ok1 && ok2 && key != "" {
+		oldMap, newMap = byKey(oldList, key), byKey(newList, key)
+		for _, name := range union(oldMap, newMap) {
+			d.compare(path+"["+key+"="+name+"]", oldMap, newMap, name)
+		}
+		return
+	}
+	d.fields = append(d.fields, Field{Path: path, Old: short(old), New: short(new)})
+}
+
+func (d *differ) members(path string, old, new map[string]any) {
+	names := union(old, new)
+	if path == "" {
+		slices.SortFunc(names, byWeight)
+	}
+	for _, name := range names {
+		d.compare(member(path, name), old, new, name)
+	}
+}
+
+// union is the names of two objects, in order.
+func union(a, b map[string]any) []string {
+	names := slices.Collect(maps.Keys(a))
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// keys are the members by which elements of lists are told apart, the best
+// first.
+var keys = []string{"name", "type", "key", "uid", "ip", "port", "containerPort", "mountPath", "topologyKey"}
+
+// sharedKey is the key by which the elements of two lists can be told apart, ""
+// if there is none.
+func sharedKey(a, b []any) string {
+	for _, key := range keys {
+		if len(a) > 0 && len(b) > 0 && isKey(a, key) && isKey(b, key) {
+			return key
+		}
+	}
+	return ""
+}
+
+func isKey(list []any, key string) bool { return len(byKey(list, key)) == len(list) }
+
+// byKey is the elements of a list by their keys; those without one are left
+// out.
+func byKey(list []any, key string) map[string]any {
+	out := make(map[string]any, len(list))
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		switch v := m[key].(type) {
+		case string, json.Number:
+			out[fmt.Sprint(v)] = e
+		}
+	}
+	return out
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+
+// member is the path of a member: spec.replicas, metadata.labels["a.b/c"].
+func member(path, name string) string {
+	switch {
+	case !plain.MatchString(name):
+		return path + "[" + strconv.Quote(name) + "]"
+	case path == "":
+		return name
+	}
+	return path + "." + name
+}
+
+// maxValue is how long the JSON of a value may be, in bytes, to be told whole.
+const maxValue = 8 << 10
+
+// short is a value, or the beginning of a long one.
+func short(v any) any {
+	if s, ok := v.(string); ok {
+		if len(s) > maxValue {
+			return strings.ToValidUTF8(s[:maxValue], "") + fmt.Sprintf("… (%d bytes)", len(s))
+		}
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
+	}
+	if len(b) > maxValue {
+		return short(string(b))
+	}
+	return v
+}
+
+// decode reads a stored object.
+func decode(b []byte) map[string]any {
+	obj, ok := parse(string(b))
+	if !ok {
+		panic("story: a stored object does not decode") // unreachable: the server wrote it
+	}
+	return obj
+}
+
+// parse reads a JSON object; numbers keep their digits.
+func parse(text string) (obj map[string]any, ok bool) {
+	in := json.NewDecoder(strings.NewReader(text))
+	in.UseNumber()
+	err := in.Decode(&obj)
+	return obj, err == nil
+}

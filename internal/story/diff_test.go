@@ -1,0 +1,85 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestDiff(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		old, new string // JSON; "" is no object
+		want     []string
+	}{
+		{"nothing", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, nil},
+		{"a field", `{"spec":{"replicas":1,"paused":true}}`, `{"spec":{"replicas":3,"paused":true}}`, []string{"spec.replicas 1 → 3"}},
+		{"a new field", `{"spec":{}}`, `{"spec":{"replicas":3}}`, []string{"spec.replicas = 3"}},
+		{"a field that goes", `{"spec":{"replicas":3}}`, `{"spec":{}}`, []string{"spec.replicas removed"}},
+		{"a zero is a value", `{"spec":{"n":0,"s":"","b":false}}`, `{"spec":{"n":1,"s":"x","b":true}}`, []string{"spec.b false → true", "spec.n 0 → 1", `spec.s "" → x`}},
+		{"what matters first", `{"metadata":{"labels":{"a":"1"}},"spec":{"a":1},"status":{"a":1},"other":1}`, `{"metadata":{"labels":{"a":"2"}},"spec":{"a":2},"status":{"a":2},"other":2}`,
+			[]string{"spec.a 1 → 2", "status.a 1 → 2", "other 1 → 2", "metadata.labels.a 1 → 2"}},
+		{"what every write changes", `{"metadata":{"resourceVersion":"1","managedFields":[]}}`, `{"metadata":{"resourceVersion":"2","managedFields":[{}]}}`, nil},
+		{"odd names", `{"metadata":{"labels":{"app.kubernetes.io/name":"a"}}}`, `{"metadata":{"labels":{"app.kubernetes.io/name":"b"}}}`, []string{`metadata.labels["app.kubernetes.io/name"] a → b`}},
+		{"an element by its name", `{"spec":{"containers":[{"name":"a","image":"1"},{"name":"b","image":"1"}]}}`, `{"spec":{"containers":[{"name":"b","image":"2"},{"name":"a","image":"1"}]}}`,
+			[]string{"spec.containers[name=b].image 1 → 2"}},
+		{"an element by its type", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, `{"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"New","status":"True"}]}}`,
+			[]string{"status.conditions[type=New] = {2}", "status.conditions[type=Ready].status False → True"}},
+		{"elements that nothing tells apart", `{"spec":{"rules":[{"a":1},{"a":2}]}}`, `{"spec":{"rules":[{"a":1}]}}`, []string{"spec.rules [2] → [1]"}},
+		{"elements of one name", `{"l":[{"name":"a"},{"name":"a"}]}`, `{"l":[{"name":"a"}]}`, []string{"l [2] → [1]"}},
+		{"a list that was empty", `{"l":[]}`, `{"l":[{"name":"a"}]}`, []string{"l [0] → [1]"}},
+		{"another type", `{"v":{"a":1}}`, `{"v":"text"}`, []string{"v {1} → text"}},
+		{"numbers keep their digits", `{"n":9007199254740993}`, `{"n":9007199254740992}`, []string{"n 9007199254740993 → 9007199254740992"}},
+		{"an object that is new", "", `{"kind":"Pod","metadata":{"name":"a","uid":"u"},"spec":{"a":1}}`, []string{"spec = {1}", "metadata.name = a", "metadata.uid = u", "kind = Pod"}},
+		{"an object that goes", `{"kind":"Pod","metadata":{"name":"a"}}`, "", []string{"metadata.name removed", "kind removed"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var old, new map[string]any
+			if row.old != "" {
+				old = decode([]byte(row.old))
+			}
+			if row.new != "" {
+				new = decode([]byte(row.new))
+			}
+			var got []string
+			for _, f := range diff(old, new) {
+				got = append(got, f.String())
+			}
+			assert.Equal(t, row.want, got)
+		})
+	}
+}
+
+// A value that would fill the page is cut, and says how long it is.
+func TestLongValues(t *testing.T) {
+	long := strings.Repeat("ä", maxValue)
+	for name, v := range map[string]any{"a string": long, "a list": []any{long}, "an object": map[string]any{"a": long}} {
+		t.Run(name, func(t *testing.T) {
+			fields := diff(map[string]any{}, map[string]any{"v": v})
+			text, ok := fields[0].New.(string)
+			assert.True(t, ok)
+			assert.Less(t, len(text), maxValue+100)
+			assert.Regexp(t, `… \(\d+ bytes\)$`, text)
+		})
+	}
+	assert.Equal(t, "v = "+strings.Repeat("x", maxBrief)+"…", fmt.Sprint(Field{Path: "v", New: strings.Repeat("x", 100)}))
+}
+
+func FuzzDiff(f *testing.F) {
+	f.Add(`{"spec":{"l":[{"name":"a"}]}}`, `{"spec":{"l":[{"name":"b"},1,null]}}`)
+	f.Add(`{"metadata":{"a":null}}`, `{"metadata":[]}`)
+	f.Add(`{"metadata":1,"l":[[]]}`, `{"l":[{}]}`)
+	f.Fuzz(func(t *testing.T, old, new string) {
+		a, ok1 := parse(old)
+		b, ok2 := parse(new)
+		if !ok1 || !ok2 {
+			t.Skip()
+		}
+		for _, field := range diff(a, b) {
+			assert.NotEmpty(t, field.String())
+		}
+		assert.Empty(t, diff(a, a))
+	})
+}

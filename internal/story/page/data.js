@@ -1,0 +1,118 @@
+// The story, and what the page makes of it once: events, which are the lines of
+// the list and what the arrow keys step through.
+
+const story = JSON.parse(document.getElementById("story").textContent);
+
+// prompt is a delay, in microseconds, that is none to speak of, and slow one
+// that is worth a word.
+const prompt = 20_000, slow = 100_000;
+
+// offset is a moment as text, counted from the begin of the story.
+function offset(at) {
+  const s = at / 1e6;
+  if (s < 60) return `+${s.toFixed(3)} s`;
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, rest = (s % 60).toFixed(3).padStart(6, "0");
+  return h ? `+${h}h ${String(m).padStart(2, "0")}m ${rest}s` : `+${m}m ${rest}s`;
+}
+
+// span is a duration as text.
+function span(us) {
+  if (us < 1000) return `${Math.round(us)} µs`;
+  if (us < 1e6) return `${+(us / 1000).toPrecision(3)} ms`;
+  if (us < 6e7) return `${+(us / 1e6).toPrecision(3)} s`;
+  return us < 36e8 ? `${Math.floor(us / 6e7)}m ${Math.round(us / 1e6) % 60}s` : `${Math.floor(us / 36e8)}h ${Math.round(us / 6e7) % 60}m`;
+}
+
+function pathOf(t) {
+  return t.namespace && t.name ? `${t.namespace}/${t.name}` : t.name || "";
+}
+
+function targetOf(t) {
+  return [t.resource, pathOf(t)].filter(Boolean).join(" ");
+}
+
+function clientOf(c) {
+  return c.manager && c.manager !== c.name ? `${c.name} (${c.manager})` : c.name;
+}
+
+// readerOf names what a reader reads, without its client.
+function readerOf(r) {
+  let text = `${r.kind} ${r.resource}`;
+  if (r.name) text += ` ${pathOf(r)}`;
+  else if (r.namespace) text += ` in ${r.namespace}`;
+  return r.selector ? `${text} · ${r.selector}` : text;
+}
+
+// tone is how a revision looks: by its changes, if these are of one type.
+function toneOf(rev) {
+  const types = new Set(rev.changes.map((c) => c.type));
+  return types.size === 1 ? [...types][0] : "MODIFIED";
+}
+
+// refused reports whether a request was refused. That there is no such object is
+// an answer like others.
+function refused(q) {
+  return q.code >= 400 && !(q.code === 404 && q.verb === "get");
+}
+
+// events are what happened, in order.
+const events = [];
+const eventOf = new Map(); // by id
+
+function addEvent(e) {
+  events.push(e);
+  eventOf.set(e.id, e);
+}
+
+for (const rev of story.revisions) {
+  addEvent({
+    id: `r${rev.revision}`, order: rev.order, at: rev.at, tone: toneOf(rev), no: `r${rev.revision}`,
+    who: clientOf(rev.client), text: `${rev.verb} ${rev.brief}`, targets: rev.changes, revision: rev,
+  });
+}
+story.requests.forEach((q, i) => addEvent({
+  id: `q${i}`, order: q.order, at: q.at, tone: refused(q) ? "refused" : "idle", no: String(q.code), who: clientOf(q.client),
+  text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${q.message || "nothing changed"}`, targets: [q], request: q,
+}));
+story.notes.forEach((n, i) => addEvent({
+  id: `n${i}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: n.text,
+  targets: n.resource ? [n] : [], note: n,
+}));
+story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
+  const e = { id: `m${i}.${j}`, order: m.order, at: m.at, who: clientOf(r.client), targets: [r], reader: i, mark: m };
+  if (m.kind === "end" && m.text) addEvent({ ...e, tone: "refused", no: "end", text: `${readerOf(r)}: ${m.text}` });
+  else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${m.kind} ${r.resource} ${m.name || ""}: read r${m.revision} when r${m.newest} was there` });
+}));
+events.sort((a, b) => a.order - b.order);
+
+// sightsOf are, for each reader, the revisions that it saw, or should have, and
+// the order of when.
+const sightsOf = story.readers.map(() => []);
+for (const rev of story.revisions) {
+  for (const [reader, order] of rev.seen || []) sightsOf[reader].push({ rev, seen: order });
+}
+
+const revisionOf = new Map(story.revisions.map((r) => [r.revision, r]));
+
+// The filter is what the page shows: a part of the objects.
+const filter = { resource: "", namespace: "", name: "" };
+
+function matches(t) {
+  return (!filter.resource || t.resource === filter.resource)
+    && (!filter.namespace || t.namespace === filter.namespace)
+    && (!filter.name || (t.name || "").includes(filter.name));
+}
+
+// concerns reports whether a reader may read something of what is shown.
+function concerns(r) {
+  return (!filter.resource || r.resource === filter.resource)
+    && (!filter.namespace || !r.namespace || r.namespace === filter.namespace)
+    && (!filter.name || !r.name || r.name.includes(filter.name));
+}
+
+// shown reports whether an event passes the filter. What is about no one object
+// always does.
+function shown(e) {
+  if (e.mark && e.mark.kind !== "get") return concerns(story.readers[e.reader]);
+  return e.targets.length === 0 || e.targets.some(matches);
+}

@@ -1,0 +1,164 @@
+// The panels below the chart: the list of what happened, and the details of
+// what is chosen.
+
+const list = document.getElementById("events");
+const details = document.getElementById("details");
+
+function listEvents() {
+  const visible = events.filter(shown);
+  const rows = visible.map((e) => `<div class="event ${e.tone}" role="option" id="e-${e.id}" data-id="${e.id}" aria-selected="false">`
+    + `<time>${offset(e.at)}</time><span class="no">${escape(e.no)}</span>`
+    + `<span class="what"><span class="who">${escape(e.who)}</span> ${escape(e.text)}</span></div>`);
+  if (story.earlier) rows.unshift(`<div class="nothing">${story.earlier} earlier revisions are not told here.</div>`);
+  list.innerHTML = rows.join("") || '<div class="nothing">Nothing that passes the filter.</div>';
+}
+
+function markChosenEvent(id, focus) {
+  for (const el of list.querySelectorAll('[aria-selected="true"]')) el.setAttribute("aria-selected", "false");
+  const el = id && document.getElementById(`e-${id}`);
+  if (!el) {
+    list.removeAttribute("aria-activedescendant");
+    return;
+  }
+  el.setAttribute("aria-selected", "true");
+  list.setAttribute("aria-activedescendant", el.id);
+  if (focus) el.scrollIntoView({ block: "nearest" });
+}
+
+function link(id, text) {
+  return `<button type="button" class="link" data-go="${id}">${escape(text)}</button>`;
+}
+
+// yaml prints a value as YAML does, near enough to read.
+function yaml(v, indent = "") {
+  if (Array.isArray(v)) {
+    if (v.length === 0) return "[]";
+    return v.map((e) => `${indent}- ${yaml(e, `${indent}  `).trimStart()}`).join("\n");
+  }
+  if (v !== null && typeof v === "object") {
+    const names = Object.keys(v);
+    if (names.length === 0) return "{}";
+    return names.map((name) => {
+      const inner = v[name], nested = inner !== null && typeof inner === "object" && Object.keys(inner).length > 0;
+      return nested ? `${indent}${name}:\n${yaml(inner, Array.isArray(inner) ? indent : `${indent}  `)}` : `${indent}${name}: ${yaml(inner)}`;
+    }).join("\n");
+  }
+  return typeof v === "string" ? (v === "" ? '""' : v) : String(v);
+}
+
+function cell(v, kind) {
+  return v === undefined ? '<td class="none">·</td>' : `<td class="${kind}">${escape(yaml(v))}</td>`;
+}
+
+function diffOf(change) {
+  const fields = change.fields || [];
+  if (fields.length === 0) return '<p class="facts">No field differs.</p>';
+  const columns = { ADDED: ["new"], DELETED: ["old"], MODIFIED: ["old", "new"] }[change.type];
+  const titles = { old: change.type === "DELETED" ? "was" : "before", new: change.type === "ADDED" ? "is" : "after" };
+  return `<table class="diff"><thead><tr><th class="path">field</th>${columns.map((c) => `<th>${titles[c]}</th>`).join("")}</tr></thead><tbody>`
+    + fields.map((f) => `<tr><td class="path">${escape(f.path)}</td>${columns.map((c) => cell(f[c], c)).join("")}</tr>`).join("")
+    + "</tbody></table>";
+}
+
+// neighbours are the revisions of an object before and after one.
+function neighbours(change, rev) {
+  const same = (c) => c.resource === change.resource && c.namespace === change.namespace && c.name === change.name;
+  const all = story.revisions.filter((r) => r.changes.some(same)), i = all.indexOf(rev);
+  return { before: all[i - 1], after: all[i + 1], place: i + 1, of: all.length };
+}
+
+function moment(at) {
+  const time = new Date(Date.parse(story.began) + at / 1000);
+  return `${offset(at)} · ${time.toISOString().replace("T", " ").replace("Z", " UTC")}`;
+}
+
+function clientFacts(c) {
+  return [clientOf(c), c.user && `user ${c.user}`, c.userAgent].filter(Boolean).map(escape).join(" · ");
+}
+
+function showRevision(e) {
+  const rev = e.revision;
+  const objects = rev.changes.map((c) => {
+    const n = neighbours(c, rev);
+    const history = n.of > 1 ? `<span class="facts">${n.place} of its ${n.of} revisions</span>`
+      + (n.before ? link(`r${n.before.revision}`, `← r${n.before.revision}`) : "") + (n.after ? link(`r${n.after.revision}`, `r${n.after.revision} →`) : "") : "";
+    return `<div class="object"><span class="badge ${c.type}">${c.type}</span><h3>${escape(targetOf(c))}</h3>${history}</div>${diffOf(c)}`;
+  });
+  if (rev.omitted) objects.push(`<p class="facts">and ${rev.omitted} more objects</p>`);
+  const seen = (rev.seen || []).map(([reader, order, at]) => {
+    const r = story.readers[reader];
+    const when = order === undefined ? '<span class="never">not seen</span>' : `<span class="${at - rev.at >= slow ? "slow" : ""}">after ${span(Math.max(0, at - rev.at))}</span>`;
+    return `<tr><td>${escape(r.client.name)}</td><td>${escape(readerOf(r))}</td><td>${when}</td></tr>`;
+  });
+  details.innerHTML = `<h2>r${rev.revision} · ${escape(rev.verb)} by ${escape(clientOf(rev.client))}</h2>`
+    + `<p class="facts">${moment(rev.at)}<br>${clientFacts(rev.client)}</p>${objects.join("")}<h3>Who saw it</h3>`
+    + (seen.length ? `<table><tbody>${seen.join("")}</tbody></table>` : '<p class="facts">Nobody watched it or read it.</p>');
+}
+
+function showRequest(e) {
+  const q = e.request;
+  details.innerHTML = `<h2>${q.code} · ${escape(q.verb || q.method)} ${escape(targetOf(q))}</h2><p class="facts">${moment(q.at)}, answered within ${span(q.duration)}<br>${clientFacts(q.client)}</p>`
+    + `<p class="message">${escape(q.method)} ${escape(q.uri)}</p>`
+    + `<p class="message">${escape(q.message || "The request changed nothing.")}</p>${q.panic ? `<p class="message">${escape(q.panic)}</p>` : ""}`;
+}
+
+function showNote(e) {
+  const n = e.note, facts = [moment(n.at), n.resource, n.revision && `revision ${n.revision}`].filter(Boolean);
+  details.innerHTML = `<h2>${escape(n.kind)}</h2><p class="facts">${facts.map(escape).join(" · ")}${n.client ? `<br>${clientFacts(n.client)}` : ""}</p><p class="message">${escape(n.text)}</p>`;
+}
+
+const markNames = { list: "listed", get: "got", watch: "began to watch from", step: "had seen up to", end: "ended" };
+
+function showMark(reader, mark) {
+  const r = story.readers[reader];
+  const what = mark.kind === "end" ? (mark.text ? "The server ended the watch" : "The client ended the watch") : `${markNames[mark.kind]} r${mark.revision}`;
+  details.innerHTML = `<h2>${escape(r.client.name)} · ${escape(what)}</h2><p class="facts">${moment(mark.at)}<br>${escape(readerOf(r))} ${escape(mark.name || "")}<br>${clientFacts(r.client)}</p>`
+    + (mark.text ? `<p class="message">${escape(mark.text)}</p>` : "")
+    + (mark.newest > mark.revision ? `<p class="message">It read r${mark.revision} when r${mark.newest} was there.</p>` : "");
+}
+
+// unseen are the revisions that a reader should have seen and had not at the end.
+function unseen(reader) {
+  return sightsOf[reader].filter((s) => s.seen === undefined).map((s) => s.rev);
+}
+
+function showReader(i) {
+  const r = story.readers[i], missing = unseen(i);
+  const rows = r.marks.filter((m) => m.kind !== "step").slice(-200).map((m) => {
+    const what = m.kind === "end" ? (m.text ? `ended: ${m.text}` : "ended by the client") : `${markNames[m.kind]} r${m.revision}`;
+    return `<tr><td>${offset(m.at)}</td><td>${escape(what)}</td></tr>`;
+  });
+  details.innerHTML = `<h2>${escape(r.client.name)} · ${escape(readerOf(r))}</h2><p class="facts">${clientFacts(r.client)}</p>`
+    + (missing.length ? `<h3 class="never">Not seen at the end</h3><p>${missing.slice(-50).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ")}</p>` : '<p class="facts">It has seen everything there was to see.</p>')
+    + `<h3>Its requests</h3><table><tbody>${rows.join("")}</tbody></table>`;
+}
+
+const legend = [
+  ["ADDED", "ADDED", "an object was added"], ["MODIFIED", "MODIFIED", "changed"], ["DELETED", "DELETED", "deleted"],
+  ["refused", "refused", "a request was refused, or a watch ended by the server"], ["idle", "idle", "a write changed nothing, or there was no such object"],
+  ["MODIFIED", "list", "a list"], ["MODIFIED", "watch", "a watch began"], ["late", "late", "a read of an older state than there was"],
+  ["note", "note", "something was done to the server: a fault, a compaction, the clock"],
+];
+
+// showOverview shows what stands out at the end of the story.
+function showOverview() {
+  const parts = [];
+  const item = (tone, html) => parts.push(`<tr><td class="${tone}">${html}</td></tr>`);
+  story.readers.forEach((r, i) => {
+    const missing = unseen(i);
+    if (missing.length) {
+      const which = missing.slice(-6).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ");
+      item("", `<b>${escape(r.client.name)}</b> has not seen ${missing.length} of what it ${r.kind === "watch" ? "watches" : "reads"} (${escape(readerOf(r))}): ${which}`);
+    }
+  });
+  const tally = (name, all) => {
+    if (all.length) item("", `${all.length} ${name}${all.length === 1 ? "" : "s"}: ${all.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
+  };
+  tally("refused request", events.filter((e) => e.request && e.tone === "refused"));
+  tally("watch ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
+  tally("stale read", events.filter((e) => e.tone === "late"));
+  for (const kind of ["fault", "compaction", "clock", "state"]) tally({ fault: "fault", compaction: "compaction", clock: "move of the clock", state: "restore" }[kind], events.filter((e) => e.note && e.note.kind === kind));
+  details.innerHTML = `<h2>What stands out</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Nothing: whoever watched has seen all, and nothing was refused.</p>'}`
+    + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `<svg class="drawing" width="24" height="18" viewBox="-12 -9 24 18" aria-hidden="true"><g class="mark ${tone}">${glyphs[glyph]}</g></svg><span>${text}</span>`).join("")}</div>`
+    + '<p class="facts" style="margin-top:10px">Of a watcher, the grey line is what there was to see and the blue line what it had seen: where the blue one trails, it was behind. Choose a revision to see what it changed and how it travelled.</p>';
+}

@@ -1,0 +1,45 @@
+package story
+
+import (
+	"encoding/json"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func pageOf(t *testing.T, s *Story) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, s.WritePage(&b))
+	return b.String()
+}
+
+// The page holds the story whole, whatever is in it.
+func TestPageHoldsStory(t *testing.T) {
+	s := told()
+	s.Title = `</script><b title="x">&{{story}}`
+	s.Revisions[0].Changes[0].Fields[0].New = "</script><!-- {{title}} \u2028"
+	html := pageOf(t, s)
+	assert.Equal(t, 2, strings.Count(html, "</script>"), "nothing in it ends a script")
+	assert.Contains(t, html, "<title>&lt;/script&gt;&lt;b title=&#34;x&#34;&gt;&amp;{{story}}</title>")
+
+	_, data, _ := strings.Cut(html, `<script type="application/json" id="story">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	want, err := json.Marshal(s)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), data)
+}
+
+// The page needs nothing beside it, and every script is in it.
+func TestPageStandsAlone(t *testing.T) {
+	html := pageOf(t, &Story{})
+	assert.Empty(t, regexp.MustCompile(`(?i)https?://[^\s"'<]+|@import|url\(|<link rel="stylesheet"|\ssrc=`).FindAllString(html, -1))
+	assert.NotContains(t, html, "{{")
+	names, err := fs.Glob(page, "page/*.js")
+	require.NoError(t, err)
+	assert.Len(t, names, len(scripts))
+}

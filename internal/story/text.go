@@ -1,0 +1,271 @@
+package story
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Text is the end of the story, for a log: at most so many lines of what
+// happened, the newest last.
+func (s *Story) Text(lines int) string {
+	all := s.events()
+	var b strings.Builder
+	for _, r := range s.Requests {
+		if r.Unimplemented {
+			fmt.Fprintf(&b, "  not implemented: %s\n", r.line())
+		}
+		if r.Panic != "" {
+			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", r.line(), indent(r.Panic))
+		}
+	}
+	if skip := len(all) - lines; skip > 0 {
+		fmt.Fprintf(&b, "  (%d earlier events)\n", skip)
+		all = all[skip:]
+	}
+	for _, e := range all {
+		fmt.Fprintf(&b, "  %s  %s\n", offset(e.At), e.line)
+	}
+	return b.String()
+}
+
+// An event is a line of a text.
+type event struct {
+	Moment
+	line string
+}
+
+// events are the lines of the story in order: what was written, refused, or
+// done to the server, and watches that the server ended. Reads are among them
+// where they were not of the newest state.
+func (s *Story) events() []event {
+	var all []event
+	add := func(m Moment, format string, args ...any) { all = append(all, event{m, fmt.Sprintf(format, args...)}) }
+	for i := range s.Revisions {
+		r := &s.Revisions[i]
+		add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
+	}
+	for i := range s.Requests {
+		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" {
+			add(r.Moment, "      %s", r.line())
+		}
+	}
+	for _, n := range s.Notes {
+		add(n.Moment, "      %s", n.line())
+	}
+	for i := range s.Readers {
+		r := &s.Readers[i]
+		seen := int64(0)
+		for _, m := range r.Marks {
+			switch {
+			case m.Kind == markEnd && m.Text != "":
+				add(m.Moment, "      %s was ended at r%d: %s", r, seen, m.Text)
+			case m.Revision < m.Newest:
+				add(m.Moment, "      %s read r%d when r%d was there", r, m.Revision, m.Newest)
+			}
+			seen = max(seen, m.Revision)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b event) int { return cmp.Compare(a.Order, b.Order) })
+	return counted(all)
+}
+
+// counted makes one line of those that say the same one after another.
+func counted(all []event) []event {
+	var out []event
+	times := 1
+	for i, e := range all {
+		if i > 0 && e.line == all[i-1].line {
+			times++
+			out[len(out)-1].line = fmt.Sprintf("%s (%d times)", e.line, times)
+			continue
+		}
+		times = 1
+		out = append(out, e)
+	}
+	return out
+}
+
+// offset is a moment as seconds since the begin.
+func offset(at int64) string {
+	return fmt.Sprintf("%+9.3fs", (time.Duration(at) * time.Microsecond).Seconds())
+}
+
+// maxFields is how many fields a line tells, and maxBrief how long, in bytes,
+// a value may be in it.
+const (
+	maxFields = 3
+	maxBrief  = 40
+)
+
+// brief is what a revision changed, on one line.
+func (r *Revision) brief() string {
+	if len(r.Changes) == 0 {
+		return ""
+	}
+	c := r.Changes[0]
+	line := c.Target.String()
+	if c.Type != "MODIFIED" {
+		if want := map[string]string{"create": "ADDED", "delete": "DELETED", "put": "ADDED", "remove": "DELETED"}[r.Verb]; want != c.Type {
+			line += " " + c.Type
+		}
+	} else if fields := briefFields(c.Fields); fields != "" {
+		line += ": " + fields
+	}
+	if more := len(r.Changes) - 1 + r.Omitted; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
+}
+
+// incidental are fields that change because others do.
+var incidental = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true}
+
+func briefFields(fields []Field) string {
+	var parts []string
+	for _, f := range fields {
+		if incidental[f.Path] && len(fields) > 1 {
+			continue
+		}
+		parts = append(parts, f.String())
+	}
+	if more := len(parts) - maxFields; more > 0 {
+		parts = append(parts[:maxFields], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String is the field as "spec.replicas 1 → 3".
+func (f Field) String() string {
+	switch {
+	case f.Old == nil:
+		return f.Path + " = " + brief(f.New)
+	case f.New == nil:
+		return f.Path + " removed"
+	}
+	return f.Path + " " + brief(f.Old) + " → " + brief(f.New)
+}
+
+// brief is a value, cut if it is long.
+func brief(v any) string {
+	switch t := v.(type) {
+	case map[string]any:
+		return fmt.Sprintf("{%d}", len(t))
+	case []any:
+		return fmt.Sprintf("[%d]", len(t))
+	}
+	text, ok := v.(string)
+	if !ok || text == "" || strings.ContainsAny(text, " \n\t,") {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
+		}
+		text = string(b)
+	}
+	if len(text) > maxBrief {
+		text = strings.ToValidUTF8(text[:maxBrief], "") + "…"
+	}
+	return text
+}
+
+// slow is a delay that is worth a word.
+const slow = 100 * time.Millisecond
+
+// sightings say who had not seen the revision at the end, and who was slow to.
+func (s *Story) sightings(r *Revision) string {
+	var never, late []string
+	for _, sight := range r.Seen {
+		reader := &s.Readers[sight.Reader]
+		if sight.Never() {
+			never = append(never, reader.String())
+		} else if d := time.Duration(sight.At-r.At) * time.Microsecond; d >= slow && reader.Kind == kindWatch {
+			late = append(late, fmt.Sprintf("%s after %v", reader, d.Round(time.Millisecond)))
+		}
+	}
+	line := ""
+	if len(never) > 0 {
+		line += "; not seen by " + few(never)
+	}
+	if len(late) > 0 {
+		line += "; seen by " + few(late)
+	}
+	if line == "" && len(r.Seen) > 0 {
+		line = "; seen by " + s.names(r.Seen)
+	}
+	return line
+}
+
+// names are the clients of sights, each once.
+func (s *Story) names(seen []Sight) string {
+	var names []string
+	for _, sight := range seen {
+		if name := s.Readers[sight.Reader].Client.Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return few(names)
+}
+
+// few are the first names of a list.
+func few(names []string) string {
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c Client) String() string {
+	if c.Manager != "" && c.Manager != c.Name {
+		return c.Name + " (" + c.Manager + ")"
+	}
+	return c.Name
+}
+
+func (t Target) String() string {
+	return strings.TrimSpace(t.Resource + " " + t.path())
+}
+
+// String is the reader as "manager's watch of deployments.apps".
+func (r *Reader) String() string {
+	text := r.Client.Name + "'s " + r.Kind + " of " + r.Resource
+	switch {
+	case r.Name != "":
+		text += " " + r.path()
+	case r.Namespace != "":
+		text += " in " + r.Namespace
+	}
+	if r.Selector != "" {
+		text += " with " + r.Selector
+	}
+	return text
+}
+
+func (r *Request) line() string {
+	line := fmt.Sprintf("%d %s %s (%s)", r.Code, r.Method, r.URI, r.Client.Name)
+	switch {
+	case r.Message != "":
+		line += ": " + r.Message
+	case r.Code < 400:
+		line += ": nothing changed"
+	}
+	return line
+}
+
+func (n *Note) line() string {
+	line := n.Kind + ": " + n.Text
+	if n.Resource != "" && !strings.Contains(n.Text, n.Resource) {
+		line += " (" + n.Resource + ")"
+	}
+	if n.Client.Name != "" {
+		line += ", for " + n.Client.Name
+	}
+	return line
+}
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
+}
