@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"context"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/apiserver"
@@ -16,3 +17,19 @@ func (c Clock) Now() time.Time { return c.api.Clock().Now() }
 // Advance moves the server's time ahead by d, whether it runs or stands still,
 // and wakes what waited for a moment until then. It panics if d is negative.
 func (c Clock) Advance(d time.Duration) { c.api.Advance(d) }
+
+// Manual reports whether time stands still between calls of Advance.
+func (c Clock) Manual() bool { return c.api.Clock().Manual() }
+
+// Sleep waits until d has passed on the clock. It returns early, with the error
+// of ctx, once that is done.
+func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
+	t := c.api.Clock().After(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

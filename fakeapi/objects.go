@@ -154,6 +154,19 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return s.api.Remove(t, namespace, name)
 }
 
+// Remove is Delete for whoever has the object, in a form that Put takes: it
+// removes the one of its kind, namespace and name.
+func (s *Server) Remove(object any) error {
+	docs, err := documentsOf(object)
+	if err == nil && len(docs) != 1 {
+		err = fmt.Errorf("%d objects instead of one", len(docs))
+	}
+	if err != nil {
+		return fmt.Errorf("fakeapi: Remove: %w", err)
+	}
+	return s.api.RemoveObject(docs[0].json)
+}
+
 // load puts the objects of the options: what others need first.
 func (s *Server) load() error {
 	if err := s.define(); err != nil {

@@ -26,7 +26,7 @@ func (s *Server) controlObjects(r *request) (any, error) {
 		}
 	}
 	for i, body := range in.Delete {
-		if err := s.removeObject(body); err != nil {
+		if err := s.RemoveObject(body); err != nil {
 			return nil, objectError("delete", i, err)
 		}
 	}
@@ -41,8 +41,9 @@ func objectError(list string, i int, err error) error {
 	return status.BadRequest(message)
 }
 
-// removeObject removes the object of the kind and the name that a body has.
-func (s *Server) removeObject(body []byte) error {
+// RemoveObject removes the object of the kind and the name that a body has, as
+// Remove does.
+func (s *Server) RemoveObject(body []byte) error {
 	kind, err := kindOf(body)
 	if err != nil {
 		return err
