@@ -54,7 +54,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	if o.Manager == kubectl {
 		rewriteLastApplied(out, applied)
 	}
-	setManagedFields(out, m)
+	setManagedFields(out, m.format())
 	return out, nil
 }
 

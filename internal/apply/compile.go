@@ -29,6 +29,7 @@ type compiled struct {
 	// null is nothing but its type.
 	null  *typed.TypedValue
 	names names
+	shape *shape
 }
 
 // compile compiles a schema; nil is one that allows any fields. Structs, maps
@@ -50,7 +51,7 @@ func newCompiled(p typed.ParseableType, n names) *compiled {
 	if err != nil {
 		panic("apply: " + err.Error()) // unreachable: all types allow a null
 	}
-	return &compiled{p, null, n}
+	return &compiled{p, null, n, shapes{p.Schema, map[string]*shape{}}.of(p.TypeRef)}
 }
 
 type compiler struct {

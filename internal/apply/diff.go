@@ -3,18 +3,16 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
-	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// A diff is what a write did to the fields of an object.
+// A diff is what a write did to the fields of an object, as trees.
 type diff struct {
 	// changed are those that it added or gave another value.
-	changed fieldpath.Set
-	removed fieldpath.Set
+	changed, removed map[string]any
 }
 
 // diff compares two objects. It finds what typed.TypedValue.Compare finds, but
@@ -36,14 +34,13 @@ func (t *Type) diff(before, after map[string]any) (*diff, error) {
 // compare is diff for objects as they are. It reports whether it met an empty list
 // or map in after, which its JSON may not show.
 func (t *Type) compare(before, after map[string]any) (d *diff, untidy bool, err error) {
-	c := t.compiled()
-	d = &diff{}
-	atom, ok := c.Schema.Resolve(c.TypeRef)
-	if !ok || atom.Map == nil {
+	root := t.compiled().shape.object
+	if root == nil {
 		return nil, false, errors.New("schema error: objects are no maps")
 	}
-	_, err = comparer{c.Schema, c.names, &untidy}.maps(atom.Map, given(before), given(after), d)
-	return d, untidy, err
+	d, c := &diff{}, &comparer{}
+	_, err = c.maps(root, given(before), given(after), d)
+	return d, c.untidy, err
 }
 
 // bare reports whether a value is an empty list or map.
@@ -78,11 +75,9 @@ func member(m map[string]any, name string) side {
 	return side{v, ok}
 }
 
-// A comparer compares values of types of one schema.
+// A comparer compares values.
 type comparer struct {
-	schema *smd.Schema
-	names  names
-	untidy *bool
+	untidy bool // see Type.compare
 }
 
 // form is which of the forms that a type allows a value has.
@@ -95,27 +90,27 @@ const (
 	mapForm
 )
 
-func formOf(a smd.Atom, v any) form {
+func formOf(s *shape, v any) form {
 	switch v.(type) {
 	case string, bool, int64, float64:
-		if a.Scalar != nil {
+		if s.scalar != nil {
 			return scalarForm
 		}
 	case []any:
-		if a.List != nil {
+		if s.list != nil {
 			return listForm
 		}
 	case map[string]any:
-		if a.Map != nil {
+		if s.object != nil {
 			return mapForm
 		}
 	}
 	switch {
-	case a.Scalar == nil && a.List == nil:
+	case s.scalar == nil && s.list == nil:
 		return mapForm
-	case a.Scalar == nil && a.Map == nil:
+	case s.scalar == nil && s.object == nil:
 		return listForm
-	case a.List == nil && a.Map == nil:
+	case s.list == nil && s.object == nil:
 		return scalarForm
 	}
 	return anyForm
@@ -123,81 +118,69 @@ func formOf(a smd.Atom, v any) form {
 
 // step compares what is at one step below the path that d is about. One of the
 // sides is present at least.
-func (c comparer) step(pe fieldpath.PathElement, ref smd.TypeRef, before, after side, d *diff) error {
-	a, ok := c.schema.Resolve(ref)
-	if !ok || a == (smd.Atom{}) {
-		return fmt.Errorf("%s: schema error: no type", pe)
+func (c *comparer) step(step string, s *shape, before, after side, d *diff) error {
+	if s.empty() {
+		return fmt.Errorf("%s: schema error: no type", told(step))
 	}
 	if bare(after.value) {
-		*c.untidy = true
+		c.untidy = true
 	}
-	was, is := formOf(a, before.value), formOf(a, after.value)
+	was, is := formOf(s, before.value), formOf(s, after.value)
 	if !after.present {
 		is = was
 	} else if !before.present {
 		was = is
 	}
 	var below diff
+	var changed, removed bool
 	if was != is {
 		// Both forms have a say: a list in place of a scalar is a change of the
 		// one and an addition of the elements of the other.
-		leaf, err := c.as(was, a, before, after, &below)
+		leaf, err := c.as(was, s, before, after, &below)
 		if err != nil {
-			return fmt.Errorf("%s%w", pe, err)
+			return fmt.Errorf("%s%w", told(step), err)
 		}
 		if leaf {
-			d.leaf(pe, before, after)
+			changed, removed = whole(before, after)
 		}
 	}
-	leaf, err := c.as(is, a, before, after, &below)
+	leaf, err := c.as(is, s, before, after, &below)
 	if err != nil {
-		return fmt.Errorf("%s%w", pe, err)
+		return fmt.Errorf("%s%w", told(step), err)
 	}
 	switch {
 	case leaf:
-		if d.leaf(pe, before, after) && hollow(after.value) {
-			*c.untidy = true
+		if changed, removed = whole(before, after); changed && hollow(after.value) {
+			c.untidy = true
 		}
 	case !before.present:
-		d.changed.Members.Insert(pe)
+		changed = true
 	case !after.present:
-		d.removed.Members.Insert(pe)
+		removed = true
 	}
-	if !below.changed.Empty() {
-		*d.changed.Children.Descend(pe) = below.changed
-	}
-	if !below.removed.Empty() {
-		*d.removed.Children.Descend(pe) = below.removed
-	}
+	grow(&d.changed, step, changed, below.changed)
+	grow(&d.removed, step, removed, below.removed)
 	return nil
 }
 
-// leaf adds the path of a value that is owned as a whole. It reports whether that
-// is new or another one.
-func (d *diff) leaf(pe fieldpath.PathElement, before, after side) (changed bool) {
-	switch {
-	case !after.present:
-		d.removed.Members.Insert(pe)
-	case !before.present || !equal(before.value, after.value):
-		d.changed.Members.Insert(pe)
-		return true
-	}
-	return false
+// whole compares values that are owned as a whole.
+func whole(before, after side) (changed, removed bool) {
+	return after.present && (!before.present || !equal(before.value, after.value)), !after.present
 }
 
 // as compares values as ones of a form, and adds to d what is below them. It
 // reports whether they are owned as a whole.
-func (c comparer) as(f form, a smd.Atom, before, after side, d *diff) (leaf bool, err error) {
+func (c *comparer) as(f form, s *shape, before, after side, d *diff) (leaf bool, err error) {
 	switch {
-	case f == mapForm || f == anyForm && a.Map != nil:
-		return c.maps(a.Map, before, after, d)
-	case f == scalarForm || f == anyForm && a.Scalar != nil:
-		if !fits(*a.Scalar, before.value) && !fits(*a.Scalar, after.value) {
-			return false, fmt.Errorf(": expected %s", *a.Scalar)
+	case f == mapForm || f == anyForm && s.object != nil:
+		return c.maps(s.object, before, after, d)
+	case f == scalarForm || f == anyForm && s.scalar != nil:
+		if !fits(*s.scalar, before.value) && !fits(*s.scalar, after.value) {
+			return false, fmt.Errorf(": expected %s", *s.scalar)
 		}
 		return true, nil
 	}
-	return c.lists(a.List, before, after, d)
+	return c.lists(s.list, before, after, d)
 }
 
 // fits reports whether a scalar type allows a value. Nothing and null fit all.
@@ -215,16 +198,16 @@ func fits(s smd.Scalar, v any) bool {
 	return false
 }
 
-func (c comparer) maps(t *smd.Map, before, after side, d *diff) (leaf bool, err error) {
+func (c *comparer) maps(t *mapShape, before, after side, d *diff) (leaf bool, err error) {
 	was, _ := before.value.(map[string]any)
 	is, _ := after.value.(map[string]any)
 	// Where there is nothing below, the difference between an empty map, a null
 	// and nothing is a change of the map itself.
-	if t.ElementRelationship == smd.Atomic || len(was) == 0 && len(is) == 0 {
+	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
 	}
 	if len(was) == 0 {
-		d.changed.Members = fieldpath.MakePathElementSet(len(is))
+		d.changed = make(map[string]any, len(is))
 	}
 	for name, v := range was {
 		if err := c.field(t, name, given(v), member(is, name), d); err != nil {
@@ -242,29 +225,26 @@ func (c comparer) maps(t *smd.Map, before, after side, d *diff) (leaf bool, err 
 	return false, nil
 }
 
-func (c comparer) field(t *smd.Map, name string, before, after side, d *diff) error {
-	ref := t.ElementType
-	if f, ok := t.FindField(name); ok {
-		ref = f.Type
-	}
-	return c.step(c.names.field(name), ref, before, after, d)
+func (c *comparer) field(t *mapShape, name string, before, after side, d *diff) error {
+	step, s := t.field(name)
+	return c.step(step, s, before, after, d)
 }
 
 // An element is what two lists have under one key: the first of each, and how
 // many.
 type element struct {
-	pe            fieldpath.PathElement
+	step          string
 	before, after side
 	was, is       int
 }
 
-func (c comparer) lists(t *smd.List, before, after side, d *diff) (leaf bool, err error) {
+func (c *comparer) lists(t *listShape, before, after side, d *diff) (leaf bool, err error) {
 	was, _ := before.value.([]any)
 	is, _ := after.value.([]any)
-	if t.ElementRelationship == smd.Atomic || len(was) == 0 && len(is) == 0 {
+	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
 	}
-	elements, err := c.elements(t, was, is)
+	elements, err := elementsOf(t, was, is)
 	if err != nil {
 		return false, err
 	}
@@ -273,70 +253,88 @@ func (c comparer) lists(t *smd.List, before, after side, d *diff) (leaf bool, er
 		// Elements that there are several of are owned together.
 		switch {
 		case e.was > 1 && e.is > 1:
-			if !c.sameElements(t, e.pe, was, is) {
-				d.changed.Members.Insert(e.pe)
-			}
+			grow(&d.changed, e.step, !sameElements(t, e.step, was, is), nil)
 			continue
 		case e.was > 1:
-			d.removed.Members.Insert(e.pe)
+			grow(&d.removed, e.step, true, nil)
 			e.before = absent
 		case e.is > 1:
-			d.changed.Members.Insert(e.pe)
+			grow(&d.changed, e.step, true, nil)
 			e.after = absent
 		}
 		if !e.before.present && !e.after.present {
 			continue
 		}
-		if err := c.step(e.pe, t.ElementType, e.before, e.after, d); err != nil {
+		if err := c.step(e.step, t.element, e.before, e.after, d); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// elements brings the elements of two lists together.
-func (c comparer) elements(t *smd.List, was, is []any) ([]element, error) {
-	all := make([]element, 0, max(len(was), len(is)))
-	index := fieldpath.MakePathElementMap(max(len(was), len(is)))
-	of := func(v any) (*element, error) {
-		pe, err := c.key(t, v)
-		if err != nil {
-			return nil, err
-		}
-		i, ok := index.Get(pe)
-		if !ok {
-			i = len(all)
-			index.Insert(pe, i)
-			all = append(all, element{pe: pe})
-		}
-		return &all[i.(int)], nil
+// elementsOf brings the elements of two lists together.
+func elementsOf(t *listShape, was, is []any) ([]element, error) {
+	most := max(len(was), len(is))
+	e := elements{list: make([]element, 0, most)}
+	if most > fewElements {
+		e.index = make(map[string]int, most)
 	}
 	for _, v := range was {
-		e, err := of(v)
+		of, err := e.of(t, v)
 		if err != nil {
 			return nil, err
 		}
-		if e.was++; e.was == 1 {
-			e.before = given(v)
+		if of.was++; of.was == 1 {
+			of.before = given(v)
 		}
 	}
 	for _, v := range is {
-		e, err := of(v)
+		of, err := e.of(t, v)
 		if err != nil {
 			return nil, err
 		}
-		if e.is++; e.is == 1 {
-			e.after = given(v)
+		if of.is++; of.is == 1 {
+			of.after = given(v)
 		}
 	}
-	return all, nil
+	return e.list, nil
 }
 
-// sameElements reports whether two lists have the same elements under a key.
-func (c comparer) sameElements(t *smd.List, pe fieldpath.PathElement, was, is []any) bool {
+// elements are elements that are found by their steps.
+type elements struct {
+	list  []element
+	index map[string]int // where they are in the list; nil if that is short
+}
+
+// fewElements is how many are sought without an index.
+const fewElements = 8
+
+// of is the element that has v.
+func (e *elements) of(t *listShape, v any) (*element, error) {
+	step, err := t.step(v)
+	if err != nil {
+		return nil, err
+	}
+	i, ok := e.index[step]
+	if e.index == nil {
+		i = slices.IndexFunc(e.list, func(e element) bool { return e.step == step })
+		ok = i >= 0
+	}
+	if !ok {
+		i = len(e.list)
+		e.list = append(e.list, element{step: step})
+		if e.index != nil {
+			e.index[step] = i
+		}
+	}
+	return &e.list[i], nil
+}
+
+// sameElements reports whether two lists have the same elements at a step.
+func sameElements(t *listShape, step string, was, is []any) bool {
 	with := func(list []any) (out []any) {
 		for _, v := range list {
-			if k, err := c.key(t, v); err == nil && k.Equals(pe) {
+			if s, err := t.step(v); err == nil && s == step {
 				out = append(out, v)
 			}
 		}
@@ -345,44 +343,34 @@ func (c comparer) sameElements(t *smd.List, pe fieldpath.PathElement, was, is []
 	return equal(with(was), with(is))
 }
 
-// key is what an element of a list that is a map or a set is told apart by.
-func (c comparer) key(t *smd.List, v any) (fieldpath.PathElement, error) {
-	if len(t.Keys) == 0 {
+// step is the step to an element of a list that is a map or a set.
+func (t *listShape) step(v any) (string, error) {
+	if len(t.keys) == 0 {
 		switch v.(type) {
 		case nil, []any, map[string]any:
-			return fieldpath.PathElement{}, fmt.Errorf(": a set has a %T for an element", v)
+			return "", fmt.Errorf(": a set has a %T for an element", v)
 		}
-		element := value.NewValueInterface(v)
-		return fieldpath.PathElement{Value: &element}, nil
+		return valueStep(v), nil
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {
-		return fieldpath.PathElement{}, fmt.Errorf(": a map list has a %T for an element", v)
+		return "", fmt.Errorf(": a map list has a %T for an element", v)
 	}
-	fields := make(value.FieldList, 0, len(t.Keys))
-	for _, name := range t.Keys {
-		k, ok := obj[name]
+	var room [4]key // on the stack
+	keys := room[:0]
+	for _, k := range t.keys {
+		v, ok := obj[k.name]
 		if !ok {
-			k = c.defaultKey(t, name)
+			v = k.absent
 		}
-		if ok || k != nil {
-			fields = append(fields, value.Field{Name: name, Value: value.NewValueInterface(k)})
+		if ok || v != nil {
+			keys = append(keys, key{k.name, v})
 		}
 	}
-	if len(fields) == 0 {
-		return fieldpath.PathElement{}, fmt.Errorf(": a map list has an element without any of the keys %q", t.Keys)
+	if len(keys) == 0 {
+		return "", fmt.Errorf(": a map list has an element without any of the keys %q", t.keys)
 	}
-	fields.Sort()
-	return fieldpath.PathElement{Key: &fields}, nil
-}
-
-func (c comparer) defaultKey(t *smd.List, name string) any {
-	a, _ := c.schema.Resolve(t.ElementType)
-	if a.Map == nil {
-		return nil
-	}
-	f, _ := a.Map.FindField(name)
-	return f.Default
+	return keyStep(keys), nil
 }
 
 // equal compares two values. Numbers are equal if they are the same number.

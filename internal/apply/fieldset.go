@@ -3,9 +3,12 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
 // A field set is written as a tree of objects, the FieldsV1 format. A member's
@@ -35,6 +38,105 @@ func (n names) field(text string) fieldpath.PathElement {
 	}
 	unknown := text // only this one goes to the heap
 	return fieldpath.PathElement{FieldName: &unknown}
+}
+
+// A key is a field by which the elements of a map list are told apart.
+type key struct {
+	name  string
+	value any
+}
+
+// keyStep is the step to the element of a map list that has those keys. It
+// reorders them.
+func keyStep(keys []key) string {
+	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(a.name, b.name) })
+	b := append(make([]byte, 0, 64), "k:"...)
+	for i, k := range keys {
+		b = append(b, "{,"[min(i, 1)])
+		b = append(appendString(b, k.name), ':')
+		b = appendScalar(b, k.value)
+	}
+	return string(append(b, '}'))
+}
+
+// valueStep is the step to an element of a set.
+func valueStep(v any) string { return string(appendScalar(append(make([]byte, 0, 64), "v:"...), v)) }
+
+// appendScalar appends a value as JSON.
+func appendScalar(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return appendString(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	}
+	text, err := value.ToJSON(value.NewValueInterface(v))
+	if err != nil {
+		panic("apply: " + err.Error()) // unreachable: objects are made of what JSON has a form for
+	}
+	return append(b, text...)
+}
+
+// appendString appends a string as JSON, in the way of package value.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			text, err := value.ToJSON(value.NewValueInterface(s))
+			if err != nil {
+				panic("apply: " + err.Error()) // unreachable: every string has a form
+			}
+			return append(b, text...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// told is a step as a part of a path in words.
+func told(step string) string {
+	pe, err := names(nil).parseStep(step)
+	if err != nil {
+		panic("apply: " + err.Error()) // unreachable: steps are made by keyStep and its like
+	}
+	return pe.String()
+}
+
+// grow adds a step to a tree: to a path that is in the set if member is true,
+// and to what is below it. The tree comes to have below.
+func grow(tree *map[string]any, step string, member bool, below map[string]any) {
+	switch {
+	case len(below) == 0 && !member:
+		return
+	case len(below) == 0:
+		below = leaf
+	case member:
+		below[self] = leaf
+	}
+	if *tree == nil {
+		*tree = map[string]any{}
+	}
+	(*tree)[step] = below
+}
+
+// prune takes a path, and all below it, from a tree.
+func prune(tree map[string]any, path []string) {
+	step, rest := path[0], path[1:]
+	if len(rest) == 0 {
+		delete(tree, step)
+		return
+	}
+	below, _ := tree[step].(map[string]any)
+	if len(below) == 0 {
+		return
+	}
+	prune(below, rest)
+	switch _, member := below[self]; {
+	case len(below) == 0:
+		delete(tree, step)
+	case len(below) == 1 && member:
+		tree[step] = leaf
+	}
 }
 
 // parseFields reads a field set. Steps of kinds that are not known are passed

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
 func TestParseFields(t *testing.T) {
@@ -82,4 +83,33 @@ func FuzzFields(f *testing.F) {
 		require.NoError(t, err)
 		assert.True(t, set.Equals(again), "%s\n%s", set, again)
 	})
+}
+
+// TestSteps compares steps with those that structured-merge-diff writes.
+func TestSteps(t *testing.T) {
+	for _, keys := range [][]key{
+		{{"name", "app"}},
+		{{"name", ""}},
+		{{"name", `a"b\c`}},
+		{{"name", "<a&b>"}},
+		{{"name", "é\u2028\x01"}},
+		{{"containerPort", int64(80)}, {"protocol", "TCP"}},
+		{{"protocol", "TCP"}, {"containerPort", int64(-1)}},
+		{{"number", 1.5}, {"large", 1e21}, {"truth", true}, {"none", nil}},
+	} {
+		var fields value.FieldList
+		for _, k := range keys {
+			v := value.NewValueInterface(k.value)
+			fields = append(fields, value.Field{Name: k.name, Value: v})
+			if k.value != nil {
+				want, err := fieldpath.SerializePathElement(fieldpath.PathElement{Value: &v})
+				require.NoError(t, err)
+				assert.Equal(t, want, valueStep(k.value))
+			}
+		}
+		fields.Sort()
+		want, err := fieldpath.SerializePathElement(fieldpath.PathElement{Key: &fields})
+		require.NoError(t, err)
+		assert.Equal(t, want, keyStep(keys))
+	}
 }

@@ -10,16 +10,31 @@ import (
 // /status, for instance, leave the spec as it is. It holds for every version of
 // a kind. A nil *Filter lets all pass. It is immutable and safe for concurrent
 // use.
-type Filter struct{ fields fieldpath.Filter }
+type Filter struct {
+	fields fieldpath.Filter
+	paths  [][]string // of what does not pass, in steps
+}
 
 // Except lets all fields pass but those at the paths and below them. A path is
 // field names joined by dots, such as "metadata.labels".
 func Except(paths ...string) *Filter {
-	set := fieldpath.NewSet()
+	set, f := fieldpath.NewSet(), &Filter{}
 	for _, p := range paths {
 		set.Insert(parsePath(p))
+		f.paths = append(f.paths, strings.Split("f:"+strings.ReplaceAll(p, ".", ".f:"), "."))
 	}
-	return &Filter{fieldpath.NewExcludeSetFilter(set)}
+	f.fields = fieldpath.NewExcludeSetFilter(set)
+	return f
+}
+
+// prune takes from a tree what does not pass.
+func (f *Filter) prune(tree map[string]any) {
+	if f == nil {
+		return
+	}
+	for _, path := range f.paths {
+		prune(tree, path)
+	}
 }
 
 // parsePath reads field names joined by dots; "" is no path.
@@ -32,23 +47,4 @@ func parsePath(s string) fieldpath.Path {
 		path = append(path, fieldpath.PathElement{FieldName: &name})
 	}
 	return path
-}
-
-// Only lets pass just the fields at the paths and below them. A path is as for
-// Except; a star in place of a name is any field and any element of a list:
-// "spec.containers.*.resources".
-func Only(paths ...string) *Filter {
-	matchers := make([]*fieldpath.SetMatcher, len(paths))
-	for i, p := range paths {
-		var parts []any
-		for name := range strings.SplitSeq(p, ".") {
-			if name == "*" {
-				parts = append(parts, fieldpath.MatchAnyPathElement())
-			} else {
-				parts = append(parts, name)
-			}
-		}
-		matchers[i] = fieldpath.MakePrefixMatcherOrDie(parts...)
-	}
-	return &Filter{fieldpath.NewIncludeMatcherFilter(matchers...)}
 }

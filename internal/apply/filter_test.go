@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestFilter(t *testing.T) {
@@ -37,9 +39,16 @@ func TestFilter(t *testing.T) {
   "f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:resources": {"f:limits": {}}}}
 "f:status": {"f:phase": {}}
 `},
-		{"only", Only("spec.containers.*.resources", "metadata.labels"), `
+		{"except all below a path", Except("metadata.labels.a", "spec.containers"), `
+"f:metadata": {"f:labels": {}, "f:annotations": {"f:b": {}}}
+"f:spec": {"f:nodeName": {}}
+"f:status": {"f:phase": {}}
+`},
+		{"except a whole branch", Except("metadata.annotations.b", "status.phase"), `
 "f:metadata": {"f:labels": {".": {}, "f:a": {}}}
-"f:spec": {"f:containers": {'k:{"name":"c"}': {".": {}, "f:resources": {"f:limits": {}}}}}
+"f:spec":
+  "f:nodeName": {}
+  "f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:resources": {"f:limits": {}}}}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,6 +56,9 @@ func TestFilter(t *testing.T) {
 			require.NoError(t, err)
 			got := names(nil).formatFields(test.filter.fields.Filter(set))
 			assert.Equal(t, parse(t, test.want), got)
+			pruned := object.Copy(tree)
+			test.filter.prune(pruned)
+			assert.Equal(t, parse(t, test.want), pruned)
 		})
 	}
 }

@@ -35,21 +35,43 @@ func (o *Options) entry(operation, apiVersion string) *entry {
 	return e
 }
 
-// stripped are the fields that nobody owns.
-var stripped = fieldpath.NewSet(
-	fieldpath.MakePathOrDie("apiVersion"),
-	fieldpath.MakePathOrDie("kind"),
-	fieldpath.MakePathOrDie("metadata"),
-	fieldpath.MakePathOrDie("metadata", "name"),
-	fieldpath.MakePathOrDie("metadata", "namespace"),
-	fieldpath.MakePathOrDie("metadata", "creationTimestamp"),
-	fieldpath.MakePathOrDie("metadata", "selfLink"),
-	fieldpath.MakePathOrDie("metadata", "uid"),
-	fieldpath.MakePathOrDie("metadata", "clusterName"),
-	fieldpath.MakePathOrDie("metadata", "generation"),
-	fieldpath.MakePathOrDie("metadata", "managedFields"),
-	fieldpath.MakePathOrDie("metadata", "resourceVersion"),
+// The fields that nobody owns.
+var (
+	strippedFields   = []string{"apiVersion", "kind", "metadata"}
+	strippedMetadata = []string{
+		"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion",
+	}
 )
+
+// stripped are the fields that nobody owns, as a set.
+var stripped = func() *fieldpath.Set {
+	set := fieldpath.NewSet()
+	for _, name := range strippedFields {
+		set.Insert(fieldpath.MakePathOrDie(name))
+	}
+	for _, name := range strippedMetadata {
+		set.Insert(fieldpath.MakePathOrDie("metadata", name))
+	}
+	return set
+}()
+
+// strip takes the fields that nobody owns from a tree.
+func strip(tree map[string]any) {
+	meta, _ := tree["f:metadata"].(map[string]any)
+	for _, name := range strippedFields {
+		delete(tree, "f:"+name)
+	}
+	if len(meta) == 0 {
+		return
+	}
+	delete(meta, self)
+	for _, name := range strippedMetadata {
+		delete(meta, "f:"+name)
+	}
+	if len(meta) > 0 {
+		tree["f:metadata"] = meta
+	}
+}
 
 // Update returns obj with the managedFields it has after a request wrote it in
 // place of live by other means than an apply. A nil live is a creation; one that
@@ -68,13 +90,32 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 		live = withoutManagedFields(live)
 	}
 	out := withoutManagedFields(obj)
-	if len(m.sets) > 0 || object.String(live, "metadata", "uid") == "" {
-		if t.update(live, out, m, o) != nil {
-			return out
+	switch {
+	case len(m.sets) > 0:
+		if t.update(live, out, m, o) == nil {
+			setManagedFields(out, m.format())
 		}
+	case object.String(live, "metadata", "uid") == "":
+		setManagedFields(out, t.first(live, out, o))
 	}
-	setManagedFields(out, m)
 	return out
+}
+
+// first are the managedFields of an object that nobody has written before; nil if
+// there are none. Neither obj nor live, which it is compared with, has any.
+func (t *Type) first(live, obj map[string]any, o Options) []any {
+	w := write{to: t, before: live, after: obj, fields: o.Fields}
+	own, err := w.in(t.apiVersion)
+	if err != nil {
+		return nil
+	}
+	strip(own.changed)
+	if len(own.changed) == 0 {
+		return nil
+	}
+	e := o.entry(opUpdate, t.apiVersion)
+	e.time, e.tree = formatTime(o.Now), own.changed
+	return []any{e.format()}
 }
 
 // update makes m what it is after a request wrote obj in place of live. Neither
@@ -97,7 +138,7 @@ func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 			return err
 		}
 	}
-	if set := own.changed.Difference(stripped); !set.Empty() {
+	if set := own.sets()[0].Difference(stripped); !set.Empty() {
 		id, e := m.entry(o.entry(opUpdate, t.apiVersion))
 		if previous, ok := m.sets[id]; ok {
 			set = set.Union(previous.Set())
@@ -121,6 +162,21 @@ type write struct {
 type version struct {
 	*Type
 	*diff
+	lost []*fieldpath.Set // made by sets when it is first called
+}
+
+// sets are what the write has changed and what it has removed.
+func (v *version) sets() []*fieldpath.Set {
+	if v.lost == nil {
+		for _, tree := range []map[string]any{v.changed, v.removed} {
+			set, err := v.compiled().names.parseFields(tree)
+			if err != nil {
+				panic("apply: " + err.Error()) // unreachable: a comparison makes steps that can be read
+			}
+			v.lost = append(v.lost, set)
+		}
+	}
+	return v.lost
 }
 
 // in returns the write in a version.
@@ -146,10 +202,9 @@ func (w *write) in(apiVersion string) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := w.fields; f != nil {
-		d.changed, d.removed = *f.fields.Filter(&d.changed), *f.fields.Filter(&d.removed)
-	}
-	v := &version{t, d}
+	w.fields.prune(d.changed)
+	w.fields.prune(d.removed)
+	v := &version{Type: t, diff: d}
 	w.versions = append(w.versions, v)
 	return v, nil
 }
@@ -163,7 +218,7 @@ func (m *managed) lose(id string, v *version) error {
 	} else if now != nil {
 		set = now
 	}
-	for _, lost := range []*fieldpath.Set{&v.changed, &v.removed} {
+	for _, lost := range v.sets() {
 		if !set.Intersection(lost).Empty() {
 			set = set.Difference(lost)
 		}
@@ -236,9 +291,10 @@ func withoutManagedFields(obj map[string]any) map[string]any {
 	return out
 }
 
-// setManagedFields gives obj, whose metadata is its own, managedFields.
-func setManagedFields(obj map[string]any, m *managed) {
-	if len(m.sets) == 0 {
+// setManagedFields gives obj, whose metadata is its own, managedFields, if there
+// are any.
+func setManagedFields(obj map[string]any, list []any) {
+	if len(list) == 0 {
 		return
 	}
 	meta := metadata(obj)
@@ -246,5 +302,5 @@ func setManagedFields(obj map[string]any, m *managed) {
 		meta = map[string]any{}
 		obj["metadata"] = meta
 	}
-	meta["managedFields"] = m.format()
+	meta["managedFields"] = list
 }

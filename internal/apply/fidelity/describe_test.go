@@ -104,7 +104,7 @@ func describe(t *testing.T, s subject) description {
 		require.True(t, ok)
 		zero, _, err := d.wire.Normalize(map[string]any{}, wire.DecodeOptions{})
 		require.NoError(t, err)
-		d.Zero = zero
+		d.Zero, d.Tidy = zero, d.wire.Unstored
 	}
 	return d
 }

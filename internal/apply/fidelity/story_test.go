@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/apply"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -247,6 +248,15 @@ func (w *world) canonical(obj map[string]any) map[string]any {
 	return out
 }
 
+// stored is an object in the form in which the server reads it from the store.
+func (w *world) stored(obj map[string]any) map[string]any {
+	obj = w.canonical(obj)
+	if w.wire == nil {
+		return obj
+	}
+	return w.wire.Unstored(obj)
+}
+
 // random makes an object of the kind.
 func (w *world) random(keep float64) map[string]any {
 	obj := part(w.r, any(w.full), keep).(map[string]any)
@@ -260,7 +270,7 @@ func (w *world) random(keep float64) map[string]any {
 	return obj
 }
 
-func copied(obj map[string]any) map[string]any { return runtime.DeepCopyJSON(obj) }
+func copied(obj map[string]any) map[string]any { return object.Copy(obj) }
 
 // typed makes the Go object that a server has.
 func (w *world) typed(obj map[string]any) runtime.Object {
@@ -352,7 +362,7 @@ func (w *world) apply(applied map[string]any, o apply.Options) {
 // compare makes the results what lives, if they are the same.
 func (w *world) compare(ours map[string]any, theirs runtime.Object) {
 	before := copied(ours)
-	live := w.canonical(ours)
+	live := w.stored(ours)
 	require.Equal(w.t, before, ours)
 	theirs.GetObjectKind().SetGroupVersionKind(w.s.GroupVersionKind)
 	w.note("result %s", live)
