@@ -3,6 +3,8 @@ package fakeapi_test
 import (
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,6 +75,31 @@ func TestStoryOfFork(t *testing.T) {
 	assert.NotContains(t, parent.Story().String(), "data.key")
 	assert.Contains(t, parent.Story().String(), "the test put configmaps default/a")
 	assert.Equal(t, 1, strings.Count(fork.Story().String(), "\n"))
+}
+
+// The control endpoint tells the story to programs and to browsers, and nothing
+// of those who ask it.
+func TestStoryEndpoint(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	put(t, srv, configMap("a", "1"))
+	get := func(accept string) (contentType, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/debug/fakeapi/story", nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept", accept)
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.Header.Get("Content-Type"), string(b)
+	}
+	kind, page := get("text/html,application/xhtml+xml,*/*;q=0.8")
+	assert.Equal(t, "text/html; charset=utf-8", kind)
+	assert.Contains(t, page, "<!doctype html>")
+	kind, data := get("application/json")
+	assert.Equal(t, "application/json", kind)
+	assert.Contains(t, data, `"brief":"configmaps default/a"`)
+	assert.Contains(t, data, `"requests":[]`)
 }
 
 // A state that is brought back is a write of many objects.

@@ -19,7 +19,7 @@ import (
 const controlPrefix = "/debug/fakeapi/"
 
 // controls are the control endpoint: GET reads, POST acts, DELETE takes back, in
-// JSON.
+// JSON but for an htmlPage.
 //
 // Differs from kube-apiserver: it has no such endpoint.
 var controls = map[string]map[string]func(*Server, *request) (any, error){
@@ -32,6 +32,7 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
 	"log":      {http.MethodGet: (*Server).controlLog},
 	"requests": {http.MethodGet: (*Server).controlRequests},
+	"story":    {http.MethodGet: (*Server).controlStory},
 	"faults":   {http.MethodGet: (*Server).controlFaults, http.MethodPost: (*Server).controlInject, http.MethodDelete: (*Server).controlRemoveFaults},
 }
 
@@ -55,6 +56,10 @@ func (s *Server) control(r *request) error {
 	out, err := do(s, r)
 	if err != nil {
 		return err
+	}
+	if page, ok := out.(htmlPage); ok {
+		r.write(http.StatusOK, "text/html; charset=utf-8", page)
+		return nil
 	}
 	b, err := json.Marshal(out)
 	if err != nil {

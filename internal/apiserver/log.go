@@ -1,11 +1,9 @@
 package apiserver
 
 import (
-	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/story"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -58,15 +56,6 @@ type Change struct {
 
 // Journal is what happened on the server.
 func (s *Server) Journal() *journal.Journal { return s.journal }
-
-// Story tells what happened on the server since it was fresh. The title says
-// what it is the story of.
-func (s *Server) Story(title string) *story.Story {
-	return story.Tell(story.Source{
-		Title: title, Journal: s.journal, Store: s.store, Now: s.clock.Now(), From: s.Fresh(),
-		Hidden: func(path string) bool { return strings.HasPrefix(path, controlPrefix) },
-	})
-}
 
 // Requests is the request log: the newest few thousand requests that have been
 // answered, oldest first.

@@ -10,6 +10,7 @@ package story
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -38,6 +39,20 @@ type Story struct {
 	Readers   []Reader   `json:"readers"`
 	Requests  []Request  `json:"requests"`
 	Notes     []Note     `json:"notes"`
+}
+
+// Read reads a story in JSON. It fails for one of another format.
+func Read(r io.Reader) (*Story, error) {
+	s := &Story{}
+	in := json.NewDecoder(r)
+	in.UseNumber() // values keep their digits
+	if err := in.Decode(s); err != nil {
+		return nil, err
+	}
+	if s.Format != Format {
+		return nil, fmt.Errorf("its format is %d, not %d", s.Format, Format)
+	}
+	return s, nil
 }
 
 // A Moment is when something happened. Order counts what happened, whatever it

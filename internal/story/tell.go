@@ -36,7 +36,10 @@ const (
 // Tell makes the story of a server. It tells the newest few thousand revisions
 // and what happened since the first of these.
 func Tell(from Source) *Story {
-	t := &teller{Source: from, story: &Story{Format: Format, Title: from.Title, Began: from.Now}, readers: map[readerKey]int{}}
+	t := &teller{Source: from, readers: map[readerKey]int{}, story: &Story{
+		Format: Format, Title: from.Title, Began: from.Now,
+		Revisions: []Revision{}, Readers: []Reader{}, Requests: []Request{}, Notes: []Note{},
+	}}
 	writes := t.writes()
 	notes, requests, watches, progress := from.Journal.Notes(), from.Journal.Requests(), from.Journal.Watches(), from.Journal.Progress()
 	if skip := len(writes) - maxRevisions; skip > 0 {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLog(t *testing.T) {
+	s := start(t)
+	for _, name := range []string{"a", "b"} {
+		code, _ := s.do(t, "POST", "/api/v1/namespaces/default/configmaps?fieldManager=shop", "", `{"metadata":{"name":"`+name+`"}}`)
+		require.Equal(t, http.StatusCreated, code)
+	}
+	out := runs(t, 0, "log", "--server", s.url+"/")
+	assert.Contains(t, out, "shop create configmaps default/a\n")
+	assert.Contains(t, out, "shop create configmaps default/b\n")
+	out = runs(t, 0, "log", "--server", s.url, "--lines", "1")
+	assert.Contains(t, out, "(1 earlier events)")
+	assert.NotContains(t, out, "default/a")
+
+	page := filepath.Join(t.TempDir(), "story.html")
+	assert.Empty(t, runs(t, 0, "log", "--server", s.url, "--html", page))
+	b, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(b), "<title>"+strings.TrimPrefix(s.url, "http://")+"</title>")
+	assert.Contains(t, string(b), `"name":"b"`)
+}
+
+// The kubeconfig that serve writes is enough to be told, by TLS and with a token.
+func TestLogKubeconfig(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	start(t, "--tls", "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC", "--kubeconfig", config)
+	assert.Empty(t, runs(t, 0, "log", "--kubeconfig", config), "nothing has happened")
+}
+
+func TestLogFails(t *testing.T) {
+	answer := func(code int, body string) string {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			w.Write([]byte(body))
+		}))
+		t.Cleanup(srv.Close)
+		return srv.URL
+	}
+	for _, row := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "tells no story: 404 Not Found: 404 page not found"},
+		{"no JSON", []string{"--server", answer(200, "<html>")}, 1, "tells a story that cannot be read: invalid character"},
+		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "its format is 99, not 1"},
+		{"no URL", []string{"--server", "http://[::"}, 2, "missing ']' in host"},
+		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused"},
+		{"no kubeconfig", []string{"--kubeconfig", "testdata/none"}, 1, "testdata/none: no such file"},
+		{"no such directory", []string{"--server", answer(200, `{"format":1}`), "--html", "testdata/none/a"}, 1, "testdata/none/a: no such file"},
+		{"an argument", []string{"story"}, 2, `unexpected argument "story"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			assert.Equal(t, row.code, run(t.Context(), append([]string{"log"}, row.args...), &stdout, &stderr))
+			assert.Contains(t, stderr.String(), row.want)
+			assert.Empty(t, stdout.String())
+		})
+	}
+}
