@@ -19,6 +19,8 @@
 //   - Server.List with At reads any version that is still kept.
 //   - Server.Compact forgets history: clients get their 410s.
 //   - Server.Lag and Server.Freeze have what is read from watch caches trail.
+//   - Server.Inject makes things go wrong: conflicts, lost answers, dropped and
+//     expired watches, slow webhooks, or Chaos.
 //   - Server.Clock moves time ahead; WithClock stops it.
 //   - Server.Put writes an object as it is, status included.
 //   - Server.Story tells who wrote what and who had seen it by when, as text and

@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
 	"time"
 
@@ -223,13 +222,6 @@ func faultsOf(faults []fault.Fault) []Fault {
 		out[i] = Fault(f)
 	}
 	return out
-}
-
-// WithFaults injects the faults of YAML and JSON files, each one or a list of
-// them, before the server is handed out. A glob is one of fs.Glob; one that
-// matches no file is an error.
-func WithFaults(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
 }
 
 // readFaults reads the files that the options name.

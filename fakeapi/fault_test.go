@@ -159,24 +159,24 @@ func TestForkedFaults(t *testing.T) {
 	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Faults()[0].String())
 }
 
-func TestWithFaults(t *testing.T) {
+func TestWithFaultFiles(t *testing.T) {
 	files := fstest.MapFS{
 		"a.yaml": {Data: []byte("- {id: late, resource: configmaps, verb: get, code: 504}\n- {resource: secrets, reset: true}")},
 		"b.json": {Data: []byte(`{"code":503,"resource":"pods"}`)},
 		"bad.y":  {Data: []byte(`{"code":503,"resources":"pods"}`)},
 	}
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.yaml", "*.json"))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml", "*.json"), fakeapi.WithFaults(fakeapi.Fault{ID: "own", Code: 500, Path: "/readyz"}))
 	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
 	assert.Equal(t, http.StatusGatewayTimeout, code)
 	var ids []string
 	for _, f := range srv.Faults() {
 		ids = append(ids, f.Faults()[0].ID)
 	}
-	assert.Equal(t, []string{"late", "1", "2"}, ids)
+	assert.Equal(t, []string{"own", "late", "1", "2"}, ids)
 
-	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.y"))
+	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.y"))
 	assert.EqualError(t, err, `fakeapi: bad.y: json: unknown field "resources"`)
-	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(files, "*.yaml"), fakeapi.WithFaults(files, "*.yaml"))
+	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml"), fakeapi.WithFaultFiles(files, "*.yaml"))
 	assert.EqualError(t, err, `fakeapi: fault "get of configmaps: 504": id: there is a fault "late" already`)
 
 	_, err = fakeapi.ParseFaults([]byte("{code: 200}"))

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/profile"
 )
 
@@ -164,6 +165,22 @@ func WithWebhookService(namespace, name, addr string) Option {
 		}
 		c.server.Services[namespace+"/"+name] = addr
 	}
+}
+
+// WithFaults injects faults before the server is handed out.
+func WithFaults(faults ...Fault) Option {
+	return func(c *config) {
+		for _, f := range faults {
+			c.server.Faults = append(c.server.Faults, fault.Fault(f))
+		}
+	}
+}
+
+// WithFaultFiles injects the faults of YAML and JSON files, each one or a list of
+// them, as WithFaults does. A glob is one of fs.Glob; one that matches no file is
+// an error.
+func WithFaultFiles(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
 }
 
 // WithoutControl turns off the control endpoint below /debug/fakeapi/.

@@ -74,6 +74,7 @@ func TestRun(t *testing.T) {
 		{"objects none", "serve --objects testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
 		{"objects broken", "serve --objects testdata/broken", 1, "", "widget.yaml: "},
 		{"crds none", "serve --crds testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
+		{"faults none", "serve --faults testdata/empty/*.yaml", 1, "", `no file matches "*.yaml"`},
 		{"port", "serve --listen 127.0.0.1:99999", 1, "", "address 99999"},
 		{"address", "serve --listen nowhere", 1, "", "nowhere"},
 		{"kubeconfig", "serve --kubeconfig testdata/none/kubeconfig", 1, "", "testdata/none"},

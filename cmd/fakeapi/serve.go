@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ type serveCommand struct {
 	compactEvery  time.Duration
 	compactKeep   time.Duration
 	lags          []lag
+	faults        []string
+	chaos         uint64
 	control       bool
 }
 
@@ -110,6 +113,8 @@ func (c *serveCommand) flags() *flagSet {
 				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact each time that `DURATION` has passed: watches and continue tokens from before get a 410")
 				fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` when compacting by --compact-every")
 				fs.Func("lag", "let what is read from watch caches trail, as `[RESOURCE=]LAG`: by 3s, by 5 revisions, or frozen; it can be given more than once", c.setLag)
+				fs.Func("faults", "inject the faults that the YAML or JSON `FILE` lists, which may be a pattern; it can be given more than once", c.setFaults)
+				fs.Uint64Var(&c.chaos, "chaos", 0, "inject a bit of everything that goes wrong, the same in every run with `SEED`; 0 is none")
 			}},
 		},
 	}
@@ -140,6 +145,11 @@ func (c *serveCommand) setService(value string) error {
 		c.services = map[string]string{}
 	}
 	c.services[service] = addr
+	return nil
+}
+
+func (c *serveCommand) setFaults(file string) error {
+	c.faults = append(c.faults, file)
 	return nil
 }
 
@@ -185,6 +195,12 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	if !c.control {
 		options = append(options, fakeapi.WithoutControl())
+	}
+	for _, file := range c.faults {
+		options = append(options, fakeapi.WithFaultFiles(os.DirFS(filepath.Dir(file)), filepath.Base(file)))
+	}
+	if c.chaos != 0 {
+		options = append(options, fakeapi.WithFaults(fakeapi.Chaos(c.chaos)...))
 	}
 	if c.tokens != "" {
 		users, err := readTokens(c.tokens)

@@ -173,6 +173,45 @@ func TestServeLag(t *testing.T) {
 	}
 }
 
+// A server has faults from the start.
+func TestServeFaults(t *testing.T) {
+	tests := []struct {
+		name  string
+		flags []string
+		ids   []string
+	}{
+		{"a file", []string{"--faults", "testdata/faults/late.yaml"}, []string{"late", "later"}},
+		{"two files", []string{"--faults", "testdata/faults/late.yaml", "--faults", "testdata/faults/expired.json"}, []string{"late", "later", "expired"}},
+		{"a pattern", []string{"--faults", "testdata/faults/*"}, []string{"expired", "late", "later"}},
+		{"none", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var ids []string
+			for _, f := range start(t, tt.flags...).faults(t) {
+				ids = append(ids, f["id"].(string))
+			}
+			assert.Equal(t, tt.ids, ids)
+		})
+	}
+	t.Run("chaos", func(t *testing.T) {
+		for _, f := range start(t, "--chaos", "7").faults(t) {
+			assert.Equal(t, float64(7), f["seed"])
+		}
+	})
+}
+
+// faults are those that the server tells of.
+func (s *server) faults(t *testing.T) (faults []map[string]any) {
+	t.Helper()
+	code, answer := s.do(t, "GET", "/debug/fakeapi/faults", "", "")
+	require.Equal(t, http.StatusOK, code)
+	for _, f := range answer["faults"].([]any) {
+		faults = append(faults, f.(map[string]any)["fault"].(map[string]any))
+	}
+	return faults
+}
+
 func TestServeCompaction(t *testing.T) {
 	s := start(t, "--clock", "2030-01-02T03:04:05Z", "--compact-every", "1m", "--compact-keep", "10s")
 	code, old := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"a"}}`)
