@@ -26,6 +26,8 @@ func (p *play) act(st *Step) error {
 		return p.control("lag", st.Lag)
 	case st.Fault != nil:
 		return p.control("faults", st.Fault)
+	case st.Restart != "":
+		return p.control("faults", map[string]string{"resource": st.Restart, "watch": "close", "watches": "open"})
 	}
 	return fmt.Errorf("unreachable: a step of no sort") // Parse refuses it
 }

@@ -66,17 +66,19 @@
 //	delete: [...]
 //
 // The server's history and time, and what it does that no real server does, are
-// steps too. They take what its control endpoint takes, which the README lists:
+// steps too. They take what its control endpoint takes, which the README lists,
+// and what else that does is a request:
 //
 //	compact: true              # or {watchCache: true}, {revision: 7}
 //	pause: 150ms               # time passes
 //	advance: 10m               # the server's clock is moved ahead
-//	lag: {...}
-//	fault: {...}
+//	lag: {resource: pods, by: 3s}              # with nothing but a resource, or {}, it ends
+//	fault: {verb: update, code: 409, times: 1} # do: DELETE /debug/fakeapi/faults removes it
+//	restart: pods              # their open watches end, so that clients open new ones; "*" is all
 //
 // An expectation waits for what a client under test writes: it reads an object
-// until the answer is the one wanted, for a while. Of the body only what want
-// mentions is compared; a status that want does not have is 200:
+// until the answer is the one wanted, for a while. Of the answer only what want
+// mentions is compared:
 //
 //	expect: /apis/apps/v1/namespaces/${ns}/deployments/web
 //	within: 5s                 # how long it waits, if not as long as usual
@@ -127,14 +129,15 @@
 //
 // want says what the answer must be, in all of:
 //
-//	status: 200
+//	status: 200                # if it is not given
 //	headers: {Content-Type: application/json}
 //	warning: [299 - "..."]     # the Warning headers
 //	body: {...}                # decoded, whatever its media type; text if it is none of JSON, YAML, CBOR, protobuf
 //	events: [...]              # decoded
 //
 // The headers that count are Content-Type, Content-Encoding, Retry-After, Etag,
-// Vary, Cache-Control and Allow; one that want does not have must not be there.
+// Vary, Cache-Control and Allow; one that headers does not have must not be
+// there. Without headers none counts.
 // A step without want can be answered by anything. A string in want can be a
 // placeholder:
 //

@@ -216,10 +216,6 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 	if st.Within > 0 {
 		over = time.After(time.Duration(st.Within))
 	}
-	want := *st.Want
-	if want.Status == 0 {
-		want.Status = http.StatusOK
-	}
 	get := *st
 	get.Do = "GET " + st.Expect
 	for {
@@ -230,7 +226,7 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 		p.normalize(st, got)
 		m := p.matcher.try()
 		m.partial = true
-		diffs := m.expected(&want, got)
+		diffs := m.expected(st.Want, got)
 		again := len(diffs) > 0
 		if again {
 			if again, err = p.retry(over); err != nil {

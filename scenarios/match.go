@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,16 +64,22 @@ func (d *differences) add(path, format string, args ...any) {
 // answer reports how got differs from want.
 func (m *matcher) answer(want, got *Answer) []string {
 	var d differences
-	if want.Status != got.Status {
-		d.add("status", "want %d, got %d %s", want.Status, got.Status, short(got.Body))
+	status := want.Status
+	if status == 0 && got.Status != 0 {
+		status = http.StatusOK
 	}
-	for _, h := range comparedHeaders {
-		if w, g := want.Headers[h], got.Headers[h]; !sameHeader(w, g) {
-			d.add("header "+h, "want %q, got %q", w, g)
+	if status != got.Status {
+		d.add("status", "want %d, got %d %s", status, got.Status, short(got.Body))
+	}
+	if want.Headers != nil {
+		for _, h := range comparedHeaders {
+			if w, g := want.Headers[h], got.Headers[h]; !sameHeader(w, g) {
+				d.add("header "+h, "want %q, got %q", w, g)
+			}
 		}
 	}
 	m.list("warning", anys(want.Warning), anys(got.Warning), &d)
-	if want.Status == got.Status {
+	if status == got.Status {
 		m.value("body", want.Body, got.Body, &d)
 		m.list("events", want.Events, got.Events, &d)
 	}
@@ -81,15 +88,15 @@ func (m *matcher) answer(want, got *Answer) []string {
 
 // expected is answer for an expectation: what want does not have does not count.
 func (m *matcher) expected(want, got *Answer) []string {
-	part := &Answer{Status: got.Status, Headers: map[string]string{}, Body: got.Body}
+	part := &Answer{Status: got.Status, Headers: map[string]string{}}
 	for h := range want.Headers {
 		part.Headers[h] = got.Headers[h]
 	}
 	if want.Warning != nil {
 		part.Warning = got.Warning
 	}
-	if want.Body == nil {
-		part.Body = nil
+	if want.Body != nil {
+		part.Body = got.Body
 	}
 	return m.answer(want, part)
 }

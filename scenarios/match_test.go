@@ -66,6 +66,11 @@ func TestAnswer(t *testing.T) {
 	same.Headers = map[string]string{"Content-Type": "application/json", "Etag": `"1"`, "Date": "today"}
 	assert.Empty(t, newMatcher().answer(want, &same))
 
+	little := Answer{Warning: want.Warning, Body: want.Body}
+	assert.Empty(t, newMatcher().answer(&little, &same), "200, and headers do not count")
+	little.Headers = map[string]string{}
+	assert.Len(t, newMatcher().answer(&little, &same), 2, "there are to be none")
+
 	assert.Equal(t, []string{
 		`status: want 200, got 404 {"kind":"Status"}`,
 		`header Content-Type: want "application/json", got "text/plain"`,

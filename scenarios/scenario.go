@@ -44,7 +44,7 @@ type Change struct {
 }
 
 // A Step is of one sort: exactly one of Do, Watch, Events, Put and Delete,
-// Compact, Pause, Advance, Lag, Fault and Expect is set.
+// Compact, Pause, Advance, Lag, Fault, Restart and Expect is set.
 type Step struct {
 	Name string `json:"name,omitempty"`
 	Change
@@ -70,8 +70,9 @@ type Step struct {
 	Compact *Compaction    `json:"compact,omitempty"`
 	Pause   Duration       `json:"pause,omitempty"`
 	Advance Duration       `json:"advance,omitempty"`
-	Lag     map[string]any `json:"lag,omitempty"`
-	Fault   map[string]any `json:"fault,omitempty"`
+	Lag     map[string]any `json:"lag,omitzero"`
+	Fault   map[string]any `json:"fault,omitzero"`
+	Restart string         `json:"restart,omitempty"`
 
 	Expect string   `json:"expect,omitempty"` // "/path"
 	Within Duration `json:"within,omitempty"`
@@ -84,7 +85,7 @@ type Step struct {
 // numbers as json.Number.
 type Answer struct {
 	Status  int               `json:"status,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Headers map[string]string `json:"headers,omitzero"` // nil is any
 	Warning []string          `json:"warning,omitempty"`
 	Body    any               `json:"body,omitempty"`
 	Events  []any             `json:"events,omitempty"`
@@ -105,6 +106,7 @@ var sorts = []struct {
 	{"advance", func(s *Step) bool { return s.Advance != 0 }, func(s *Step) string { return "advance " + s.Advance.String() }},
 	{"lag", func(s *Step) bool { return s.Lag != nil }, func(*Step) string { return "lag" }},
 	{"fault", func(s *Step) bool { return s.Fault != nil }, func(*Step) string { return "fault" }},
+	{"restart", func(s *Step) bool { return s.Restart != "" }, func(s *Step) string { return "restart watches of " + s.Restart }},
 	{"expect", func(s *Step) bool { return s.Expect != "" }, func(s *Step) string { return "expect " + s.Expect }},
 }
 

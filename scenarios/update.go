@@ -139,17 +139,13 @@ func (rv *reviser) answer(st *Step, got *Answer) *Answer {
 		want.Body = rv.value("", want.Body, got.Body)
 		return &want
 	}
-	want.Headers = nil
+	want.Headers = maps.Clone(want.Headers)
 	for _, h := range comparedHeaders {
-		w, g := st.Want.Headers[h], got.Headers[h]
-		if !sameHeader(w, g) {
-			w = g
-		}
-		if w != "" {
-			if want.Headers == nil {
-				want.Headers = map[string]string{}
+		if w, g := want.Headers[h], got.Headers[h]; want.Headers != nil && !sameHeader(w, g) {
+			delete(want.Headers, h)
+			if g != "" {
+				want.Headers[h] = g
 			}
-			want.Headers[h] = w
 		}
 	}
 	want.Warning = nil
