@@ -15,8 +15,9 @@ import (
 // it beforehand. The estimates decide which definitions are valid, so they have
 // to be those of kube-apiserver to the unit, oddities included.
 type costs struct {
-	// root is the type of self, nil if nothing is known about sizes.
-	root *Type
+	// sizes tells how large a part of the variable can be to which a path leads;
+	// nil if nothing is known about sizes.
+	sizes func(path []string) (size uint64, known bool)
 }
 
 const (
@@ -395,16 +396,14 @@ func (c costs) size(node checker.AstNode) checker.SizeEstimate {
 // unknown.
 func (c costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
-	if c.root == nil || len(path) == 0 {
+	if c.sizes == nil || len(path) == 0 {
 		return nil
 	}
-	t := c.root
-	for _, name := range path[1:] { // what comes first is the variable
-		if t = t.part(name); t == nil {
-			return nil
-		}
+	size, known := c.sizes(path[1:]) // what comes first is the variable
+	if !known {
+		return nil
 	}
-	return &checker.SizeEstimate{Max: uint64(t.maxSize)}
+	return &checker.SizeEstimate{Max: size}
 }
 
 // listElement stands for any element of a list, nil if it is no list.

@@ -1,10 +1,13 @@
 package cel
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func TestPolicyTypes(t *testing.T) {
@@ -62,13 +65,18 @@ func TestCheckDeviceSelector(t *testing.T) {
 		"device.attributes['a'].b":                                                           "",
 		"device.capacity['a'].b.compareTo(quantity('1')) > 0":                                "",
 		"cel.bind(a, device.attributes['a'], a.b && a.c) || device.allowMultipleAllocations": "",
-		"device.driver": "must evaluate to bool or the unknown type, not string",
-		"nope":          "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^",
+		"device.driver": `e: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string`,
+		"nope":          "e: Invalid value: \"nope\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^",
+		"timestamp('x' + 'y') == timestamp('2024-01-01T00:00:00Z')":                                                    "",
+		"device.attributes.all(k, device.attributes.all(l, device.attributes.all(m, true)))":                           "",
+		"device.attributes.all(k, device.attributes.all(l, device.attributes.all(m, device.attributes.all(n, true))))": "e: Forbidden: too complex, exceeds cost limit",
+		"device.attributes['a'].b.matches('" + strings.Repeat("a", 1000) + "')":                                        "",
+		"device.driver.lowerAscii().split(',').join('.') == 'x'":                                                       "e: Forbidden: too complex, exceeds cost limit",
 	} {
 		t.Run(text, func(t *testing.T) {
-			err := CheckDeviceSelector(text)
+			err := CheckDeviceSelector(text, validation.NewPath("e"))
 			if want == "" {
-				assert.NoError(t, err)
+				assert.Nil(t, err)
 			} else {
 				assert.EqualError(t, err, want)
 			}

@@ -76,14 +76,14 @@ func compileRule(t *Type, rule schema.Rule, env *cel.Env) compiled {
 	if strings.TrimSpace(rule.Rule) == "" {
 		return c
 	}
-	e, err := compile(env, rule.Rule, types.BoolType, costs{t})
+	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size})
 	if err != nil {
 		c.err = err.as("", "cel expression ")
 		return c
 	}
 	c.program, c.cost, c.transition = e.program, e.cost, e.refersTo(oldSelf)
 	if rule.MessageExpression != "" {
-		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t})
+		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size})
 		if err != nil {
 			c.messageErr = err.as("messageExpression ", "messageExpression ")
 		} else {

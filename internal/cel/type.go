@@ -138,6 +138,16 @@ func anyValue(s *schema.Schema) bool {
 	return s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields
 }
 
+// size is how large a part of the type's values can be.
+func (t *Type) size(path []string) (size uint64, known bool) {
+	for _, name := range path {
+		if t = t.part(name); t == nil {
+			return 0, false
+		}
+	}
+	return uint64(t.maxSize), true
+}
+
 func (t *Type) structure() {
 	s := t.schema
 	t.sort, t.minJSON = structure, 2

@@ -204,8 +204,9 @@ func deviceSelector(selector part) {
 	case len(expression.text("expression")) > longestSelector:
 		expression.note(validation.TooLong(expression.at("expression"), longestSelector))
 	default:
-		text := expression.text("expression")
-		expression.compiled("expression", text, cel.CheckDeviceSelector(text))
+		if err := cel.CheckDeviceSelector(expression.text("expression"), expression.at("expression")); err != nil {
+			expression.note(err)
+		}
 	}
 }
 
