@@ -18,8 +18,8 @@ import (
 
 // Scenario is what has passed so far: requests in the order in which they came,
 // and among them the events of watches: what has caused a step is before it.
-// Requests that are not answered yet are not in it, and open watches with what
-// they have told.
+// Requests whose handler has not returned are not in it, and open watches with
+// what they have told.
 //
 // What a server makes up is a placeholder in the answers: UIDs, versions, times,
 // continue tokens. Where a later request has such a value, or a generated name,

@@ -30,6 +30,7 @@ type command struct {
 var commands = []command{
 	{"serve", "start a server and keep it until interrupted", serve},
 	{"play", "play scenarios against a server and compare its answers", play},
+	{"record", "write what passes before a real server, or what becomes of its objects, to a scenario", record},
 	{"replay", "answer a client from a scenario, in its order", replay},
 	{"log", "tell what happened on a server, as text or as a page", log},
 	{"version", "print the version of fakeapi and the Kubernetes releases it knows", version},

@@ -67,6 +67,14 @@ func TestRun(t *testing.T) {
 		{"replay several", "replay testdata/scenarios/right.yaml", 1, "", "2 scenarios instead of one"},
 		{"replay a part", "replay testdata/scenarios/wrong.yaml", 1, "", "step 0 (POST /api/v1/namespaces/${ns}/configmaps): it tells only a part of the answer"},
 
+		{"record help", "record --help", 0, "--proxy-kubeconfig FILE", ""},
+		{"record an argument", "record now", 2, "", `unexpected argument "now"`},
+		{"record state with faults", "record --state pods --faults x", 2, "", "there is no proxy for --faults"},
+		{"record without a kubeconfig", "record --kubeconfig testdata/none", 1, "", "testdata/none: no such file"},
+		{"record a secret", "record --secret data", 2, "", `"data" is not RESOURCE:PATH`},
+		{"scenario missing", "serve --scenario testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"speed", "serve --speed 0", 2, "", "--speed must be positive"},
+
 		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
 		{"token file short", "serve --token-auth-file testdata/short.csv", 1, "", "testdata/short.csv: line 2: 2 columns"},
 		{"token empty", "serve --token-auth-file testdata/empty-token.csv", 1, "", "line 1: the token is empty"},

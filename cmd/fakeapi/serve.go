@@ -18,6 +18,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/scenarios"
 )
 
 // A serveCommand is the command line of serve. Flags that kube-apiserver has
@@ -34,6 +35,8 @@ type serveCommand struct {
 	featureGates  switches
 	serviceRanges []netip.Prefix
 	objects       string
+	scenario      string
+	speed         float64
 	crds          string
 	services      map[string]string
 	seed          uint64
@@ -73,7 +76,28 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 			return err
 		}
 	}
+	if c.scenario != "" {
+		return c.replay(ctx, srv, stdout)
+	}
 	fmt.Fprintln(stdout, srv.URL)
+	<-ctx.Done()
+	return nil
+}
+
+// replay lets the history of a scenario happen while it serves.
+func (c *serveCommand) replay(ctx context.Context, srv *fakeapi.Server, stdout io.Writer) error {
+	f, err := scenarios.Load(c.scenario)
+	if err != nil {
+		return err
+	}
+	p := scenarios.NewPlayback(srv, f, scenarios.Speed(c.speed))
+	if err := p.Begin(); err != nil {
+		return fmt.Errorf("%s: %w", c.scenario, err)
+	}
+	fmt.Fprintln(stdout, srv.URL)
+	if err := p.Run(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", c.scenario, err)
+	}
 	<-ctx.Done()
 	return nil
 }
@@ -104,6 +128,8 @@ func (c *serveCommand) flags() *flagSet {
 				fs.StringVar(&c.crds, "crds", "", "serve the custom resources that the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json) define")
 				fs.Func("webhook-service", "call the webhooks of a service at an address, with `NAMESPACE/NAME=ADDRESS`; it can be given more than once", c.setService)
 				fs.StringVar(&c.objects, "objects", "", "put the objects in `DIR` (*.yaml, *.yml, *.json)")
+				fs.StringVar(&c.scenario, "scenario", "", "let the history in `FILE` happen, as fakeapi record --state wrote it")
+				fs.Float64Var(&c.speed, "speed", 1, "let it happen `FACTOR` times as fast")
 			}},
 			{"Time and chance", func(fs *flag.FlagSet) {
 				fs.Uint64Var(&c.seed, "seed", 0, "make the same UIDs and generated names in every run with `NUMBER`; 0 makes random ones")
@@ -189,6 +215,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	if c.compactEvery < 0 || c.compactKeep < 0 {
 		return nil, &usageError{errors.New("--compact-every and --compact-keep must not be negative")}
+	}
+	if !(c.speed > 0) {
+		return nil, &usageError{errors.New("--speed must be positive")}
 	}
 	if c.authorization == "RBAC" {
 		options = append(options, fakeapi.WithRBAC())
