@@ -1,25 +1,29 @@
 package apiserver
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"sync"
+	"time"
 
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // A judge is a step of admission: of mutating or of validating plugins.
 type judge func(w *resource.Write) error
 
-// admit has a step of admission judge what a write makes of old, which is nil on
-// a creation. A nil step lets everything pass.
-//
-// Differs from kube-apiserver: admission webhooks and policies are kept and not
-// asked.
-func (r *request) admit(step judge, obj, old map[string]any) error {
+// plugins has those plugins that every server has judge what a write makes of
+// old, which is nil on a creation. A nil step lets everything pass.
+func (r *request) plugins(step judge, obj, old map[string]any) error {
 	if step == nil {
 		return nil
 	}
@@ -27,6 +31,151 @@ func (r *request) admit(step judge, obj, old map[string]any) error {
 	err := step(w)
 	r.warn(w.Warnings...)
 	return r.refusal(obj, err)
+}
+
+// attempted is an operation on an object as admission sees it. obj is nil in a
+// deletion, old in a creation.
+func (r *request) attempted(operation string, obj, old, options map[string]any, dryRun bool) *admission.Request {
+	kind, codec := r.bodyKind()
+	a := &admission.Request{
+		Operation: operation, Type: r.typ, Kind: kind, Codec: codec, Subresource: r.Subresource,
+		Namespace: r.Namespace, Name: r.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: r.user,
+	}
+	if a.Name == "" {
+		a.Name = object.String(obj, "metadata", "name")
+	}
+	if a.Namespace == "" && r.Group == "" && r.Resource == "namespaces" {
+		a.Namespace = a.Name
+	}
+	return a
+}
+
+// mutate has plugins, policies and webhooks change obj, which a write makes of
+// old: nil on a creation. Both are as the request's path shows them.
+func (r *request) mutate(mode writeMode, obj, old map[string]any, o *writeOptions) error {
+	var step judge
+	if mode == writeObject && !r.typ.Virtual() {
+		step = r.typ.Mutate
+	}
+	plugins := func(obj map[string]any) error { return r.plugins(step, obj, old) }
+	configured := r.configured()
+	if configured == nil {
+		return plugins(obj)
+	}
+	operation, kind := operationOf(old)
+	a := r.attempted(operation, obj, old, o.object(kind), o.dryRun())
+	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, plugins); err != nil {
+		return err
+	}
+	if !object.Same(a.Object, obj) {
+		clear(obj)
+		maps.Copy(obj, a.Object)
+	}
+	return nil
+}
+
+// validate has policies and webhooks judge what a write makes of old, which is
+// nil on a creation. Both are as the request's path shows them.
+func (r *request) validate(obj, old map[string]any, o *writeOptions) error {
+	configured := r.configured()
+	if configured == nil {
+		return nil
+	}
+	operation, kind := operationOf(old)
+	return configured.Validate(r.ctx(), r.attempted(operation, obj, old, o.object(kind), o.dryRun()), judged{cluster{r}})
+}
+
+func operationOf(old map[string]any) (operation, options string) {
+	if old == nil {
+		return admission.Create, "CreateOptions"
+	}
+	return admission.Update, "UpdateOptions"
+}
+
+// admitDeletion has policies and webhooks judge a deletion.
+func (r *request) admitDeletion(old *storage.Object, o *deleteOptions) error {
+	configured := r.configured()
+	if configured == nil || o.admitted {
+		return nil
+	}
+	a := r.attempted(admission.Delete, nil, old.Decode(r.typ), o.object(), o.dryRun())
+	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, func(map[string]any) error { return nil }); err != nil {
+		return err
+	}
+	return configured.Validate(r.ctx(), a, judged{cluster{r}})
+}
+
+// configured are the policies and webhooks that judge the request; nil if there
+// are none. What the server does on its own behalf they do not judge.
+func (r *request) configured() *admission.Snapshot {
+	if r.http == nil {
+		return nil
+	}
+	return r.server.admission.Load()
+}
+
+// configure compiles the policies and webhooks that are in the store now.
+func (s *Server) configure() {
+	s.configuring.Lock()
+	defer s.configuring.Unlock()
+	var all []admission.Configuration
+	for _, t := range s.surface.registry.Types() {
+		if t.Group == admission.Group && t.GroupVersion == t.Stored && !t.Virtual() {
+			for o := range s.store.All(t.Prefix) {
+				all = append(all, admission.Configuration{ID: o, Object: o.Decode(t)})
+			}
+		}
+	}
+	s.admission.Store(admission.New(all, s.admission.Load()))
+}
+
+// judged is the server as policies and webhooks see it.
+type judged struct{ cluster }
+
+var _ admission.Server = judged{}
+
+// Type implements [admission.Server], as the methods below do.
+func (j judged) Type(kind resource.Kind) *resource.Type {
+	if t := j.r.registry.ForKind(kind); t != nil && !t.Virtual() {
+		return t
+	}
+	return nil
+}
+
+func (j judged) Authorizer() cel.Authorizer { return celAuthorizer{j.r} }
+
+func (j judged) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
+	client := webhook.Client{Services: j.r.server.config.Services}
+	return client.Post(ctx, config, timeout, review)
+}
+
+func (j judged) UID() string { return j.r.server.ids.uid() }
+
+func (j judged) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
+	o := j.r.surface.ownershipOf(t)
+	tracked := o.objects
+	if j.r.isScale() {
+		tracked = o.scales
+	}
+	return tracked.Merge(live, applied)
+}
+
+func (j judged) Warn(text string) { j.r.warn(text) }
+
+// A celAuthorizer answers expressions for the user of a request.
+type celAuthorizer struct{ r *request }
+
+// Authorize implements [cel.Authorizer].
+func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string, err error) {
+	user := a.r.user
+	if account := access.ServiceAccount; account.Name != "" {
+		user = &User{Name: authz.ServiceAccountName(account.Namespace, account.Name), Groups: authz.ServiceAccountGroups(account.Namespace)}
+	}
+	d := a.r.server.authorizer().Authorize(user, &authz.Attributes{
+		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,
+		Group: access.Group, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
+	})
+	return d.Allowed, d.Reason, nil
 }
 
 // writing is a write of the request's as admission sees it.
@@ -119,23 +268,38 @@ type cluster struct{ r *request }
 
 func (c cluster) Get(kind resource.Kind, namespace, name string) map[string]any {
 	t := c.r.registry.ForKind(kind)
-	if t == nil {
+	if t == nil || t.Virtual() {
 		return nil
 	}
 	o := c.r.server.store.Newest(t.Key(namespace, name))
 	if o == nil {
 		return nil
 	}
-	return c.r.server.decoded.get(t, o)
+	return c.decode(t, o)
+}
+
+// decode returns a stored object in generic form, in t's version; nil if it does
+// not convert.
+func (c cluster) decode(t *resource.Type, o *storage.Object) map[string]any {
+	if t.Versions == nil {
+		return c.r.server.decoded.get(t, o)
+	}
+	shown, err := o.In(c.r.ctx(), t)
+	if err != nil {
+		return nil
+	}
+	return shown.Decode(t)
 }
 
 func (c cluster) List(kind resource.Kind, namespace string) (all []map[string]any) {
 	t := c.r.registry.ForKind(kind)
-	if t == nil {
+	if t == nil || t.Virtual() {
 		return nil
 	}
 	for o := range c.r.server.store.All(t.KeyPrefix(namespace)) {
-		all = append(all, c.r.server.decoded.get(t, o))
+		if obj := c.decode(t, o); obj != nil {
+			all = append(all, obj)
+		}
 	}
 	return all
 }

@@ -47,7 +47,10 @@ func (r *request) readOrder() (map[string]any, *writeOptions, error) {
 	if name == "" {
 		name = object.String(meta, "name")
 	}
-	return obj, o, r.admitNamespace(name, true)
+	if err := r.admitNamespace(name, true); err != nil {
+		return nil, nil, err
+	}
+	return obj, o, r.mutate(writePart, obj, nil, o)
 }
 
 // checkOrderName refuses an order for another object than the path's.
@@ -82,6 +85,9 @@ func (r *request) bind() error {
 	}
 	if errs := validateBinding(binding); len(errs) > 0 {
 		return status.Unclassified(errs.Message())
+	}
+	if err := r.validate(binding, nil, o); err != nil {
+		return err
 	}
 	pods := r.registry.Lookup("", "v1", "pods")
 	for {

@@ -100,6 +100,7 @@ func (s *Server) Restore(to *storage.Store) error {
 	}
 	s.leaseSince(before)
 	s.journal.Note(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
+	s.configure()
 	s.settle(nil)
 	return nil
 }

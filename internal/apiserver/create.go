@@ -24,6 +24,9 @@ func (r *request) create() error {
 	if err := r.admitNamespace(object.String(obj, "metadata", "name"), true); err != nil {
 		return err
 	}
+	if err := r.mutate(writeObject, obj, nil, o); err != nil {
+		return err
+	}
 	if err := r.checkGrant(obj, nil); err != nil {
 		return err
 	}
@@ -78,7 +81,7 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 		if generated {
 			next = object.Copy(obj)
 		}
-		if err := r.prepareNew(next, o.dryRun()); err != nil {
+		if err := r.prepareNew(next, o); err != nil {
 			return nil, err
 		}
 		// What does not parse as a version is none: kube-apiserver ignores it too.

@@ -27,6 +27,7 @@ type deleteOptions struct {
 	validation.DeleteOptions
 	gracePeriodSeconds *int64
 	uid, version       *string // preconditions
+	admitted           bool    // with what the deletion is part of
 }
 
 func (o *deleteOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
@@ -56,6 +57,29 @@ func (r *request) deleteOptions() (*deleteOptions, error) {
 		return nil, invalidOptions("DeleteOptions", errs)
 	}
 	return o, nil
+}
+
+// object is the options as admission sees them.
+func (o *deleteOptions) object() map[string]any {
+	obj := map[string]any{"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+	if o.gracePeriodSeconds != nil {
+		obj["gracePeriodSeconds"] = *o.gracePeriodSeconds
+	}
+	if o.OrphanDependents != nil {
+		obj["orphanDependents"] = *o.OrphanDependents
+	}
+	if o.PropagationPolicy != nil {
+		obj["propagationPolicy"] = *o.PropagationPolicy
+	}
+	if len(o.DryRun) > 0 {
+		obj["dryRun"] = list(o.DryRun)
+	}
+	for name, v := range map[string]*string{"uid": o.uid, "resourceVersion": o.version} {
+		if v != nil {
+			object.Set(obj, *v, "preconditions", name)
+		}
+	}
+	return obj
 }
 
 func (o *deleteOptions) fromBody(obj map[string]any) {
@@ -156,6 +180,9 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	meta := object.Meta(obj)
 	if t.Terminate != nil {
 		if !old.Terminating {
+			if err := r.admitDeletion(shown, o); err != nil {
+				return nil, false, err
+			}
 			meta["deletionTimestamp"] = r.now()
 			setFinalizers(meta, r.dependentFinalizers(meta, o))
 			t.Terminate(obj)
@@ -169,6 +196,9 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	graceful, pending := r.beginGrace(obj, o)
 	if pending {
 		return old, false, nil
+	}
+	if err := r.admitDeletion(shown, o); err != nil {
+		return nil, false, err
 	}
 	finalizers := r.dependentFinalizers(meta, o)
 	if !graceful && len(finalizers) == 0 {

@@ -33,13 +33,16 @@ func (r *request) evict() error {
 	if err := r.checkOrderName(eviction); err != nil {
 		return err
 	}
+	if err := r.validate(eviction, nil, w); err != nil {
+		return err
+	}
 	options := object.Map(eviction, "deleteOptions")
 	if object.Bool(options, "ignoreStoreReadErrorWithClusterBreakingPotential") {
 		return status.Invalid(status.GroupKind{Group: r.sub.Kind.Group, Kind: r.sub.Kind.Kind}, r.Name, validation.List{
 			validation.Invalid(validation.NewPath("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential"), true, "can not be set for pod eviction, try after removing the option"),
 		})
 	}
-	o := &deleteOptions{}
+	o := &deleteOptions{admitted: true}
 	o.fromBody(options)
 	switch {
 	case len(o.DryRun) == 0:

@@ -193,6 +193,21 @@ type writeOptions struct {
 // strict tells that unknown and duplicate fields are to be told.
 func (o *writeOptions) strict() bool { return o.FieldValidation != "Ignore" }
 
+// object is the options as admission sees them: of a kind, whatever the request
+// had.
+func (o *writeOptions) object(kind string) map[string]any {
+	obj := map[string]any{"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+	for name, v := range map[string]string{"fieldManager": o.FieldManager, "fieldValidation": o.FieldValidation} {
+		if v != "" {
+			obj[name] = v
+		}
+	}
+	if len(o.DryRun) > 0 {
+		obj["dryRun"] = list(o.DryRun)
+	}
+	return obj
+}
+
 // dryRun tells that the write is to be answered and not made.
 func (o *writeOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
@@ -89,6 +90,10 @@ type Server struct {
 	surface  *surface
 	served   atomic.Pointer[served]
 	settling sync.Mutex // held by who brings served in line with the store
+
+	configuring sync.Mutex // held by who brings admission in line with the store
+	admission   atomic.Pointer[admission.Snapshot]
+
 	ids      *ids
 	journal  *journal.Journal
 	faults   *fault.Set
@@ -259,6 +264,7 @@ func (s *Server) Fork() *Server {
 	out.expireAs(s)
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
+	out.admission.Store(s.admission.Load())
 	out.settle(nil)
 	out.faults.Inherit(s.faults)
 	return out

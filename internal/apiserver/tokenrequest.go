@@ -31,8 +31,11 @@ const (
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
 func (r *request) createToken() error {
-	obj, _, err := r.readOrder()
+	obj, o, err := r.readOrder()
 	if err != nil {
+		return err
+	}
+	if err := r.validate(obj, nil, o); err != nil {
 		return err
 	}
 	account, err := r.tokenAccount(object.Meta(obj))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -55,7 +56,7 @@ func (r *request) admitNamespace(name string, creating bool) error {
 
 // prepareNew makes obj, whose metadata was cleared of what the server owns, an
 // object that can be stored, or says why it is none.
-func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
+func (r *request) prepareNew(obj map[string]any, o *writeOptions) error {
 	meta := object.Meta(obj)
 	if r.typ.Uncreatable != "" {
 		return status.Forbidden(r.groupResource(), object.String(meta, "name"), r.typ.Uncreatable)
@@ -73,10 +74,7 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 		return err
 	}
 	t := r.typ
-	if err := r.admit(t.Mutate, obj, nil); err != nil {
-		return err
-	}
-	if err := r.allocate(obj, nil, dryRun); err != nil {
+	if err := r.allocate(obj, nil, o.dryRun()); err != nil {
 		return err
 	}
 	if t.Generation != nil {
@@ -104,10 +102,13 @@ func (r *request) prepareNew(obj map[string]any, dryRun bool) error {
 	if t.Warn != nil {
 		r.warn(t.Warn(obj, nil)...)
 	}
-	if err := r.admit(t.Admit, obj, nil); err != nil {
+	if err := r.plugins(t.Admit, obj, nil); err != nil {
 		return err
 	}
-	if err := r.chargeQuotas(obj, nil, dryRun); err != nil {
+	if err := r.validate(obj, nil, o); err != nil {
+		return err
+	}
+	if err := r.chargeQuotas(obj, nil, o.dryRun()); err != nil {
 		return err
 	}
 	return nil
@@ -138,17 +139,14 @@ func (r *request) stamp(obj, old map[string]any) {
 }
 
 // prepareChange makes obj a valid successor of old, or says why it is none.
-func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun bool) error {
+func (r *request) prepareChange(mode writeMode, obj, old map[string]any, o *writeOptions) error {
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return err
 	}
 	t := r.typ
 	if mode == writeObject {
-		if err := r.admit(t.Mutate, obj, old); err != nil {
-			return err
-		}
-		if err := r.allocate(obj, old, dryRun); err != nil {
+		if err := r.allocate(obj, old, o.dryRun()); err != nil {
 			return err
 		}
 	}
@@ -218,11 +216,23 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, dryRun 
 		r.warn(t.WarnStatus(obj, old)...)
 	}
 	if mode == writeObject || mode == writePart {
-		if err := r.admit(t.Admit, obj, old); err != nil {
+		if err := r.plugins(t.Admit, obj, old); err != nil {
 			return err
 		}
 	}
-	return r.chargeQuotas(obj, old, dryRun)
+	if err := r.validateChange(obj, old, o); err != nil {
+		return err
+	}
+	return r.chargeQuotas(obj, old, o.dryRun())
+}
+
+// validateChange has policies and webhooks judge what the request's path shows
+// of a change.
+func (r *request) validateChange(obj, old map[string]any, o *writeOptions) error {
+	if r.isScale() && r.configured() != nil {
+		obj, old = r.scaleOf(obj), r.scaleOf(old)
+	}
+	return r.validate(obj, old, o)
 }
 
 // now is the time as metadata has it.
@@ -348,6 +358,9 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 		return err
 	}
 	r.revision = rev
+	if r.typ.Group == admission.Group {
+		r.server.configure()
+	}
 	if t := r.typ; !r.settles && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
 		r.server.settle(r.wrote)
 	}
@@ -413,11 +426,14 @@ func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Objec
 	if err != nil {
 		return nil, err
 	}
-	obj, err := r.placed(body, present)
-	if err != nil {
+	if err := r.admitNamespace(r.Name, false); err != nil {
 		return nil, err
 	}
-	if err := r.admitNamespace(r.Name, false); err != nil {
+	if err := r.mutate(mode, body, r.shown(present), o); err != nil {
+		return nil, err
+	}
+	obj, err := r.placed(body, present)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.checkGrant(obj, was); err != nil {
@@ -426,7 +442,7 @@ func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.checkVersion(object.Meta(obj), old); err != nil {
 		return nil, err
 	}
-	if err := r.prepareChange(mode, obj, was, o.dryRun()); err != nil {
+	if err := r.prepareChange(mode, obj, was, o); err != nil {
 		return nil, err
 	}
 	obj = r.surface.ownershipOf(r.typ).objects.KeepTimes(was, obj)
@@ -495,10 +511,13 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err := r.admitNamespace(r.Name, true); err != nil {
 		return err
 	}
+	if err := r.mutate(mode, obj, nil, o); err != nil {
+		return err
+	}
 	if err := r.checkGrant(obj, nil); err != nil {
 		return err
 	}
-	if err := r.prepareNew(obj, o.dryRun()); err != nil {
+	if err := r.prepareNew(obj, o); err != nil {
 		return err
 	}
 	at := r.attributes()

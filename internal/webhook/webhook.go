@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -102,9 +103,17 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 206 {
-		return nil, &StatusError{resp.StatusCode, string(body)}
+		return nil, &StatusError{resp.StatusCode, textOf(resp, body)}
 	}
 	return body, nil
+}
+
+// textOf is what the body of an answer says, if that is text.
+func textOf(resp *http.Response, body []byte) string {
+	if kind := resp.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(kind, "text/") {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(body))
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -46,7 +46,7 @@ func TestPost(t *testing.T) {
 	}{
 		{"url", map[string]any{"url": srv.URL + "/echo", "caBundle": bundle}, "{}", ""},
 		{"timeout", map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, "5s", ""},
-		{"failure", map[string]any{"url": srv.URL + "/fail", "caBundle": bundle}, "", `an error on the server ("no\n") has prevented the request from succeeding`},
+		{"failure", map[string]any{"url": srv.URL + "/fail", "caBundle": bundle}, "", `an error on the server ("no") has prevented the request from succeeding`},
 		{"not trusted", map[string]any{"url": srv.URL + "/echo"}, "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		{"no bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
 		{"unreachable", map[string]any{"url": "https://127.0.0.1:1/x"}, "", `Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused`},

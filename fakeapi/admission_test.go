@@ -1,0 +1,115 @@
+package fakeapi_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// labeller starts a webhook that gives objects the label seen, the operation,
+// and denies those that have the label bad. It returns the clientConfig that
+// calls it.
+func labeller(t testing.TB) string {
+	t.Helper()
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct {
+			Request struct {
+				UID, Operation string
+				Object         *struct {
+					Metadata struct{ Labels map[string]string }
+				}
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		response := map[string]any{"uid": review.Request.UID, "allowed": true}
+		switch obj := review.Request.Object; {
+		case obj == nil:
+		case obj.Metadata.Labels["bad"] != "":
+			response["allowed"], response["status"] = false, map[string]any{"message": "bad is bad"}
+		default:
+			patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/labels","value":{"seen":%q}}]`, review.Request.Operation)
+			response["patchType"], response["patch"] = "JSONPatch", []byte(patch)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "response": response})
+	}))
+	t.Cleanup(srv.Close)
+	bundle := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
+	return fmt.Sprintf(`{"url":%q,"caBundle":%q}`, srv.URL, bundle)
+}
+
+func labels(obj fakeapi.Object) any {
+	meta, _ := obj["metadata"].(map[string]any)
+	return meta["labels"]
+}
+
+func TestWebhooks(t *testing.T) {
+	const configurations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, _ := do(t, srv, "POST", configurations, `{"metadata":{"name":"w"},"webhooks":[{"name":"a.example.com","clientConfig":`+labeller(t)+`,
+		"admissionReviewVersions":["v1"],"sideEffects":"None","rules":[{"operations":["CREATE","UPDATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]}]}`)
+	require.Equal(t, http.StatusCreated, code)
+
+	_, created := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	assert.Equal(t, map[string]any{"seen": "CREATE"}, labels(created))
+	_, updated := do(t, srv, "PUT", configMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
+	assert.Equal(t, map[string]any{"seen": "UPDATE"}, labels(updated))
+	code, st := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b","labels":{"bad":"very"}}}`)
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Equal(t, `admission webhook "a.example.com" denied the request: bad is bad`, st["message"])
+
+	child := srv.Fork(t)
+	_, created = do(t, child, "POST", configMapsPath, `{"metadata":{"name":"c"}}`)
+	assert.Equal(t, map[string]any{"seen": "CREATE"}, labels(created), "a fork asks the same webhooks")
+	code, _ = do(t, child, "DELETE", configurations+"/w", "")
+	require.Equal(t, http.StatusOK, code)
+	_, created = do(t, child, "POST", configMapsPath, `{"metadata":{"name":"d"}}`)
+	assert.Nil(t, labels(created))
+
+	require.NoError(t, srv.Reset())
+	_, created = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	assert.Nil(t, labels(created), "what was configured is gone")
+}
+
+func TestPolicies(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+			"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+				"operations": []any{"*"}, "apiGroups": []any{"apps"}, "apiVersions": []any{"v1"}, "resources": []any{"deployments", "deployments/scale"},
+			}}},
+			"validations": []any{map[string]any{"expression": "request.operation == 'DELETE' ? oldObject.spec.replicas == 0 : object.spec.replicas < 3"}},
+		}},
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"},
+			"spec": map[string]any{"policyName": "p", "validationActions": []any{"Deny"}}},
+	))
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	deployment := func(replicas int) string {
+		return fmt.Sprintf(`{"metadata":{"name":"d"},"spec":{"replicas":%d,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`, replicas)
+	}
+	for _, step := range []struct {
+		name, method, path, body string
+		code                     int
+	}{
+		{"too many", "POST", deployments, deployment(3), http.StatusUnprocessableEntity},
+		{"few", "POST", deployments, deployment(2), http.StatusCreated},
+		{"scaled too far", "PUT", deployments + "/d/scale", `{"metadata":{"name":"d"},"spec":{"replicas":4}}`, http.StatusUnprocessableEntity},
+		{"deleted", "DELETE", deployments + "/d", "", http.StatusUnprocessableEntity},
+		{"all deleted", "DELETE", deployments, "", http.StatusUnprocessableEntity},
+		{"scaled", "PUT", deployments + "/d/scale", `{"metadata":{"name":"d"},"spec":{"replicas":0}}`, http.StatusOK},
+		{"deleted in the end", "DELETE", deployments + "/d", "", http.StatusOK},
+	} {
+		code, answer := do(t, srv, step.method, step.path, step.body)
+		assert.Equal(t, step.code, code, "%s: %v", step.name, answer["message"])
+	}
+}

@@ -1,0 +1,238 @@
+package admission
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// The operations that are admitted.
+const (
+	Create  = "CREATE"
+	Update  = "UPDATE"
+	Delete  = "DELETE"
+	Connect = "CONNECT"
+)
+
+// A Request is one operation on an object, or through a subresource of it.
+type Request struct {
+	Operation   string
+	Type        *resource.Type // of the resource that is written to
+	Kind        resource.Kind  // of Object and Old
+	Codec       resource.Codec // of that kind
+	Subresource string
+
+	// Namespace is the one that the object is in; of a Namespace, itself.
+	Namespace string
+	// Name is "" of an object whose name is not generated yet, and in the
+	// deletion of a collection.
+	Name string
+
+	// Object is nil in a deletion. Mutate puts another one in its place.
+	Object map[string]any
+	// Old is nil in a creation; not to be changed.
+	Old map[string]any
+
+	Options map[string]any // a CreateOptions, UpdateOptions or DeleteOptions
+	DryRun  bool
+	User    *authz.User
+}
+
+// A Server is what judges of a request turn to.
+type Server interface {
+	resource.Cluster
+	// Type returns the type that objects of a kind are served as; nil if they
+	// are not.
+	Type(kind resource.Kind) *resource.Type
+	// Authorizer answers for the user of the request.
+	Authorizer() cel.Authorizer
+	// Call calls a webhook, as webhook.Client does.
+	Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error)
+	// UID makes one for a review.
+	UID() string
+	// Merge is an object of a type with what another one says merged into it.
+	Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error)
+	// Warn tells the client something.
+	Warn(text string)
+}
+
+// A target is a version of the resource that is written to, as which a rule
+// matches it.
+type target struct {
+	*resource.Type
+	kind resource.Kind // of what is written there
+}
+
+// target is the version that the request is made in.
+func (r *Request) target() target { return target{r.Type, r.Kind} }
+
+// equivalents are the other versions in which the resource has what is written
+// to.
+func (r *Request) equivalents() (all []target) {
+	for _, t := range r.Type.Versions {
+		if t == r.Type {
+			continue
+		}
+		kind := resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}
+		if r.Subresource != "" {
+			sub := t.Subresource(r.Subresource)
+			if sub == nil {
+				continue
+			}
+			kind = sub.Kind
+		}
+		all = append(all, target{t, kind})
+	}
+	return all
+}
+
+// A pair is what is written and what was there, in the version of a target.
+// Either can be nil.
+type pair struct{ object, old map[string]any }
+
+// in are the request's objects in the version of a target.
+func (r *Request) in(ctx context.Context, t target) (pair, error) {
+	if t.kind == r.Kind {
+		return pair{r.Object, r.Old}, nil
+	}
+	object, err := convert(ctx, t.Type, r.Object)
+	if err != nil {
+		return pair{}, err
+	}
+	old, err := convert(ctx, t.Type, r.Old)
+	return pair{object, old}, err
+}
+
+func convert(ctx context.Context, t *resource.Type, obj map[string]any) (map[string]any, error) {
+	if obj == nil {
+		return nil, nil
+	}
+	out, err := t.Convert(ctx, []map[string]any{object.Copy(obj)})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// codec reads and writes what is written to a target.
+func (r *Request) codec(t target) resource.Codec {
+	if t.kind == r.Kind {
+		return r.Codec
+	}
+	return t.Codec
+}
+
+// replace makes obj, in the version of a target, what is written.
+func (r *Request) replace(ctx context.Context, t target, obj map[string]any) error {
+	if t.kind == r.Kind {
+		r.Object = obj
+		return nil
+	}
+	back, err := convert(ctx, r.Type, obj)
+	if err == nil {
+		r.Object = back
+	}
+	return err
+}
+
+// completed is obj, written to a target, with defaults.
+func (t target) completed(obj map[string]any) map[string]any {
+	if t.Strategy != nil && t.Default != nil && t.kind.Kind == t.Type.Kind {
+		t.Default(obj)
+	}
+	obj["kind"], obj["apiVersion"] = t.kind.Kind, t.kind.GroupVersion.String()
+	return obj
+}
+
+func (r *Request) groupResource() status.GroupResource {
+	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name}
+}
+
+// shownName is the name that a refusal tells.
+func (r *Request) shownName() string {
+	name := r.Name
+	for _, member := range []string{"name", "generateName"} {
+		if name == "" {
+			name = object.String(r.Object, "metadata", member)
+		}
+	}
+	if name == "" {
+		return "Unknown"
+	}
+	return name
+}
+
+// isNamespace reports whether the object is a Namespace.
+func (r *Request) isNamespace() bool { return r.Type.Group == "" && r.Type.Name == "namespaces" }
+
+// Group is the API group of what is configured.
+const Group = "admissionregistration.k8s.io"
+
+// isConfiguration reports whether the request changes what this package does,
+// which is not judged by it.
+func (r *Request) isConfiguration() bool { return r.Type.Group == Group }
+
+// review is what webhooks and expressions are told of the request, but for its
+// objects, as one to a target.
+func (r *Request) review(t target) map[string]any {
+	out := map[string]any{
+		"kind": kindOf(t.kind), "resource": resourceOf(t.Type),
+		"requestKind": kindOf(r.Kind), "requestResource": resourceOf(r.Type),
+		"operation": r.Operation, "userInfo": userInfo(r.User), "dryRun": r.DryRun,
+	}
+	for name, v := range map[string]string{
+		"subResource": r.Subresource, "requestSubResource": r.Subresource, "name": r.Name, "namespace": r.Namespace,
+	} {
+		if v != "" {
+			out[name] = v
+		}
+	}
+	if r.Options != nil {
+		out["options"] = r.Options
+	}
+	return out
+}
+
+func kindOf(k resource.Kind) map[string]any {
+	return map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind}
+}
+
+func resourceOf(t *resource.Type) map[string]any {
+	return map[string]any{"group": t.Group, "version": t.Version, "resource": t.Name}
+}
+
+func userInfo(u *authz.User) map[string]any {
+	out := map[string]any{}
+	if u == nil {
+		return out
+	}
+	for name, v := range map[string]string{"username": u.Name, "uid": u.UID} {
+		if v != "" {
+			out[name] = v
+		}
+	}
+	if len(u.Groups) > 0 {
+		out["groups"] = list(u.Groups)
+	}
+	if len(u.Extra) > 0 {
+		extra := make(map[string]any, len(u.Extra))
+		for name, values := range u.Extra {
+			extra[name] = list(values)
+		}
+		out["extra"] = extra
+	}
+	return out
+}
+
+func list(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, s := range texts {
+		out[i] = s
+	}
+	return out
+}
