@@ -8,7 +8,8 @@ import (
 )
 
 // A Clock is a server's time: what it writes into metadata, and what ends its
-// watches, sends its bookmarks and ages its history.
+// watches, sends its bookmarks, moves on caches that lag, ages and compacts its
+// history, and has its events and tokens expire.
 type Clock struct{ api *apiserver.Server }
 
 // Now is the server's time.

@@ -160,3 +160,5 @@ func TestEventsExpire(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, line, `"DELETED"`)
 }
+
+func TestTenMinutes(t *testing.T) { synctest.Test(t, tenMinutes) }

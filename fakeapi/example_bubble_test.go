@@ -1,0 +1,73 @@
+package fakeapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// Ten minutes of a test in a testing/synctest bubble, where time passes as soon
+// as everybody waits: it takes milliseconds. The server's clock is that of the
+// bubble, and what is in memory, unlike a socket, is part of it.
+func Example_bubble() {
+	var t *testing.T // that of the test
+	synctest.Test(t, tenMinutes)
+}
+
+func tenMinutes(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	if err := srv.Lag(fakeapi.Resource("configmaps"), 90*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := srv.Client().Get(fmt.Sprintf(
+		"%s/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=%d&allowWatchBookmarks=true&timeoutSeconds=600",
+		srv.URL, srv.Revision()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+
+	// A writer writes every three minutes.
+	began := time.Now()
+	go func() {
+		for _, value := range []string{"1", "2", "3"} {
+			time.Sleep(3 * time.Minute)
+			srv.Put(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: "` + value + `"}}`)
+		}
+	}()
+
+	// A watcher sees each write a minute and a half later, and a bookmark a
+	// minute, until its time is up.
+	var seen []string
+	for in := bufio.NewReader(resp.Body); ; {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct {
+			Type   string
+			Object struct{ Data map[string]string }
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Type != "BOOKMARK" {
+			seen = append(seen, fmt.Sprint(time.Since(began), " ", e.Type, " ", e.Object.Data["key"]))
+		}
+	}
+	seen = append(seen, fmt.Sprint(time.Since(began), " end"))
+	want := []string{"4m30s ADDED 1", "7m30s MODIFIED 2", "10m0s end"}
+	if !slices.Equal(want, seen) {
+		t.Errorf("%q, not %q", seen, want)
+	}
+}

@@ -1,0 +1,42 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// Ten minutes on a clock that is moved by hand: a cache that trails by two, an
+// event that lives for five, and a history that is kept for seven.
+func ExampleClock_Advance() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
+		fakeapi.WithEventTTL(5*time.Minute), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	if err := srv.Lag(fakeapi.Resource("configmaps"), 2*time.Minute); err != nil {
+		panic(err)
+	}
+	before := srv.Revision()
+	srv.Put(configMap("a", "new"))
+	srv.Put(`{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: default}}`)
+	for range 10 {
+		srv.Clock().Advance(time.Minute)
+		events, _ := srv.List("events")
+		_, err := srv.List("configmaps", fakeapi.At(before))
+		fmt.Println(srv.Clock().Now().Format("15:04"), ask(srv, "a", "?resourceVersion=0"), len(events), err == nil)
+	}
+	// Output:
+	// 09:01 old 1 true
+	// 09:02 new 1 true
+	// 09:03 new 1 true
+	// 09:04 new 1 true
+	// 09:05 new 0 true
+	// 09:06 new 0 true
+	// 09:07 new 0 false
+	// 09:08 new 0 false
+	// 09:09 new 0 false
+	// 09:10 new 0 false
+}

@@ -1,0 +1,139 @@
+package fakeapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A controller that reads through an informer sees what it has just written only
+// some time later.
+func ExampleServer_Lag() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	if err := srv.Lag(fakeapi.Resource("configmaps"), 3*time.Second); err != nil {
+		panic(err)
+	}
+	srv.Put(configMap("a", "1"))
+	for _, wait := range []time.Duration{0, 2 * time.Second, time.Second} {
+		srv.Clock().Advance(wait)
+		fmt.Println(ask(srv, "a", "?resourceVersion=0"), "|", ask(srv, "a", ""))
+	}
+	// Output:
+	// configmaps "a" not found | 1
+	// configmaps "a" not found | 1
+	// 1 | 1
+}
+
+// Each write is seen when the next one comes.
+func ExampleServer_LagRevisions() {
+	srv := example()
+	defer srv.Close()
+	if err := srv.LagRevisions(fakeapi.AllResources, 1); err != nil {
+		panic(err)
+	}
+	for _, value := range []string{"1", "2", "3"} {
+		srv.Put(configMap("a", value))
+		fmt.Println(ask(srv, "a", "?resourceVersion=0"))
+	}
+	// Output:
+	// configmaps "a" not found
+	// 1
+	// 2
+}
+
+// What happens while a cache is frozen is seen once it is thawed.
+func ExampleServer_Freeze() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	if err := srv.Freeze(fakeapi.Resource("configmaps")); err != nil {
+		panic(err)
+	}
+	srv.Put(configMap("a", "2"))
+	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
+
+	if err := srv.Thaw(fakeapi.Resource("configmaps")); err != nil {
+		panic(err)
+	}
+	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
+	// Output:
+	// 1
+	// 2
+}
+
+func ExampleServer_FreezeAt() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	if err := srv.FreezeAt(fakeapi.Resource("configmaps"), srv.Revision()+1); err != nil {
+		panic(err)
+	}
+	for _, value := range []string{"2", "3"} {
+		srv.Put(configMap("a", value))
+	}
+	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
+	// Output: 2
+}
+
+func ExampleServer_CachedRevision() {
+	srv := example()
+	defer srv.Close()
+	if err := srv.LagRevisions(fakeapi.Resource("configmaps"), 2); err != nil {
+		panic(err)
+	}
+	for _, value := range []string{"1", "2", "3"} {
+		srv.Put(configMap("a", value))
+	}
+	cached, err := srv.CachedRevision("configmaps")
+	fmt.Println(srv.Revision()-cached, err)
+	// Output: 2 <nil>
+}
+
+func ExampleWithCompaction() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
+		fakeapi.WithCompaction(time.Minute, 10*time.Second), fakeapi.WithObjects(configMap("a", "1")))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	old := srv.Revision()
+	srv.Put(configMap("a", "2"))
+	for range 2 {
+		_, err := srv.List("configmaps", fakeapi.At(old))
+		fmt.Println(err == nil)
+		srv.Clock().Advance(time.Minute)
+	}
+	// Output:
+	// true
+	// false
+}
+
+// ask gets the value of a ConfigMap, or the message of the failure.
+func ask(srv *fakeapi.Server, name, query string) string {
+	resp, err := srv.Client().Get(srv.URL + "/api/v1/namespaces/default/configmaps/" + name + query)
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		panic(err)
+	}
+	var answer struct {
+		Data    map[string]string
+		Message string
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		panic(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return answer.Message
+	}
+	return answer.Data["key"]
+}
