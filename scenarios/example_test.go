@@ -1,0 +1,128 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+// A scenario that goes otherwise than it says tells where.
+func ExamplePlayer() {
+	f, err := scenarios.Parse("example", []byte(`
+area: demo
+name: labels
+steps:
+- put: {apiVersion: v1, kind: Node, metadata: {name: a, labels: {zone: east}}}
+- name: nodes of the west
+  do: GET /api/v1/nodes?labelSelector=zone%3Dwest
+  only: [items]
+  want: {body: {items: []}}
+- name: nodes of the east
+  do: GET /api/v1/nodes?labelSelector=zone%3Deast
+  only: [items.0.metadata.name, items.0.metadata.uid]
+  want: {body: {items.0.metadata.name: b, items.0.metadata.uid: <uid:1>}}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv, err := fakeapi.New(fakeapi.WithInMemory())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	p := &scenarios.Player{URL: srv.URL, Transport: srv.Transport()}
+	for _, s := range f.Scenarios {
+		fmt.Println(p.Play(context.Background(), s))
+	}
+	// Output:
+	// demo/labels
+	//   step 2 (nodes of the east)
+	//     body.items.0.metadata.name: want "b", got "a"
+}
+
+// What others do happens at its time: where the server's clock stands still, a
+// scenario of an hour takes none.
+func ExamplePlayer_history() {
+	f, err := scenarios.Parse("example", []byte(`
+name: nodes come and go
+history:
+- put: {apiVersion: v1, kind: Node, metadata: {name: a}}
+- at: 20m
+  put: {apiVersion: v1, kind: Node, metadata: {name: b}}
+- at: 40m
+  delete: {apiVersion: v1, kind: Node, metadata: {name: a}}
+steps:
+- at: 30m
+  do: GET /api/v1/nodes
+  only: [items.0.metadata.name, items.1.metadata.name]
+  want: {body: {items.0.metadata.name: a, items.1.metadata.name: b}}
+- at: 1h
+  do: GET /api/v1/nodes
+  only: [items.0.metadata.name, items.1]
+  want: {body: {items.0.metadata.name: b, items.1: <absent>}}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	r := (&scenarios.Player{URL: srv.URL, Transport: srv.Transport()}).Play(context.Background(), f.Scenarios[0])
+	fmt.Println(r.Failed(), srv.Clock().Now())
+	// Output: false 2026-01-01 01:00:00 +0000 UTC
+}
+
+// A script answers a client in a server's place.
+func ExampleNewScript() {
+	f, err := scenarios.Parse("example", []byte(`
+name: a client asks for the version
+steps:
+- do: GET /version
+  want: {headers: {Content-Type: application/json}, body: {gitVersion: v1.99.0}}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	script, err := scenarios.NewScript(f.Scenarios[0], func(problem string) { fmt.Println(problem) })
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv, err := httptest.Start(script, httptest.Options{InMemory: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	for _, path := range []string{"/versions", "/version"} {
+		resp, err := srv.Client().Get(srv.URL + path)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			fmt.Println(strings.TrimSpace(string(b)))
+		}
+	}
+	// Output:
+	// unexpected request: GET /versions
+	//   nearest is step 0, GET /version
+	//     path: want /version, got /versions
+	// {"gitVersion":"v1.99.0"}
+}
