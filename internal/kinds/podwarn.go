@@ -23,8 +23,10 @@ func warnPod(pod, old map[string]any) []string {
 	}
 	w := &warner{}
 	p := part{obj: pod}
-	for c := range eachContainer(p.within("spec")) {
-		w.copiedAppArmor(c, p.within("metadata").within("annotations"))
+	if annotations, ok := p.within("metadata").given("annotations"); ok {
+		for c := range eachContainer(p.within("spec")) {
+			w.copiedAppArmor(c, annotations)
+		}
 	}
 	name := object.String(pod, "metadata", "name")
 	if messages := validation.DNS1123Label(name); len(messages) > 0 {
@@ -85,7 +87,7 @@ func (w *warner) pod(p part) {
 	if spec.integer("terminationGracePeriodSeconds") < 0 {
 		w.at(spec.at("terminationGracePeriodSeconds"), "must be >= 0; negative values are invalid and will be treated as 1")
 	}
-	w.podAffinity(spec)
+	spec.ifGiven("affinity", w.podAffinity)
 	for i, server := range spec.within("dnsConfig").texts("nameservers") {
 		w.warnings = append(w.warnings, validation.IPWarnings(server, spec.at("dnsConfig").Child("nameservers").Index(i))...)
 	}
@@ -128,12 +130,8 @@ func (w *warner) placement(spec part) {
 			w.at(spec.at("nodeSelector").Key(label), "%s", why)
 		}
 	}
-	nodes := spec.within("affinity").within("nodeAffinity")
-	for _, term := range nodes.within(requiredDuring).each("nodeSelectorTerms") {
-		w.nodeSelectorTerm(term, false)
-	}
-	for _, term := range nodes.each(preferredDuring) {
-		w.nodeSelectorTerm(term.within("preference"), true)
+	if affinity, ok := spec.given("affinity"); ok {
+		w.nodeAffinity(affinity.within("nodeAffinity"))
 	}
 	for _, constraint := range spec.each("topologySpreadConstraints") {
 		key := constraint.text("topologyKey")
@@ -143,6 +141,15 @@ func (w *warner) placement(spec part) {
 		if !constraint.has("labelSelector") {
 			w.at(constraint.at("labelSelector"), matchesNothing)
 		}
+	}
+}
+
+func (w *warner) nodeAffinity(nodes part) {
+	for _, term := range nodes.within(requiredDuring).each("nodeSelectorTerms") {
+		w.nodeSelectorTerm(term, false)
+	}
+	for _, term := range nodes.each(preferredDuring) {
+		w.nodeSelectorTerm(term.within("preference"), true)
 	}
 }
 
@@ -166,8 +173,7 @@ func (w *warner) nodeSelectorTerm(term part, anyValue bool) {
 }
 
 // podAffinity warns of terms that select no pods.
-func (w *warner) podAffinity(spec part) {
-	affinity := spec.within("affinity")
+func (w *warner) podAffinity(affinity part) {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		for _, term := range affinity.within(kind).each(requiredDuring) {
 			if !term.has("labelSelector") {
@@ -332,15 +338,8 @@ func (w *warner) duplicates(spec part) {
 var fractional = []string{"memory", "ephemeral-storage"}
 
 func (w *warner) container(c, spec, annotations part, inTemplate bool) {
-	context := c.within("securityContext")
-	if key := seccompPrefix + c.text("name"); annotations.has(key) && !context.has("seccompProfile") {
-		w.at(annotations.path.Key(key), useSeccompField)
-	}
-	if key := appArmorPrefix + c.text("name"); inTemplate && annotations.has(key) && !context.has("appArmorProfile") {
-		ofPod := object.Value(spec.obj, "securityContext", "appArmorProfile")
-		if ofPod == nil || !validation.Equal(ofPod, appArmorProfile(annotations.text(key))) {
-			w.at(annotations.path.Key(key), useAppArmorField)
-		}
+	if len(annotations.obj) > 0 {
+		w.profiles(c, spec, annotations, inTemplate)
 	}
 	for _, name := range fractional {
 		for _, kind := range []string{"limits", "requests"} {
@@ -359,6 +358,21 @@ func (w *warner) container(c, spec, annotations part, inTemplate bool) {
 			w.at(variable.path, "hides previous definition of %q, which may be dropped when using apply", name)
 		}
 		seen[name] = true
+	}
+}
+
+// profiles warns of annotations that name profiles of a container, which fields
+// do not.
+func (w *warner) profiles(c, spec, annotations part, inTemplate bool) {
+	context := c.within("securityContext")
+	if key := seccompPrefix + c.text("name"); annotations.has(key) && !context.has("seccompProfile") {
+		w.at(annotations.path.Key(key), useSeccompField)
+	}
+	if key := appArmorPrefix + c.text("name"); inTemplate && annotations.has(key) && !context.has("appArmorProfile") {
+		ofPod := object.Value(spec.obj, "securityContext", "appArmorProfile")
+		if ofPod == nil || !validation.Equal(ofPod, appArmorProfile(annotations.text(key))) {
+			w.at(annotations.path.Key(key), useAppArmorField)
+		}
 	}
 }
 
@@ -389,7 +403,11 @@ func hidesPrevious(variable part) bool {
 
 // ports warns of ports that get in each other's way.
 func (w *warner) ports(spec part) {
-	byPort := map[string][]part{}
+	type number struct {
+		port     int64
+		protocol string
+	}
+	byPort := map[number][]part{}
 	for c := range eachContainer(spec) {
 		for _, port := range c.each("ports") {
 			hostIP, hostPort := port.text("hostIP"), port.integer("hostPort")
@@ -397,7 +415,7 @@ func (w *warner) ports(spec part) {
 				w.at(port.path, "hostIP set without hostPort: {Name:%s HostPort:%d ContainerPort:%d Protocol:%s HostIP:%s}",
 					port.text("name"), hostPort, port.integer("containerPort"), port.text("protocol"), hostIP)
 			}
-			key := fmt.Sprintf("%d/%s", port.integer("containerPort"), port.text("protocol"))
+			key := number{port.integer("containerPort"), port.text("protocol")}
 			for _, other := range byPort[key] {
 				otherIP, otherPort := other.text("hostIP"), other.integer("hostPort")
 				switch {

@@ -37,13 +37,23 @@ func mistakes(obj map[string]any, path *validation.Path, rules ...func(part)) va
 // at is the path of a member.
 func (p part) at(name string) *validation.Path { return p.path.Child(name) }
 
-func (p part) has(name string) bool    { return p.obj[name] != nil }
-func (p part) text(name string) string { return object.String(p.obj, name) }
-func (p part) flag(name string) bool   { return object.Bool(p.obj, name) }
+func (p part) has(name string) bool { return p.obj[name] != nil }
+
+// text is the string that a member has, "" if it is absent.
+func (p part) text(name string) string {
+	s, _ := p.obj[name].(string)
+	return s
+}
+
+// flag is the boolean that a member has, false if it is absent.
+func (p part) flag(name string) bool {
+	b, _ := p.obj[name].(bool)
+	return b
+}
 
 // integer is the number that a member has, 0 if it is absent.
 func (p part) integer(name string) int64 {
-	n, _ := object.Int(p.obj, name)
+	n, _ := p.obj[name].(int64)
 	return n
 }
 
@@ -84,14 +94,10 @@ func (p part) lists(name, member, text string) bool {
 // each are the objects of the list at a member.
 func (p part) each(name string) iter.Seq2[int, part] {
 	return func(yield func(int, part) bool) {
-		list := object.List(p.obj, name)
-		if len(list) == 0 {
-			return
-		}
-		path := p.at(name)
+		list, _ := p.obj[name].([]any)
 		for i, e := range list {
 			m, _ := e.(map[string]any)
-			if !yield(i, part{m, path.Index(i), p.errs}) {
+			if !yield(i, part{m, p.path.Item(name, i), p.errs}) {
 				return
 			}
 		}

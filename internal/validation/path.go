@@ -12,7 +12,7 @@ import "strconv"
 type Path struct {
 	parent *Path
 	step   step
-	name   string // of a child or a key
+	name   string // of a child, a key, or the list of an item
 	index  int
 }
 
@@ -22,6 +22,7 @@ const (
 	stepChild step = iota
 	stepKey
 	stepIndex
+	stepItem // a child and an index
 )
 
 // NewPath returns the path that descends through these fields, at least one.
@@ -41,6 +42,12 @@ func (p *Path) Child(name string) *Path {
 // Index returns the path of an item of the list at p, counting from 0.
 func (p *Path) Index(i int) *Path {
 	return &Path{parent: p, step: stepIndex, index: i}
+}
+
+// Item returns the path of an item of the list that is a field of the object at
+// p: Child(name).Index(i).
+func (p *Path) Item(name string, i int) *Path {
+	return &Path{parent: p, step: stepItem, name: name, index: i}
 }
 
 // Key returns the path of an entry of the map at p.
@@ -63,9 +70,7 @@ func (p *Path) appendTo(b []byte) []byte {
 	}
 	switch p.step {
 	case stepIndex:
-		b = append(b, '[')
-		b = strconv.AppendInt(b, int64(p.index), 10)
-		return append(b, ']')
+		return appendIndex(b, p.index)
 	case stepKey:
 		b = append(b, '[')
 		b = append(b, p.name...)
@@ -74,5 +79,15 @@ func (p *Path) appendTo(b []byte) []byte {
 	if p.parent != nil {
 		b = append(b, '.')
 	}
-	return append(b, p.name...)
+	b = append(b, p.name...)
+	if p.step == stepItem {
+		b = appendIndex(b, p.index)
+	}
+	return b
+}
+
+func appendIndex(b []byte, i int) []byte {
+	b = append(b, '[')
+	b = strconv.AppendInt(b, int64(i), 10)
+	return append(b, ']')
 }

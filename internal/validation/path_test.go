@@ -18,6 +18,8 @@ func TestPathString(t *testing.T) {
 		{"field", validation.NewPath("spec"), "spec"},
 		{"fields", validation.NewPath("spec", "template", "spec"), "spec.template.spec"},
 		{"index", validation.NewPath("spec").Child("containers").Index(10).Child("name"), "spec.containers[10].name"},
+		{"item", validation.NewPath("spec").Item("containers", 10).Child("name"), "spec.containers[10].name"},
+		{"item of the nil root", root.Item("list", 3), "list[3]"},
 		{"negative index", validation.NewPath("a").Index(-1), "a[-1]"},
 		{"key", validation.NewPath("data").Key("a.b/c"), "data[a.b/c]"},
 		{"empty key", validation.NewPath("data").Key(""), "data[]"},
