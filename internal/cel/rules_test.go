@@ -104,6 +104,12 @@ func TestValidate(t *testing.T) {
 			wrong:  []string{`<nil>: Invalid value: failed rule: has(self.nothing)`},
 		},
 		{
+			name:   "a list of no known type", // as a default in a definition that is checked
+			schema: `{type: object, properties: {l: {type: array, x-kubernetes-list-type: odd, items: {type: string}, x-kubernetes-validations: [{rule: "self.size() == 1"}]}}}`,
+			value:  `{l: [a]}`,
+			wrong:  []string{`l: Invalid value: "array": invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got odd evaluating rule: self.size() == 1`},
+		},
+		{
 			name:   "errors of evaluations",
 			schema: `{type: object, x-kubernetes-validations: [{rule: "self.m['x'] == 1"}, {rule: "self.i + 1 > 0"}, {rule: "[1].map(x, x / (self.k - self.k))[0] == 1"}], properties: {m: {type: object, additionalProperties: {type: integer}}, k: {type: integer}, i: {x-kubernetes-int-or-string: true}}}`,
 			value:  `{m: {}, k: 1, i: a}`,

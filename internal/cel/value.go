@@ -58,13 +58,16 @@ func (t *Type) listValue(v any) ref.Val {
 		return types.NewErr("invalid array type, expected Items with a non-empty Schema")
 	}
 	plain := listVal{l, t}
-	switch t.schema.ListType {
+	switch typ := t.schema.ListType; typ {
 	case "map":
 		return &mapListVal{plain}
 	case "set":
 		return &setVal{plain}
+	case "", "atomic":
+		return &plain
+	default:
+		return types.NewErr("invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got %s", typ)
 	}
-	return &plain
 }
 
 func (t *Type) scalarValue(v any) ref.Val {

@@ -58,6 +58,10 @@ func TestDefinitionCheck(t *testing.T) {
 			`s.properties[spec].not.properties[a].type: Required value: must be array if x-kubernetes-list-type is specified`,
 			`s.properties[spec].not.properties[a].x-kubernetes-list-type: Invalid value: "atomic": must be map if x-kubernetes-list-map-keys is non-empty`,
 		}},
+		{"empty defaults in junctors", false, `{type: object, properties: {spec: {type: object, allOf: [{default: {}}, {default: false}, {default: null}]}}}`, []string{
+			`s.properties[spec].allOf[0].default: Forbidden: must be undefined to be structural`,
+			`s.properties[spec].allOf[1].default: Forbidden: must be undefined to be structural`,
+		}},
 		{"incomplete structure", false, `{type: object, properties: {spec: {type: object, oneOf: [{additionalProperties: {type: string}}, {additionalProperties: true}, {additionalProperties: false}, {required: [a], properties: {b: {minLength: 1}}}, {items: {minLength: 1}}]}}}`, []string{
 			`s.properties[spec].oneOf[0].additionalProperties: Forbidden: must be undefined to be structural`,
 			`s.properties[spec].oneOf[1].additionalProperties: Forbidden: must be undefined to be structural`,

@@ -192,7 +192,15 @@ func (c *structural) nested(p keywords, typed bool, path *validation.Path) {
 		c.nested(keywordsOf(properties[name]), false, path.Child("properties").Key(name))
 	}
 	for _, keyword := range structureKeywords {
-		if v := p[keyword.name]; p.has(keyword.name) && v != false || keyword.name == "additionalProperties" && isObject(v) {
+		v := p[keyword.name]
+		said := p.has(keyword.name) && v != false
+		switch keyword.name {
+		case "additionalProperties":
+			said = said || isObject(v)
+		case "default":
+			said = v != nil
+		}
+		if said {
 			c.add(validation.Forbidden(path.Child(keyword.name), "must be "+keyword.empty+" to be structural"))
 		}
 	}
