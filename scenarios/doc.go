@@ -38,6 +38,7 @@
 //	raw: "..."                 # or sent as it is
 //	base64: "..."              # or sent decoded
 //	until: 200                 # repeated for a while, until it is answered so
+//	advance: 3s                # the server's clock is moved ahead while it holds the request back
 //	capture: {uid: metadata.uid, etag: header.Etag}
 //	only: [metadata.name]      # all of the body that is compared
 //	want: {...}

@@ -19,6 +19,8 @@ const (
 	requestTimeout = 40 * time.Second
 	// retryInterval is the time between two tries of a request that is repeated.
 	retryInterval = 20 * time.Millisecond
+	// heldInterval is the time between two looks at whether a request is held back.
+	heldInterval = time.Millisecond
 )
 
 // take takes a step, and tells the answer and how it differs.
@@ -100,7 +102,8 @@ func (p *play) request(st *Step) (*Answer, error) {
 	}
 }
 
-// send sends a request once.
+// send sends a request once. A step that advances the clock does so while the
+// server holds the request back.
 func (p *play) send(st *Step) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, requestTimeout)
 	defer cancel()
@@ -108,20 +111,64 @@ func (p *play) send(st *Step) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := p.client.Do(req)
-	if err != nil {
+	r := &reply{done: make(chan struct{})}
+	if st.Advance == 0 {
+		r.fetch(p.client, req)
+	} else if err := p.advanceAmid(req, r, time.Duration(st.Advance)); err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
+	if r.err != nil {
+		return nil, r.err
 	}
-	p.noteAnswer(req, resp, body)
-	captureHeaders(st, resp.Header, p.bind)
-	got := answerOf(resp)
-	got.Body = decodeBody(resp.Header.Get("Content-Type"), body)
+	p.noteAnswer(req, r.Response, r.body)
+	captureHeaders(st, r.Header, p.bind)
+	got := answerOf(r.Response)
+	got.Body = decodeBody(r.Header.Get("Content-Type"), r.body)
 	return got, nil
+}
+
+// A reply is a whole answer, or why there is none.
+type reply struct {
+	*http.Response
+	body []byte
+	err  error
+	done chan struct{} // closed once the rest is there
+}
+
+func (r *reply) fetch(client *http.Client, req *http.Request) {
+	defer close(r.done)
+	if r.Response, r.err = client.Do(req); r.err != nil {
+		return
+	}
+	defer r.Body.Close()
+	r.body, r.err = io.ReadAll(r.Body)
+}
+
+// advanceAmid fetches the reply to a request and advances the clock as soon as
+// the server waits for a moment of it.
+func (p *play) advanceAmid(req *http.Request, r *reply, d time.Duration) error {
+	before, err := p.clock()
+	if err != nil {
+		return err
+	}
+	go r.fetch(p.client, req)
+	defer func() { <-r.done }()
+	over := p.patience()
+	for held := false; !held; {
+		select {
+		case <-r.done:
+			held = true // or not at all
+		case <-over:
+			held = true // by something that was there before
+		case <-time.After(heldInterval):
+			now, err := p.clock()
+			if err != nil {
+				return err
+			}
+			held = now.Waiting > before.Waiting
+		}
+	}
+	return p.pass(d, p.advance)
 }
 
 // answerOf is the answer without its body.

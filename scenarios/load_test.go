@@ -103,6 +103,7 @@ func TestParseErrors(t *testing.T) {
 		{"version", "name: a\nversion: 2", "x: document 1: version 2 of the format is not known: this is version 1"},
 		{"no sort", "name: a\nsteps: [{name: b}]", "x: document 1: steps[0] (b): it does nothing"},
 		{"two sorts", "name: a\nsteps: [{do: GET /a, pause: 1s}]", "x: document 1: steps[0] (GET /a): it is of several sorts: do, pause"},
+		{"held back and repeated", "name: a\nsteps: [{do: GET /a, advance: 1s, until: 200}]", "x: document 1: steps[0] (GET /a): advance: a request that is repeated is not held back"},
 		{"no path", "name: a\nsteps: [{do: GET}]", `x: document 1: steps[0] (GET): do: "GET" is not METHOD /path`},
 		{"watch without a name", "name: a\nsteps: [{watch: /a}]", "x: document 1: steps[0] (watch /a): as: a watch needs a name"},
 		{"name without a watch", "name: a\nsteps: [{do: GET /a, as: b}]", "x: document 1: steps[0] (GET /a): as: only a watch has a name"},

@@ -43,7 +43,7 @@ type Change struct {
 	Delete Objects  `json:"delete,omitempty"`
 }
 
-// A Step is of one sort: exactly one of Do, Watch, Events, Put and Delete,
+// A Step is of one sort, but that a request may have Advance too: exactly one of Do, Watch, Events, Put and Delete,
 // Compact, Pause, Advance, Lag, Fault, Restart and Expect is set.
 type Step struct {
 	Name string `json:"name,omitempty"`
@@ -103,7 +103,7 @@ var sorts = []struct {
 	{"put and delete", func(s *Step) bool { return len(s.Put)+len(s.Delete) > 0 }, func(s *Step) string { return s.Change.String() }},
 	{"compact", func(s *Step) bool { return s.Compact != nil }, func(*Step) string { return "compact" }},
 	{"pause", func(s *Step) bool { return s.Pause != 0 }, func(s *Step) string { return "pause " + s.Pause.String() }},
-	{"advance", func(s *Step) bool { return s.Advance != 0 }, func(s *Step) string { return "advance " + s.Advance.String() }},
+	{"advance", func(s *Step) bool { return s.Advance != 0 && s.Do == "" }, func(s *Step) string { return "advance " + s.Advance.String() }},
 	{"lag", func(s *Step) bool { return s.Lag != nil }, func(*Step) string { return "lag" }},
 	{"fault", func(s *Step) bool { return s.Fault != nil }, func(*Step) string { return "fault" }},
 	{"restart", func(s *Step) bool { return s.Restart != "" }, func(s *Step) string { return "restart watches of " + s.Restart }},
@@ -176,6 +176,8 @@ func (s *Step) check(streams map[string]bool) error {
 		return fmt.Errorf("it is of several sorts: %s", strings.Join(keys, ", "))
 	case s.Do != "" && !strings.Contains(s.Do, " "):
 		return fmt.Errorf("do: %q is not METHOD /path", s.Do)
+	case s.Advance != 0 && s.Until != 0:
+		return errors.New("advance: a request that is repeated is not held back")
 	case s.Watch != "" && s.As == "":
 		return errors.New("as: a watch needs a name")
 	case s.Watch == "" && s.As != "":

@@ -24,18 +24,9 @@ func (p *play) startTime() error {
 		return nil
 	}
 	p.time.began = time.Now()
-	status, body, err := p.call(http.MethodGet, "clock", "")
-	if err != nil {
-		return err
-	}
-	if status == http.StatusOK { // else there is no control endpoint
-		var now clock
-		if err := json.Unmarshal(body, &now); err != nil {
-			return fmt.Errorf("clock: %w", err)
-		}
-		if now.Manual {
-			p.time = timeline{began: now.Now, manual: true}
-		}
+	// A server without a control endpoint has the wall clock.
+	if now, err := p.clock(); err == nil && now.Manual {
+		p.time = timeline{began: now.Now, manual: true}
 	}
 	return p.catchUp()
 }
@@ -53,27 +44,32 @@ func (s *Scenario) timed() bool {
 	return false
 }
 
-// A clock is what the control endpoint tells of the time.
-type clock struct {
-	Now    time.Time `json:"now"`
-	Manual bool      `json:"manual"`
-}
-
 // elapsed is the time on the timeline.
 func (p *play) elapsed() (time.Duration, error) {
 	if !p.time.manual {
 		return time.Since(p.time.began) + p.time.moved, nil
 	}
-	status, body, err := p.call(http.MethodGet, "clock", "")
-	if err != nil {
-		return 0, err
-	}
-	if status != http.StatusOK {
-		return 0, fmt.Errorf("clock: %d %s", status, message(body))
-	}
-	var now clock
-	err = json.Unmarshal(body, &now)
+	now, err := p.clock()
 	return now.Now.Sub(p.time.began), err
+}
+
+// A clock is what the control endpoint tells of the time.
+type clock struct {
+	Now     time.Time `json:"now"`
+	Manual  bool      `json:"manual"`
+	Waiting int       `json:"waiting"`
+}
+
+// clock asks for the time.
+func (p *play) clock() (now clock, err error) {
+	status, body, err := p.call(http.MethodGet, "clock", "")
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("clock: %d %s", status, message(body))
+	}
+	if err != nil {
+		return now, err
+	}
+	return now, json.Unmarshal(body, &now)
 }
 
 // wait lets time pass: it moves a clock that stands still.

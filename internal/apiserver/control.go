@@ -148,12 +148,13 @@ func (s *Server) controlRestore(r *request) (any, error) {
 }
 
 type clockAnswer struct {
-	Now    time.Time `json:"now"`
-	Manual bool      `json:"manual"`
+	Now     time.Time `json:"now"`
+	Manual  bool      `json:"manual"`
+	Waiting int       `json:"waiting"` // how many things wait for a moment of it
 }
 
 func (s *Server) controlClock(*request) (any, error) {
-	return clockAnswer{s.clock.Now(), s.clock.Manual()}, nil
+	return clockAnswer{s.clock.Now(), s.clock.Manual(), s.clock.Waiting()}, nil
 }
 
 func (s *Server) controlAdvance(r *request) (any, error) {

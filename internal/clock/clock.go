@@ -53,9 +53,16 @@ func (c *Clock) nowLocked() time.Time {
 // Manual reports whether the clock stands still between calls of Advance.
 func (c *Clock) Manual() bool { return c.manual }
 
+// Waiting is how many timers have neither fired nor been stopped.
+func (c *Clock) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.timers)
+}
+
 // Advance moves the clock d ahead and fires the timers that have come due, in
-// the order of their times and then of their beginnings. When it returns, the functions of AfterFunc among
-// them have. It panics if d is negative: time does not go back.
+// the order of their times and then of their beginnings. When it returns, the
+// functions of AfterFunc among them have. It panics if d is negative: time does not go back.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic("clock: Advance by a negative duration")

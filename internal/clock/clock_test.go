@@ -169,3 +169,17 @@ func ExampleClock_Advance() {
 	fmt.Println(c.Now().Format(time.TimeOnly))
 	// Output: 12:00:00
 }
+
+func TestWaiting(t *testing.T) {
+	c := clock.NewManual(start)
+	assert.Zero(t, c.Waiting())
+	stopped := c.After(time.Second)
+	c.After(time.Second)
+	c.After(time.Minute)
+	c.After(0)
+	assert.Equal(t, 3, c.Waiting())
+	stopped.Stop()
+	assert.Equal(t, 2, c.Waiting())
+	c.Advance(time.Second)
+	assert.Equal(t, 1, c.Waiting())
+}
