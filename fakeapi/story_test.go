@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -100,6 +101,41 @@ func TestStoryEndpoint(t *testing.T) {
 	assert.Equal(t, "application/json", kind)
 	assert.Contains(t, data, `"brief":"configmaps default/a"`)
 	assert.Contains(t, data, `"requests":[]`)
+}
+
+// A watch that a fault slows has seen what the fault lets pass.
+func TestStoryOfSlowWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
+		srv.Inject(fakeapi.SlowWatches("configmaps", 3*time.Second))
+		put(t, srv, configMap("a", "1"))
+		time.Sleep(2 * time.Second)
+		assert.Contains(t, srv.Story().String(), "not seen by Go-http-client's watch of configmaps")
+		w.expect("ADDED")
+		story := srv.Story().String()
+		assert.Contains(t, story, "the test put configmaps default/a; seen by Go-http-client's watch of configmaps after 3s")
+		assert.Contains(t, story, "fault: ")
+	})
+}
+
+// A watch of a resource that lags has seen what its cache has come to.
+func TestStoryOfLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
+		require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+		put(t, srv, configMap("a", "1"))
+		do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
+		synctest.Wait()
+		story := srv.Story().String()
+		assert.Contains(t, story, "lag: frozen (configmaps)")
+		assert.Contains(t, story, "not seen by Go-http-client's watch of configmaps")
+		assert.Contains(t, story, "Go-http-client's list of configmaps read r")
+		require.NoError(t, srv.Thaw(fakeapi.Resource("configmaps")))
+		w.expect("ADDED")
+		assert.NotContains(t, srv.Story().String(), "not seen")
+	})
 }
 
 // A state that is brought back is a write of many objects.

@@ -76,6 +76,9 @@ func (s *Server) CachedRevision(name string) (mvcc.Revision, error) {
 
 // lagText says how far something trails.
 func lagText(lag mvcc.Lag) string {
+	if lag == (mvcc.Lag{}) {
+		return "behind no more"
+	}
 	var parts []string
 	if lag.By > 0 {
 		parts = append(parts, lag.By.String()+" behind")

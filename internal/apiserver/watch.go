@@ -56,7 +56,8 @@ func (r *request) watch() error {
 	if st.cursor != nil {
 		defer st.cursor.Close()
 	}
-	defer func() { st.log.End(st.ended) }()
+	st.queue, _ = r.w.ResponseWriter.(fault.Queue)
+	defer st.noteEnd()
 	r.w.Header().Set("Content-Type", r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
 	if flushErr := r.w.flush(); flushErr != nil {
@@ -75,6 +76,14 @@ func (r *request) watch() error {
 	return nil // nobody is there any more to hear of it
 }
 
+// noteEnd notes why the watch ends.
+func (st *watchStream) noteEnd() {
+	if st.ended == "" && context.Cause(st.ctx()) == fault.ErrEnded {
+		st.ended = fault.ErrEnded.Error()
+	}
+	st.log.End(st.ended)
+}
+
 // A watchStream is the answer to one watch.
 type watchStream struct {
 	*request
@@ -83,6 +92,7 @@ type watchStream struct {
 	shape    shape
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
+	queue    fault.Queue   // w's; nil if it has none
 	log      *journal.OpenWatch
 	ended    string // why the server ends it; "" if the client does
 }
@@ -176,8 +186,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			bookmark.Stop()
 			bookmark, due = st.nextBookmark(), false
 		}
-		st.log.Reached(st.cursor.Polled()) // before the client can act on it
-		if err := st.flush(); err != nil {
+		if err := st.tell(); err != nil {
 			return err
 		}
 		// Most watches wait most of the time, and need no buffer for it.
@@ -193,9 +202,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-end.C:
 			over, st.ended = true, "its time was up"
 		case <-st.ctx().Done():
-			if over = true; context.Cause(st.ctx()) == fault.ErrEnded {
-				st.ended = fault.ErrEnded.Error()
-			}
+			over = true
 		case <-st.server.ctx.Done():
 			over, st.ended = true, "the server was closed"
 		}
@@ -233,6 +240,21 @@ func (st *watchStream) nextBookmark() *clock.Timer {
 		wait = min(wait, last)
 	}
 	return c.After(wait)
+}
+
+// tell sends what there is, and notes that it does before the client can act on
+// it: where a fault slows the watch, once it lets that pass.
+func (st *watchStream) tell() error {
+	rev, at := st.cursor.Polled()
+	if st.queue == nil || !st.queue.Queues() {
+		st.log.Reached(rev, at)
+		return st.flush()
+	}
+	if err := st.flush(); err != nil {
+		return err
+	}
+	st.queue.WhenSent(func() { st.log.Reached(rev, st.server.clock.Now()) })
+	return nil
 }
 
 func (st *watchStream) flush() error {

@@ -66,7 +66,21 @@ type effect struct {
 type queued struct {
 	event []byte
 	since time.Time
+	then  func() // to be called when it is sent; may be nil
 }
+
+// A Queue is a writer of events that may have to wait, as a watch has it that
+// meets the faults.
+type Queue interface {
+	// Queues reports whether an event that is written now may have to wait.
+	Queues() bool
+	// WhenSent calls f when everything that has been written is on its way: at
+	// once if it is, and not if it never will be. Of several calls while the
+	// same event waits the last one counts.
+	WhenSent(f func())
+}
+
+var _ Queue = (*stream)(nil)
 
 // ErrEnded is the cause by which the context of who serves a watch ends, and what
 // its writes fail with, when a fault ends the watch.
@@ -158,10 +172,9 @@ func (st *stream) sendOne(event []byte) error {
 		return nil
 	}
 	st.mu.Lock()
-	slow := slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.slows() })
-	queueing := st.sender != nil
-	if slow && !queueing {
-		queueing, st.sender = true, make(chan struct{})
+	queueing := st.queuesLocked()
+	if queueing && st.sender == nil {
+		st.sender = make(chan struct{})
 		go st.sendQueue()
 	}
 	st.mu.Unlock()
@@ -169,6 +182,29 @@ func (st *stream) sendOne(event []byte) error {
 		return st.enqueue(event)
 	}
 	return st.deliver(event)
+}
+
+func (st *stream) queuesLocked() bool {
+	return st.sender != nil || slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.slows() })
+}
+
+// Queues implements [Queue].
+func (st *stream) Queues() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.queuesLocked()
+}
+
+// WhenSent implements [Queue].
+func (st *stream) WhenSent(f func()) {
+	st.mu.Lock()
+	if n := len(st.queue); n > 0 {
+		st.queue[n-1].then = f
+		st.mu.Unlock()
+		return
+	}
+	st.mu.Unlock()
+	f()
 }
 
 // withholds reports whether an event is a bookmark that a fault withholds.
@@ -220,7 +256,7 @@ func (st *stream) enqueue(event []byte) error {
 			return ErrEnded
 		}
 		if st.size < inFlight {
-			st.queue = append(st.queue, queued{bytes.Clone(event), since})
+			st.queue = append(st.queue, queued{event: bytes.Clone(event), since: since})
 			st.size += len(event)
 			st.changedLocked()
 			st.mu.Unlock()
@@ -244,9 +280,12 @@ func (st *stream) sendQueue() {
 	defer close(st.sender)
 	defer st.cancel(nil) // who serves the watch need not go on
 	for {
-		event, wait, change := st.next()
+		event, then, wait, change := st.next()
 		switch {
 		case event != nil:
+			if then != nil {
+				then()
+			}
 			if st.deliver(event) != nil || http.NewResponseController(st.ResponseWriter).Flush() != nil {
 				return
 			}
@@ -267,27 +306,28 @@ func (st *stream) sendQueue() {
 	}
 }
 
-// next takes the first event from the queue if its time has come. If not, it
-// tells how long to wait for that, or for a change; a nil change is the end.
-func (st *stream) next() (event []byte, wait time.Duration, change <-chan struct{}) {
+// next takes the first event from the queue if its time has come, and what is to
+// be called then. If not, it tells how long to wait for that, or for a change; a
+// nil change is the end.
+func (st *stream) next() (event []byte, then func(), wait time.Duration, change <-chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.end != nil || st.over && len(st.queue) == 0 {
-		return nil, 0, nil
+		return nil, nil, 0, nil
 	}
 	if len(st.queue) == 0 {
-		return nil, forever, st.changeLocked()
+		return nil, nil, forever, st.changeLocked()
 	}
 	now := st.set.options.Clock.Now()
 	if wait := st.waitLocked(st.queue[0].since, now); wait > 0 {
-		return nil, wait, st.changeLocked()
+		return nil, nil, wait, st.changeLocked()
 	}
-	event = st.queue[0].event
+	event, then = st.queue[0].event, st.queue[0].then
 	st.queue = st.queue[1:]
 	st.size -= len(event)
 	st.sent = now
 	st.changedLocked()
-	return event, 0, nil
+	return event, then, 0, nil
 }
 
 // forever is longer than anybody waits.

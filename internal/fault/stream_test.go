@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	nethttptest "net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -328,6 +330,55 @@ func TestSlowWatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who serves a slow watch is told when what it has written goes out.
+func TestWhenSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestSet()
+		q := Request{HTTP: nethttptest.NewRequest("GET", pods+"?watch=1", nil)}
+		q.Route = route.Parse("GET", q.HTTP.URL)
+		st := &stream{ResponseWriter: nethttptest.NewRecorder(), set: s, request: q, gone: t.Context().Done(), cancel: func(error) {}}
+		st.Header().Set("Content-Type", "application/json")
+		st.WriteHeader(http.StatusOK)
+		defer st.close()
+		sent := make(chan string, 10)
+		note := func(what string) func() { return func() { sent <- what } }
+		expect := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for len(sent) > 0 {
+				got = append(got, <-sent)
+			}
+			assert.Equal(t, want, got)
+		}
+		write := func(name string) {
+			_, err := st.Write((&watched{format: codec.JSON}).event("ADDED", name))
+			require.NoError(t, err)
+		}
+
+		write("a")
+		assert.False(t, st.Queues())
+		st.WhenSent(note("a"))
+		expect("a")
+
+		inject(t, s, Fault{EventDelay: time.Second})
+		assert.True(t, st.Queues())
+		write("b")
+		st.WhenSent(note("b"))
+		time.Sleep(time.Second / 2)
+		write("c")
+		st.WhenSent(note("c, forgotten"))
+		st.WhenSent(note("c"))
+		expect()
+		time.Sleep(time.Second / 2)
+		expect("b")
+		time.Sleep(time.Second / 2)
+		expect("c")
+		st.WhenSent(note("all"))
+		expect("all")
+	})
 }
 
 func TestPausedWatch(t *testing.T) {

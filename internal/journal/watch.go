@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/mvcc"
@@ -35,18 +36,18 @@ type Progress struct {
 	Revision mvcc.Revision
 }
 
-// An OpenWatch is a watch that tells the journal how far it has come. It
-// belongs to one goroutine.
+// An OpenWatch is a watch that tells the journal how far it has come.
 type OpenWatch struct {
 	journal *Journal
 	watch   Watch
-	reached mvcc.Revision
+	reached atomic.Int64
 }
 
 // Open adds a watch. Its Began and Opened are filled in. The caller must end it.
 func (j *Journal) Open(w Watch) *OpenWatch {
 	w.Began, w.Opened = j.order.Add(1), j.now()
-	o := &OpenWatch{journal: j, watch: w, reached: w.From}
+	o := &OpenWatch{journal: j, watch: w}
+	o.reached.Store(int64(w.From))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.open[o] = struct{}{}
@@ -56,10 +57,15 @@ func (j *Journal) Open(w Watch) *OpenWatch {
 // Reached tells that the watch has sent what there was up to a revision. A
 // revision that it has reached before is not news.
 func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
-	if rev <= o.reached {
-		return
+	for {
+		before := o.reached.Load()
+		if int64(rev) <= before {
+			return
+		}
+		if o.reached.CompareAndSwap(before, int64(rev)) {
+			break
+		}
 	}
-	o.reached = rev
 	o.journal.progress.add(&o.journal.order, Progress{o.watch.Began, at, rev})
 }
 

@@ -64,7 +64,7 @@ func (s *Story) events() []event {
 			case m.Kind == markEnd && m.Text != "":
 				add(m.Moment, "      %s was ended at r%d: %s", r, seen, m.Text)
 			case m.Revision < m.Newest:
-				add(m.Moment, "      %s read r%d when r%d was there", r, m.Revision, m.Newest)
+				add(m.Moment, "      %s read r%d when r%d was there", r.named(m.Kind), m.Revision, m.Newest)
 			}
 			seen = max(seen, m.Revision)
 		}
@@ -230,8 +230,11 @@ func (t Target) String() string {
 }
 
 // String is the reader as "manager's watch of deployments.apps".
-func (r *Reader) String() string {
-	text := r.Client.Name + "'s " + r.Kind + " of " + r.Resource
+func (r *Reader) String() string { return r.named(r.Kind) }
+
+// named is the reader, or one of its requests, as of a kind.
+func (r *Reader) named(kind string) string {
+	text := r.Client.Name + "'s " + kind + " of " + r.Resource
 	switch {
 	case r.Name != "":
 		text += " " + r.path()
