@@ -95,6 +95,27 @@ func ExampleServer_CachedRevision() {
 	// Output: 2 <nil>
 }
 
+// A watch that has seen everything would outlive Compact.
+func ExampleServer_Expire() {
+	srv := example(configMap("a", "1"))
+	defer srv.Close()
+	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?watch=1&resourceVersion=%d", srv.URL, srv.Revision()))
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	srv.Expire()
+	var e struct {
+		Type   string
+		Object struct{ Reason string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
+		panic(err)
+	}
+	fmt.Println(e.Type, e.Object.Reason)
+	// Output: ERROR Expired
+}
+
 func ExampleWithCompaction() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
 		fakeapi.WithCompaction(time.Minute, 10*time.Second), fakeapi.WithObjects(configMap("a", "1")))

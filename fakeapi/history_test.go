@@ -45,6 +45,42 @@ func TestCompact(t *testing.T) {
 	now.expect("MODIFIED")
 }
 
+// Expire leaves no watch open and no token valid, whoever asks for it.
+func TestExpire(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		expire func(srv *fakeapi.Server) (ended int)
+	}{
+		{"from Go", func(srv *fakeapi.Server) int {
+			ended := srv.Expire()
+			eventually(func() bool { return ended.Count() > 0 })
+			return ended.Count()
+		}},
+		{"over the control endpoint", func(srv *fakeapi.Server) int {
+			code, _ := do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
+			require.Equal(t, http.StatusOK, code)
+			ended := srv.Faults()[0]
+			eventually(func() bool { return ended.Count() > 0 })
+			return ended.Count()
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1")))
+			_, first := do(t, srv, "GET", "/api/v1/configmaps?limit=1", "")
+			token, _ := first["metadata"].(map[string]any)["continue"].(string)
+			w := watch(t, srv, "fieldSelector=metadata.name%3Da")
+			w.expect("ADDED")
+			put(t, srv, configMap("b", "2"))
+
+			assert.Equal(t, 1, row.expire(srv))
+			assert.Equal(t, float64(http.StatusGone), w.expect("ERROR")["code"])
+			code, _ := do(t, srv, "GET", "/api/v1/configmaps?limit=1&continue="+token, "")
+			assert.Equal(t, http.StatusGone, code)
+			watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision())) // begins where history does
+		})
+	}
+}
+
 // A schedule forgets what was replaced more than half a minute before, once a
 // minute.
 func TestCompactionSchedule(t *testing.T) {

@@ -114,6 +114,13 @@ func (s *Server) Compact() {
 	}
 }
 
+// Expire has every client start over: it compacts, and ends every open watch
+// with 410, those that have read everything too. Count tells how many there were.
+func (s *Server) Expire() *Injected {
+	s.Compact()
+	return s.Inject(ExpireOpenWatches("*"))
+}
+
 // A Snapshot is the state of a server at a moment.
 type Snapshot struct{ store *storage.Store }
 
@@ -126,7 +133,7 @@ func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Snapshot()} }
 func (s *Server) Restore(to Snapshot) error { return s.api.Restore(to.store) }
 
 // Reset brings back the state that the server was started with, without the
-// objects of its options.
+// objects of its options, and has nothing lag any more.
 func (s *Server) Reset() error { return s.api.Reset() }
 
 // Clock is the server's time.

@@ -29,7 +29,8 @@ func Start(t TB, options ...Option) *Server {
 // It takes constant time however much the server holds: fixtures are loaded
 // once, and every subtest gets its own copy of them.
 //
-// The fork listens on an address of its own. Its clock is set as this one's.
+// The fork listens on an address of its own. Its clock is set as this one's, and
+// what lags in this one does in it.
 func (s *Server) Fork(t TB) *Server {
 	t.Helper()
 	f, err := s.NewFork()

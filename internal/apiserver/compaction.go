@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -28,6 +29,7 @@ func (s *Server) controlCompact(r *request) (any, error) {
 	var in struct {
 		Revision   mvcc.Revision `json:"revision"`   // 0: the newest
 		WatchCache bool          `json:"watchCache"` // forget what kube-apiserver's watch cache would still hold
+		Watches    bool          `json:"watches"`    // end every open watch with 410
 	}
 	if err := r.controlBody(&in); err != nil {
 		return nil, err
@@ -35,6 +37,12 @@ func (s *Server) controlCompact(r *request) (any, error) {
 	rev, err := s.compact(in.Revision, in.WatchCache)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
+	}
+	if in.Watches {
+		everyOpen := fault.Fault{Resource: "*", Watch: fault.Expire, Watches: fault.Open}
+		if _, err := s.faults.Inject(everyOpen); err != nil {
+			return nil, err
+		}
 	}
 	return revisionAnswer{rev}, nil
 }
