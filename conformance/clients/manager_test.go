@@ -117,6 +117,37 @@ func owners(o client.Object) []string {
 	return nil
 }
 
+// runShadower starts a manager with a shadower for a namespace, and returns what
+// stops it once its caches have synced.
+func runShadower(t *testing.T, cfg *rest.Config, namespace string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	mgr, err := ctrl.NewManager(cfg, manager.Options{
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	require.NoError(t, err)
+	require.NoError(t, mgr.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, ownerIndex, owners))
+	err = ctrl.NewControllerManagedBy(mgr).
+		Named("shadower").
+		For(&corev1.ConfigMap{}).
+		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &corev1.ConfigMap{})).
+		Complete(shadower{mgr.GetClient()})
+	require.NoError(t, err)
+
+	var stopped error
+	var running sync.WaitGroup
+	running.Go(func() { stopped = mgr.Start(ctx) })
+	require.True(t, mgr.GetCache().WaitForCacheSync(ctx))
+	return func() {
+		t.Helper()
+		cancel()
+		running.Wait()
+		assert.NoError(t, stopped)
+	}
+}
+
 // TestManager runs a controller-runtime manager while sources come, change, lose
 // their label and go, and shadows are deleted under the controller. At the end
 // every source that wants a shadow has the right one and no other is left, and
@@ -124,30 +155,8 @@ func owners(o client.Object) []string {
 func TestManager(t *testing.T) {
 	clientsuite.Encodings(t, func(t *testing.T, _ *target.Server, cfg *rest.Config) {
 		namespace := clientsuite.Namespace(t, cfg)
-		ctx, cancel := context.WithCancel(t.Context())
-		mgr, err := ctrl.NewManager(cfg, manager.Options{
-			Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
-			Metrics:    metricsserver.Options{BindAddress: "0"},
-			Controller: config.Controller{SkipNameValidation: new(true)},
-		})
-		require.NoError(t, err)
-		require.NoError(t, mgr.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, ownerIndex, owners))
-		err = ctrl.NewControllerManagedBy(mgr).
-			Named("shadower").
-			For(&corev1.ConfigMap{}).
-			Watches(&corev1.ConfigMap{}, handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &corev1.ConfigMap{})).
-			Complete(shadower{mgr.GetClient()})
-		require.NoError(t, err)
-
-		var stopped error
-		var running sync.WaitGroup
-		running.Go(func() { stopped = mgr.Start(ctx) })
-		defer func() {
-			cancel()
-			running.Wait()
-			assert.NoError(t, stopped)
-		}()
-		require.True(t, mgr.GetCache().WaitForCacheSync(ctx))
+		ctx := t.Context()
+		defer runShadower(t, cfg, namespace)()
 
 		// A client without a cache sees what the server has.
 		direct, err := client.New(cfg, client.Options{})
