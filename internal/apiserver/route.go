@@ -32,6 +32,7 @@ type request struct {
 	typ    *resource.Type
 	sub    *resource.Subresource
 	values url.Values // the query, parsed on first use
+	warned warnings
 
 	wrote    *version      // what it has created, decoded
 	manager  string        // of the fields that it writes; "" before that is known

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -280,39 +279,4 @@ func (r *request) write(code int, contentType string, body []byte) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	r.w.WriteHeader(code)
 	r.w.Write(body)
-}
-
-// warn adds Warning headers to the answer, those that it has left out. What the
-// server writes on its own behalf has no answer.
-//
-// See https://kubernetes.io/blog/2020/09/03/warnings/.
-func (r *request) warn(texts ...string) {
-	if r.w == nil {
-		return
-	}
-	for _, text := range texts {
-		header := "299 - " + quoteWarning(text)
-		if !slices.Contains(r.w.Header()["Warning"], header) {
-			r.w.Header().Add("Warning", header)
-		}
-	}
-}
-
-// quoteWarning quotes as RFC 7230 does: control characters, which cannot be
-// quoted, are left out.
-func quoteWarning(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range text {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c < ' ' || c == 0x7f:
-		default:
-			b.WriteRune(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

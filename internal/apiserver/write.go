@@ -151,6 +151,7 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, o *writ
 		}
 	}
 	object.Keep(meta, oldMeta, "generation")
+	raised := t.GenerationFirst && t.Generation(obj, old)
 	switch {
 	case mode == writeStatus:
 		t.PrepareStatus(obj, old)
@@ -165,7 +166,10 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, o *writ
 			t.Prepare(obj, old)
 		}
 		r.stamp(obj, old)
-		if t.Generation != nil && t.Generation(obj, old) {
+		if t.Generation != nil && !t.GenerationFirst {
+			raised = t.Generation(obj, old)
+		}
+		if raised {
 			generation, _ := object.Int(oldMeta, "generation")
 			meta["generation"] = generation + 1
 		}

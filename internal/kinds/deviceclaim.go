@@ -46,10 +46,9 @@ func validateResourceClaim(obj, old map[string]any) validation.List {
 func validateResourceClaimTemplate(obj, old map[string]any) validation.List {
 	return mistakes(obj, nil, func(template part) {
 		spec := template.within("spec")
-		if old == nil {
-			templateMeta(spec.within("metadata"))
-			deviceClaim(spec.within("spec").within("devices"))
-		} else {
+		templateMeta(spec.within("metadata"))
+		deviceClaim(spec.within("spec").within("devices"))
+		if old != nil {
 			fixed(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
 		}
 	})

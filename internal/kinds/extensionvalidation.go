@@ -14,7 +14,7 @@ import (
 func validateAPIService(obj, _ map[string]any) validation.List {
 	return mistakes(obj, nil, func(service part) {
 		spec, meta := service.within("spec"), service.within("metadata")
-		meta.is("name", func(name string) []string {
+		meta.ifSet("name", func(name string) []string {
 			return validation.APIServiceName(spec.text("version"), spec.text("group"))(name, false)
 		})
 		if spec.text("group") == "" && spec.text("version") != "v1" {

@@ -63,12 +63,15 @@ func isTag(s string) bool {
 // isRepository reports whether s is the path of a repository, with or without
 // a registry before it.
 func isRepository(s string) bool {
-	const most = 255
-	if len(s) > most {
-		return false
-	}
+	const most = 255 // of the name with all that it leaves out
+	length := len(s)
 	if first, rest, ok := strings.Cut(s, "/"); ok && namesRegistry(first) && isRegistry(first) {
 		s = rest
+	} else if length += len("docker.io/"); !ok {
+		length += len("library/")
+	}
+	if length > most {
+		return false
 	}
 	for component := range strings.SplitSeq(s, "/") {
 		if !isPathComponent(component) {

@@ -65,8 +65,10 @@ func qualified(group, name string) string {
 // A rule is a resource's row in the table of strategies.
 type rule struct {
 	resource.Strategy
-	// generation are the members that raise metadata.generation.
+	// generation are the members that raise metadata.generation, and raises how
+	// it does.
 	generation []string
+	raises     raiseRule
 	// status is how a write to the status subresource treats metadata.
 	status statusRule
 	// ownStatus leaves it to Prepare what becomes of the status that a write of
@@ -83,6 +85,15 @@ type rule struct {
 var anyFinalizerGroups = []string{
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io",
 }
+
+// A raiseRule is when the difference of a member raises metadata.generation.
+type raiseRule int
+
+const (
+	raiseMeant raiseRule = iota // none and an empty list are the same
+	raiseExact                  // they are not
+	raiseSent                   // as raiseMeant, of what the request brings before it is prepared
+)
 
 // A statusRule is what a write to a status subresource may do to metadata,
 // besides the object's status.
@@ -106,7 +117,7 @@ func strategyOf(t *resource.Type) *resource.Strategy {
 	}
 	s.AnyFinalizer = r.anyFinalizer || slices.Contains(anyFinalizerGroups, t.Stored.Group)
 	if len(r.generation) > 0 {
-		s.Generation = changed(r.generation)
+		s.Generation, s.GenerationFirst = r.raised(), r.raises == raiseSent
 	}
 	if r.unknownField != nil {
 		s.UnknownField = r.unknownField(t)
@@ -222,16 +233,20 @@ func selectorText(obj map[string]any) string {
 	return labelSelector.String()
 }
 
-// changed reports whether one of the members differs: of the object, or
+// raised reports whether one of the members differs: of the object, or
 // metadata.annotations or metadata.labels.
-func changed(members []string) func(obj, old map[string]any) bool {
+func (r rule) raised() func(obj, old map[string]any) bool {
+	same := validation.Equal
+	if r.raises == raiseExact {
+		same = object.Equal
+	}
 	return func(obj, old map[string]any) bool {
-		for _, m := range members {
+		for _, m := range r.generation {
 			a, b := obj[m], old[m]
 			if m == "annotations" || m == "labels" {
 				a, b = object.Value(obj, "metadata", m), object.Value(old, "metadata", m)
 			}
-			if !validation.Equal(a, b) {
+			if !same(a, b) {
 				return true
 			}
 		}

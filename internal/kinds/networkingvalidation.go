@@ -443,7 +443,7 @@ func validateServiceCIDR(obj, old map[string]any) validation.List {
 	case old == nil:
 		return serviceNetworks(networks, path)
 	case len(networks) != len(was) && !added:
-		return validation.ImmutableField(networks, was, path)
+		return validation.List{validation.Invalid(path, object.Value(obj, "spec", "cidrs"), "field is immutable")}
 	}
 	var errs validation.List
 	for i := range was {
@@ -509,7 +509,7 @@ func endpointSlice(p part) {
 	for _, port := range p.each("ports") {
 		port.ifSet("name", validation.DNS1123Label)
 		seen.unique(port, "name")
-		port.needsOneOf("protocol", "SCTP", "TCP", "UDP")
+		port.oneOf("protocol", "SCTP", "TCP", "UDP")
 		if port.has("appProtocol") {
 			port.is("appProtocol", validation.QualifiedName)
 		}

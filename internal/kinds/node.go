@@ -102,9 +102,9 @@ func podCIDRs(p part) {
 		return
 	}
 	if !valid {
-		for _, cidr := range cidrs {
+		for i, cidr := range cidrs {
 			if len(validation.LegacyCIDR(cidr, nil, nil)) > 0 {
-				p.note(validation.Internal(p.at("podCIDRs"), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR address: %s", cidr)))
+				p.note(validation.Internal(p.at("podCIDRs"), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", i, cidr)))
 				break
 			}
 		}

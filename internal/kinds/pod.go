@@ -211,6 +211,7 @@ func preparePodStatus(pod, old map[string]any) {
 	statusNotOwners.prepare(pod, old)
 	status, oldStatus := child(pod, "status"), object.Map(old, "status")
 	inherit(status, oldStatus, "qosClass", "observedGeneration")
+	without(status, oldStatus, "nodeAllocatableResourceClaimStatuses")
 	// Conditions of one type are told apart by their order.
 	known := map[any][]map[string]any{}
 	for c := range object.Each(oldStatus["conditions"]) {

@@ -43,7 +43,8 @@ func storageClass(p part) {
 	} else {
 		p.oneOf("volumeBindingMode", "Immediate", "WaitForFirstConsumer")
 	}
-	var terms []map[string][]string
+	// A term that allows anything is told once for each term, too.
+	terms := make([]map[string][]string, p.size("allowedTopologies"))
 	for _, term := range p.each("allowedTopologies") {
 		values := topologyTerm(term)
 		for _, other := range terms {

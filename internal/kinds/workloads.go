@@ -83,6 +83,9 @@ func defaultDaemonSet(obj map[string]any) {
 		rolling := child(strategy, "rollingUpdate")
 		fill(rolling, "maxUnavailable", int64(1))
 		fill(rolling, "maxSurge", int64(0))
+	} else if rolling := object.Map(strategy, "rollingUpdate"); rolling != nil {
+		fill(rolling, "maxUnavailable", int64(0))
+		fill(rolling, "maxSurge", int64(0))
 	}
 	fill(spec, "revisionHistoryLimit", int64(10))
 	defaultTemplate(child(spec, "template"))

@@ -57,6 +57,9 @@ type Strategy struct {
 	// Generation means that the type keeps none; one that is set starts at 1.
 	Generation func(obj, old map[string]any) bool
 
+	// GenerationFirst has Generation judge obj before it is prepared.
+	GenerationFirst bool
+
 	// Defines tells that the objects define what the server serves.
 	Defines bool
 

@@ -82,7 +82,10 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		}
 		for i, obj := range converted {
 			from := objects[at[i]]
-			made := New(t, obj).At(from.Revision)
+			made := New(t, obj)
+			if from.Revision != 0 {
+				made = made.At(from.Revision)
+			}
 			made.views = from.views
 			from.views.put(t, made)
 			out[at[i]] = made
