@@ -36,8 +36,20 @@ func templateMeta(meta part) {
 	}
 }
 
-// claimSpec checks what a persistent volume claim asks for.
-func claimSpec(p part) {
+// claimSpec checks what a new persistent volume claim asks for.
+func claimSpec(p part) { claimRules{}.spec(p) }
+
+// claimRules are relaxed for a claim that exists and has a source of an API
+// group: it may be any.
+type claimRules struct{ anyGroup bool }
+
+func claimRulesAfter(old map[string]any) claimRules {
+	spec := object.Map(old, "spec")
+	return claimRules{object.Value(spec, "dataSource", "apiGroup") != nil || object.Value(spec, "dataSourceRef", "apiGroup") != nil}
+}
+
+// spec checks what a persistent volume claim asks for.
+func (r claimRules) spec(p part) {
 	if p.size("accessModes") == 0 {
 		p.missing("accessModes", "at least 1 access mode is required")
 	}
@@ -52,9 +64,9 @@ func claimSpec(p part) {
 	}
 	p.ifSet("storageClassName", subdomain)
 	p.ifOneOf("volumeMode", "Block", "Filesystem")
-	p.ifGiven("dataSource", dataSource)
+	p.ifGiven("dataSource", r.dataSource)
 	p.ifGiven("dataSourceRef", func(ref part) {
-		dataSource(ref)
+		r.dataSource(ref)
 		ref.ifSet("namespace", validation.DNS1123Label)
 	})
 	dataSourcesAgree(p)
@@ -77,13 +89,15 @@ func claimAccess(p part) {
 }
 
 // dataSource checks what a volume is to be filled from.
-func dataSource(p part) {
+func (r claimRules) dataSource(p part) {
 	p.needsEach("name", "kind")
 	group, kind := p.text("apiGroup"), p.text("kind")
 	if group == "" && kind != "PersistentVolumeClaim" {
 		p.note(validation.Invalid(p.path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
 	}
-	p.ifSet("apiGroup", validation.DNS1123Subdomain)
+	if !r.anyGroup {
+		p.ifSet("apiGroup", validation.DNS1123Subdomain)
+	}
 }
 
 // dataSourcesAgree checks that the older field says what the newer one does.

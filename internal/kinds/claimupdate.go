@@ -11,7 +11,7 @@ import (
 )
 
 func validateClaim(obj, old map[string]any) validation.List {
-	spec := func(p part) { claimSpec(p.within("spec")) }
+	spec := func(p part) { claimRulesAfter(old).spec(p.within("spec")) }
 	if old == nil {
 		return mistakes(obj, nil, spec)
 	}

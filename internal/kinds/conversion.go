@@ -111,6 +111,7 @@ func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any)
 // strategy treats objects of a type by the rules of the one it is stored as.
 func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
+	s.Default = c.complete(t, stored, s.Default)
 	s.Prepare, s.PrepareStatus = c.prepare(t, stored, stored.Prepare), c.prepare(t, stored, stored.PrepareStatus)
 	s.Validate, s.ValidateStatus = c.judge(stored, stored.Validate), c.judge(stored, stored.ValidateStatus)
 	if stored.ValidateIn != nil {
@@ -128,6 +129,18 @@ func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	}
 	s.Derived = c.derived
 	return &s
+}
+
+// complete adds to the defaulting in t's version what becomes of an object that is
+// converted for the rules and back: kube-apiserver tells from that who owns what.
+func (c conversion) complete(t, stored *resource.Type, complete func(obj map[string]any)) func(obj map[string]any) {
+	thereAndBack := c.prepare(t, stored, func(_, _ map[string]any) {})
+	return func(obj map[string]any) {
+		if complete != nil {
+			complete(obj)
+		}
+		thereAndBack(obj, nil)
+	}
 }
 
 // prepare makes a rule of preparation in the stored version one of t's.

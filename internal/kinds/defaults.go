@@ -1,5 +1,7 @@
 package kinds
 
+import "github.com/kubefake/kubefake/internal/validation"
+
 // The rules of defaulting are written with a few verbs on generic objects.
 // Objects are canonical when a rule sees them: an optional member that was not
 // sent is absent, one whose Go field has no omitempty is there with its zero; a
@@ -56,8 +58,8 @@ func fillAll(obj map[string]any, members []member) {
 // inherit gives obj those of the members that it lacks and old has.
 func inherit(obj, old map[string]any, names ...string) {
 	for _, name := range names {
-		if v := old[name]; v != nil {
-			fill(obj, name, v)
+		if v := old[name]; v != nil && validation.Equal(obj[name], nil) {
+			obj[name] = v
 		}
 	}
 }

@@ -177,7 +177,7 @@ func (s *jobStatus) pods() {
 	if (s.isFinished() != s.wasFinished() || s.changed("terminating")) && s.isFinished() && s.integer("terminating") > 0 {
 		s.invalid("terminating", "terminating>0 is invalid for finished job")
 	}
-	if s.changed("ready", "active") && s.integer("ready") > s.integer("active") {
+	if s.changed("ready", "active") && s.has("ready") && s.integer("ready") > s.integer("active") {
 		s.invalid("ready", "cannot set more ready pods than active")
 	}
 }

@@ -345,7 +345,8 @@ func sameAffinity(is, was any) bool {
 				return false
 			}
 			r, _ := requirements[j].(map[string]any)
-			if final := finalLabels[object.String(e, "key")]; final != "" && final == object.String(r, "key") {
+			// A key without a final form may become none.
+			if final := finalLabels[object.String(e, "key")]; final == object.String(r, "key") {
 				e["key"] = final
 			}
 		}

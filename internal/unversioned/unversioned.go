@@ -141,7 +141,7 @@ func appendStruct(dst []byte, typ string, fields []field, v map[string]any) []by
 	first := true
 	for _, f := range fields {
 		value := object.Value(v, f.path...)
-		if f.omitEmpty && isEmpty(value) {
+		if f.omitEmpty && (value == nil || f.typ[0] != '*' && isEmpty(value)) {
 			continue
 		}
 		if !first {
