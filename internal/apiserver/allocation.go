@@ -60,11 +60,14 @@ func (r *request) allocate(obj, old map[string]any, dryRun bool) error {
 	name := object.String(obj, "metadata", "name")
 	err := r.typ.Allocate(obj, old, &pool{r: r, holder: name, dryRun: dryRun})
 	var invalid *resource.Invalid
+	var failure resource.Failure
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
 		return status.Invalid(r.groupKind(), name, invalid.Errors)
+	case errors.As(err, &failure):
+		return status.Unclassified(err.Error())
 	}
 	return status.Internal(err.Error())
 }

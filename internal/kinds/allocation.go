@@ -269,7 +269,7 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 		}
 		id := fmt.Sprintf("{%s %d}", port.text("protocol"), given)
 		if old != nil && seen[id] {
-			return fmt.Errorf("duplicate nodePort: %s", id)
+			return resource.Failure("duplicate nodePort: " + id)
 		}
 		seen[id] = true
 	}

@@ -20,6 +20,9 @@ func defaultDefinition(obj map[string]any) {
 	if spec["conversion"] == nil {
 		spec["conversion"] = map[string]any{"strategy": "None"}
 	}
+	if webhook := object.Map(spec, "conversion", "webhook"); webhook["clientConfig"] == nil && len(object.List(webhook, "conversionReviewVersions")) == 0 {
+		delete(object.Map(spec, "conversion"), "webhook")
+	}
 	defaultServiceReference(object.Map(spec, "conversion", "webhook", "clientConfig", "service"))
 	if status := object.Map(obj, "status"); status != nil && len(object.List(status, "storedVersions")) == 0 {
 		addStorageVersion(status, spec)

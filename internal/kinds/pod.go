@@ -212,6 +212,11 @@ func preparePodStatus(pod, old map[string]any) {
 	status, oldStatus := child(pod, "status"), object.Map(old, "status")
 	inherit(status, oldStatus, "qosClass", "observedGeneration")
 	without(status, oldStatus, "nodeAllocatableResourceClaimStatuses")
+	if !hasVolumeStatus(oldStatus) {
+		for mount := range statusMounts(status) {
+			delete(mount, "volumeStatus")
+		}
+	}
 	// Conditions of one type are told apart by their order.
 	known := map[any][]map[string]any{}
 	for c := range object.Each(oldStatus["conditions"]) {
@@ -223,6 +228,30 @@ func preparePodStatus(pod, old map[string]any) {
 			known[c["type"]] = same[1:]
 		}
 	}
+}
+
+// statusMounts are the mounts that the status of a pod tells of.
+func statusMounts(status map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, list := range statusLists {
+			for c := range object.Each(status[list.statuses]) {
+				for mount := range object.Each(c["volumeMounts"]) {
+					if !yield(mount) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func hasVolumeStatus(status map[string]any) bool {
+	for mount := range statusMounts(status) {
+		if mount["volumeStatus"] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // dropDisabledPodFields takes out the fields of features that are off in the

@@ -234,6 +234,11 @@ type Invalid struct{ Errors validation.List }
 
 func (e *Invalid) Error() string { return e.Errors.Message() }
 
+// A Failure is an error that a client is told in its own words, and no more.
+type Failure string
+
+func (f Failure) Error() string { return string(f) }
+
 // An Author is who writes an object, and when.
 type Author struct {
 	Name, UID string
