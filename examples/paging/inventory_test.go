@@ -1,0 +1,66 @@
+package paging_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubefake/kubefake/examples/internal/rig"
+	"github.com/kubefake/kubefake/examples/paging"
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// Once the client has two of three pages, a Pod goes and the server forgets the
+// version that the pages are of.
+func story(startOver bool) rig.Story {
+	return func(t testing.TB, srv *fakeapi.Server) {
+		for i := range 25 {
+			put(t, srv, fmt.Sprintf("pod-%02d", i))
+		}
+		config := rig.Config(srv, "inventory")
+		config.Transport = &interruption{next: config.Transport, after: 2, what: func() {
+			require.NoError(t, srv.Delete("pods", "default", "pod-03"))
+			srv.Compact()
+		}}
+		inventory := &paging.Inventory{
+			Client: kubernetes.NewForConfigOrDie(config), Namespace: "default", PageSize: 10, StartOver: startOver,
+		}
+		require.NoError(t, inventory.Take(context.Background()))
+
+		assert.Len(t, inventory.Names, 24, "Pods in the inventory")
+		assert.False(t, inventory.Names.Has("pod-03"), "the Pod that is gone is in the inventory")
+	}
+}
+
+func TestFixed(t *testing.T) { rig.Passes(t, story(true)) }
+
+func TestBuggy(t *testing.T) { rig.Fails(t, "Pods in the inventory", story(false)) }
+
+// An interruption does something once after a number of requests.
+type interruption struct {
+	next  http.RoundTripper
+	after int
+	what  func()
+}
+
+func (i *interruption) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := i.next.RoundTrip(r)
+	if i.after--; i.after == 0 {
+		i.what()
+	}
+	return response, err
+}
+
+func put(t testing.TB, srv *fakeapi.Server, name string) {
+	_, err := srv.Put(map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"namespace": "default", "name": name},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "app", "image": "app:1"}}},
+	})
+	require.NoError(t, err)
+}
