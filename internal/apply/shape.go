@@ -15,6 +15,43 @@ type shape struct {
 
 func (s *shape) empty() bool { return s.scalar == nil && s.list == nil && s.object == nil }
 
+// has reports whether a value has the shape, with all that is in it.
+func (s *shape) has(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return !s.empty()
+	case []any:
+		return s.list != nil && s.list.has(v)
+	case map[string]any:
+		return s.object != nil && s.object.has(v)
+	}
+	return s.scalar != nil && fits(*s.scalar, v)
+}
+
+func (l *listShape) has(list []any) bool {
+	for _, v := range list {
+		if !l.element.has(v) {
+			return false
+		}
+		if l.atomic {
+			continue
+		}
+		if _, err := l.step(v); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *mapShape) has(members map[string]any) bool {
+	for name, v := range members {
+		if _, s := m.field(name); !s.has(v) {
+			return false
+		}
+	}
+	return true
+}
+
 // A listShape is that of a list whose elements are told apart by keys or, if it
 // has none, by their values.
 type listShape struct {

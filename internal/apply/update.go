@@ -80,8 +80,8 @@ func strip(tree map[string]any) {
 // The managedFields that obj brings count: those of a write to the object itself
 // take the place of the live ones, unless they are absent or cannot be read, and
 // an empty list or a list of one empty entry clears them. An object that lives
-// without managed fields stays so. If the objects cannot be compared, the result
-// has none.
+// without managed fields stays so. If an object does not have the form that the
+// schema tells, or the objects cannot be compared, the result has none.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	m := t.requested(live, obj, o.Subresource != "")
 	if live == nil {
@@ -91,6 +91,7 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	}
 	out := withoutManagedFields(obj)
 	switch {
+	case !t.shapes(live) || !t.shapes(out):
 	case len(m.sets) > 0:
 		if t.update(live, out, m, o) == nil {
 			setManagedFields(out, m.format())
@@ -99,6 +100,12 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 		setManagedFields(out, t.first(live, out, o))
 	}
 	return out
+}
+
+// shapes reports whether an object has the form that the schema tells. One of a
+// built-in kind has: it was decoded to its type.
+func (t *Type) shapes(obj map[string]any) bool {
+	return t.kind.Zero != nil || t.compiled().shape.has(obj)
 }
 
 // first are the managedFields of an object that nobody has written before; nil if
