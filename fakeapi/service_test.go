@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,20 @@ func TestClusterIPs(t *testing.T) {
 	code, st = do(t, srv, "POST", servicesPath, service("c", `,"clusterIP":"192.168.9.9"`))
 	assert.Equal(t, 422, code)
 	assert.Contains(t, st["message"], "failed to allocate IP 192.168.9.9: the provided network does not match the current range")
+}
+
+// A service that is put past HTTP has its address, too, until it is removed.
+func TestClusterIPsOfFixtures(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], type: ClusterIP, ports: [{port: 80}]}}`))
+	code, address := do(t, srv, "GET", addressesPath+"/10.0.0.7", "")
+	require.Equal(t, 200, code)
+	assert.Equal(t, map[string]any{"resource": "services", "namespace": "default", "name": "a"}, specOf(t, address)["parentRef"])
+	code, _ = do(t, srv, "POST", servicesPath, service("b", `,"clusterIP":"10.0.0.7"`))
+	assert.Equal(t, 422, code)
+	require.NoError(t, srv.Delete("services", "default", "a"))
+	code, _ = do(t, srv, "POST", servicesPath, service("b", `,"clusterIP":"10.0.0.7"`))
+	assert.Equal(t, 201, code)
 }
 
 func TestClusterIPsRunOut(t *testing.T) {
@@ -157,6 +172,60 @@ func TestServiceCIDRs(t *testing.T) {
 	code, _ = do(t, srv, "DELETE", ranges+"/kubernetes", "")
 	require.Equal(t, 200, code)
 	assert.Equal(t, `Service "dry" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`, message("dry", ""))
+}
+
+// What a kube-apiserver looks after is back within ten seconds, and a fork looks
+// after it too.
+func TestUpkeep(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	kept := []string{
+		servicesPath + "/kubernetes", "/api/v1/namespaces/default/endpoints/kubernetes", addressesPath + "/10.0.0.1",
+		"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes",
+	}
+	codes := func(srv *fakeapi.Server) (out []int) {
+		for _, path := range kept {
+			code, _ := do(t, srv, "GET", path, "")
+			out = append(out, code)
+		}
+		return out
+	}
+	_, before := do(t, srv, "GET", kept[0], "")
+	for _, i := range []int{0, 3, 4} {
+		code, _ := do(t, srv, "DELETE", kept[i], "")
+		require.Equal(t, 200, code)
+	}
+	gone := []int{404, 404, 404, 404, 404}
+	assert.Equal(t, gone, codes(srv), "a service takes its address and endpoints along")
+	fork, late := srv.Fork(t), srv.Fork(t)
+	srv.Clock().Advance(9 * time.Second)
+	assert.Equal(t, gone, codes(srv))
+	srv.Clock().Advance(time.Second)
+	back := []int{200, 200, 200, 200, 200}
+	assert.Equal(t, back, codes(srv))
+	_, after := do(t, srv, "GET", kept[0], "")
+	assert.Equal(t, specOf(t, before), specOf(t, after))
+	assert.NotEqual(t, before["metadata"].(map[string]any)["uid"], after["metadata"].(map[string]any)["uid"])
+
+	revision := srv.Revision()
+	srv.Clock().Advance(time.Hour)
+	assert.Equal(t, revision, srv.Revision(), "nothing is missing")
+
+	assert.Equal(t, gone, codes(fork))
+	fork.Clock().Advance(10 * time.Second)
+	assert.Equal(t, back, codes(fork))
+
+	code, _ := do(t, late, "POST", "/apis/networking.k8s.io/v1/servicecidrs", `{"metadata":{"name":"mine"},"spec":{"cidrs":["10.0.0.0/24"]}}`)
+	require.Equal(t, 201, code)
+	code, _ = do(t, late, "POST", servicesPath, service("thief", `,"clusterIP":"10.0.0.1"`))
+	require.Equal(t, 201, code)
+	late.Clock().Advance(10 * time.Second)
+	code, _ = do(t, late, "GET", kept[0], "")
+	assert.Equal(t, 404, code, "another service has its address")
+
+	require.NoError(t, srv.Delete("services", "default", "kubernetes"))
+	srv.Clock().Advance(10 * time.Second)
+	code, _ = do(t, srv, "GET", kept[0], "")
+	assert.Equal(t, 200, code, "a deletion past HTTP counts as well")
 }
 
 // A release without ServiceCIDRs and IPAddresses knows from the services what is

@@ -17,6 +17,7 @@ import (
 // start in the same second fork one store.
 type seeds struct {
 	shared, own []seed
+	kept        map[string]bool // the keys of own seeds that are put back
 	newest      atomic.Pointer[seeded]
 }
 
@@ -35,7 +36,7 @@ type seeded struct {
 
 // newSeeds are the objects of a fresh cluster whose types are served.
 func newSeeds(registry *resource.Registry) *seeds {
-	out := &seeds{}
+	out := &seeds{kept: map[string]bool{}}
 	for o := range bootstrap.Objects() {
 		t := registry.Lookup(o.Group, o.Version, o.Resource)
 		if t == nil || o.Resource == "apiservices" && !tellsServed(registry, o.Name) {
@@ -43,6 +44,9 @@ func newSeeds(registry *resource.Registry) *seeds {
 		}
 		if s := (seed{t.Storage(), o}); o.Own() {
 			out.own = append(out.own, s)
+			if o.Resource != "ipaddresses" {
+				out.kept[s.typ.Key(o.Namespace, o.Name)] = true // its address comes with a service
+			}
 		} else {
 			out.shared = append(out.shared, s)
 		}
@@ -57,14 +61,19 @@ func tellsServed(registry *resource.Registry, name string) bool {
 	return registry.Serves(resource.GroupVersion{Group: group, Version: version})
 }
 
+// draft is the seed as an object to be stored.
+func (s seed) draft(values *bootstrap.Values) *storage.Object {
+	o := s.With(values)
+	head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
+	return storage.Encoded(s.typ, head, []byte(o.JSON))
+}
+
 // plant stores seeds, each by a write of its own.
 func plant(store *storage.Store, seeds []seed, values *bootstrap.Values) error {
 	for _, s := range seeds {
-		o := s.With(values)
-		head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
-		draft := storage.Encoded(s.typ, head, []byte(o.JSON))
+		draft := s.draft(values)
 		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
-			tx.Put(s.typ.Key(o.Namespace, o.Name), draft.At(tx.Revision()))
+			tx.Put(s.typ.Key(draft.Namespace, draft.Name), draft.At(tx.Revision()))
 			return nil
 		})
 		if err != nil {
@@ -93,14 +102,19 @@ const defaultPort = 6443
 
 // bootstrap makes the objects of a fresh cluster that are the server's own.
 func (s *Server) bootstrap() error {
+	return plant(s.store, s.surface.seeds.own, s.seedValues())
+}
+
+// seedValues are what differs from server to server in its own seeds.
+func (s *Server) seedValues() *bootstrap.Values {
 	port := s.config.Port
 	if port == 0 {
 		port = defaultPort
 	}
-	return plant(s.store, s.surface.seeds.own, &bootstrap.Values{
+	return &bootstrap.Values{
 		Now:    timestamp(s.clock.Now()),
 		UID:    s.ids.uid,
 		Ranges: s.configuredRanges(),
 		Port:   port,
-	})
+	}
 }

@@ -215,6 +215,19 @@ func addressSpec(namespace, name string) map[string]any {
 	return map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": namespace, "name": name}}
 }
 
+// reserveIPs reserves the addresses if all are free, and reports whether they are.
+func (r *request) reserveIPs(ips []string) bool {
+	c, p := &r.server.reserved, &pool{r: r}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ip := range ips {
+		if !p.takeIP(validation.ParseIP(ip).Unmap()) {
+			return false
+		}
+	}
+	return true
+}
+
 // takeIP reserves an address if it is free.
 func (p *pool) takeIP(addr netip.Addr) bool { return !p.hasIP(addr) && p.r.hold(addr.String()) }
 

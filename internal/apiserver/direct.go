@@ -76,9 +76,12 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	var stored *storage.Object
+	key := t.Key(draft.Namespace, draft.Name)
+	next := r.following(t, s.store.Newest(key), draft)
 	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		stored = draft.At(tx.Revision())
-		tx.Put(t.Key(draft.Namespace, draft.Name), stored)
+		tx.Put(key, stored)
+		next.follow(tx)
 		return nil
 	})
 	if err != nil {
@@ -119,11 +122,22 @@ func (s *Server) complete(t *resource.Type, meta map[string]any) {
 // Remove deletes an object at once, whatever holds it. It returns ErrNotFound
 // if there is none.
 func (s *Server) Remove(t *resource.Type, namespace, name string) error {
-	r := s.internalRequest(t, "remove")
-	return r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-		if !tx.Delete(t.Key(namespace, name)) {
-			return fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
+	r, key := s.internalRequest(t, "remove"), t.Key(namespace, name)
+	missing := fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
+	old := s.store.Newest(key)
+	if old == nil {
+		return missing
+	}
+	next := r.following(t, old, nil)
+	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if !tx.Delete(key) {
+			return missing
 		}
+		next.follow(tx)
 		return nil
 	})
+	if err == nil {
+		s.keepUp(key)
+	}
+	return err
 }

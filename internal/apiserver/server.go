@@ -106,6 +106,7 @@ type Server struct {
 	snapshots sync.Map // of names to *storage.Store
 
 	expiries   expiries
+	upkeep     upkeep
 	compaction *clock.Ticker // nil if there is none
 
 	// ctx ends with the server; watches and waiting reads end with it.
@@ -262,6 +263,7 @@ func (s *Server) Fork() *Server {
 	out := newServer(config, s.store.Fork(config.Clock))
 	out.store.LagAs(s.store)
 	out.expireAs(s)
+	out.keepUpAs(s)
 	out.initial = s.initial
 	out.served.Store(out.own(s.served.Load()))
 	out.admission.Store(s.admission.Load())
@@ -276,6 +278,7 @@ func (s *Server) Close() {
 	s.cancel()
 	s.store.Close()
 	s.expiries.close()
+	s.upkeep.close()
 	if s.compaction != nil {
 		s.compaction.Stop()
 	}

@@ -328,10 +328,9 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 	if dryRun {
 		return old, nil
 	}
-	rev := mvcc.Revision(0)
+	rev, key := mvcc.Revision(0), r.typ.Key(old.Namespace, old.Name)
 	next := r.following(r.typ, old, nil)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-		key := r.typ.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errLost
 		}
@@ -343,6 +342,7 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 	if err != nil {
 		return nil, err
 	}
+	r.server.keepUp(key)
 	return old.At(rev), nil
 }
 
