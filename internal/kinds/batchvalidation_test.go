@@ -113,6 +113,7 @@ func TestValidateJobStatus(t *testing.T) {
 	testStatusVariants(t, "jobs.batch", base, []variant{
 		{"counters", `{"status":{"active":-1,"ready":1}}`, all(
 			`status.active: Invalid value: -1: must be greater than or equal to 0`, `status.ready: Invalid value: 1: cannot set more ready pods than active`)},
+		{"nothing of ready pods", `{"status":{"active":-1}}`, `status.active: Invalid value: -1: must be greater than or equal to 0`},
 		{"uncounted", `{"status":{"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}}}`, all(
 			`status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty`, `status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`)},
 		{"complete alone", condition("Complete"), all(

@@ -25,6 +25,15 @@ func TestDefaultDevices(t *testing.T) {
 	assert.Nil(t, at(flat, "devices.requests.1.count"))
 }
 
+// A template is judged again as it is changed, which it may not be.
+func TestChangedClaimTemplate(t *testing.T) {
+	const base = `{"metadata":{"name":"a"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}}`
+	typ := typeOf(t, "resourceclaimtemplates.resource.k8s.io")
+	errs := typ.Validate(decoded(t, typ, patched(t, base, `{"spec":{"metadata":{"finalizers":["a.b/c"]}}}`)), decoded(t, typ, base))
+	assert.Equal(t, []string{"spec.metadata.finalizers", "spec"}, []string{errs[0].Field, errs[1].Field})
+	assert.Empty(t, typ.Validate(decoded(t, typ, base), decoded(t, typ, base)))
+}
+
 func TestTaintsAreDated(t *testing.T) {
 	const now, then = "2024-01-02T03:04:06Z", "2024-01-02T03:04:05Z"
 	by := resource.Author{Now: now}

@@ -18,6 +18,8 @@ func TestImageTag(t *testing.T) {
 		"": "", "Foo": "", "foo/Bar": "", "-a": "", "a-": "", "a:": "", "a:-b": "", "a/": "", "/a": "", "a//b": "", "x:y:z": "",
 		"http://a/b": "", "reg.io:x/a": "", "-.io/a": "", "[x]/a": "", "f_O.io/a": "",
 		strings.Repeat("a", 64): "", strings.Repeat("z", 64): "latest", strings.Repeat("a", 256): "",
+		strings.Repeat("z", 237): "latest", strings.Repeat("z", 238): "", "a/" + strings.Repeat("z", 243): "latest", "a/" + strings.Repeat("z", 244): "",
+		"r.io/" + strings.Repeat("z", 250): "latest", "r.io/" + strings.Repeat("z", 251): "",
 	} {
 		assert.Equal(t, want, imageTag(image), image)
 	}

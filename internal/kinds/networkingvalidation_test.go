@@ -147,6 +147,7 @@ func TestValidateServiceCIDR(t *testing.T) {
 		{"second of the first family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`,
 			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`},
 		{"none left", `{"spec":null}`, `spec.cidrs: Invalid value: null: field is immutable`},
+		{"an empty list", `{"spec":{"cidrs":[]}}`, `spec.cidrs: Invalid value: []: field is immutable`},
 	})
 }
 
@@ -161,6 +162,7 @@ func TestValidateEndpointSlice(t *testing.T) {
 			`ports[1].name: Duplicate value: ""`,
 			`ports[2].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"`,
 			`ports[2].appProtocol: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`)},
+		{"no protocol", `{"ports":[{"port":1,"protocol":""}]}`, `ports[0].protocol: Unsupported value: "": supported values: "SCTP", "TCP", "UDP"`},
 		{"no address", endpoint(`{"addresses":[]}`), `endpoints[0].addresses: Required value: must contain at least 1 address`},
 		{"other family", endpoint(`{"addresses":["fd00::1"]}`), `endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address`},
 		{"unreachable", endpoint(`{"addresses":["127.0.0.1","0.0.0.0","169.254.0.1","224.0.0.1"]}`), all(

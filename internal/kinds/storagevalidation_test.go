@@ -40,6 +40,8 @@ func TestValidatePersistentVolumes(t *testing.T) {
 		typ.Warn(decoded(t, typ, volume(`"storageos":{},"persistentVolumeReclaimPolicy":"Recycle"`)), nil))
 }
 
+const noSubdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
+
 func TestValidateClaims(t *testing.T) {
 	claim := func(size, rest string) string {
 		return `{"metadata":{"name":"a","namespace":"n"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"` + size + `"}}` + rest + `}}`
@@ -48,6 +50,9 @@ func TestValidateClaims(t *testing.T) {
 		{"valid", "", claim("1Gi", ""), ""},
 		{"bound once", claim("1Gi", ""), claim("1Gi", `,"volumeName":"v"`), ""},
 		{"given a class", claim("1Gi", ""), claim("1Gi", `,"storageClassName":"v"`), ""},
+		{"a source of a group", "", claim("1Gi", `,"dataSourceRef":{"apiGroup":"A b","kind":"K","name":"n"}`), all(
+			`spec.dataSource.apiGroup: Invalid value: "A b": `+noSubdomain, `spec.dataSourceRef.apiGroup: Invalid value: "A b": `+noSubdomain)},
+		{"a source of any group", claim("1Gi", `,"dataSourceRef":{"apiGroup":"A b","kind":"K","name":"n"}`), claim("1Gi", `,"dataSourceRef":{"apiGroup":"A b","kind":"K","name":"n"}`), ""},
 		{"another mode", claim("1Gi", ""), claim("1Gi", `,"volumeMode":"Block"`), "[spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -11,7 +11,7 @@\n  },\n  \"VolumeName\": \"\",\n  \"StorageClassName\": null,\n- \"VolumeMode\": \"Filesystem\",\n+ \"VolumeMode\": \"Block\",\n  \"DataSource\": null,\n  \"DataSourceRef\": null,\n  \"VolumeAttributesClassName\": null\n, volumeMode: Invalid value: \"Block\": field is immutable]"},
 	})
 	typ := typeOf(t, "persistentvolumeclaims")
@@ -73,6 +78,9 @@ func TestValidateStorageClasses(t *testing.T) {
 		{"empty", "", `{"reclaimPolicy":"Recycle","volumeBindingMode":"Odd","parameters":{"":"a"}}`, `[provisioner: Required value, parameters: Invalid value: "": field can not be empty., reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain", volumeBindingMode: Unsupported value: "Odd": supported values: "Immediate", "WaitForFirstConsumer"]`},
 		{"topologies", "", `{"provisioner":"a","allowedTopologies":[{"matchLabelExpressions":[{"key":"k","values":["v","v"]},{"key":"k","values":["v"]}]},{"matchLabelExpressions":[{"key":"k","values":["v"]}]}]}`,
 			`[allowedTopologies[0].matchLabelExpressions[0].values[1]: Duplicate value: "v", allowedTopologies[0].matchLabelExpressions[1].key: Duplicate value: "k", allowedTopologies[1].matchLabelExpressions: Duplicate value: ""]`},
+		{"topologies of nothing", "", `{"provisioner":"a","allowedTopologies":[{},{"matchLabelExpressions":[]}]}`,
+			all(`allowedTopologies[0].matchLabelExpressions: Duplicate value: ""`, `allowedTopologies[0].matchLabelExpressions: Duplicate value: ""`,
+				`allowedTopologies[1].matchLabelExpressions: Duplicate value: ""`, `allowedTopologies[1].matchLabelExpressions: Duplicate value: ""`, `allowedTopologies[1].matchLabelExpressions: Duplicate value: ""`)},
 		{"another", `{"metadata":{"name":"a"},"provisioner":"a"}`, `{"metadata":{"name":"a"},"provisioner":"b","reclaimPolicy":"Retain"}`, `[provisioner: Invalid value: "b": field is immutable, reclaimPolicy: Invalid value: "Retain": field is immutable]`},
 	})
 }

@@ -1,6 +1,12 @@
 package kinds
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
 
 const template = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`
 
@@ -33,6 +39,7 @@ func TestDefaultWorkloads(t *testing.T) {
 		testDefaults(t, "daemonsets.apps", []row{
 			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}`},
 			{"not rolling", body(`"updateStrategy":{"type":"OnDelete"},`), "spec.updateStrategy", `{"type":"OnDelete"}`},
+			{"not rolling, but told how", body(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":2}},`), "spec.updateStrategy.rollingUpdate", `{"maxUnavailable":2,"maxSurge":0}`},
 		})
 	})
 	t.Run("replicationcontrollers", func(t *testing.T) {
@@ -73,6 +80,32 @@ func TestDaemonSetStatusKeepsTheGeneration(t *testing.T) {
 	obj := decoded(t, typ, `{"status":{"numberReady":1}}`)
 	typ.PrepareStatus(obj, old)
 	row{path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, want: `"1"`}.check(t, obj)
+}
+
+// What raises the generation is told by some kinds before they drop the fields of
+// disabled gates, and by others apart from an empty list.
+func TestRaisedGeneration(t *testing.T) {
+	for _, tt := range []struct {
+		name, resource, body, next string
+		raised                     bool
+	}{
+		{"an empty list", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"imagePullSecrets":[],"nodeSelector":{}}}}}`, false},
+		{"an empty struct", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"affinity":{}}}}}`, true},
+		{"an empty list of a policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{"spec":{"podSelector":{"matchLabels":{}}}}`, true},
+		{"the same policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{}`, false},
+		{"what is dropped", "endpointslices.discovery.k8s.io", `{"addressType":"IPv4","endpoints":[]}`, `{"endpoints":[{"addresses":["10.0.0.1"]}]}`, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ := typeOf(t, tt.resource)
+			old, _, err := typ.Codec.Decode(typ.Codec.Append(nil, created(t, typ, tt.body)), true)
+			require.NoError(t, err)
+			next := decoded(t, typ, patched(t, tt.body, tt.next))
+			object.Keep(next, old, "status")
+			assert.Equal(t, tt.raised, typ.Generation(next, old))
+		})
+	}
+	assert.True(t, typeOf(t, "endpointslices.discovery.k8s.io").GenerationFirst)
+	assert.True(t, typeOf(t, "resourceslices.resource.k8s.io").GenerationFirst)
 }
 
 func TestStatefulSetGeneration(t *testing.T) {

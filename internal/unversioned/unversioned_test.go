@@ -27,6 +27,10 @@ func TestValue(t *testing.T) {
 		{"tags are kept", "*metav1.LabelSelector", `{"matchLabels":{"b":"<","a":""}}`, `{"matchLabels":{"a":"","b":"\u003c"}}`},
 		{"metadata is spread", "core.PersistentVolumeClaimTemplate", `{"metadata":{"labels":{"a":"b"}}}`, `{"labels":{"a":"b"},"Spec":{"AccessModes":null,"Selector":null,` +
 			`"Resources":{"Limits":null,"Requests":null},"VolumeName":"","StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
+		{"pointers to zero are no empty fields", "metav1.OwnerReference", `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","controller":false}`,
+			`{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","controller":false}`},
+		{"options, too", "core.SecurityContext", `{"seLinuxOptions":{"user":"u"}}`, `{"Capabilities":null,"Privileged":null,"SELinuxOptions":{"User":"u","Role":"","Type":"","Level":""},` +
+			`"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":null,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}`},
 		{"lists", "[]core.PodIP", `[{"ip":"10.0.0.1"}]`, `[{"IP":"10.0.0.1"}]`},
 		{"integers or strings", "policy.PodDisruptionBudgetSpec", `{"minAvailable":1,"maxUnavailable":"5%"}`, `{"MinAvailable":1,"Selector":null,"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":null}`},
 	} {
