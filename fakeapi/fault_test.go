@@ -123,6 +123,60 @@ func TestSlowWatches(t *testing.T) {
 	})
 }
 
+// A webhook that is slow, or not there, is what its failurePolicy says. Nobody
+// listens at its URL: faults come before the network.
+func TestWebhookFaults(t *testing.T) {
+	const hook = "https://hook.example/validate"
+	for _, row := range []struct {
+		name, policy string
+		fault        fakeapi.Fault
+		code         int
+		message      string // a part of it
+		took         time.Duration
+	}{
+		{"slow", "Fail", fakeapi.SlowWebhook("*/validate", time.Minute), 500, "context deadline exceeded", 7 * time.Second},
+		{"slow, and not needed", "Ignore", fakeapi.SlowWebhook("*/validate", time.Minute), 201, "", 7 * time.Second},
+		{"gone", "Fail", fakeapi.FailWebhook(hook), 500, "connection reset by peer", 0},
+		{"gone, and not needed", "Ignore", fakeapi.FailWebhook(hook), 201, "", 0},
+		{"broken", "Fail", fakeapi.Fault{Webhook: hook, Code: 503}, 500, "the server is currently unable to handle the request", 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: hooks}
+webhooks:
+- name: hook.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: `+row.policy+`
+  timeoutSeconds: 7
+  clientConfig: {url: "`+hook+`"}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+`))
+				fault := srv.Inject(row.fault)
+				start := time.Now()
+				code, answer := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+				assert.Equal(t, row.code, code)
+				if row.message != "" {
+					assert.Contains(t, answer["message"], row.message)
+				}
+				assert.Equal(t, row.took, time.Since(start))
+				assert.Equal(t, 1, fault.Count())
+			})
+		})
+	}
+}
+
+func TestResetEndsFaults(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	srv.Inject(fakeapi.Fault{Resource: "*", Code: 500})
+	require.NoError(t, srv.Reset())
+	code, _ := do(t, srv, "GET", configMapsPath, "")
+	assert.Equal(t, http.StatusOK, code)
+}
+
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())

@@ -133,7 +133,7 @@ func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Snapshot()} }
 func (s *Server) Restore(to Snapshot) error { return s.api.Restore(to.store) }
 
 // Reset brings back the state that the server was started with, without the
-// objects of its options, and has nothing lag any more.
+// objects of its options, and has nothing lag or fail any more.
 func (s *Server) Reset() error { return s.api.Reset() }
 
 // Clock is the server's time.

@@ -15,7 +15,6 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // A judge is a step of admission: of mutating or of validating plugins.
@@ -145,8 +144,7 @@ func (j judged) Type(kind resource.Kind) *resource.Type {
 func (j judged) Authorizer() cel.Authorizer { return celAuthorizer{j.r} }
 
 func (j judged) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
-	client := webhook.Client{Services: j.r.server.config.Services}
-	return client.Post(ctx, config, timeout, review)
+	return j.r.server.webhooks().Post(ctx, config, timeout, review)
 }
 
 func (j judged) UID() string { return j.r.server.ids.uid() }

@@ -106,8 +106,9 @@ func (s *Server) Restore(to *storage.Store) error {
 }
 
 // Reset brings back the state of a fresh server, as Restore does, and has
-// nothing lag any more.
+// nothing lag or fail any more.
 func (s *Server) Reset() error {
+	s.faults.Clear()
 	if err := s.Lag("", mvcc.Lag{}); err != nil {
 		return err
 	}

@@ -41,9 +41,9 @@ func (f faultless) through(w http.ResponseWriter, hr *http.Request, answer func(
 	answer(r)
 }
 
-// webhooks calls webhooks, which faults can hit.
+// webhooks calls webhooks, on the server's clock and through its faults.
 func (s *Server) webhooks() *webhook.Client {
-	return &webhook.Client{Services: s.config.Services, Through: s.faults.Transport}
+	return &webhook.Client{Services: s.config.Services, Clock: s.clock, Through: s.faults.Transport}
 }
 
 // noteFault writes a fault that has hit somebody into the journal.

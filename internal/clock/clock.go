@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"context"
 	"cmp"
 	"slices"
 	"sync"
@@ -163,6 +164,17 @@ func (t *Timer) take() bool {
 	_, waiting := t.clock.timers[t]
 	delete(t.clock.timers, t)
 	return waiting
+}
+
+// WithTimeout is context.WithTimeout by the clock: the context ends, with the
+// cause [context.DeadlineExceeded], once d has passed on it.
+func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := c.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
 }
 
 // Never returns a Timer that does not fire. It need not be stopped.

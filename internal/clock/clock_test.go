@@ -1,6 +1,7 @@
 package clock_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -159,6 +160,21 @@ func TestNever(t *testing.T) {
 	n := clock.Never()
 	assert.False(t, fired(n))
 	n.Stop()
+}
+
+func TestWithTimeout(t *testing.T) {
+	c := clock.NewManual(start)
+	ctx, cancel := c.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	released, release := c.WithTimeout(t.Context(), time.Minute)
+	release()
+	assert.Equal(t, context.Canceled, context.Cause(released))
+	c.Advance(time.Minute - 1)
+	assert.NoError(t, ctx.Err())
+	c.Advance(1)
+	<-ctx.Done()
+	assert.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+	assert.Zero(t, c.Waiting())
 }
 
 func ExampleClock_Advance() {

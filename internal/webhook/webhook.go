@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -29,6 +30,8 @@ type Client struct {
 	// webhooks are reached at: "127.0.0.1:9443". There is no cluster to find
 	// them in.
 	Services map[string]string
+	// Clock is the time by which timeouts go; nil is that of the wall.
+	Clock *clock.Clock
 	// Through is given the transport of each call and returns the one that is
 	// used; nil leaves it as it is.
 	Through func(http.RoundTripper) http.RoundTripper
@@ -83,7 +86,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	if c.Through != nil {
 		transport = c.Through(transport)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := c.withTimeout(ctx, timeout)
 	defer cancel()
 	target += "?timeout=" + timeoutText(timeout)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
@@ -114,6 +117,13 @@ func textOf(resp *http.Response, body []byte) string {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(body))
+}
+
+func (c *Client) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if c.Clock == nil {
+		return context.WithTimeout(ctx, d)
+	}
+	return c.Clock.WithTimeout(ctx, d)
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
