@@ -3,8 +3,8 @@
 package clock
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 	"time"
