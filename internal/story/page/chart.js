@@ -44,9 +44,7 @@ function buildLanes() {
     const writes = e.revision || (e.request && !["get", "list", "watch"].includes(e.request.verb));
     if (!writes || !shown(e)) continue;
     const c = (e.revision || e.request).client;
-    const key = `${c.name}\0${c.user || ""}`;
-    if (!writers.has(key)) writers.set(key, { kind: "writer", title: c.name, client: c, events: [] });
-    writers.get(key).events.push(e);
+    laneOf(writers, c, { kind: "writer", title: c.name, client: c, events: [] }).events.push(e);
   }
   for (const w of writers.values()) {
     const n = w.events.filter((e) => e.revision).length, refused = w.events.filter((e) => e.tone === "refused").length;
@@ -58,6 +56,15 @@ function buildLanes() {
   group("Watchers", watchLanes());
   group("Reads", readLanes());
   return lanes;
+}
+
+// laneOf is the lane of a client, fresh if it has none. A request that was
+// refused before anybody asked who it is from is of whoever has its name.
+function laneOf(lanes, client, fresh) {
+  const key = `${client.name}\0${client.user || ""}`;
+  const known = lanes.get(key) || (!client.user && [...lanes.values()].find((l) => l.title === client.name));
+  if (!known) lanes.set(key, fresh);
+  return known || fresh;
 }
 
 function watchLanes() {
@@ -79,17 +86,13 @@ function watchLanes() {
 // readLanes are a lane for each client that gets and lists.
 function readLanes() {
   const lanes = new Map();
-  const lane = (c) => {
-    const key = `${c.name}\0${c.user || ""}`;
-    if (!lanes.has(key)) lanes.set(key, { kind: "reads", title: c.name, marks: [], events: [] });
-    return lanes.get(key);
-  };
+  const lane = (c) => laneOf(lanes, c, { kind: "reads", title: c.name, marks: [], events: [] });
   const told = new Set(story.requests.map((q) => q.order)); // as refused
   story.readers.forEach((r, i) => {
     if (r.kind === "watch" || !concerns(r)) return;
     r.marks.forEach((m, j) => {
       if (told.has(m.order)) return;
-      if (!m.name || !filter.name || m.name.includes(filter.name)) lane(r.client).marks.push({ id: `m${i}.${j}`, mark: m });
+      if (!m.name || !filter.name || m.name.includes(filter.name)) lane(r.client).marks.push({ id: `m${i}-${j}`, mark: m });
     });
   });
   for (const e of events) {
@@ -241,7 +244,7 @@ class Chart {
     for (const m of members) {
       m.x = this.xOf(m.order);
       if (!this.inView(m.x)) continue;
-      if (run.length && m.x - run.at(-1).x > 7) flush();
+      if (run.length && (m.x - run.at(-1).x > 7 || m.x - run[0].x > 36)) flush();
       run.push(m);
     }
     flush();
@@ -284,16 +287,16 @@ class Chart {
     const steps = [...lane.commits.map((order) => [order, 1, 0]), ...lane.sights.map((order) => [order, 0, 1])].sort((a, b) => a[0] - b[0]);
     const first = this.xOf(reader.marks[0].order), gone = reader.marks.at(-1), end = gone.kind === "end" && !gone.text ? this.xOf(gone.order) : this.xOf(story.told.order);
     let head = 0, seen = 0, x0 = first, late = "";
-    const heads = [], sights = [], areas = [];
+    const heads = [], sights = [], areas = [], worth = Math.max(4, (0.15 * this.width) / this.view.width); // what is less is no lag
     const advance = (x) => {
       if (x <= x0 && heads.length) return;
       const a = Math.max(-5, Math.min(x0, this.width + 5)), b = Math.max(-5, Math.min(x, this.width + 5));
       if (b > a) {
         heads.push(`${heads.length ? "L" : "M"}${a.toFixed(1)} ${y(head).toFixed(1)}L${b.toFixed(1)} ${y(head).toFixed(1)}`);
         sights.push(`${sights.length ? "L" : "M"}${a.toFixed(1)} ${y(seen).toFixed(1)}L${b.toFixed(1)} ${y(seen).toFixed(1)}`);
-        if (head > seen) {
+        if (head > seen && b - a > worth) {
           areas.push(`<rect class="behind" x="${a.toFixed(1)}" y="${y(head).toFixed(1)}" width="${(b - a).toFixed(1)}" height="${((head - seen) * rise).toFixed(1)}"/>`);
-          if (b - a > 4) late += `<rect class="lag" x="${a.toFixed(1)}" y="${lane.y + 2}" width="${Math.max(1, b - a).toFixed(1)}" height="2"/>`;
+          late += `<rect class="lag" x="${a.toFixed(1)}" y="${lane.y + 2}" width="${Math.max(1, b - a).toFixed(1)}" height="2"/>`;
         }
       }
       x0 = x;
@@ -309,7 +312,7 @@ class Chart {
     out.push(...areas, late, `<path class="head" d="${heads.join("")}"/><path class="seen" d="${sights.join("")}"/>`);
     const members = [];
     reader.marks.forEach((m, j) => {
-      const id = `m${lane.reader}.${j}`;
+      const id = `m${lane.reader}-${j}`;
       if (m.kind === "end") members.push({ id, order: m.order, tone: m.text ? "refused" : "idle", glyph: m.text ? "end" : "left" });
       else if (m.kind !== "step") members.push({ id, order: m.order, tone: m.newest > m.revision ? "late" : "MODIFIED", glyph: m.newest > m.revision ? "late" : m.kind });
     });

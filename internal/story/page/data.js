@@ -76,10 +76,10 @@ story.requests.forEach((q, i) => addEvent({
 }));
 story.notes.forEach((n, i) => addEvent({
   id: `n${i}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: n.text,
-  targets: n.resource ? [n] : [], note: n,
+  targets: [], note: n,
 }));
 story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
-  const e = { id: `m${i}.${j}`, order: m.order, at: m.at, who: clientOf(r.client), targets: [r], reader: i, mark: m };
+  const e = { id: `m${i}-${j}`, order: m.order, at: m.at, who: clientOf(r.client), targets: [r], reader: i, mark: m };
   if (m.kind === "end" && m.text) addEvent({ ...e, tone: "refused", no: "end", text: `${readerOf(r)}: ${m.text}` });
   else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${m.kind} ${r.resource} ${m.name || ""}: read r${m.revision} when r${m.newest} was there` });
 }));
@@ -114,5 +114,6 @@ function concerns(r) {
 // always does.
 function shown(e) {
   if (e.mark && e.mark.kind !== "get") return concerns(story.readers[e.reader]);
-  return e.targets.length === 0 || e.targets.some(matches);
+  if (e.note) return !e.note.resource || concerns(e.note);
+  return e.targets.some(matches);
 }

@@ -18,7 +18,7 @@ function describe() {
 function choose(id, from) {
   chart.chosen = id;
   const e = eventOf.get(id);
-  const m = !e && /^m(\d+)\.(\d+)$/.exec(id || "");
+  const m = !e && /^m(\d+)-(\d+)$/.exec(id || "");
   if (!e && !m) {
     chart.chosen = null;
     showOverview();
@@ -177,7 +177,7 @@ function showTip(e) {
     tip.hidden = true;
     return;
   }
-  const { id } = target.dataset, event = eventOf.get(id), m = /^m(\d+)\.(\d+)$/.exec(id || "");
+  const { id } = target.dataset, event = eventOf.get(id), m = /^m(\d+)-(\d+)$/.exec(id || "");
   if (event) {
     tip.textContent = `${event.no} ${event.who} ${event.text}`;
   } else if (m) {

@@ -1,0 +1,369 @@
+package storypage
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// names are those of Chromium and its kin.
+var names = []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"}
+
+// flags keep Chromium from anything but showing a page.
+var flags = []string{
+	"--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+	"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1400,1000",
+}
+
+// A browser is a Chromium that is spoken to by the DevTools protocol over a pair
+// of pipes.
+//
+// See https://chromedevtools.github.io/devtools-protocol/.
+type browser struct {
+	to io.Writer
+
+	mu      sync.Mutex // guards the fields below, and writes
+	last    int        // the number of the newest call
+	calls   map[int]chan answer
+	sinks   map[string]func(method string, params json.RawMessage) // of events, by session
+	stopped error
+}
+
+type answer struct {
+	Result json.RawMessage
+	Error  *struct{ Message string }
+}
+
+// shared is the browser of all tests, which ends with them.
+var shared struct {
+	*browser
+	missing string // why there is none
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	path := find()
+	if path == "" {
+		shared.missing = fmt.Sprintf("no Chromium is installed: none of %v is found", names[1:])
+		return m.Run()
+	}
+	profile, err := os.MkdirTemp("", "storypage-")
+	if err != nil {
+		shared.missing = err.Error()
+		return m.Run()
+	}
+	defer os.RemoveAll(profile)
+	b, stop, err := launch(path, profile)
+	if err != nil {
+		shared.missing = err.Error()
+		return m.Run()
+	}
+	defer stop()
+	shared.browser = b
+	return m.Run()
+}
+
+// find is the path of a Chromium, "" if there is none.
+func find() string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// launch starts a Chromium; stop ends it.
+func launch(path, profile string) (b *browser, stop func(), err error) {
+	fromUs, to, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	from, toUs, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command(path, append(flags, "--user-data-dir="+profile)...)
+	cmd.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, which the flag stands for
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	fromUs.Close()
+	toUs.Close()
+	b = &browser{to: to, calls: map[int]chan answer{}, sinks: map[string]func(string, json.RawMessage){}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.read(from)
+	}()
+	return b, func() {
+		to.Close() // which ends it
+		cmd.Wait()
+		<-done
+	}, nil
+}
+
+// read hands out what the browser says until it ends.
+func (b *browser) read(from io.Reader) {
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadBytes(0)
+		if err != nil {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.stopped = errors.New("the browser has ended")
+			for _, c := range b.calls {
+				close(c)
+			}
+			return
+		}
+		var m struct {
+			ID        int
+			SessionID string
+			Method    string
+			Params    json.RawMessage
+			answer
+		}
+		if json.Unmarshal(line[:len(line)-1], &m) != nil {
+			continue
+		}
+		b.mu.Lock()
+		call, sink := b.calls[m.ID], b.sinks[m.SessionID]
+		delete(b.calls, m.ID)
+		b.mu.Unlock()
+		switch {
+		case call != nil:
+			call <- m.answer
+		case sink != nil && m.Method != "":
+			sink(m.Method, m.Params)
+		}
+	}
+}
+
+// call calls a method in a session, "" being the browser's own, and reads the
+// result into out, unless that is nil.
+func (b *browser) call(session, method string, params, out any) error {
+	b.mu.Lock()
+	if b.stopped != nil {
+		b.mu.Unlock()
+		return b.stopped
+	}
+	b.last++
+	message := map[string]any{"id": b.last, "method": method, "params": params}
+	if session != "" {
+		message["sessionId"] = session
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		b.mu.Unlock()
+		return err
+	}
+	reply := make(chan answer, 1)
+	b.calls[b.last] = reply
+	_, err = b.to.Write(append(text, 0))
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	got, ok := <-reply
+	switch {
+	case !ok:
+		return errors.New("the browser has ended")
+	case got.Error != nil:
+		return fmt.Errorf("%s: %s", method, got.Error.Message)
+	case out == nil:
+		return nil
+	}
+	return json.Unmarshal(got.Result, out)
+}
+
+// A tab shows one page. What goes wrong in it fails its test at the end, as does
+// whatever it asks of a network.
+type tab struct {
+	t       *testing.T
+	session string
+	loaded  chan struct{}
+
+	mu       sync.Mutex // guards troubles
+	troubles []string
+}
+
+type object map[string]any
+
+// open shows a file in a new tab, which is closed when the test ends.
+func open(t *testing.T, file string) *tab {
+	t.Helper()
+	if shared.browser == nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(shared.missing)
+		}
+		t.Skip(shared.missing)
+	}
+	var made struct{ TargetID, SessionID string }
+	require.NoError(t, shared.call("", "Target.createTarget", object{"url": "about:blank"}, &made))
+	require.NoError(t, shared.call("", "Target.attachToTarget", object{"targetId": made.TargetID, "flatten": true}, &made))
+	p := &tab{t: t, session: made.SessionID, loaded: make(chan struct{}, 1)}
+	shared.mu.Lock()
+	shared.sinks[p.session] = p.event
+	shared.mu.Unlock()
+	t.Cleanup(func() {
+		require.NoError(t, shared.call("", "Target.closeTarget", object{"targetId": made.TargetID}, nil))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, trouble := range p.troubles {
+			t.Errorf("in the page: %s", trouble)
+		}
+	})
+	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
+		p.call(domain+".enable", nil, nil)
+	}
+	p.call("Page.navigate", object{"url": "file://" + file}, nil)
+	<-p.loaded
+	p.settle()
+	return p
+}
+
+// event takes what happens in the page.
+func (p *tab) event(method string, params json.RawMessage) {
+	var e struct {
+		Request          struct{ URL string }
+		Entry            struct{ Level, Text string }
+		ExceptionDetails struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+		Type string
+		Args []struct{ Value any }
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	trouble := ""
+	switch method {
+	case "Page.loadEventFired":
+		p.loaded <- struct{}{}
+	case "Runtime.exceptionThrown":
+		trouble = cmp.Or(e.ExceptionDetails.Exception.Description, e.ExceptionDetails.Text)
+	case "Log.entryAdded":
+		trouble = e.Entry.Text
+	case "Runtime.consoleAPICalled":
+		trouble = fmt.Sprint(e.Type, " ", e.Args)
+	case "Network.requestWillBeSent":
+		if len(e.Request.URL) < 5 || e.Request.URL[:5] != "file:" && e.Request.URL[:5] != "data:" {
+			trouble = "it asks for " + e.Request.URL
+		}
+	}
+	if trouble != "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.troubles = append(p.troubles, trouble)
+	}
+}
+
+func (p *tab) call(method string, params, out any) {
+	p.t.Helper()
+	if params == nil {
+		params = object{}
+	}
+	require.NoError(p.t, shared.call(p.session, method, params, out))
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	var out struct {
+		Result           struct{ Value T }
+		ExceptionDetails *struct{ Exception struct{ Description string } }
+	}
+	p.call("Runtime.evaluate", object{"expression": expression, "returnByValue": true, "awaitPromise": true}, &out)
+	if out.ExceptionDetails != nil {
+		p.t.Fatalf("%s: %s", expression, out.ExceptionDetails.Exception.Description)
+	}
+	return out.Result.Value
+}
+
+// settle waits until what was asked for is drawn.
+func (p *tab) settle() {
+	p.t.Helper()
+	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
+// texts are the texts of the elements that a selector finds.
+func (p *tab) texts(selector string) []string {
+	p.t.Helper()
+	return eval[[]string](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim())`, selector))
+}
+
+func (p *tab) count(selector string) int {
+	p.t.Helper()
+	return eval[int](p, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
+}
+
+// A point is a place in the window.
+type point struct{ X, Y float64 }
+
+// middle is where an element is, which is scrolled to before.
+func (p *tab) middle(selector string) point {
+	p.t.Helper()
+	return eval[point](p, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({ block: "nearest" });
+		const b = e.getBoundingClientRect();
+		return { X: b.x + b.width / 2, Y: b.y + b.height / 2 };
+	})()`, selector))
+}
+
+func (p *tab) mouse(kind string, at point, more object) {
+	p.t.Helper()
+	params := object{"type": kind, "x": at.X, "y": at.Y}
+	for k, v := range more {
+		params[k] = v
+	}
+	p.call("Input.dispatchMouseEvent", params, nil)
+}
+
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.drag(p.middle(selector), 0)
+}
+
+// drag presses at a place, moves to the right, and lets go.
+func (p *tab) drag(at point, by float64) {
+	p.t.Helper()
+	left := object{"button": "left", "buttons": 1, "clickCount": 1}
+	p.mouse("mousePressed", at, left)
+	if by != 0 {
+		for range 10 {
+			at.X += by / 10
+			p.mouse("mouseMoved", at, left)
+		}
+	}
+	p.mouse("mouseReleased", at, object{"button": "left", "clickCount": 1})
+	p.settle()
+}
+
+// press presses a key, such as "ArrowRight" or "+".
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		params := object{"type": "keyDown", "key": key}
+		if len(key) == 1 {
+			params["text"] = key
+		}
+		p.call("Input.dispatchKeyEvent", params, nil)
+		p.call("Input.dispatchKeyEvent", object{"type": "keyUp", "key": key}, nil)
+	}
+	p.settle()
+}

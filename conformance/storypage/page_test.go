@@ -1,0 +1,338 @@
+package storypage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// find is the id of the event whose line has some words.
+func (p *tab) find(words string) string {
+	p.t.Helper()
+	id := eval[string](p, fmt.Sprintf(`[...document.querySelectorAll(".event")].filter((e) => e.textContent.includes(%q)).map((e) => e.dataset.id)[0] || ""`, words))
+	require.NotEmpty(p.t, id, "no line has %q: %v", words, p.texts(".event"))
+	return id
+}
+
+// chosen is the id of the event that is chosen, "" if none is.
+func (p *tab) chosen() string {
+	p.t.Helper()
+	return eval[string](p, `chart.chosen || ""`)
+}
+
+// mark selects the marks of an event in the chart.
+func mark(id string) string { return fmt.Sprintf("#plot [data-id=%q]", id) }
+
+// A view is the part of the axis that is to be seen.
+type view struct{ Lo, Hi float64 }
+
+func (v view) width() float64 { return v.Hi - v.Lo }
+
+func (p *tab) view() view {
+	p.t.Helper()
+	p.settle()
+	return eval[view](p, `({ Lo: chart.view.lo, Hi: chart.view.hi })`)
+}
+
+func TestLanes(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	assert.Equal(t, []string{"Writers", "Store", "Done to the server", "Watchers", "Reads"}, p.texts("#labels h2"))
+	labels := p.texts(".label")
+	for i, want := range []string{
+		"kubectl2 writes, 1 refused", "scaler1 write, 1 refused", "the test1 write", "revisionsnewest r", "lagconfigmaps", "faults1", "history and clock2",
+		"managerwatch deployments.apps", "dashboardwatch configmaps", "kubectl1 read",
+	} {
+		require.Greater(t, len(labels), i)
+		assert.Contains(t, labels[i], want)
+	}
+	for _, words := range []string{"create deployments.apps", "spec.replicas 1 → 5", "put configmaps", "delete deployments.apps"} {
+		assert.Equal(t, 2, p.count(mark(p.find(words))), "%s has a mark with its writer and one in the store", words)
+	}
+	assert.Equal(t, 1, p.count("#plot .cut.compaction"))
+	assert.Equal(t, 1, p.count("#plot .cut.clock"))
+	assert.Equal(t, 1, p.count("#plot .span"), "the lag")
+	assert.Equal(t, []string{"1 behind"}, p.texts("#plot .chip"), "the dashboard")
+	assert.Equal(t, 1, p.count("#plot .behind"), "where its line trails")
+}
+
+// What a reader of the page is to see first is why the test failed.
+func TestOverview(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	details := p.texts("#details")[0]
+	for _, want := range []string{"What stands out", "dashboard has not seen 1 of what it watches (watch configmaps): r", "2 refused requests: 409 409", "1 stale read: r", "1 fault: fault", "1 compaction: compact", "1 move of the clock: clock"} {
+		assert.Contains(t, details, want)
+	}
+}
+
+func TestClickOnRevision(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	id := p.find("spec.replicas 1 → 5")
+	p.click(mark(id))
+	assert.Equal(t, id, p.chosen())
+	assert.Equal(t, []string{id + " · patch by scaler"}, p.texts("#details h2"))
+	assert.Equal(t, []string{"spec.replicas15", "metadata.generation12"}, p.texts("#details .diff tbody tr"))
+	assert.Contains(t, p.texts("#details")[0], "2 of its 3 revisions")
+	assert.Equal(t, []string{"managerwatch deployments.appsafter 0 µs", "kubectlget deployments.appsafter 0 µs"}, p.texts("#details h3 + table tr"))
+	assert.Equal(t, []string{"true"}, eval[[]string](p, fmt.Sprintf(`[document.getElementById("e-%s").getAttribute("aria-selected")]`, id)))
+	assert.Equal(t, 2, p.count("#plot .ray"), "from the writer, and to who watches")
+
+	p.click("#details .link") // to the revision before
+	assert.Equal(t, p.find("create deployments.apps"), p.chosen())
+	assert.Contains(t, strings.Join(p.texts("#details .diff .path"), " "), "spec status metadata.creationTimestamp")
+	assert.Contains(t, p.texts("#details .diff tbody tr")[0], "selector:\n  matchLabels:\n    app: shop\n", "as YAML")
+
+	p.click(fmt.Sprintf("#e-%s", p.find("put configmaps"))) // in the list
+	assert.Equal(t, 1, p.count("#plot .ray.never"))
+	assert.Contains(t, p.texts("#details")[0], "not seen")
+	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "is text")
+	assert.Zero(t, p.count("img"))
+	assert.Contains(t, p.texts("#details .diff")[0], "one\ntwo")
+}
+
+func TestClickOnOthers(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	for words, want := range map[string]string{
+		"has been modified":  "409 · update deployments.apps default/shop",
+		"everything older":   "compaction",
+		"1m30s ahead":        "clock",
+		"frozen":             "lag",
+		"when r":             "dashboard · listed r",
+		"409: patch of":      "fault",
+		"delete deployments": "delete by kubectl",
+	} {
+		p.click(fmt.Sprintf("#e-%s", p.find(words)))
+		assert.Contains(t, p.texts("#details h2")[0], want)
+	}
+	p.click(`.label[data-reader]`)
+	assert.Contains(t, p.texts("#details h2")[0], "manager · watch deployments.apps")
+	assert.Contains(t, p.texts("#details")[0], "It has seen everything there was to see.")
+}
+
+func TestKeyboard(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	all := eval[[]string](p, `events.map((e) => e.id)`)
+	p.press("ArrowRight")
+	assert.Equal(t, all[0], p.chosen())
+	p.press("ArrowRight", "ArrowDown")
+	assert.Equal(t, all[2], p.chosen())
+	p.press("ArrowLeft")
+	assert.Equal(t, all[1], p.chosen())
+	p.press("End", "ArrowRight")
+	assert.Equal(t, all[len(all)-1], p.chosen(), "there is nothing after it")
+	p.press("Home")
+	assert.Equal(t, all[0], p.chosen())
+	assert.Equal(t, "#"+all[0], eval[string](p, `location.hash`), "by which the page opens there")
+
+	whole := p.view()
+	p.press("+", "+")
+	assert.InDelta(t, whole.width()*0.36, p.view().width(), 0.01)
+	p.press("-")
+	assert.InDelta(t, whole.width()*0.6, p.view().width(), 0.01)
+	p.press("0")
+	assert.Equal(t, whole, p.view())
+
+	p.press("/")
+	assert.Equal(t, "name", eval[string](p, `document.activeElement.id`))
+	p.press("0")
+	assert.Equal(t, "0", eval[string](p, `document.activeElement.value`), "in a field a key is a letter")
+	p.press("Escape")
+	assert.Equal(t, "chart", eval[string](p, `document.activeElement.id`))
+	p.press("Escape")
+	assert.Empty(t, p.chosen())
+	assert.Contains(t, p.texts("#details h2"), "What stands out")
+}
+
+// Every control can be reached by the keyboard, and says what it is.
+func TestAccessible(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value string }
+		}
+	}
+	p.call("Accessibility.getFullAXTree", nil, &tree)
+	roles := map[string]int{}
+	for _, n := range tree.Nodes {
+		if n.Ignored {
+			continue
+		}
+		roles[n.Role.Value]++
+		switch n.Role.Value {
+		case "button", "combobox", "searchbox", "listbox", "option", "image", "region", "search":
+			assert.NotEmpty(t, n.Name.Value, n.Role.Value)
+		}
+	}
+	assert.Equal(t, p.count(".event"), roles["option"]-p.count("select option"))
+	for _, id := range []string{"resource", "namespace", "name", "axis", "zoom-out", "zoom-in", "zoom-all", "theme", "chart", "events", "details"} {
+		assert.True(t, eval[bool](p, fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.focus(); return document.activeElement === e && e.tabIndex >= 0; })()`, id)), id)
+	}
+}
+
+func TestZoomAndPan(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	whole := p.view()
+	at := p.middle("#plot")
+	at.Y = p.middle("#labels").Y
+	under := func() float64 {
+		return eval[float64](p, fmt.Sprintf("chart.placeAt(%f - chart.plot.getBoundingClientRect().left)", at.X))
+	}
+	place := under()
+	p.mouse("mouseWheel", at, object{"deltaX": 0, "deltaY": -300})
+	near := p.view()
+	assert.Less(t, near.width(), whole.width())
+	assert.InDelta(t, place, under(), 0.01, "what is under the pointer stays there")
+
+	p.drag(at, -100)
+	assert.InDelta(t, near.width(), p.view().width(), 0.01)
+	assert.Greater(t, p.view().Lo, near.Lo, "dragging to the left shows what is to the right")
+	p.mouse("mouseWheel", at, object{"deltaX": -1000, "deltaY": 0})
+	assert.Equal(t, whole.Lo, p.view().Lo, "no further than the begin")
+
+	p.click("#zoom-all")
+	assert.Equal(t, whole, p.view())
+	p.click("#zoom-in")
+	assert.InDelta(t, whole.width()/2, p.view().width(), 0.01)
+	p.click("#zoom-out")
+	assert.Equal(t, whole, p.view())
+
+	p.pinch(at, 40, 160)
+	assert.InDelta(t, whole.width()/4, p.view().width(), whole.width()/20)
+
+	p.press("0")
+	p.drag(p.middle("#overview"), 0)
+	assert.Equal(t, whole, p.view(), "the whole has nowhere to go")
+}
+
+// pinch moves two fingers apart, or together.
+func (p *tab) pinch(at point, from, to float64) {
+	p.t.Helper()
+	touch := func(kind string, apart ...float64) {
+		points := []object{}
+		for _, d := range apart {
+			points = append(points, object{"x": at.X - d/2, "y": at.Y, "id": 1}, object{"x": at.X + d/2, "y": at.Y, "id": 2})
+		}
+		p.call("Input.dispatchTouchEvent", object{"type": kind, "touchPoints": points}, nil)
+	}
+	p.call("Emulation.setTouchEmulationEnabled", object{"enabled": true, "maxTouchPoints": 2}, nil)
+	touch("touchStart", from)
+	for i := 1.0; i <= 10; i++ {
+		touch("touchMove", from+(to-from)*i/10)
+	}
+	touch("touchEnd")
+	p.settle()
+}
+
+func TestFilter(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	pick := func(id, value string) {
+		eval[bool](p, fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(e.tagName === "INPUT" ? "input" : "change")); return true; })()`, id, value))
+		p.settle()
+	}
+	all := p.count(".event")
+	pick("resource", "configmaps")
+	lines := strings.Join(p.texts(".event"), "\n")
+	assert.Contains(t, lines, "put configmaps")
+	assert.Contains(t, lines, "everything older", "what is about no one object stays")
+	assert.NotContains(t, lines, "deployments")
+	labels := strings.Join(p.texts(".label"), "\n")
+	assert.Contains(t, labels, "watch configmaps")
+	assert.NotContains(t, labels, "watch deployments.apps")
+	assert.NotContains(t, labels, "scaler")
+
+	pick("resource", "")
+	pick("name", "sho")
+	lines = strings.Join(p.texts(".event"), "\n")
+	assert.Contains(t, lines, "spec.replicas 1 → 5")
+	assert.NotContains(t, lines, "put configmaps")
+	pick("name", "")
+	pick("namespace", "default")
+	assert.Equal(t, all, p.count(".event"))
+	pick("name", "no such name")
+	assert.Zero(t, p.count(".event.MODIFIED"))
+}
+
+func TestTimeAxis(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	eval[bool](p, `(() => { const e = document.getElementById("axis"); e.value = "time"; e.dispatchEvent(new Event("change")); return true; })()`)
+	p.settle()
+	assert.InDelta(t, 90_000, p.view().width(), 5000, "in milliseconds")
+	assert.Contains(t, strings.Join(p.texts("#axis-marks text"), " "), "+1m 30.000s", "%v", p.texts("#axis-marks text"))
+}
+
+// Both themes have the contrast that WCAG asks of text.
+//
+// See https://www.w3.org/TR/WCAG22/#contrast-minimum.
+func TestThemes(t *testing.T) {
+	p := open(t, page(t, incident(t)))
+	for _, theme := range []string{"light", "dark"} {
+		p.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}}, nil)
+		p.settle()
+		assert.Equal(t, theme, eval[string](p, `document.documentElement.dataset.theme`), "as the system has it")
+		low := eval[[]string](p, `(() => {
+			const style = getComputedStyle(document.documentElement);
+			const light = (name) => {
+				const hex = style.getPropertyValue(name).trim().slice(1);
+				const [r, g, b] = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+			};
+			const low = [];
+			for (const text of ["--text", "--soft", "--link", "--added", "--modified", "--deleted", "--refused", "--late", "--note"]) {
+				for (const ground of ["--card", "--page", "--chosen"]) {
+					const [a, b] = [light(text), light(ground)].sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
+					if (contrast < 4.5) low.push(text + " on " + ground + ": " + contrast.toFixed(2));
+				}
+			}
+			return low;
+		})()`)
+		assert.Empty(t, low, theme)
+	}
+	p.click("#theme")
+	assert.Equal(t, "light", eval[string](p, `document.documentElement.dataset.theme`))
+}
+
+func TestEmptyStory(t *testing.T) {
+	p := open(t, page(t, start(t).Server))
+	assert.Equal(t, []string{"Nothing that passes the filter."}, p.texts("#events .nothing"))
+	assert.Contains(t, p.texts("#details")[0], "Nothing: whoever watched has seen all")
+	p.press("ArrowRight", "+", "0", "End", "Escape")
+}
+
+// However much happened, little is drawn at once, and the end is shown first.
+func TestLargeStory(t *testing.T) {
+	w := start(t)
+	for range 20 {
+		w.watch("manager/v1", "/api/v1/configmaps")
+	}
+	for i := range 2500 {
+		_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprintf("c-%d", i%50), "namespace": "default"}, "data": map[string]any{"i": fmt.Sprint(i)}})
+		require.NoError(t, err)
+	}
+	p := open(t, page(t, w.Server))
+	assert.Equal(t, 2000, p.count(".event.ADDED, .event.MODIFIED"))
+	assert.Contains(t, p.texts("#events .nothing")[0], "500 earlier revisions are not told here.")
+	newest := fmt.Sprintf("r%d", w.Revision())
+	assert.Equal(t, 2, p.count(mark(newest)), "the end is in view")
+	p.press("0")
+	assert.Less(t, p.count("#plot *"), 3000, "with all in view")
+	assert.Positive(t, p.count("#plot .cluster"))
+	p.click("#plot .cluster")
+	assert.Less(t, p.view().width(), 2000.0, "a click on many marks goes there")
+	p.press("End")
+	assert.Equal(t, newest, p.chosen())
+	assert.NotZero(t, p.count(mark(newest)), "what is chosen is brought into view")
+}
+
+// The address of a page can name an event.
+func TestLinkToEvent(t *testing.T) {
+	srv := incident(t)
+	p := open(t, page(t, srv)+fmt.Sprintf("#r%d", srv.Revision()))
+	assert.Equal(t, fmt.Sprintf("r%d", srv.Revision()), p.chosen())
+	p = open(t, page(t, srv)+"#nothing")
+	assert.Empty(t, p.chosen())
+}

@@ -1,0 +1,100 @@
+package storypage
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const deployments = "/apis/apps/v1/namespaces/default/deployments"
+
+// A world is a server whose story is told.
+type world struct {
+	*testing.T
+	*fakeapi.Server
+}
+
+func start(t *testing.T) world {
+	return world{t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))}
+}
+
+// as makes a request as a client that has this user agent.
+func (w world) as(agent, method, path, body string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, w.URL+path, strings.NewReader(body))
+	require.NoError(w, err)
+	req.Header.Set("User-Agent", agent)
+	req.Header.Set("Content-Type", map[string]string{"PATCH": "application/merge-patch+json"}[method])
+	if method != "PATCH" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := w.Client().Do(req)
+	require.NoError(w, err)
+	resp.Body.Close()
+}
+
+// watch opens a watch from now on; the returned function waits for an event.
+func (w world) watch(agent, path string) (next func()) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), "GET", fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", w.URL, path, w.Revision()), nil)
+	require.NoError(w, err)
+	req.Header.Set("User-Agent", agent)
+	resp, err := w.Client().Do(req)
+	require.NoError(w, err)
+	w.Cleanup(func() { resp.Body.Close() })
+	in := bufio.NewReader(resp.Body)
+	return func() {
+		w.Helper()
+		_, err := in.ReadString('\n')
+		require.NoError(w, err)
+	}
+}
+
+// incident is the story of a test that shows some of everything: three writers,
+// a watcher that sees all and one that is behind at the end, a conflict, a
+// fault, a stale read, a moved clock and a compaction. It also has what would be
+// HTML if it were not escaped.
+func incident(t *testing.T) *fakeapi.Server {
+	w := start(t)
+	seen := w.watch("manager/v1", "/apis/apps/v1/deployments")
+	w.as("kubectl/v1.36.0", "POST", deployments+"?fieldManager=kubectl-create", `{"metadata":{"name":"shop"},"spec":{"replicas":1,
+		"selector":{"matchLabels":{"app":"shop"}},"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"app","image":"app:v1"}]}}}}`)
+	seen()
+	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":5}}`)
+	seen()
+	w.watch("dashboard/v1", "/api/v1/configmaps")
+	require.NoError(t, w.Freeze(fakeapi.Resource("configmaps")))
+	_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "default"},
+		"data": map[string]any{"html": "</script><img src=x onerror=boom()>", "lines": "one\ntwo"}})
+	require.NoError(t, err)
+	w.as("dashboard/v1", "GET", "/api/v1/configmaps?resourceVersion=0", "")
+	w.as("kubectl/v1.36.0", "PUT", deployments+"/shop", `{"metadata":{"name":"shop","resourceVersion":"1"}}`)
+	w.Inject(fakeapi.ConflictOnce("deployments"))
+	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":6}}`)
+	w.as("kubectl/v1.36.0", "GET", deployments+"/shop", "")
+	w.Clock().Advance(90 * time.Second)
+	w.Compact()
+	w.as("kubectl/v1.36.0", "DELETE", deployments+"/shop", "")
+	seen()
+	return w.Server
+}
+
+// page writes the page of a server's story and returns the file.
+func page(t *testing.T, srv *fakeapi.Server) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "story.html")
+	f, err := os.Create(name)
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, srv.Story().WritePage(f))
+	return name
+}
