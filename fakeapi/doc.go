@@ -27,6 +27,29 @@
 //     as a page; a test that fails logs it.
 //   - Server.Requests and Server.Log tell what was asked and what was written.
 //
+// # Caches that lag
+//
+// A kube-apiserver answers much from watch caches, which trail its state by some
+// time. Server.Lag and its like say how far they do here. From a cache are
+//
+//   - gets and lists at resourceVersion=0, and those that are to be not older
+//     than a version, which wait for the cache to come to it, for three seconds,
+//     and then fail with 504 "Too large resource version";
+//   - watches, with their bookmarks and initial events. One that is to begin
+//     with the present waits for it likewise; one from a version that the cache
+//     has not come to shows nothing until it is past that.
+//
+// Reads without a resourceVersion and writes are of the present, so that a
+// client which writes what it made of the past gets its conflicts. A read at an
+// exact version is of that version. Events, which kube-apiserver reads from etcd,
+// are always of the present.
+//
+// A cache never goes back. Where it is to lag more it stands still until the
+// state is far enough ahead. It goes on showing what is compacted meanwhile, and
+// its watches get their 410 when it moves on from there: to what is not
+// compacted, so that it does not move where history is compacted in less time
+// than it lags.
+//
 // # Limits
 //
 // It is an API server, not a cluster: nothing schedules or runs pods. What

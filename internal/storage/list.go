@@ -200,8 +200,10 @@ func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bo
 	if q.Match != MatchExact && !legacyExact {
 		return s.atLeast(ctx, t, q.Version)
 	}
-	if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
-		return nil, err
+	if rev > uint64(s.Revision()) {
+		if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
+			return nil, err
+		}
 	}
 	return s.at(t, rev)
 }
