@@ -130,6 +130,71 @@ func TestRecordPlays(t *testing.T) {
 	})
 }
 
+// script is a client of a script, and what the script reports in the end.
+func script(t *testing.T, s *scenarios.Scenario, run func(c *recordedClient)) []string {
+	t.Helper()
+	var problems []string
+	script, err := scenarios.NewScript(s, func(problem string) { problems = append(problems, problem) })
+	require.NoError(t, err)
+	_, c := record(t, script)
+	run(c)
+	return append(problems, script.Left()...)
+}
+
+// A recorded session is answered again as it was.
+func TestRecordIsAScript(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, err := scenarios.Load("testdata/session.yaml")
+		require.NoError(t, err)
+		assert.Empty(t, script(t, f.Scenarios[0], session))
+	})
+}
+
+// A script speaks the formats that the recorded server spoke.
+func TestScriptInFormats(t *testing.T) {
+	for _, accept := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"} {
+		t.Run(accept, func(t *testing.T) {
+			run := func(c *recordedClient) {
+				c.ask("GET /api/v1/namespaces/default/configmaps\nAccept: " + accept)
+				c.ask("GET /api/v1/namespaces/default/configmaps/none\nAccept: " + accept)
+				if accept != "application/yaml" {
+					watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Da\nAccept: " + accept)
+					_, err := io.Copy(io.Discard, watch.Body)
+					require.NoError(t, err)
+				}
+			}
+			synctest.Test(t, func(t *testing.T) {
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"CBORServingAndStorage": true}))
+				put(t, srv, configMap("default", "a", "1"))
+				first, c := record(t, srv)
+				run(c)
+				synctest.Wait()
+				var problems []string
+				script, err := scenarios.NewScript(first.Scenario(), func(problem string) { problems = append(problems, problem) })
+				require.NoError(t, err)
+				second, c := record(t, script)
+				run(c)
+				synctest.Wait()
+				assert.Empty(t, problems)
+				assert.Empty(t, script.Left())
+				assert.Equal(t, asWanted(t, first), asWanted(t, second))
+			})
+		})
+	}
+}
+
+// asWanted is what a recording wants, without the headers.
+func asWanted(t *testing.T, r *scenarios.Recorder) string {
+	t.Helper()
+	s := r.Scenario()
+	for i := range s.Steps {
+		s.Steps[i].At, s.Steps[i].Want.Headers = 0, nil
+	}
+	text, err := scenarios.Format(s)
+	require.NoError(t, err)
+	return string(text)
+}
+
 // golden compares text with a file, or writes it with -rewrite.
 func golden(t *testing.T, name string, text []byte) {
 	t.Helper()

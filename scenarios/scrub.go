@@ -151,13 +151,28 @@ func (s *scrubber) text(v string) string {
 	}
 	out, ok := s.known[v]
 	if !ok {
-		out = fmt.Sprintf("scrubbed-%d", len(s.known)+1)
+		out = fmt.Sprintf("%s%d", scrubbed, len(s.known)+1)
 		if _, err := base64.StdEncoding.DecodeString(v); err == nil {
 			out = base64.StdEncoding.EncodeToString([]byte(out))
 		}
 		s.known[v] = out
 	}
 	return out
+}
+
+// scrubbed begins what stands for a secret.
+const scrubbed = "scrubbed-"
+
+// unscrub puts in the place of what stands for a secret a placeholder of any
+// value.
+func unscrub(v any) any {
+	encoded := base64.StdEncoding.EncodeToString([]byte(scrubbed))
+	return mapStrings(v, func(s string) string {
+		if strings.HasPrefix(s, scrubbed) || strings.HasPrefix(s, encoded) {
+			return "<any>"
+		}
+		return s
+	})
 }
 
 // splitPath cuts a dotted path, in which \. is a dot within a key.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"sync"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // Strict starts a server that answers a client under test from the one scenario
@@ -86,9 +86,10 @@ type Script struct {
 
 // A scriptStream is what a watch has sent, or is to send.
 type scriptStream struct {
-	events [][]byte
-	ended  bool
-	change chan struct{} // closed at the next change
+	contentType string
+	events      [][]byte
+	ended       bool
+	change      chan struct{} // closed at the next change
 }
 
 func (s *scriptStream) changed() {
@@ -100,8 +101,7 @@ func (s *scriptStream) changed() {
 // not in it; one call at a time.
 //
 // It fails for a scenario that does not tell whole answers: whose requests have
-// no want, compare only a part of the body, or were answered in another media
-// type than JSON, YAML and text.
+// no want, or compare only a part of the body.
 func NewScript(s *Scenario, report func(problem string), options ...StrictOption) (*Script, error) {
 	for i := range s.Steps {
 		if err := answerable(&s.Steps[i]); err != nil {
@@ -121,8 +121,8 @@ func NewScript(s *Scenario, report func(problem string), options ...StrictOption
 		option(script)
 	}
 	for i := range s.Steps {
-		if s.Steps[i].Watch != "" {
-			script.streams[i] = &scriptStream{change: make(chan struct{})}
+		if st := &s.Steps[i]; st.Watch != "" {
+			script.streams[i] = &scriptStream{contentType: st.Want.Headers["Content-Type"], change: make(chan struct{})}
 		}
 	}
 	script.advance()
@@ -137,9 +137,6 @@ func answerable(st *Step) error {
 		return errors.New("it has no want")
 	case len(st.Only) > 0:
 		return errors.New("it tells only a part of the answer")
-	}
-	if t := st.Want.Headers["Content-Type"]; strings.Contains(t, "protobuf") || strings.Contains(t, "cbor") {
-		return fmt.Errorf("it is answered in %s", t)
 	}
 	return nil
 }
@@ -174,6 +171,12 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client is gone
 	}
 	want, stream, problem := s.answer(r, body)
+	var answer []byte
+	if problem == "" && stream == nil {
+		if answer, err = encodeBody(want.Headers["Content-Type"], want.Body); err != nil {
+			problem = s.cannot(r, err)
+		}
+	}
 	if problem != "" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusInternalServerError)
@@ -192,7 +195,16 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.send(w, r, stream)
 		return
 	}
-	w.Write(encodeBody(want.Headers["Content-Type"], want.Body))
+	w.Write(answer)
+}
+
+// cannot reports an answer that cannot be given.
+func (s *Script) cannot(r *http.Request, err error) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	problem := fmt.Sprintf("%s %s: the answer cannot be sent: %v", r.Method, r.URL.RequestURI(), err)
+	s.report(problem)
+	return problem
 }
 
 // answer finds the answer to a request and, for a watch, the stream that follows
@@ -264,9 +276,14 @@ func (s *Script) advance() {
 			s.open[st.As] = s.streams[s.next]
 		case st.Events != "":
 			stream := s.open[st.Events]
-			want := s.fill(st)
-			for _, e := range want.Events {
-				stream.events = append(stream.events, encodeBody("application/json", e))
+			for _, e := range s.fill(st).Events {
+				b, err := encodeEvent(stream.contentType, e)
+				if err != nil {
+					s.report(fmt.Sprintf("step %d, %s: an event cannot be sent: %v", s.next, st, err))
+					stream.ended = true
+					break
+				}
+				stream.events = append(stream.events, b)
 			}
 			stream.ended = stream.ended || st.Ends
 			stream.changed()
@@ -287,6 +304,7 @@ func (s *Script) fill(st *Step) *Answer {
 		}
 	}
 	captureHeaders(st, headers, s.bind)
+	s.makeUp(st)
 	out.Body = s.fillValue(st.Want.Body)
 	for _, e := range st.Want.Events {
 		out.Events = append(out.Events, s.fillValue(e))
@@ -298,6 +316,17 @@ func (s *Script) fill(st *Step) *Answer {
 		capture(st, out.Body, "", s.bind)
 	}
 	return out
+}
+
+// makeUp binds the names that a step captures from where its own answer has them:
+// names that a server has generated.
+func (s *Script) makeUp(st *Step) {
+	for name, path := range st.Capture {
+		if v, _ := lookup(st.Want.Body, path); v == "${"+name+"}" {
+			prefix, _ := lookup(st.Body, "metadata.generateName")
+			s.bind(name, fmt.Sprint(cmp.Or(prefix, any("")), word(name)[:5]))
+		}
+	}
 }
 
 func (s *Script) bind(name, value string) { s.names[name] = value }
@@ -361,7 +390,8 @@ func uidOf(number string) string {
 }
 
 // differs tells how a request differs from a step: its method, its path, its
-// query and its body count.
+// query and its body count, but not how long a watch may last, nor secrets that
+// were taken out of a recording.
 func (s *Script) differs(st *Step, r *http.Request, body []byte) []string {
 	var d differences
 	method, target, _ := strings.Cut(lineOf(st), " ")
@@ -376,6 +406,8 @@ func (s *Script) differs(st *Step, r *http.Request, body []byte) []string {
 		d.add("path", "want %s, got %s", u.Path, r.URL.Path)
 	}
 	wantQuery, query := u.Query(), r.URL.Query()
+	delete(wantQuery, "timeoutSeconds") // clients draw it
+	delete(query, "timeoutSeconds")
 	for _, k := range slices.Sorted(maps.Keys(wantQuery)) {
 		if !slices.Equal(wantQuery[k], query[k]) {
 			d.add("query "+k, "want %q, got %q", wantQuery[k], query[k])
@@ -392,8 +424,7 @@ func (s *Script) differs(st *Step, r *http.Request, body []byte) []string {
 		if err != nil {
 			return []string{err.Error()}
 		}
-		m := newMatcher()
-		m.value("body", decodeJSON([]byte(s.names.expand(string(want)))), decodeBody(cmp.Or(r.Header.Get("Content-Type"), "application/json"), body), &d)
+		newMatcher().value("body", unscrub(decodeJSON([]byte(s.names.expand(string(want))))), decodeSent(r.Header.Get("Content-Type"), body), &d)
 	default:
 		want := []byte(s.names.expand(st.Raw))
 		if st.Base64 != "" {
@@ -445,20 +476,57 @@ func (s *Script) send(w http.ResponseWriter, r *http.Request, stream *scriptStre
 }
 
 // encodeBody is a body in a media type, the opposite of decodeBody.
-func encodeBody(contentType string, v any) []byte {
+func encodeBody(contentType string, v any) ([]byte, error) {
 	if v == nil {
-		return nil
+		return nil, nil
 	}
-	if text, ok := v.(string); ok && !strings.HasPrefix(contentType, "application/json") {
-		return []byte(text)
+	format := formatOf(contentType)
+	if text, ok := v.(string); ok && !strings.HasPrefix(contentType, codec.JSON.MediaType()) {
+		return []byte(text), nil
 	}
 	b, err := marshal(v)
-	if err != nil {
-		return nil // unreachable: it was decoded from JSON
+	if err != nil || format == codec.JSON || format == codec.YAML {
+		return format.Append(nil, b, nil), err
 	}
-	if strings.HasPrefix(contentType, "application/yaml") {
-		b, _ = yaml.JSONToYAML(b)
-		return b
+	t := typeOf(v)
+	if t == nil || !t.HasProto() {
+		return nil, fmt.Errorf("%s has no known form for it", contentType)
 	}
-	return append(b, '\n')
+	if _, _, err := t.Decode(b, wire.DecodeOptions{}); err != nil {
+		return nil, err
+	}
+	return format.Append(nil, b, t), nil
+}
+
+// encodeEvent is an event in a media type.
+func encodeEvent(contentType string, e any) ([]byte, error) {
+	event, _ := e.(map[string]any)
+	if formatOf(contentType) == codec.JSON || event == nil {
+		return encodeBody(codec.JSON.MediaType(), e)
+	}
+	object, err := encodeBody(contentType, event["object"])
+	return formatOf(contentType).AppendEvent(nil, fmt.Sprint(event["type"]), object), err
+}
+
+func formatOf(contentType string) codec.Format {
+	for _, f := range []codec.Format{codec.YAML, codec.Protobuf, codec.CBOR} {
+		if strings.HasPrefix(contentType, f.MediaType()) {
+			return f
+		}
+	}
+	return codec.JSON
+}
+
+// typeOf is the built-in type of a document, nil if it is of none.
+func typeOf(v any) *wire.Type {
+	o, _ := v.(map[string]any)
+	group, version, ok := strings.Cut(text(o, "apiVersion"), "/")
+	if !ok {
+		group, version = "", group
+	}
+	if t, ok := wire.ForKind(group, version, text(o, "kind")); ok {
+		return t
+	}
+	t, _ := wire.ForKind("meta.k8s.io", "v1", text(o, "kind"))
+	return t
 }

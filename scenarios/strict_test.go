@@ -128,7 +128,6 @@ func TestNewScriptRefuses(t *testing.T) {
 	}{
 		{"no want", "step 0 (GET /a): it has no want", Step{Do: "GET /a"}},
 		{"a part", "step 0 (GET /a): it tells only a part of the answer", Step{Do: "GET /a", Only: []string{"a"}, Want: &Answer{}}},
-		{"protobuf", "step 0 (GET /a): it is answered in application/vnd.kubernetes.protobuf", Step{Do: "GET /a", Want: &Answer{Headers: map[string]string{"Content-Type": protobuf}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := NewScript(&Scenario{Steps: []Step{row.step}}, nil)

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"net/http"
@@ -54,7 +55,7 @@ type transcriber struct {
 
 // made is a value that the server has made up.
 type made struct {
-	class string // uid, rv, continue or name
+	class string // uid, rv (of an object), version (of a list), continue or name
 	value string
 	step  int    // whose answer had it first
 	path  string // in that answer
@@ -105,9 +106,6 @@ func (t *transcriber) event(p *passed) {
 		return
 	}
 	st := t.eventsOf(p)
-	if st.Want == nil {
-		st.Want = &Answer{}
-	}
 	st.Want.Events = append(st.Want.Events, t.told(p.request, e, strconv.Itoa(st.Count)+"."))
 	st.Count++
 }
@@ -124,7 +122,7 @@ func isPeriodic(e any) bool {
 // else a new one.
 func (t *transcriber) eventsOf(p *passed) *Step {
 	if n := len(t.steps); n == 0 || t.steps[n-1].Events != watchName(p.watch) {
-		t.append(p, Step{Events: watchName(p.watch)})
+		t.append(p, Step{Events: watchName(p.watch), Want: &Answer{}})
 	}
 	st := &t.steps[len(t.steps)-1]
 	st.At = Duration(p.at.Round(time.Millisecond))
@@ -139,23 +137,26 @@ func (t *transcriber) told(r *recordedRequest, body any, prefix string) any {
 	}
 	t.scrub.scrub(r.resource(), body)
 	dropManagedFields(body)
+	t.loosen(prefix, body)
 	t.note(prefix, "", body)
-	loosen(body)
 	return mapStrings(t.value("", missing{}, body), t.withNames)
 }
 
 // loosen leaves open which version a list or a bookmark has: it depends on what
 // else happens at the server.
-func loosen(body any) {
+func (t *transcriber) loosen(prefix string, body any) {
 	event, _ := body.(map[string]any)
-	if event["type"] == "BOOKMARK" {
-		body = event["object"]
+	isBookmark := event["type"] == "BOOKMARK"
+	if isBookmark {
+		prefix, body = prefix+"object.", event["object"]
 	}
 	o, _ := body.(map[string]any)
-	if _, list := o["items"]; list || event["type"] == "BOOKMARK" {
-		if meta, ok := o["metadata"].(map[string]any); ok && meta["resourceVersion"] != nil {
-			meta["resourceVersion"] = "<rv>"
-		}
+	if _, isList := o["items"]; !isList && !isBookmark {
+		return
+	}
+	if version := text(o, "metadata", "resourceVersion"); version != "" {
+		t.make("version", version, prefix+"metadata.resourceVersion")
+		o["metadata"].(map[string]any)["resourceVersion"] = "<rv>"
 	}
 }
 
@@ -284,9 +285,15 @@ func (t *transcriber) target(u *url.URL) string {
 	var pairs []string
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		key, value, _ := strings.Cut(pair, "=")
-		class := map[string]string{"resourceVersion": "rv", "continue": "continue"}[key]
-		plain, err := url.QueryUnescape(value)
-		if m := t.made[class+plain]; err == nil && m != nil && m.class == class {
+		plain, _ := url.QueryUnescape(value) // what cannot be read is nothing that was made
+		var m *made
+		switch key {
+		case "resourceVersion":
+			m = cmp.Or(t.made["version"+plain], t.made["rv"+plain])
+		case "continue":
+			m = t.made["continue"+plain]
+		}
+		if m != nil {
 			pair = key + "=" + t.ref(m)
 		}
 		pairs = append(pairs, t.withReferences(pair))
@@ -297,26 +304,16 @@ func (t *transcriber) target(u *url.URL) string {
 // sent puts the body of a request into its step: as JSON where it can be said in
 // JSON, since secrets are found in that.
 func (t *transcriber) sent(st *Step, r *recordedRequest) {
-	st.Type = r.Header.Get("Content-Type")
-	var doc any
+	contentType := r.Header.Get("Content-Type")
+	doc := decodeSent(contentType, r.body)
 	switch {
-	case strings.Contains(st.Type, "yaml"):
-		if b, err := yaml.YAMLToJSON(r.body); err == nil {
-			doc = decodeJSON(b)
-		}
-	case strings.Contains(st.Type, "apply-patch+cbor"):
-		doc, st.Type = decodeCBOR(r.body), "application/apply-patch+yaml"
-	case strings.Contains(st.Type, "cbor"):
-		doc, st.Type = decodeCBOR(r.body), ""
-	case strings.Contains(st.Type, "protobuf"):
-		if v, err := decodeProtobuf(r.body); err == nil {
-			doc, st.Type = v, ""
-		}
-	default:
-		doc = decodeJSON(r.body)
+	case doc != nil && strings.Contains(contentType, "apply-patch"):
+		contentType = "application/apply-patch+yaml"
+	case doc != nil && (strings.Contains(contentType, "cbor") || strings.Contains(contentType, "protobuf")):
+		contentType = ""
 	}
-	if st.Type == "application/json" {
-		st.Type = ""
+	if contentType != "application/json" {
+		st.Type = contentType
 	}
 	switch {
 	case doc != nil:
@@ -327,6 +324,26 @@ func (t *transcriber) sent(st *Step, r *recordedRequest) {
 	default:
 		st.Base64 = base64.StdEncoding.EncodeToString(r.body)
 	}
+}
+
+// decodeSent is the document that a client sends, a patch included; nil if the
+// body is none.
+func decodeSent(contentType string, body []byte) any {
+	switch {
+	case strings.Contains(contentType, "yaml"):
+		if b, err := yaml.YAMLToJSON(body); err == nil {
+			return decodeJSON(b)
+		}
+	case strings.Contains(contentType, "cbor"):
+		return decodeCBOR(body)
+	case strings.Contains(contentType, "protobuf"):
+		if v, err := decodeProtobuf(body); err == nil {
+			return v
+		}
+	default:
+		return decodeJSON(body)
+	}
+	return nil
 }
 
 // references is a value of a request, which stands under a key, with names in
@@ -342,7 +359,7 @@ func (t *transcriber) references(key string, v any) any {
 			v[i] = t.references(key, e)
 		}
 	case string:
-		if m := t.made["rv"+v]; key == "resourceVersion" && m != nil {
+		if m := cmp.Or(t.made["rv"+v], t.made["version"+v]); key == "resourceVersion" && m != nil {
 			return t.ref(m)
 		}
 		return t.withReferences(v)
