@@ -113,3 +113,31 @@ func TestPolicies(t *testing.T) {
 		assert.Equal(t, step.code, code, "%s: %v", step.name, answer["message"])
 	}
 }
+
+// Connections and questions are admitted, too.
+func TestWhatElseIsAdmitted(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	runPod(t, srv, "p", "True")
+	put(t, srv, fakeapi.Object{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": map[string]any{"name": "w"},
+		"webhooks": []any{map[string]any{
+			"name": "a.example.com", "clientConfig": map[string]any{"url": "https://127.0.0.1:1/"}, "admissionReviewVersions": []any{"v1"}, "sideEffects": "None",
+			"rules": []any{map[string]any{"operations": []any{"*"}, "apiGroups": []any{"*"}, "apiVersions": []any{"*"}, "resources": []any{"*/*"}}},
+		}},
+	})
+	for _, step := range []struct{ name, method, path, body string }{
+		{"exec", "GET", podsPath + "p/exec?command=ls", ""},
+		{"eviction", "POST", podsPath + "p/eviction", `{"metadata":{"name":"p"}}`},
+		{"binding", "POST", podsPath + "p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`},
+		{"status", "PATCH", podsPath + "p/status", `{}`},
+		{"token", "POST", "/api/v1/namespaces/default/serviceaccounts/default/token", `{}`},
+		{"review", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`},
+		{"deletion", "DELETE", podsPath + "p", ""},
+	} {
+		code, st := do(t, srv, step.method, step.path, step.body)
+		assert.Equal(t, http.StatusInternalServerError, code, step.name)
+		assert.Contains(t, st["message"], `failed calling webhook "a.example.com"`, step.name)
+	}
+	code, _ := do(t, srv, "GET", podsPath+"p", "")
+	assert.Equal(t, http.StatusOK, code, "reads are not")
+}

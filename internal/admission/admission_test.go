@@ -226,9 +226,19 @@ func TestValidatingWebhooks(t *testing.T) {
 		}, want: failed + `received invalid webhook response: expected response.uid="u", got "x"`, code: 500},
 		{name: "no response", answer: func(map[string]any) string { return `{}` }, want: failed + "received invalid webhook response: webhook response was absent", code: 500},
 		{name: "patch", answer: patching(`[]`), want: failed + "received invalid webhook response: validating webhook may not return response.patch", code: 500},
+		{name: "other kind", answer: func(map[string]any) string { return `{"kind":"Foo","apiVersion":"admission.k8s.io/v1"}` },
+			want: failed + `failed to call webhook: no kind "Foo" is registered for version "admission.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`, code: 500},
 		{name: "other version", answer: func(map[string]any) string {
-			return `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v2","response":{"uid":"u"}}`
-		}, want: failed + "received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v2, Kind=AdmissionReview", code: 500},
+			return `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}`
+		},
+			want: failed + "failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion", code: 500},
+		{name: "no kind", answer: func(map[string]any) string { return `{"response":{"uid":"u"}}` },
+			want: failed + "received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=", code: 500},
+		{name: "nothing", answer: func(map[string]any) string { return "" },
+			want: failed + "failed to call webhook: 0-length response with status code: 200 and content type: application/json", code: 500},
+		{name: "YAML", answer: func(map[string]any) string {
+			return "kind: AdmissionReview\napiVersion: admission.k8s.io/v1\nresponse: {uid: u, allowed: true, warnings: [careful]}"
+		}, warnings: []string{"careful"}},
 		{name: "unreachable", want: failed + "failed to call webhook: nobody is there", code: 500},
 		{name: "unreachable, ignored", fields: `,"failurePolicy":"Ignore"`},
 		{name: "denied, failures ignored", fields: `,"failurePolicy":"Ignore"`, answer: response(`"allowed":false`), want: by + " without explanation", code: 400},

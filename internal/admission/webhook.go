@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+	"sigs.k8s.io/yaml"
 )
 
 // A hook is one webhook of a configuration.
@@ -120,8 +123,8 @@ func (h *hook) failed(err error) error {
 	return status.Internal(err.Error())
 }
 
-// A verdict is what a webhook answers.
-type verdict struct {
+// An AdmissionResponse is what a webhook answers.
+type AdmissionResponse struct {
 	UID       string         `json:"uid"`
 	Allowed   bool           `json:"allowed"`
 	Status    *status.Status `json:"status"`
@@ -130,17 +133,47 @@ type verdict struct {
 	Warnings  []string       `json:"warnings"`
 }
 
-// An answer is an AdmissionReview with a verdict.
-type answer struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Response   *verdict `json:"response"`
+// An AdmissionReview is what it answers as.
+type AdmissionReview struct {
+	APIVersion string             `json:"apiVersion"`
+	Kind       string             `json:"kind"`
+	Response   *AdmissionResponse `json:"response"`
 }
 
-// ask calls a webhook and returns its verdict, which lets the request pass.
+// parse reads the answer to a review of a version, in JSON or YAML.
+func parse(body []byte, version string) (*AdmissionReview, error) {
+	if len(body) == 0 {
+		return nil, errors.New("0-length response with status code: 200 and content type: application/json")
+	}
+	if !json.Valid(body) {
+		converted, err := yaml.YAMLToJSON(body)
+		if err != nil {
+			return nil, err
+		}
+		body = converted
+	}
+	apiVersion, kind, err := wire.Identify(body)
+	if err != nil {
+		return nil, err
+	}
+	switch group, is, _ := strings.Cut(apiVersion, "/"); {
+	case apiVersion == "" && kind == "": // taken for what is expected
+	case group != reviewGroup || kind != "AdmissionReview" || is != "v1" && is != "v1beta1":
+		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
+	case is != version:
+		return nil, fmt.Errorf("converting (%s.AdmissionReview) to (%s.AdmissionReview): unknown conversion", is, version)
+	}
+	var review AdmissionReview
+	if err := json.Unmarshal(body, &review); err != nil {
+		return nil, err
+	}
+	return &review, nil
+}
+
+// ask calls a webhook and returns its response, which lets the request pass.
 //
 // Errors: *callError; a *status.Status of a webhook that does not let it pass.
-func (c *call) ask(ctx context.Context, r *Request, s Server, mutating bool) (*verdict, error) {
+func (c *call) ask(ctx context.Context, r *Request, s Server, mutating bool) (*AdmissionResponse, error) {
 	if r.DryRun && !c.quiet {
 		return nil, status.BadRequest(fmt.Sprintf("admission webhook %q does not support dry run", c.name))
 	}
@@ -149,11 +182,11 @@ func (c *call) ask(ctx context.Context, r *Request, s Server, mutating bool) (*v
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil {
+	review, err := parse(body, c.version)
+	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	v, err := a.verified(c.version, uid, mutating)
+	v, err := review.verified(c.version, uid, mutating)
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("received invalid webhook response: %w", err)}
 	}
@@ -184,21 +217,25 @@ func (c *call) body(r *Request, uid string) []byte {
 	return body
 }
 
-func reviewVersion(version string) string { return "admission.k8s.io/" + version }
+// reviewGroup is the API group of reviews.
+const reviewGroup = "admission.k8s.io"
 
-// verified is the verdict of an answer that has the form of its version. What
+func reviewVersion(version string) string { return reviewGroup + "/" + version }
+
+// verified is the response of a review that has the form of its version. What
 // webhooks answer in v1beta1 was never checked.
-func (a *answer) verified(version, uid string, mutating bool) (*verdict, error) {
+func (a *AdmissionReview) verified(version, uid string, mutating bool) (*AdmissionResponse, error) {
 	v := a.Response
 	switch {
 	case v == nil:
 		return nil, errors.New("webhook response was absent")
 	case version != "v1":
+		v.PatchType = nil
 		return v, nil
 	case v.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, v.UID)
-	case a.Kind != "AdmissionReview" || a.APIVersion != reviewVersion(version):
-		return nil, fmt.Errorf("expected webhook response of %s, Kind=AdmissionReview, got %s, Kind=%s", reviewVersion(version), a.APIVersion, a.Kind)
+	case a.Kind == "":
+		return nil, fmt.Errorf("expected webhook response of %s, Kind=AdmissionReview, got /, Kind=", reviewVersion(version))
 	case !mutating && len(v.Patch) > 0:
 		return nil, errors.New("validating webhook may not return response.patch")
 	case !mutating && v.PatchType != nil:
@@ -250,15 +287,15 @@ func validate(ctx context.Context, hooks []*hook, r *Request, s Server) error {
 			calls = append(calls, c)
 		}
 	}
-	verdicts, failures := make([]*verdict, len(calls)), make([]error, len(calls))
+	responses, failures := make([]*AdmissionResponse, len(calls)), make([]error, len(calls))
 	var asked sync.WaitGroup
 	for i, c := range calls {
-		asked.Go(func() { verdicts[i], failures[i] = c.ask(ctx, r, s, false) })
+		asked.Go(func() { responses[i], failures[i] = c.ask(ctx, r, s, false) })
 	}
 	asked.Wait()
 	var first error
 	for i, c := range calls {
-		warn(s, verdicts[i])
+		warn(s, responses[i])
 		if err := c.failed(failures[i]); err != nil && first == nil {
 			first = err
 		}
@@ -266,7 +303,7 @@ func validate(ctx context.Context, hooks []*hook, r *Request, s Server) error {
 	return first
 }
 
-func warn(s Server, v *verdict) {
+func warn(s Server, v *AdmissionResponse) {
 	if v != nil {
 		for _, text := range v.Warnings {
 			s.Warn(text)
@@ -309,7 +346,7 @@ func (c *call) mutate(ctx context.Context, r *Request, s Server) (changed bool, 
 	}
 	var operations []json.RawMessage
 	if err := json.Unmarshal(v.Patch, &operations); err != nil {
-		return false, status.Internal(err.Error())
+		return false, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
 	}
 	switch {
 	case len(operations) == 0:
@@ -325,6 +362,9 @@ func (c *call) mutate(ctx context.Context, r *Request, s Server) (changed bool, 
 		return false, status.Internal(err.Error())
 	}
 	obj, _, err := codec.Decode(doc, false)
+	if err == nil && !c.target.kind.Fits(obj) {
+		err = fmt.Errorf("the patch makes the object one of another kind: %v %v", obj["apiVersion"], obj["kind"])
+	}
 	if err != nil {
 		return false, status.Internal(err.Error())
 	}

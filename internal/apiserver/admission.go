@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A judge is a step of admission: of mutating or of validating plugins.
@@ -102,6 +105,57 @@ func (r *request) admitDeletion(old *storage.Object, o *deleteOptions) error {
 		return err
 	}
 	return configured.Validate(r.ctx(), a, judged{cluster{r}})
+}
+
+// admitConnection has policies and webhooks judge a connection, whose object are
+// its options.
+func (r *request) admitConnection() error {
+	configured := r.configured()
+	t, ok := wire.ForKind(r.sub.Kind.Group, r.sub.Kind.Version, r.sub.Kind.Kind)
+	if configured == nil || r.Subresource == "log" || !ok {
+		return nil
+	}
+	codec := kindCodec{t}
+	options, _, err := codec.Normalize(r.connectOptions(), false)
+	if err != nil {
+		return status.BadRequest(err.Error())
+	}
+	a := r.attempted(admission.Connect, options, nil, nil, false)
+	a.Kind, a.Codec, a.Name = r.sub.Kind, codec, r.Name
+	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, func(map[string]any) error { return nil }); err != nil {
+		return err
+	}
+	return configured.Validate(r.ctx(), a, judged{cluster{r}})
+}
+
+// connectOptions are the options of a connection that the query gives.
+func (r *request) connectOptions() map[string]any {
+	q := r.query()
+	obj := map[string]any{"kind": r.sub.Kind.Kind, "apiVersion": r.sub.Kind.GroupVersion.String()}
+	for _, name := range []string{"stdin", "stdout", "stderr", "tty"} {
+		if b := boolOf(q, name); b != nil {
+			obj[name] = *b
+		}
+	}
+	if q.Has("container") {
+		obj["container"] = q.Get("container")
+	}
+	if len(q["command"]) > 0 {
+		obj["command"] = list(q["command"])
+	}
+	var ports []any
+	for _, text := range q["ports"] {
+		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+			ports = append(ports, n)
+		}
+	}
+	if len(ports) > 0 {
+		obj["ports"] = ports
+	}
+	if path := r.Rest; path != "" {
+		obj["path"] = "/" + strings.TrimPrefix(path, "/")
+	}
+	return obj
 }
 
 // configured are the policies and webhooks that judge the request; nil if there

@@ -180,7 +180,11 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	meta := object.Meta(obj)
 	if t.Terminate != nil {
 		if !old.Terminating {
-			if err := r.admitDeletion(shown, o); err != nil {
+			exact := *o
+			if exact.uid == nil {
+				exact.uid = &old.UID
+			}
+			if err := r.admitDeletion(shown, &exact); err != nil {
 				return nil, false, err
 			}
 			meta["deletionTimestamp"] = r.now()
@@ -197,7 +201,11 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	if pending {
 		return old, false, nil
 	}
-	if err := r.admitDeletion(shown, o); err != nil {
+	timed := *o
+	if seconds, ok := object.Int(meta, "deletionGracePeriodSeconds"); ok && graceful {
+		timed.gracePeriodSeconds = &seconds
+	}
+	if err := r.admitDeletion(shown, &timed); err != nil {
 		return nil, false, err
 	}
 	finalizers := r.dependentFinalizers(meta, o)
@@ -217,6 +225,9 @@ func (r *request) deleteOnce(old *storage.Object, o *deleteOptions) (out *storag
 	}
 	if o.dryRun() {
 		return out, true, nil
+	}
+	if err := r.admitDeletion(out, &timed); err != nil { // the removal counts as another one
+		return nil, false, err
 	}
 	out, err = r.remove(out, false)
 	return out, true, err

@@ -37,8 +37,14 @@ func (r *request) review() error {
 	if !ok {
 		return status.NotImplemented(fmt.Sprintf("%s %s", r.Verb, r.groupResource()))
 	}
-	obj, _, err := r.readNew()
+	obj, o, err := r.readNew()
 	if err != nil {
+		return err
+	}
+	if err := r.mutate(writeObject, obj, nil, o); err != nil {
+		return err
+	}
+	if err := r.validate(obj, nil, o); err != nil {
 		return err
 	}
 	out, err := answer(r, obj)

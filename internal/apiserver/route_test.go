@@ -10,7 +10,7 @@ import (
 )
 
 func TestQuoteWarning(t *testing.T) {
-	assert.Equal(t, `"unknown field \"spec.a\\b\""`, quoteWarning("unknown field \"spec.a\\b\"\n"))
+	assert.Equal(t, `"unknown field \"spec.a\\b\""`, quoteWarning("unknown field \"spec.a\\b\""))
 }
 
 func TestManagerOf(t *testing.T) {

@@ -126,6 +126,9 @@ func (r *request) warnOfKind() {
 // serveSubresource dispatches the subresources that are parts of an object.
 func (r *request) serveSubresource() error {
 	if connect, ok := connections[[2]string{r.Resource, r.Subresource}]; ok && r.Group == "" {
+		if err := r.admitConnection(); err != nil {
+			return err
+		}
 		return connect(r)
 	}
 	mode := writeStatus

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,6 +44,9 @@ func (w *warnings) write(h http.Header, text string) {
 	if w.cut && n > maxWarning {
 		text, n = string([]rune(text)[:maxWarning]), maxWarning
 	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return // no header can have it
+	}
 	w.runes += n
 	h.Add("Warning", "299 - "+quoteWarning(text))
 }
@@ -60,21 +64,7 @@ func (r *request) warn(texts ...string) {
 	}
 }
 
-// quoteWarning quotes as RFC 7230 does: control characters, which cannot be
-// quoted, are left out.
-func quoteWarning(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range text {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c < ' ' || c == 0x7f:
-		default:
-			b.WriteRune(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+var warningQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// quoteWarning quotes as RFC 7230 does.
+func quoteWarning(text string) string { return `"` + warningQuoter.Replace(text) + `"` }

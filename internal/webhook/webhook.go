@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,10 +42,15 @@ type Client struct {
 type StatusError struct {
 	Code int
 	Body string
+	// Message is that of the Status it answered, if it did.
+	Message string
 }
 
 // Error has the words of Kubernetes' client.
 func (e *StatusError) Error() string {
+	if e.Message != "" {
+		return e.Message
+	}
 	switch e.Code {
 	case http.StatusBadRequest:
 		return "the server rejected our request for an unknown reason"
@@ -96,7 +102,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, */*")
 	r.Header.Set("User-Agent", "kube-apiserver-admission")
-	resp, err := (&http.Client{Transport: transport, CheckRedirect: noRedirect}).Do(r)
+	resp, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +112,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 206 {
-		return nil, &StatusError{resp.StatusCode, textOf(resp, body)}
+		return nil, &StatusError{resp.StatusCode, textOf(resp, body), messageOf(body)}
 	}
 	return body, nil
 }
@@ -126,7 +132,14 @@ func (c *Client) withTimeout(ctx context.Context, d time.Duration) (context.Cont
 	return c.Clock.WithTimeout(ctx, d)
 }
 
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// messageOf is the message of a body that is a Status of a failure.
+func messageOf(body []byte) string {
+	var st struct{ Kind, Status, Message string }
+	if json.Unmarshal(body, &st) != nil || st.Kind != "Status" || st.Status != "Failure" {
+		return ""
+	}
+	return st.Message
+}
 
 // timeoutText is a timeout as clients of Kubernetes write it: "30s".
 func timeoutText(d time.Duration) string {

@@ -24,6 +24,15 @@ func serve(t *testing.T) (srv *httptest.Server, bundle string) {
 			_, _ = io.Copy(w, r.Body)
 		case "/timeout":
 			_, _ = io.WriteString(w, r.URL.Query().Get("timeout"))
+		case "/moved":
+			http.Redirect(w, r, "/echo", http.StatusTemporaryRedirect)
+		case "/json":
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"no":true}`)
+		case "/status":
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","message":"never"}`)
 		case "/slow":
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
@@ -47,6 +56,9 @@ func TestPost(t *testing.T) {
 		{"url", map[string]any{"url": srv.URL + "/echo", "caBundle": bundle}, "{}", ""},
 		{"timeout", map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, "5s", ""},
 		{"failure", map[string]any{"url": srv.URL + "/fail", "caBundle": bundle}, "", `an error on the server ("no") has prevented the request from succeeding`},
+		{"moved", map[string]any{"url": srv.URL + "/moved", "caBundle": bundle}, "{}", ""},
+		{"failure in JSON", map[string]any{"url": srv.URL + "/json", "caBundle": bundle}, "", `an error on the server ("unknown") has prevented the request from succeeding`},
+		{"failure as a status", map[string]any{"url": srv.URL + "/status", "caBundle": bundle}, "", "never"},
 		{"not trusted", map[string]any{"url": srv.URL + "/echo"}, "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		{"no bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
 		{"unreachable", map[string]any{"url": "https://127.0.0.1:1/x"}, "", `Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused`},
