@@ -237,3 +237,25 @@ func TestDocument(t *testing.T) {
 	assert.Equal(t, map[string]any{}, size, "v2 has no way to say that null may be there")
 	assert.Equal(t, []any{map[string]any{"fieldPath": "size"}}, object.Value(v2.Definitions, name, "x-kubernetes-selectable-fields"))
 }
+
+func TestPrepareStatus(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		nullable       bool
+		old, obj, want map[string]any
+	}{
+		{"given", false, map[string]any{}, map[string]any{"status": map[string]any{"a": "x"}, "size": int64(1)}, map[string]any{"status": map[string]any{"a": "x"}}},
+		{"gone", false, map[string]any{"status": map[string]any{}, "size": int64(1)}, map[string]any{}, map[string]any{"size": int64(1)}},
+		{"null in place of none", false, map[string]any{}, map[string]any{"status": nil}, map[string]any{}},
+		{"null that may be", true, map[string]any{}, map[string]any{"status": nil}, map[string]any{"status": nil}},
+		{"null in place of one", false, map[string]any{"status": map[string]any{}}, map[string]any{"status": nil}, map[string]any{"status": nil}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, definition := settled(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
+				map[string]any{"type": "object", "nullable": tt.nullable}, at("version", "schema", "openAPIV3Schema", "properties", "status")))
+			crd.New(definition, nil, crd.Options{}).Types[0].PrepareStatus(tt.obj, tt.old)
+			delete(tt.obj, "metadata")
+			assert.Equal(t, tt.want, tt.obj)
+		})
+	}
+}

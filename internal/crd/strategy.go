@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -35,7 +36,7 @@ func (v *version) strategy() *resource.Strategy {
 		s.Reset = []string{"status"}
 		s.StatusReset = []string{"metadata", "spec"}
 		s.Prepare = keepStatus
-		s.PrepareStatus = takeStatus
+		s.PrepareStatus = v.takeStatus
 	}
 	return s
 }
@@ -58,9 +59,13 @@ func changedOutsideMetadata(obj, old map[string]any) bool {
 // keepStatus leaves the status to its subresource.
 func keepStatus(obj, old map[string]any) { object.Keep(obj, old, "status") }
 
-// takeStatus takes from obj the status and who owns what, and nothing else.
-func takeStatus(obj, old map[string]any) {
+// takeStatus takes from obj the status and who owns what, and nothing else. A null
+// in the place of no status is none, unless there may be one.
+func (v *version) takeStatus(obj, old map[string]any) {
 	status, given := obj["status"]
+	if s := v.statusSchema(); status == nil && old["status"] == nil && s != nil && !s.Nullable {
+		given = false
+	}
 	meta := object.Meta(obj)
 	kept := object.Copy(object.Meta(old))
 	object.Keep(kept, meta, "managedFields")
@@ -68,14 +73,22 @@ func takeStatus(obj, old map[string]any) {
 	for name := range obj {
 		delete(obj, name)
 	}
-	for name, v := range old {
-		obj[name] = v
+	for name, member := range old {
+		obj[name] = member
 	}
 	obj["metadata"] = kept
 	delete(obj, "status")
 	if given {
 		obj["status"] = status
 	}
+}
+
+// statusSchema is the schema of the status, nil if there is none.
+func (v *version) statusSchema() *schema.Schema {
+	if v.schema == nil {
+		return nil
+	}
+	return v.schema.Properties["status"]
 }
 
 // fields are those that selectors may name.
@@ -172,8 +185,8 @@ func blocksRules(e *validation.Error) bool {
 // validateStatus checks an object whose status was written.
 func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	var errs validation.List
-	if status, ok := obj["status"]; ok && v.schema != nil && v.schema.Properties["status"] != nil {
-		errs = v.schema.Properties["status"].Validate(status, old["status"], validation.NewPath("status"))
+	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
+		errs = v.statusSchema().Validate(status, old["status"], validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
