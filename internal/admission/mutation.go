@@ -241,7 +241,7 @@ func patched(value any, obj map[string]any, t target, r *Request) (map[string]an
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
 	out, unknown, err := codec.Decode(doc, true)
-	if err == nil && len(unknown) > 0 {
+	if err == nil && len(unknown) > 0 && codec.Wire() != nil {
 		texts := make([]string, len(unknown))
 		for i, e := range unknown {
 			texts[i] = e.Error()

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kinds"
@@ -204,10 +206,12 @@ func (j judged) Call(ctx context.Context, config map[string]any, timeout time.Du
 func (j judged) UID() string { return j.r.server.ids.uid() }
 
 func (j judged) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
-	o := j.r.surface.ownershipOf(t)
-	tracked := o.objects
 	if j.r.isScale() {
-		tracked = o.scales
+		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", j.r.sub.Kind.GroupVersion, j.r.sub.Kind.Kind)
+	}
+	tracked := j.r.surface.ownershipOf(t).objects
+	if kind, codec := j.r.bodyKind(); kind.Kind != t.Kind {
+		tracked = apply.New(j.r.surface.owners.applyKind(kind, codec))
 	}
 	return tracked.Merge(live, applied)
 }
