@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -189,4 +190,32 @@ func TestUpdateRefuses(t *testing.T) {
 			assert.Equal(t, row.text, got, "the file is as it was")
 		})
 	}
+}
+
+// FuzzSetWant checks that no layout of a file can stop an update, and that what
+// is written is what was meant, or refused.
+func FuzzSetWant(f *testing.F) {
+	f.Add([]byte(everything), 0)
+	f.Add([]byte("name: a\nsteps:\n- do: GET /a\n  want:\n    status: 1 # one\n\n# a\n- \n  do: GET /b\n"), 1)
+	f.Add([]byte("name: a\nsteps: # some\n  -   want: {\n        status: 1}\n      do: GET /a\nwhy: b\n"), 0)
+	f.Add([]byte("name: a\r\nsteps:\r\n- do: GET /a\r\n"), 0)
+	f.Fuzz(func(t *testing.T, doc []byte, step int) {
+		s, err := parse(doc)
+		if err != nil || s == nil || step < 0 || step >= len(s.Steps) {
+			return
+		}
+		want := &Answer{Status: 299, Body: map[string]any{"a": []any{"b"}}}
+		lines, err := setWant(bytes.SplitAfter(doc, []byte("\n")), step, want)
+		if err != nil {
+			return
+		}
+		s.Steps[step].Want = want
+		out := bytes.Join(lines, nil)
+		if check(out, s) != nil {
+			return // Update refuses it
+		}
+		again, err := parse(out)
+		require.NoError(t, err)
+		assert.Equal(t, 299, again.Steps[step].Want.Status)
+	})
 }
