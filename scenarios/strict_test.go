@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -137,4 +138,46 @@ func TestNewScriptRefuses(t *testing.T) {
 	var r recorder
 	assert.Nil(t, Strict(&r, "testdata/time.yaml"))
 	assert.Equal(t, []string{"fatal: testdata/time.yaml: 2 scenarios instead of one"}, r.failures)
+}
+
+// A scenario that is played against its own script goes as it says.
+func TestScriptAnswersPlayer(t *testing.T) {
+	played := 0
+	for _, file := range []string{"testdata/session.yaml", "../conformance/testdata/corpus/patch.yaml", "../conformance/testdata/corpus/watch.yaml"} {
+		f, err := Load(file)
+		require.NoError(t, err)
+		for _, s := range f.Scenarios {
+			script, err := NewScript(s, func(problem string) { t.Errorf("%s: %s", s, problem) })
+			if err != nil {
+				continue // it does not tell whole answers
+			}
+			played++
+			t.Run(s.String(), func(t *testing.T) { playScript(t, s, script) })
+		}
+	}
+	assert.Greater(t, played, 30)
+}
+
+func playScript(t *testing.T, s *Scenario, script *Script) {
+	var namespace sync.Once // comes before the script
+	h, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := http.Handler(script)
+		namespace.Do(func() {
+			handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
+		})
+		handler.ServeHTTP(w, r)
+	}), httptest.Options{InMemory: true})
+	require.NoError(t, err)
+	t.Cleanup(h.Close)
+	exchanges := *s
+	exchanges.Steps = nil
+	for _, st := range s.Steps {
+		if isExchange(&st) || st.Events != "" {
+			st.At = 0
+			exchanges.Steps = append(exchanges.Steps, st)
+		}
+	}
+	r := (&Player{URL: h.URL, Transport: h.InMemory()}).Play(t.Context(), &exchanges)
+	assert.False(t, r.Failed(), r)
+	assert.Empty(t, script.Left())
 }
