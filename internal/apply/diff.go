@@ -39,7 +39,7 @@ func (t *Type) compare(before, after map[string]any) (d *diff, untidy bool, err 
 		return nil, false, errors.New("schema error: objects are no maps")
 	}
 	d, c := &diff{}, &comparer{}
-	_, err = c.maps(root, given(before), given(after), d)
+	_, err = c.maps(root, before, after, d)
 	return d, c.untidy, err
 }
 
@@ -59,20 +59,17 @@ func hollow(v any) bool {
 	return !object.All(v, func(_ string, v any) bool { return !bare(v) })
 }
 
-// A side is what one of two objects has in a place.
-type side struct {
-	value any
-	// present tells a null from nothing.
-	present bool
-}
+// nothing is what an object has where it does not even have a null.
+type nothing struct{}
 
-var absent side
+var absent any = nothing{}
 
-func given(v any) side { return side{v, true} }
-
-func member(m map[string]any, name string) side {
-	v, ok := m[name]
-	return side{v, ok}
+// member is what an object has under a name.
+func member(m map[string]any, name string) any {
+	if v, ok := m[name]; ok {
+		return v
+	}
+	return absent
 }
 
 // A comparer compares values.
@@ -117,18 +114,21 @@ func formOf(s *shape, v any) form {
 }
 
 // step compares what is at one step below the path that d is about. One of the
-// sides is present at least.
-func (c *comparer) step(step string, s *shape, before, after side, d *diff) error {
+// values is not absent.
+//
+// Objects are deep, so that the frames of step and of what it calls are kept
+// small.
+func (c *comparer) step(step string, s *shape, before, after any, d *diff) error {
 	if s.empty() {
-		return fmt.Errorf("%s: schema error: no type", told(step))
+		return at(step, errors.New(": schema error: no type"))
 	}
-	if bare(after.value) {
+	if bare(after) {
 		c.untidy = true
 	}
-	was, is := formOf(s, before.value), formOf(s, after.value)
-	if !after.present {
+	was, is := formOf(s, before), formOf(s, after)
+	if after == absent {
 		is = was
-	} else if !before.present {
+	} else if before == absent {
 		was = is
 	}
 	var below diff
@@ -138,7 +138,7 @@ func (c *comparer) step(step string, s *shape, before, after side, d *diff) erro
 		// one and an addition of the elements of the other.
 		leaf, err := c.as(was, s, before, after, &below)
 		if err != nil {
-			return fmt.Errorf("%s%w", told(step), err)
+			return at(step, err)
 		}
 		if leaf {
 			changed, removed = whole(before, after)
@@ -146,16 +146,16 @@ func (c *comparer) step(step string, s *shape, before, after side, d *diff) erro
 	}
 	leaf, err := c.as(is, s, before, after, &below)
 	if err != nil {
-		return fmt.Errorf("%s%w", told(step), err)
+		return at(step, err)
 	}
 	switch {
 	case leaf:
-		if changed, removed = whole(before, after); changed && hollow(after.value) {
+		if changed, removed = whole(before, after); changed && hollow(after) {
 			c.untidy = true
 		}
-	case !before.present:
+	case before == absent:
 		changed = true
-	case !after.present:
+	case after == absent:
 		removed = true
 	}
 	grow(&d.changed, step, changed, below.changed)
@@ -163,19 +163,22 @@ func (c *comparer) step(step string, s *shape, before, after side, d *diff) erro
 	return nil
 }
 
+// at is an error of what is below a step.
+func at(step string, err error) error { return fmt.Errorf("%s%w", told(step), err) }
+
 // whole compares values that are owned as a whole.
-func whole(before, after side) (changed, removed bool) {
-	return after.present && (!before.present || !equal(before.value, after.value)), !after.present
+func whole(before, after any) (changed, removed bool) {
+	return after != absent && (before == absent || !equal(before, after)), after == absent
 }
 
 // as compares values as ones of a form, and adds to d what is below them. It
 // reports whether they are owned as a whole.
-func (c *comparer) as(f form, s *shape, before, after side, d *diff) (leaf bool, err error) {
+func (c *comparer) as(f form, s *shape, before, after any, d *diff) (leaf bool, err error) {
 	switch {
 	case f == mapForm || f == anyForm && s.object != nil:
 		return c.maps(s.object, before, after, d)
 	case f == scalarForm || f == anyForm && s.scalar != nil:
-		if !fits(*s.scalar, before.value) && !fits(*s.scalar, after.value) {
+		if !fits(*s.scalar, before) && !fits(*s.scalar, after) {
 			return false, fmt.Errorf(": expected %s", *s.scalar)
 		}
 		return true, nil
@@ -186,7 +189,7 @@ func (c *comparer) as(f form, s *shape, before, after side, d *diff) (leaf bool,
 // fits reports whether a scalar type allows a value. Nothing and null fit all.
 func fits(s smd.Scalar, v any) bool {
 	switch v.(type) {
-	case nil:
+	case nil, nothing:
 		return true
 	case string:
 		return s == smd.String || s == smd.Untyped
@@ -198,9 +201,9 @@ func fits(s smd.Scalar, v any) bool {
 	return false
 }
 
-func (c *comparer) maps(t *mapShape, before, after side, d *diff) (leaf bool, err error) {
-	was, _ := before.value.(map[string]any)
-	is, _ := after.value.(map[string]any)
+func (c *comparer) maps(t *mapShape, before, after any, d *diff) (leaf bool, err error) {
+	was, _ := before.(map[string]any)
+	is, _ := after.(map[string]any)
 	// Where there is nothing below, the difference between an empty map, a null
 	// and nothing is a change of the map itself.
 	if t.atomic || len(was) == 0 && len(is) == 0 {
@@ -210,7 +213,8 @@ func (c *comparer) maps(t *mapShape, before, after side, d *diff) (leaf bool, er
 		d.changed = make(map[string]any, len(is))
 	}
 	for name, v := range was {
-		if err := c.field(t, name, given(v), member(is, name), d); err != nil {
+		step, s := t.field(name)
+		if err := c.step(step, s, v, member(is, name), d); err != nil {
 			return false, err
 		}
 	}
@@ -218,29 +222,25 @@ func (c *comparer) maps(t *mapShape, before, after side, d *diff) (leaf bool, er
 		if _, both := was[name]; both {
 			continue
 		}
-		if err := c.field(t, name, absent, given(v), d); err != nil {
+		step, s := t.field(name)
+		if err := c.step(step, s, absent, v, d); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-func (c *comparer) field(t *mapShape, name string, before, after side, d *diff) error {
-	step, s := t.field(name)
-	return c.step(step, s, before, after, d)
-}
-
 // An element is what two lists have under one key: the first of each, and how
 // many.
 type element struct {
 	step          string
-	before, after side
+	before, after any
 	was, is       int
 }
 
-func (c *comparer) lists(t *listShape, before, after side, d *diff) (leaf bool, err error) {
-	was, _ := before.value.([]any)
-	is, _ := after.value.([]any)
+func (c *comparer) lists(t *listShape, before, after any, d *diff) (leaf bool, err error) {
+	was, _ := before.([]any)
+	is, _ := after.([]any)
 	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
 	}
@@ -262,7 +262,7 @@ func (c *comparer) lists(t *listShape, before, after side, d *diff) (leaf bool, 
 			grow(&d.changed, e.step, true, nil)
 			e.after = absent
 		}
-		if !e.before.present && !e.after.present {
+		if e.before == absent && e.after == absent {
 			continue
 		}
 		if err := c.step(e.step, t.element, e.before, e.after, d); err != nil {
@@ -285,7 +285,7 @@ func elementsOf(t *listShape, was, is []any) ([]element, error) {
 			return nil, err
 		}
 		if of.was++; of.was == 1 {
-			of.before = given(v)
+			of.before = v
 		}
 	}
 	for _, v := range is {
@@ -294,7 +294,7 @@ func elementsOf(t *listShape, was, is []any) ([]element, error) {
 			return nil, err
 		}
 		if of.is++; of.is == 1 {
-			of.after = given(v)
+			of.after = v
 		}
 	}
 	return e.list, nil
@@ -322,7 +322,7 @@ func (e *elements) of(t *listShape, v any) (*element, error) {
 	}
 	if !ok {
 		i = len(e.list)
-		e.list = append(e.list, element{step: step})
+		e.list = append(e.list, element{step: step, before: absent, after: absent})
 		if e.index != nil {
 			e.index[step] = i
 		}

@@ -49,19 +49,27 @@ func equalEntries(a, b any) (equal, sameTime bool) {
 
 // identical and alike compare members of objects. To the latter one that is
 // absent, one that is null and one that is an empty list are the same.
-func identical(a, b side) bool { return a.present == b.present && object.Equal(a.value, b.value) }
+func identical(a, b any) bool { return (a == absent) == (b == absent) && object.Equal(a, b) }
 
-func alike(a, b side) bool { return validation.Equal(a.value, b.value) }
+func alike(a, b any) bool { return validation.Equal(orNull(a), orNull(b)) }
+
+// orNull is a value, and a null for an absent one.
+func orNull(v any) any {
+	if v == absent {
+		return nil
+	}
+	return v
+}
 
 // equalBut compares all members of two objects but one.
-func equalBut(a, b map[string]any, but string, same func(a, b side) bool) bool {
+func equalBut(a, b map[string]any, but string, same func(a, b any) bool) bool {
 	for name, v := range a {
-		if name != but && !same(given(v), member(b, name)) {
+		if name != but && !same(v, member(b, name)) {
 			return false
 		}
 	}
 	for name, v := range b {
-		if _, both := a[name]; !both && name != but && !same(absent, given(v)) {
+		if _, both := a[name]; !both && name != but && !same(absent, v) {
 			return false
 		}
 	}

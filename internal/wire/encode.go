@@ -2,10 +2,10 @@ package wire
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -23,7 +23,7 @@ import (
 // right sort for their field; Append panics at others. It reads obj only, and
 // keeps no part of it.
 func (t *Type) Append(dst []byte, obj map[string]any) []byte {
-	return encoder{t.protobuf}.structure(dst, t.root, obj)
+	return encode(dst, t.root, obj, t.protobuf)
 }
 
 // Unstored returns what a client would be shown of an object that is not stored
@@ -31,7 +31,7 @@ func (t *Type) Append(dst []byte, obj map[string]any) []byte {
 // others, which protobuf would make null. It neither changes obj nor keeps parts
 // of it.
 func (t *Type) Unstored(obj map[string]any) map[string]any {
-	shown, _, err := t.Decode(encoder{}.structure(nil, t.root, obj), DecodeOptions{})
+	shown, _, err := t.Decode(encode(nil, t.root, obj, false), DecodeOptions{})
 	if err != nil {
 		panic("wire: " + err.Error()) // unreachable: an encoder wrote it
 	}
@@ -43,9 +43,34 @@ type encoder struct {
 	// protobuf is whether the values have passed through it, or are to: it knows
 	// no empty lists and maps but as elements.
 	protobuf bool
+	// keys are those of the maps that are being encoded, the innermost last: maps
+	// lie deep in each other, and each would need room for its own.
+	keys []string
 }
 
-func (e encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+func newEncoder(protobuf bool) *encoder {
+	e := encoders.Get().(*encoder)
+	e.protobuf, e.keys = protobuf, e.keys[:0]
+	return e
+}
+
+// encode appends an object of a type.
+func encode(dst []byte, n *node, obj map[string]any, protobuf bool) []byte {
+	e := newEncoder(protobuf)
+	defer encoders.Put(e)
+	return e.structure(dst, n, obj)
+}
+
+// appendAny appends a value of no type.
+func appendAny(dst []byte, v any) []byte {
+	e := newEncoder(false)
+	defer encoders.Put(e)
+	return e.any(dst, v)
+}
+
+func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	for i := range n.fields {
@@ -71,15 +96,15 @@ func (e encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 }
 
 // zero appends the zero value of a type.
-func (e encoder) zero(dst []byte, n *node) []byte {
+func (e *encoder) zero(dst []byte, n *node) []byte {
 	if n.kind == kindStruct {
 		return e.structure(dst, n, nil)
 	}
-	return appendAny(dst, n.zero())
+	return e.any(dst, n.zero())
 }
 
 // value appends a value of a type, which tells it how to go about structs.
-func (e encoder) value(dst []byte, n *node, v any) []byte {
+func (e *encoder) value(dst []byte, n *node, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		switch n.kind {
@@ -98,26 +123,35 @@ func (e encoder) value(dst []byte, n *node, v any) []byte {
 	case nil:
 		return append(dst, "null"...)
 	}
-	return appendAny(dst, v)
+	return e.any(dst, v)
 }
 
-func (e encoder) mapping(dst []byte, elem *node, obj map[string]any) []byte {
-	var room [16]string // for the keys, on the stack
-	keys := slices.AppendSeq(room[:0], maps.Keys(obj))
-	slices.Sort(keys)
+func (e *encoder) mapping(dst []byte, elem *node, obj map[string]any) []byte {
+	first := len(e.keys)
+	for key := range obj {
+		e.keys = append(e.keys, key)
+	}
+	end := len(e.keys)
+	slices.Sort(e.keys[first:])
 	dst = append(dst, '{')
-	for i, key := range keys {
-		if i > 0 {
+	for i := first; i < end; i++ {
+		if i > first {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, key)
-		dst = append(dst, ':')
-		dst = e.elem(dst, elem, obj[key])
+		key := e.keys[i]
+		dst = append(appendString(dst, key), ':')
+		if elem == untyped {
+			dst = e.any(dst, obj[key])
+		} else {
+			dst = e.elem(dst, elem, obj[key])
+		}
 	}
+	clear(e.keys[first:])
+	e.keys = e.keys[:first]
 	return append(dst, '}')
 }
 
-func (e encoder) list(dst []byte, elem *node, list []any) []byte {
+func (e *encoder) list(dst []byte, elem *node, list []any) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
@@ -129,15 +163,15 @@ func (e encoder) list(dst []byte, elem *node, list []any) []byte {
 }
 
 // elem appends an element of a list or a map.
-func (e encoder) elem(dst []byte, elem *node, v any) []byte {
+func (e *encoder) elem(dst []byte, elem *node, v any) []byte {
 	if v == nil {
 		return e.zero(dst, elem)
 	}
 	return e.value(dst, elem, v)
 }
 
-// appendAny appends a value of no type.
-func appendAny(dst []byte, v any) []byte {
+// any appends a value of no type.
+func (e *encoder) any(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...)
@@ -150,9 +184,9 @@ func appendAny(dst []byte, v any) []byte {
 	case string:
 		return appendString(dst, v)
 	case []any:
-		return encoder{}.list(dst, untyped, v)
+		return e.list(dst, untyped, v)
 	case map[string]any:
-		return encoder{}.mapping(dst, untyped, v)
+		return e.mapping(dst, untyped, v)
 	case object.EmptyMap:
 		return append(dst, "{}"...)
 	}
