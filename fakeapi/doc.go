@@ -42,7 +42,8 @@
 // Reads without a resourceVersion and writes are of the present, so that a
 // client which writes what it made of the past gets its conflicts. A read at an
 // exact version is of that version. Events, which kube-apiserver reads from etcd,
-// are always of the present.
+// are always of the present, and so is what the server reads for itself, such as
+// roles and namespaces.
 //
 // A cache never goes back. Where it is to lag more it stands still until the
 // state is far enough ahead. It goes on showing what is compacted meanwhile, and
