@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/codec"
@@ -42,6 +43,8 @@ type stream struct {
 	events  bool // the answer is one of events
 	format  codec.Format
 	partial []byte // the beginning of an event
+
+	slowed atomic.Bool // by a fault, now or before
 
 	mu      sync.Mutex    // guards the fields below
 	change  chan struct{} // closed and replaced when one of them changes
@@ -188,12 +191,9 @@ func (st *stream) queuesLocked() bool {
 	return st.sender != nil || slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.slows() })
 }
 
-// Queues implements [Queue].
-func (st *stream) Queues() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.queuesLocked()
-}
+// Queues implements [Queue]. It is asked for each event of each watch, whether or
+// not there is any fault.
+func (st *stream) Queues() bool { return st.slowed.Load() }
 
 // WhenSent implements [Queue].
 func (st *stream) WhenSent(f func()) {
@@ -372,6 +372,7 @@ func (st *stream) attach(r *Rule) {
 		return
 	case r.fault.slows():
 		st.hitLocked(e)
+		st.slowed.Store(true)
 	}
 	st.effects = append(st.effects, e)
 	st.changedLocked()
