@@ -151,6 +151,12 @@
 //
 // In the area openapi descriptions do not count: they are prose, not interface.
 //
+// # The server's part
+//
+// A [Script] answers a client as the steps of a scenario want a server to: requests
+// in their order, and after them the events of their watches. It needs whole
+// answers, without only, and has values of its own in the place of placeholders.
+//
 // # The webhook server
 //
 // ${webhook} serves, over HTTPS:
