@@ -129,7 +129,7 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 		{"ResourceVersion", object.String(meta, "resourceVersion"), storage.FormatVersion(old.Revision)},
 	} {
 		if precondition.want != "" && precondition.want != precondition.is {
-			return preconditionFailed(podResource, name, key, precondition.what, precondition.want, precondition.is)
+			return preconditionFailed(podResource, name, etcdKey(pods, r.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
 		}
 	}
 	pod := old.Decode(pods)
@@ -158,11 +158,36 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 	return err
 }
 
+// oddFolders are where kube-apiserver keeps resources in etcd that are not under
+// their names.
+var oddFolders = map[string]string{
+	"endpoints": "services/endpoints", "ingresses": "ingress", "nodes": "minions", "replicationcontrollers": "controllers", "services": "services/specs",
+}
+
+// etcdKey is the key of an object in kube-apiserver's etcd, which clients are told.
+// A dry run does not come so far as to complete it.
+func etcdKey(t *resource.Type, namespace, name string, dryRun bool) string {
+	root, folder := "/registry/", t.Name
+	if odd, ok := oddFolders[t.Name]; ok && !t.Dynamic {
+		folder = odd
+	}
+	if t.Dynamic || t.Group == "apiextensions.k8s.io" || t.Group == "apiregistration.k8s.io" {
+		folder = t.Group + "/" + t.Name
+	}
+	if dryRun {
+		root = "/"
+	}
+	if namespace != "" {
+		folder += "/" + namespace
+	}
+	return root + folder + "/" + name
+}
+
 // preconditionFailed says that a write was meant for another state of the
 // object, as kube-apiserver's storage words it.
 func preconditionFailed(gr status.GroupResource, name, key, what, want, is string) error {
 	return status.Conflict(gr, name, fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
+		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
 		key, what, want, what, is))
 }
 

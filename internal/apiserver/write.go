@@ -187,11 +187,12 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, o *writ
 	}
 	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
-	if t.Meta != resource.MetaOnce {
+	update, asNew := t.Meta.Times(mode == writeObject)
+	for range update {
 		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
 		errs = append(errs, r.finalizerNames(meta)...)
 	}
-	if t.Meta == resource.MetaAsNew && mode == writeObject {
+	for range asNew {
 		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
 		errs = append(errs, r.finalizerNames(meta)...)
 	}
@@ -398,7 +399,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 			return r.createByChange(mode, o, next)
 		}
 		if uid != "" && uid != old.UID {
-			return preconditionFailed(r.groupResource(), r.Name, r.key(), "UID", uid, old.UID)
+			return preconditionFailed(r.groupResource(), r.Name, etcdKey(r.typ, r.namespaceOfObject(), r.Name, o.dryRun()), "UID", uid, old.UID)
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {

@@ -62,7 +62,7 @@ func admitPod(w *resource.Write) error {
 	}
 	overhead := object.Map(class, "overhead", "podFixed")
 	switch own := object.Map(spec, "overhead"); {
-	case object.Map(class, "overhead") == nil && own != nil:
+	case object.Map(class, "overhead") == nil && spec["overhead"] != nil:
 		return fmt.Errorf("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 	case !sameQuantities(own, overhead):
 		return errOverhead

@@ -242,8 +242,11 @@ func auditAnnotations(spec part, policy string, expressions *cel.Policy, scope c
 	}
 	seen := names{}
 	for _, a := range spec.each("auditAnnotations") {
-		key := policy + "/" + a.text("key")
-		a.add(validation.Each(a.at("key"), key, validation.QualifiedName(key)))
+		if key := policy + "/" + a.text("key"); policy != "" {
+			a.add(validation.Each(a.at("key"), key, validation.QualifiedName(key)))
+		} else {
+			a.invalid("key", "requires metadata.name be non-empty")
+		}
 		switch expression := strings.TrimSpace(a.text("valueExpression")); {
 		case expression == "":
 			a.missing("valueExpression", "valueExpression is not specified")

@@ -189,7 +189,29 @@ const (
 	MetaAsNew
 	// MetaOnce checks nothing, nor does it in a new object.
 	MetaOnce
+	// MetaOnlyAsNew checks the new metadata like that of a new object, and not
+	// what became of the old.
+	MetaOnlyAsNew
+	// MetaTwiceAsNew does so twice.
+	MetaTwiceAsNew
 )
+
+// Times are how often the metadata of an update is checked, as an update and as
+// new. whole tells that it is one of the object, not of its status or another
+// part.
+func (c MetaChecks) Times(whole bool) (update, asNew int) {
+	switch {
+	case c == MetaOnce, c == MetaOnlyAsNew && !whole:
+		return 0, 0
+	case c == MetaAsUpdate, !whole:
+		return 1, 0
+	case c == MetaOnlyAsNew:
+		return 0, 1
+	case c == MetaTwiceAsNew:
+		return 0, 2
+	}
+	return 1, 1
+}
 
 // A Write is a write of an object as admission sees it.
 type Write struct {

@@ -82,9 +82,13 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		}
 		for i, obj := range converted {
 			from := objects[at[i]]
+			version := object.String(obj, "metadata", "resourceVersion")
 			made := New(t, obj)
-			if from.Revision != 0 {
+			switch {
+			case from.Revision != 0:
 				made = made.At(from.Revision)
+			case version != "":
+				made = made.Claiming(version)
 			}
 			made.views = from.views
 			from.views.put(t, made)

@@ -16,6 +16,15 @@ func SubdomainName(name string, prefix bool) []string {
 	return DNS1123Subdomain(completed(name, prefix))
 }
 
+// DeclaredName is SubdomainName as kinds have it whose rules are declared: a prefix
+// is not checked.
+func DeclaredName(name string, prefix bool) []string {
+	if prefix {
+		return nil
+	}
+	return LongName(name)
+}
+
 // LabelName is the rule for names of Namespaces, Services and StatefulSets: a
 // DNS-1123 label.
 func LabelName(name string, prefix bool) []string {
