@@ -91,19 +91,19 @@ func TestClickOnRevision(t *testing.T) {
 	assert.Contains(t, p.texts("#details")[0], "not seen")
 	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "is text")
 	assert.Zero(t, p.count("img"))
-	assert.Contains(t, p.texts("#details .diff")[0], "one\ntwo")
+	assert.Contains(t, p.texts("#details .diff")[0], "lines: |\n  one\n  two")
 }
 
 func TestClickOnOthers(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	for words, want := range map[string]string{
-		"has been modified":  "409 · update deployments.apps default/shop",
-		"everything older":   "compaction",
-		"1m30s ahead":        "clock",
-		"frozen":             "lag",
-		"when r":             "dashboard · listed r",
-		"409: patch of":      "fault",
-		"delete deployments": "delete by kubectl",
+		"has been modified":   "409 · update deployments.apps default/shop",
+		"everything older":    "compaction",
+		"1m30s ahead":         "clock",
+		"frozen (configmaps)": "lag",
+		"when r":              "dashboard · listed r",
+		", for scaler":        "fault",
+		"delete deployments":  "delete by kubectl",
 	} {
 		p.click(fmt.Sprintf("#e-%s", p.find(words)))
 		assert.Contains(t, p.texts("#details h2")[0], want)

@@ -360,11 +360,12 @@ class Chart {
     let room = -Infinity;
     for (const e of lane.events) {
       const x = this.xOf(e.order);
-      if (x < room || !this.inView(x)) continue;
+      if (x < room || x < 0 || x > this.width) continue;
       const word = e.text.length > 42 ? `${e.text.slice(0, 41)}…` : e.text;
       const next = lane.events.find((f) => this.xOf(f.order) > x + 7);
       if (next && this.xOf(next.order) < x + 20 + word.length * 6) continue;
-      out.push(`<text class="word" x="${(x + 11).toFixed(1)}" y="${y + 4}">${escape(word)}</text>`);
+      const fits = x + 14 + word.length * 6 < this.width;
+      out.push(`<text class="word" x="${(fits ? x + 11 : x - 11).toFixed(1)}" y="${y + 4}"${fits ? "" : ' text-anchor="end"'}>${escape(word)}</text>`);
       room = x + 20 + word.length * 6;
     }
   }

@@ -43,6 +43,11 @@ function readerOf(r) {
   return r.selector ? `${text} · ${r.selector}` : text;
 }
 
+function noteOf(n) {
+  const about = n.resource && !n.text.includes(n.resource) ? ` (${n.resource})` : "";
+  return `${n.text}${about}${n.client ? `, for ${n.client.name}` : ""}`;
+}
+
 // tone is how a revision looks: by its changes, if these are of one type.
 function toneOf(rev) {
   const types = new Set(rev.changes.map((c) => c.type));
@@ -75,13 +80,13 @@ story.requests.forEach((q, i) => addEvent({
   text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${q.message || "nothing changed"}`, targets: [q], request: q,
 }));
 story.notes.forEach((n, i) => addEvent({
-  id: `n${i}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: n.text,
+  id: `n${i}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: noteOf(n),
   targets: [], note: n,
 }));
 story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
   const e = { id: `m${i}-${j}`, order: m.order, at: m.at, who: clientOf(r.client), targets: [r], reader: i, mark: m };
   if (m.kind === "end" && m.text) addEvent({ ...e, tone: "refused", no: "end", text: `${readerOf(r)}: ${m.text}` });
-  else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${m.kind} ${r.resource} ${m.name || ""}: read r${m.revision} when r${m.newest} was there` });
+  else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${[m.kind, r.resource, m.name].filter(Boolean).join(" ")}: read r${m.revision} when r${m.newest} was there` });
 }));
 events.sort((a, b) => a.order - b.order);
 

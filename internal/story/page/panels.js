@@ -32,18 +32,19 @@ function link(id, text) {
 // yaml prints a value as YAML does, near enough to read.
 function yaml(v, indent = "") {
   if (Array.isArray(v)) {
-    if (v.length === 0) return "[]";
-    return v.map((e) => `${indent}- ${yaml(e, `${indent}  `).trimStart()}`).join("\n");
+    return v.length ? v.map((e) => `${indent}- ${yaml(e, `${indent}  `).trimStart()}`).join("\n") : "[]";
   }
   if (v !== null && typeof v === "object") {
-    const names = Object.keys(v);
-    if (names.length === 0) return "{}";
-    return names.map((name) => {
-      const inner = v[name], nested = inner !== null && typeof inner === "object" && Object.keys(inner).length > 0;
-      return nested ? `${indent}${name}:\n${yaml(inner, Array.isArray(inner) ? indent : `${indent}  `)}` : `${indent}${name}: ${yaml(inner)}`;
-    }).join("\n");
+    return Object.keys(v).map((name) => `${indent}${name}:${yamlMember(v[name], indent)}`).join("\n") || "{}";
   }
-  return typeof v === "string" ? (v === "" ? '""' : v) : String(v);
+  return v === "" ? '""' : String(v);
+}
+
+// yamlMember prints a value behind the name that it has at an indent.
+function yamlMember(v, indent) {
+  if (v !== null && typeof v === "object" && Object.keys(v).length) return `\n${yaml(v, Array.isArray(v) ? indent : `${indent}  `)}`;
+  if (typeof v === "string" && v.includes("\n")) return ` |\n${v.replace(/^/gm, `${indent}  `)}`;
+  return ` ${yaml(v)}`;
 }
 
 function cell(v, kind) {
