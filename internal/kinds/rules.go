@@ -162,7 +162,7 @@ var rules = map[string]rule{
 	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,
 		PrepareStatus: prepareResourceClaimStatus, ValidateIn: adminAccess, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
 	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, ValidateIn: adminAccess, Validate: validateResourceClaimTemplate}},
-	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{AnswersDeleted: true}, status: statusOnly},
+	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, AnswersDeleted: true, Default: defaultPoolStatusRequest, Validate: validatePoolStatusRequest, ValidateStatus: validatePoolStatus}, status: statusOnly},
 	"resourceslices.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
 		Prepare: prepareResourceSlice, Stamp: stampResourceSlice, Validate: validateResourceSlice, Warn: warnResourceSlice,
 		Fields: []resource.Field{field("spec.nodeName", "spec", "nodeName"), field("spec.driver", "spec", "driver")},
