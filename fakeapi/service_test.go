@@ -64,7 +64,7 @@ func TestClusterIPs(t *testing.T) {
 // A service that is put past HTTP has its address, too, until it is removed.
 func TestClusterIPsOfFixtures(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
-		`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], type: ClusterIP, ports: [{port: 80}]}}`))
+		`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: 10.0.0.7, type: ClusterIP, ports: [{port: 80}]}}`))
 	code, address := do(t, srv, "GET", addressesPath+"/10.0.0.7", "")
 	require.Equal(t, 200, code)
 	assert.Equal(t, map[string]any{"resource": "services", "namespace": "default", "name": "a"}, specOf(t, address)["parentRef"])

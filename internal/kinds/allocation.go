@@ -320,11 +320,16 @@ func NodePorts(service map[string]any) []int64 {
 	return out
 }
 
-// ClusterIPs are the addresses that a service holds.
+// ClusterIPs are the addresses that a service holds. One that was put past the
+// API may name the first alone.
 func ClusterIPs(service map[string]any) []string {
 	spec := object.Map(service, "spec")
 	if !needsClusterIP(spec) || isHeadless(spec) {
 		return nil
 	}
-	return slices.DeleteFunc(object.Strings(spec, "clusterIPs"), func(ip string) bool { return ip == "" || ip == "None" })
+	ips := object.Strings(spec, "clusterIPs")
+	if len(ips) == 0 {
+		ips = []string{object.String(spec, "clusterIP")}
+	}
+	return slices.DeleteFunc(ips, func(ip string) bool { return !validation.ParseIP(ip).IsValid() })
 }
