@@ -144,24 +144,25 @@ func reset(w http.ResponseWriter) {
 func (s *Set) cut(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
 	ctx, cancel := context.WithCancel(r.HTTP.Context())
 	defer cancel()
-	c := &cutter{ResponseWriter: w, left: rule.fault.CutAfter, cancel: cancel}
+	c := &cutter{ResponseWriter: w, left: rule.fault.CutAfter, stop: func() {
+		rule.hit(r)
+		cancel()
+	}}
 	if whole, ok := b.(replayed); ok {
 		c.left = min(c.left, whole.answer.body.Len()-1)
 	}
 	s.pass(c, &Request{r.HTTP.WithContext(ctx), r.Route}, b)
 	if c.done {
-		rule.hit(r)
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// A cutter sends so many bytes of a body, and ends the context of who writes
-// more.
+// A cutter sends so many bytes of a body, and stops who writes more.
 type cutter struct {
 	http.ResponseWriter
-	left   int
-	cancel context.CancelFunc
-	done   bool
+	left int
+	stop func()
+	done bool
 }
 
 var errCut = errors.New("fault: the answer is cut short")
@@ -177,7 +178,7 @@ func (c *cutter) Write(p []byte) (int, error) {
 	c.done = true
 	c.ResponseWriter.Write(p[:max(0, c.left)])
 	http.NewResponseController(c.ResponseWriter).Flush()
-	c.cancel()
+	c.stop()
 	return 0, errCut
 }
 

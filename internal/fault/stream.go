@@ -95,8 +95,19 @@ func (s *Set) watch(w http.ResponseWriter, r *Request, b Backend) {
 	defer cancel(nil)
 	st := &stream{ResponseWriter: w, set: s, request: *r, gone: r.HTTP.Context().Done(), cancel: cancel}
 	defer st.close()
-	b.Serve(st, r.HTTP.WithContext(ctx))
+	st.serve(b, r.HTTP.WithContext(ctx))
 	st.drain()
+}
+
+// serve lets the backend answer. One that has been told to stop may give up, as
+// proxies do.
+func (st *stream) serve(b Backend, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil && !(p == http.ErrAbortHandler && st.ended()) {
+			panic(p)
+		}
+	}()
+	b.Serve(st, r)
 }
 
 // WriteHeader begins the answer. Only a success is a watch.

@@ -1,0 +1,87 @@
+package fault
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/httptest"
+)
+
+// Faults hit what passes a proxy as they hit what a server of ours answers.
+func TestProxy(t *testing.T) {
+	b := &watched{written: make(chan []byte)}
+	mux := http.NewServeMux()
+	mux.Handle(pods, b)
+	mux.Handle("/", &backend{})
+	real, err := httptest.Start(mux, httptest.Options{})
+	require.NoError(t, err)
+	t.Cleanup(real.Close)
+	target, err := url.Parse(real.URL)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = real.Transport()
+	proxy.FlushInterval = -1 // watches
+
+	s := newTestSet()
+	srv := serve(t, s, proxy, httptest.Options{})
+	_, got, err := ask(t, srv, "GET", "/healthz")
+	require.NoError(t, err)
+	require.Equal(t, body, got)
+
+	// open watches, once nobody else takes what is sent.
+	open := func() *bufio.Reader {
+		for b.open.Load() > 0 {
+			runtime.Gosched()
+		}
+		resp, err := srv.Client().Get(srv.URL + pods + "?watch=1")
+		require.NoError(t, err)
+		t.Cleanup(func() { resp.Body.Close() })
+		in := bufio.NewReader(resp.Body)
+		b.send(b.event("ADDED", "a"))
+		line, err := in.ReadBytes('\n')
+		require.NoError(t, err)
+		assert.Equal(t, b.event("ADDED", "a"), line)
+		return in
+	}
+	t.Run("a watch expires", func(t *testing.T) {
+		in := open()
+		inject(t, s, Fault{Watch: Expire, Watches: Open})
+		rest, err := io.ReadAll(in)
+		assert.NoError(t, err, "it ends as it should")
+		assert.Contains(t, string(rest), `{"type":"ERROR"`)
+	})
+	t.Run("a watch is paused", func(t *testing.T) {
+		in := open()
+		r := inject(t, s, Fault{Watch: Pause})
+		b.send(b.event("ADDED", "b"))
+		r.Remove()
+		line, err := in.ReadBytes('\n')
+		require.NoError(t, err)
+		assert.Equal(t, b.event("ADDED", "b"), line)
+		inject(t, s, Fault{Watch: Close, Watches: Open})
+	})
+	t.Run("a watch is cut", func(t *testing.T) {
+		r := inject(t, s, Fault{Verb: "watch", CutAfter: len(b.event("ADDED", "a")) + 3, Times: 1})
+		in := open()
+		b.send(b.event("ADDED", "b"))
+		rest, err := io.ReadAll(in)
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.Len(t, rest, 3)
+		assert.Equal(t, 1, r.Fired())
+	})
+	t.Run("an answer is lost", func(t *testing.T) {
+		r := inject(t, s, Fault{Verb: "create", Code: 504, After: true})
+		resp, _, err := ask(t, srv, "POST", "/api/v1/namespaces")
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)
+		assert.Equal(t, 1, r.Fired())
+	})
+}
