@@ -3,6 +3,7 @@ package fakeapi_test
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,9 @@ func TestLoseAnswer(t *testing.T) {
 			resp.Body.Close()
 			assert.Equal(t, http.StatusConflict, resp.StatusCode, "it exists")
 			assert.Len(t, srv.Log(srv.Revision()), 1)
-			assert.Zero(t, srv.Requests()[0].Code, "the log has the request that was reset")
+			assert.Eventually(t, func() bool { // the client can hear of the reset before the log does
+				return slices.ContainsFunc(srv.Requests(), func(r fakeapi.Request) bool { return r.Code == 0 })
+			}, 10*time.Second, time.Millisecond, "the log has the request that was reset")
 		})
 	}
 }

@@ -83,9 +83,17 @@ func TestExpressions(t *testing.T) {
 	for line := range bytes.Lines(expressions) {
 		var want judgement
 		require.NoError(t, json.Unmarshal(line, &want))
-		t.Run(want.Expression, func(t *testing.T) { require.Equal(t, want, judge(want.Expression)) })
+		t.Run(want.Expression, func(t *testing.T) {
+			got := judge(want.Expression)
+			got.Value, want.Value = withoutThin.Replace(got.Value), withoutThin.Replace(want.Value)
+			require.Equal(t, want, got)
+		})
 	}
 }
+
+// withoutThin removes the spaces that golang.org/x/text puts around the × of a
+// power of ten, or not: its version is up to who builds.
+var withoutThin = strings.NewReplacer("\u202f", "")
 
 // TestEveryFunctionJudged looks for functions, by their overloads, that no row has.
 func TestEveryFunctionJudged(t *testing.T) {
