@@ -115,6 +115,7 @@ func TestTerminate(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	anySchema := map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}
 	column := func(members map[string]any) []any { return []any{members} }
 	for _, tt := range []struct {
 		name  string
@@ -131,7 +132,9 @@ func TestValidate(t *testing.T) {
 		{"column", column(map[string]any{"jsonPath": "spec", "type": "text"}), at("version", "additionalPrinterColumns"), `[spec.additionalPrinterColumns[0].name: Required value, spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .]`},
 		{"selectable field", column(map[string]any{"jsonPath": ".weight"}), at("version", "selectableFields"), `spec.selectableFields[0].jsonPath: Invalid value: ".weight": is an invalid path: does not refer to a valid field`},
 		{"scale", map[string]any{"scale": map[string]any{"specReplicasPath": ".status.n"}}, at("version", "subresources"), `[spec.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec, spec.subresources.scale.statusReplicasPath: Required value]`},
+		{"warning with a bell", "\a", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "\u0007": can only be set for deprecated versions`},
 		{"warning of a version that is not deprecated", "old", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions`},
+		{"version twice", []any{map[string]any{"name": "v1", "schema": anySchema}, map[string]any{"name": "v1", "storage": true, "schema": anySchema}}, at("spec", "versions"), `[spec.versions: Invalid value: [{"Name":"v1","Served":false,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":false,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names, status.storedVersions: Invalid value: ["v1"]: must have the storage version v1]`},
 		{"webhook", map[string]any{"strategy": "Webhook"}, at("spec", "conversion"), "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook, spec.conversion.conversionReviewVersions: Required value]"},
 		{"stored version", []any{"v1", "v0"}, at("status", "storedVersions"), `status.storedVersions[1]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions`},
 		{"unknown fields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
@@ -140,6 +143,14 @@ func TestValidate(t *testing.T) {
 			assert.Equal(t, tt.want, crd.Validate(widgets(t, tt.value, tt.path), nil).Message())
 		})
 	}
+	t.Run("default beside unknown fields", func(t *testing.T) {
+		obj := widgets(t, true, at("spec", "preserveUnknownFields"), int64(1), at("version", "schema", "openAPIV3Schema", "properties", "size", "default"))
+		assert.Contains(t, crd.Validate(obj, nil).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
+	})
+	t.Run("webhook for unknown fields", func(t *testing.T) {
+		obj := widgets(t, true, at("spec", "preserveUnknownFields"), "Webhook", at("spec", "conversion", "strategy"))
+		assert.Contains(t, crd.Validate(obj, nil).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
+	})
 	t.Run("immutable", func(t *testing.T) {
 		_, old := settled(t, widgets(t))
 		obj := widgets(t, "Cluster", at("spec", "scope"), "Gadget", at("spec", "names", "kind"))

@@ -78,6 +78,10 @@ func (c *check) all(path *validation.Path) validation.List {
 		errs = append(errs, validation.Invalid(path.Child("group"), group, "should be a domain with at least one dot"))
 	}
 	errs = append(errs, enum(object.String(c.spec, "scope"), []string{"Cluster", "Namespaced"}, path.Child("scope"))...)
+	errs = append(errs, c.described(path.Child("versions"))...)
+	if object.Bool(c.spec, "preserveUnknownFields") && c.anyDefault() {
+		errs = append(errs, validation.Invalid(path.Child("preserveUnknownFields"), true, "must be false in order to use defaults in the schema"))
+	}
 	errs = append(errs, c.versions(path.Child("versions"))...)
 	if version := object.String(c.spec, "version"); version != "" {
 		errs = append(errs, label(version, path.Child("version"))...)
@@ -102,17 +106,38 @@ func (c *check) all(path *validation.Path) validation.List {
 	return append(errs, c.conversion(path.Child("conversion"))...)
 }
 
+// described checks that every version has a schema.
+func (c *check) described(path *validation.Path) validation.List {
+	if object.Map(c.spec, "validation", "openAPIV3Schema") != nil {
+		return nil
+	}
+	var errs validation.List
+	for i, v := range object.List(c.spec, "versions") {
+		v, _ := v.(map[string]any)
+		if object.Map(v, "schema", "openAPIV3Schema") == nil {
+			errs = append(errs, validation.Required(path.Index(i).Child("schema").Child("openAPIV3Schema"), ""))
+		}
+	}
+	return errs
+}
+
+// anyDefault reports whether there is a default in a schema.
+func (c *check) anyDefault() bool {
+	if schema.HasDefaults(object.Map(c.spec, "validation", "openAPIV3Schema")) {
+		return true
+	}
+	for v := range object.Each(c.spec["versions"]) {
+		if schema.HasDefaults(object.Map(v, "schema", "openAPIV3Schema")) {
+			return true
+		}
+	}
+	return false
+}
+
 // versions checks the versions, one by one and together.
 func (c *check) versions(path *validation.Path) validation.List {
 	var errs validation.List
 	versions := object.List(c.spec, "versions")
-	common := object.Map(c.spec, "validation", "openAPIV3Schema") != nil
-	for i, v := range versions {
-		v, _ := v.(map[string]any)
-		if !common && object.Map(v, "schema", "openAPIV3Schema") == nil {
-			errs = append(errs, validation.Required(path.Index(i).Child("schema").Child("openAPIV3Schema"), ""))
-		}
-	}
 	stored, unique, seen := 0, true, map[string]bool{}
 	for i, v := range versions {
 		v, _ := v.(map[string]any)
@@ -138,7 +163,7 @@ func (c *check) versions(path *validation.Path) validation.List {
 func (c *check) version(v map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	if warning, ok := v["deprecationWarning"].(string); ok {
-		errs = append(errs, validation.Each(path.Child("deprecationWarning"), warning, deprecationWarning(v["deprecated"] == true, warning))...)
+		errs = append(errs, validation.Each(path.Child("deprecationWarning"), &warning, deprecationWarning(v["deprecated"] == true, warning))...)
 	}
 	errs = append(errs, c.schema(v, "schema", c.status(v), path)...)
 	errs = append(errs, subresources(object.Map(v, "subresources"), path.Child("subresources"))...)
@@ -387,7 +412,11 @@ func (c *check) conversion(path *validation.Path) validation.List {
 		return nil
 	}
 	strategy := object.String(conversion, "strategy")
-	errs := enum(strategy, []string{"None", "Webhook"}, path.Child("strategy"))
+	var errs validation.List
+	if strategy != "None" && object.Bool(c.spec, "preserveUnknownFields") {
+		errs = append(errs, validation.Invalid(path.Child("strategy"), strategy, "must be None if spec.preserveUnknownFields is true"))
+	}
+	errs = append(errs, enum(strategy, []string{"None", "Webhook"}, path.Child("strategy"))...)
 	config, at := object.Map(conversion, "webhookClientConfig"), path.Child("webhookClientConfig")
 	reviews := object.List(conversion, "conversionReviewVersions")
 	if strategy != "Webhook" {
@@ -466,15 +495,16 @@ func storedVersions(obj map[string]any) validation.List {
 		return validation.List{validation.Invalid(path, object.Value(obj, "status", "storedVersions"), "must have at least one stored version")}
 	}
 	var errs validation.List
-	var there []string
+	missing := slices.Clone(stored) // each version has one place, even if two have its name
 	for v := range object.Each(object.Value(obj, "spec", "versions")) {
 		name := object.String(v, "name")
-		if there = append(there, name); v["storage"] == true && !slices.Contains(stored, name) {
+		if v["storage"] == true && !slices.Contains(missing, name) {
 			errs = append(errs, validation.Invalid(path, stored, "must have the storage version "+name))
 		}
+		missing = slices.DeleteFunc(missing, func(v string) bool { return v == name })
 	}
 	for i, v := range stored {
-		if !slices.Contains(there, v) {
+		if slices.Contains(missing, v) {
 			errs = append(errs, validation.Invalid(path.Index(i), v, fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions", v)))
 		}
 	}

@@ -111,3 +111,29 @@ func (c defaultCheck) value(s *Schema, in surroundings, path *validation.Path) v
 	}
 	return append(list, wrong...)
 }
+
+// HasDefaults reports whether there is a default in an openAPIV3Schema or in one
+// within it.
+func HasDefaults(props map[string]any) bool {
+	p := keywords(props)
+	if len(p) == 0 || p["default"] != nil {
+		return len(p) > 0
+	}
+	within := func(v any) bool { return HasDefaults(keywordsOf(v)) }
+	for _, keyword := range []string{"items", "additionalProperties", "not"} {
+		if within(p[keyword]) {
+			return true
+		}
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		if slices.ContainsFunc(p.list(keyword), within) {
+			return true
+		}
+	}
+	for _, property := range keywordsOf(p["properties"]) {
+		if within(property) {
+			return true
+		}
+	}
+	return false
+}
