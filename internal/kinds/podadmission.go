@@ -72,6 +72,9 @@ func admitPod(w *resource.Write) error {
 
 var errOverhead = fmt.Errorf("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
 
+// noPriorityClass is as good as a class to pods that have none.
+var noPriorityClass = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowerPriority"}
+
 // setPriority gives a new pod the priority of its class, or of the default one.
 func setPriority(w *resource.Write, spec map[string]any) error {
 	name := object.String(spec, "priorityClassName")
@@ -79,7 +82,7 @@ func setPriority(w *resource.Write, spec map[string]any) error {
 	if name == "" {
 		class = defaultPriorityClassOf(w)
 		if class == nil {
-			class = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowerPriority"}
+			class = noPriorityClass
 		} else {
 			spec["priorityClassName"] = object.String(class, "metadata", "name")
 		}

@@ -95,11 +95,15 @@ func effective(spec map[string]any, kind string) map[string]any {
 func addList(dst, src map[string]any) {
 	for name, v := range src {
 		q, _ := v.(string)
-		if own, ok := dst[name].(string); ok {
-			q = sum(own, q)
-		}
-		dst[name] = q
+		addQuantity(dst, name, q)
 	}
+}
+
+func addQuantity(dst map[string]any, name, q string) {
+	if own, ok := dst[name].(string); ok {
+		q = sum(own, q)
+	}
+	dst[name] = q
 }
 
 // maxList raises the quantities of dst to those of src.
@@ -126,10 +130,8 @@ func qosClass(spec map[string]any) string {
 	requests, limits := map[string]any{}, map[string]any{}
 	limited := true // in both, everywhere
 	count := func(resources map[string]any) {
-		addList(requests, computeOnly(object.Map(resources, "requests")))
-		own := computeOnly(object.Map(resources, "limits"))
-		addList(limits, own)
-		limited = limited && len(own) == 2
+		addComputing(requests, object.Map(resources, "requests"))
+		limited = addComputing(limits, object.Map(resources, "limits")) == len(computing) && limited
 	}
 	if resources, ok := spec["resources"].(map[string]any); ok {
 		count(resources)
@@ -154,17 +156,17 @@ func qosClass(spec map[string]any) string {
 	return guaranteed
 }
 
-// computeOnly are the quantities of CPU and memory in a list that are more
-// than none.
-func computeOnly(list map[string]any) map[string]any {
-	var out map[string]any
-	for _, name := range []string{"cpu", "memory"} {
-		if q := object.String(list, name); positive(q) {
-			if out == nil {
-				out = map[string]any{}
-			}
-			out[name] = q
+// computing are the resources that tell the quality of service.
+var computing = [...]string{"cpu", "memory"}
+
+// addComputing adds of src what is more than none of CPU and memory, and returns
+// of how many that is.
+func addComputing(dst, src map[string]any) (n int) {
+	for _, name := range computing {
+		if q := object.String(src, name); positive(q) {
+			addQuantity(dst, name, q)
+			n++
 		}
 	}
-	return out
+	return n
 }
