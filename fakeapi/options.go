@@ -52,6 +52,10 @@ func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = ad
 
 // WithInMemory opens no listener: Server.Client and Server.Transport call the
 // handler directly and stream. That works in a testing/synctest bubble.
+//
+// Of client-go's error handlers (ErrorHandlers of k8s.io/apimachinery's
+// util/runtime) keep only the first in a bubble: the other one reckons with the
+// time outside, which is decades later, and sleeps until then.
 func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
 
 // WithProfile serves the API surface of a Kubernetes release: "v1.36",

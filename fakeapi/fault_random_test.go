@@ -1,0 +1,124 @@
+package fakeapi_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// randomFault is some fault of config maps. Not every one makes sense.
+func randomFault(r *rand.Rand) fakeapi.Fault {
+	seldom := func() bool { return r.IntN(4) == 0 }
+	f := fakeapi.Fault{Resource: "configmaps", Skip: r.IntN(2), Times: r.IntN(3), Seed: r.Uint64()}
+	if seldom() {
+		f.Probability = r.Float64()
+	}
+	if seldom() {
+		f.For = time.Duration(r.IntN(60)) * time.Second
+	}
+	if seldom() {
+		f.Verb = []string{"get", "list", "create", "update", "watch", "*e"}[r.IntN(6)]
+	}
+	if r.IntN(2) == 0 {
+		f.Watch = []string{"", fakeapi.CloseWatch, fakeapi.ResetWatch, fakeapi.ExpireWatch, fakeapi.PauseWatch}[r.IntN(5)]
+		f.Watches = []string{"", fakeapi.OpenWatches, fakeapi.NewWatches}[r.IntN(3)]
+		f.Events = r.IntN(3)
+		f.EventDelay = time.Duration(r.IntN(3)) * time.Second
+		f.EventRate = float64(r.IntN(3))
+		f.WithholdBookmarks = seldom()
+		return f
+	}
+	f.Delay = time.Duration(r.IntN(3)) * time.Second
+	f.After = seldom()
+	switch r.IntN(4) {
+	case 0:
+		f.Code = 400 + r.IntN(200)
+	case 1:
+		f.Reset = true
+	case 2:
+		f.CutAfter = 1 + r.IntN(300)
+	case 3:
+		f.ExpireContinue = true
+	}
+	return f
+}
+
+// inject injects a fault if it makes sense.
+func inject(t *testing.T, srv *fakeapi.Server, f fakeapi.Fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			assert.Contains(t, p, "fakeapi: Inject: ")
+		}
+	}()
+	srv.Inject(f)
+}
+
+// Whatever goes wrong, once the faults are removed all is as it was: requests are
+// answered, watches tell what was written and nothing is left behind, which the
+// bubble sees to.
+func TestRandomFaults(t *testing.T) {
+	hits := 0
+	for seed := range uint64(100) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+			client := &http.Client{Transport: srv.Transport(), Timeout: time.Minute}
+			for range 40 {
+				if r.IntN(3) == 0 {
+					inject(t, srv, randomFault(r))
+				}
+				askAny(client, srv.URL, r)
+				time.Sleep(time.Duration(r.IntN(3)) * time.Second)
+			}
+			for _, f := range srv.Faults() {
+				hits += f.Count()
+				f.Remove()
+			}
+			code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
+			require.Equal(t, http.StatusOK, code, "seed %d", seed)
+			w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
+			w.expect("ADDED")
+			put(t, srv, configMap("a", "new"))
+			require.Equal(t, map[string]any{"key": "new"}, w.expect("MODIFIED")["data"], "seed %d", seed)
+			w.body.Close()
+		})
+	}
+	assert.Greater(t, hits, 1000)
+}
+
+// askAny makes some request for config maps. A watch goes on, unread, in the
+// background until a minute has passed.
+func askAny(client *http.Client, url string, r *rand.Rand) {
+	do := func(method, path, body string) {
+		req, err := http.NewRequest(method, url+configMapsPath+path, strings.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if resp, err := client.Do(req); err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	switch r.IntN(5) {
+	case 0:
+		go do("GET", "?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "")
+	case 1:
+		do("GET", "?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiYVx1MDAwMCJ9", "")
+	case 2:
+		do("PUT", "/a", `{"metadata":{"name":"a"}}`)
+	case 3:
+		do("POST", "", `{"metadata":{"generateName":"more-"}}`)
+	case 4:
+		do("GET", "/a", "")
+	}
+}
