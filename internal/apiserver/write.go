@@ -119,7 +119,14 @@ func (r *request) validateIn(obj, old map[string]any) validation.List {
 	if r.typ.ValidateIn == nil {
 		return nil
 	}
-	return r.typ.ValidateIn(r.writing(obj, old))
+	w := r.writing(obj, old)
+	w.Verb, w.Author = r.Verb, r.author()
+	w.Authorize = func(verb, subresource, namespace, name string) error {
+		at := r.attributes()
+		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name
+		return r.check(at)
+	}
+	return r.typ.ValidateIn(w)
 }
 
 // finalizerNames checks that finalizers are standard or qualified, where the
@@ -131,10 +138,15 @@ func (r *request) finalizerNames(meta map[string]any) validation.List {
 	return validation.FinalizerNames(meta, metadataPath)
 }
 
+// author is who makes the request.
+func (r *request) author() resource.Author {
+	return resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Extra: r.user.Extra, Now: r.now()}
+}
+
 // stamp writes into obj what its type takes from the request.
 func (r *request) stamp(obj, old map[string]any) {
 	if r.typ.Stamp != nil {
-		r.typ.Stamp(obj, old, resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Extra: r.user.Extra, Now: r.now()})
+		r.typ.Stamp(obj, old, r.author())
 	}
 }
 

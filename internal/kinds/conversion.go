@@ -117,7 +117,9 @@ func (c conversion) strategy(t, stored *resource.Type) *resource.Strategy {
 	if stored.ValidateIn != nil {
 		s.ValidateIn = func(w *resource.Write) validation.List {
 			return c.judge(stored, func(obj, old map[string]any) validation.List {
-				return stored.ValidateIn(&resource.Write{Object: obj, Old: old, Cluster: w.Cluster})
+				next := *w
+				next.Object, next.Old = obj, old
+				return stored.ValidateIn(&next)
 			})(w.Object, w.Old)
 		}
 	}

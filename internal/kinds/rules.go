@@ -160,7 +160,7 @@ var rules = map[string]rule{
 	"devicetaintrules.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule,
 		Validate: validateTaintRule, ValidateStatus: validateTaintRuleStatus}, generation: []string{"spec"}, status: statusOnly},
 	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,
-		PrepareStatus: prepareResourceClaimStatus, ValidateIn: adminAccess, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
+		PrepareStatus: prepareResourceClaimStatus, ValidateIn: claimAuthority, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
 	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, ValidateIn: adminAccess, Validate: validateResourceClaimTemplate}},
 	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, AnswersDeleted: true, Default: defaultPoolStatusRequest, Validate: validatePoolStatusRequest, ValidateStatus: validatePoolStatus}, status: statusOnly},
 	"resourceslices.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,

@@ -220,6 +220,13 @@ type Write struct {
 	Subresource string         // the one that is written to; "" for the object itself
 	Cluster
 
+	// ValidateIn alone has these: the verb of the request, who makes it, and what
+	// tells why that one may not do something else, too, by a subresource that
+	// need not be served.
+	Verb      string
+	Author    Author
+	Authorize func(verb, subresource, namespace, name string) error
+
 	// Warnings are what the client is to be told.
 	Warnings []string
 }
