@@ -1,7 +1,7 @@
 package cel
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -19,18 +19,18 @@ type expression struct {
 func compile(env *cel.Env, text string, result *types.Type, c costs) (expression, *compileError) {
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return expression{}, &compileError{failed: "compilation failed: " + issues.String()}
+		return expression{}, &compileError{step: compilation, why: issues.String()}
 	}
 	if ast.OutputType() != result {
 		return expression{}, &compileError{wanted: result}
 	}
 	program, err := env.Program(ast, cel.CostLimit(CallBudget), cel.CostTracking(c))
 	if err != nil {
-		return expression{}, &compileError{failed: "instantiation failed: " + err.Error()}
+		return expression{}, &compileError{step: instantiation, why: err.Error()}
 	}
 	estimate, err := env.EstimateCost(ast, c)
 	if err != nil {
-		return expression{}, &compileError{failed: "cost estimation failed: " + err.Error()}
+		return expression{}, &compileError{step: estimation, why: err.Error()}
 	}
 	return expression{ast, program, estimate.Max}, nil
 }
@@ -45,18 +45,36 @@ func (e expression) refersTo(name string) bool {
 	return false
 }
 
+// The steps of compiling that can fail.
+const (
+	compilation   = "compilation"
+	instantiation = "instantiation"
+	estimation    = "cost estimation"
+)
+
 // A compileError says why a text does not compile.
 type compileError struct {
-	// failed is the step that failed, and why; "" if the text gives values of
-	// another type than wanted.
-	failed string
-	wanted *types.Type
+	// step is what failed, and why it did; "" if the text gives values of another
+	// type than wanted.
+	step, why string
+	wanted    *types.Type
 }
 
-// as is the error's text, with what it is about.
-func (e *compileError) as(failed, mistyped string) error {
-	if e.wanted != nil {
-		return errors.New(mistyped + "must evaluate to a " + e.wanted.String())
+// ofRule is the error's text where the expression is a rule.
+func (e *compileError) ofRule() error {
+	switch {
+	case e.wanted != nil:
+		return fmt.Errorf("cel expression must evaluate to a %v", e.wanted)
+	case e.step == instantiation:
+		return fmt.Errorf("program instantiation failed: %s", e.why)
 	}
-	return errors.New(failed + e.failed)
+	return fmt.Errorf("%s failed: %s", e.step, e.why)
+}
+
+// ofMessage is the error's text where the expression makes a rule's message.
+func (e *compileError) ofMessage() error {
+	if e.wanted != nil {
+		return fmt.Errorf("messageExpression must evaluate to a %v", e.wanted)
+	}
+	return fmt.Errorf("messageExpression %s failed: %s", e.step, e.why)
 }

@@ -78,14 +78,14 @@ func compileRule(t *Type, rule schema.Rule, env *cel.Env) compiled {
 	}
 	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size})
 	if err != nil {
-		c.err = err.as("", "cel expression ")
+		c.err = err.ofRule()
 		return c
 	}
 	c.program, c.cost, c.transition = e.program, e.cost, e.refersTo(oldSelf)
 	if rule.MessageExpression != "" {
 		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size})
 		if err != nil {
-			c.messageErr = err.as("messageExpression ", "messageExpression ")
+			c.messageErr = err.ofMessage()
 		} else {
 			c.message, c.messageCost = m.program, m.cost
 		}

@@ -136,3 +136,30 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// What is wrong with rules by themselves is told when their definition is checked.
+func TestCheckRules(t *testing.T) {
+	rule := func(text string) string { return `{rule: "` + text + `"}` }
+	quoted := func(rule, message string) string {
+		return `Invalid value: {"Rule":"` + rule + `","Message":"","MessageExpression":"` + message + `","Reason":null,"FieldPath":"","OptionalOldSelf":null}: `
+	}
+	for _, row := range []struct{ name, rule, wrong string }{
+		{"fine", rule("self.s == 'a'"), ""},
+		{"no bool", rule("self.s"), "rule: " + quoted("self.s", "") + "cel expression must evaluate to a bool"},
+		{"unknown field", rule("self.x == 1"), "rule: " + quoted("self.x == 1", "") + "compilation failed: ERROR: <input>:1:5: undefined field 'x'\n | self.x == 1\n | ....^"},
+		{"constant that cannot be converted", rule("int('a') == 1"), "rule: " + quoted("int('a') == 1", "") + "program instantiation failed: type conversion error from 'string' to 'int'"},
+		{"message that is no string", `{rule: "true", messageExpression: "1"}`, "messageExpression: " + quoted("true", "1") + "messageExpression must evaluate to a string"},
+		{"message of an unknown field", `{rule: "true", messageExpression: "self.x"}`, "messageExpression: " + quoted("true", "self.x") + "messageExpression compilation failed: ERROR: <input>:1:5: undefined field 'x'\n | self.x\n | ....^"},
+		{"message of a constant that cannot be converted", `{rule: "true", messageExpression: "string(int('a'))"}`, "messageExpression: " + quoted("true", "string(int('a'))") + "messageExpression instantiation failed: type conversion error from 'string' to 'int'"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			props := read(t, `{type: object, properties: {o: {type: object, properties: {s: {type: string}}, x-kubernetes-validations: [`+row.rule+`]}}}`)
+			list := schema.DefinitionCheck{Rules: Rules{}}.Check(props, validation.NewPath("schema"))
+			var want []string
+			if row.wrong != "" {
+				want = []string{"schema.properties[o].x-kubernetes-validations[0]." + row.wrong}
+			}
+			require.Equal(t, want, errorTexts(list))
+		})
+	}
+}
