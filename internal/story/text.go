@@ -122,7 +122,7 @@ func (r *Revision) brief() string {
 }
 
 // incidental are fields that change because others do.
-var incidental = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true}
+var incidental = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true, "metadata.deletionGracePeriodSeconds": true}
 
 func briefFields(fields []Field) string {
 	var parts []string
@@ -149,14 +149,9 @@ func (f Field) String() string {
 	return f.Path + " " + brief(f.Old) + " → " + brief(f.New)
 }
 
-// brief is a value, cut if it is long.
+// brief is a value. A long one is cut; of a long object or list it is how many
+// members or elements that has.
 func brief(v any) string {
-	switch t := v.(type) {
-	case map[string]any:
-		return fmt.Sprintf("{%d}", len(t))
-	case []any:
-		return fmt.Sprintf("[%d]", len(t))
-	}
 	text, ok := v.(string)
 	if !ok || text == "" || strings.ContainsAny(text, " \n\t,") {
 		b, err := json.Marshal(v)
@@ -165,10 +160,16 @@ func brief(v any) string {
 		}
 		text = string(b)
 	}
-	if len(text) > maxBrief {
-		text = strings.ToValidUTF8(text[:maxBrief], "") + "…"
+	if len(text) <= maxBrief {
+		return text
 	}
-	return text
+	switch t := v.(type) {
+	case map[string]any:
+		return fmt.Sprintf("{%d}", len(t))
+	case []any:
+		return fmt.Sprintf("[%d]", len(t))
+	}
+	return strings.ToValidUTF8(text[:maxBrief], "") + "…"
 }
 
 // slow is a delay that is worth a word.

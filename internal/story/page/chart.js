@@ -234,7 +234,8 @@ class Chart {
       } else if (run.length > 1) {
         const x0 = run[0].x, width = Math.max(8, run.at(-1).x - x0);
         const bad = run.some((m) => m.tone === "refused" || m.tone === "late");
-        out.push(`<rect class="cluster${bad ? " bad" : ""}" data-from="${run[0].order}" data-to="${run.at(-1).order}" x="${(x0 - 3).toFixed(1)}" y="${y - 6}" width="${(width + 6).toFixed(1)}" height="12" rx="6"/>`);
+        const looks = bad ? "bad" : run.every((m) => m.tone === run[0].tone) ? run[0].tone : "";
+        out.push(`<rect class="cluster ${looks}" data-from="${run[0].order}" data-to="${run.at(-1).order}" x="${(x0 - 3).toFixed(1)}" y="${y - 6}" width="${(width + 6).toFixed(1)}" height="12" rx="6"/>`);
         if (width > 20) out.push(`<text class="count" x="${(x0 + width / 2).toFixed(1)}" y="${y + 3.5}">${run.length}</text>`);
         const chosen = run.find((m) => m.id === this.chosen);
         if (chosen) out.push(mark(chosen.id, chosen.x, y, chosen.tone, chosen.glyph, "chosen"));
@@ -357,17 +358,15 @@ class Chart {
   draw_notes(lane, out) {
     const y = this.rail(lane, out);
     this.row(lane.events.map((e) => ({ id: e.id, order: e.order, tone: "note", glyph: "note" })), y, out);
-    let room = -Infinity;
-    for (const e of lane.events) {
-      const x = this.xOf(e.order);
-      if (x < room || x < 0 || x > this.width) continue;
-      const word = e.text.length > 42 ? `${e.text.slice(0, 41)}…` : e.text;
-      const next = lane.events.find((f) => this.xOf(f.order) > x + 7);
-      if (next && this.xOf(next.order) < x + 20 + word.length * 6) continue;
-      const fits = x + 14 + word.length * 6 < this.width;
-      out.push(`<text class="word" x="${(fits ? x + 11 : x - 11).toFixed(1)}" y="${y + 4}"${fits ? "" : ' text-anchor="end"'}>${escape(word)}</text>`);
-      room = x + 20 + word.length * 6;
-    }
+    const places = lane.events.map((e) => this.xOf(e.order));
+    lane.events.forEach((e, i) => {
+      const x = places[i];
+      if (x < 0 || x > this.width) return;
+      const word = e.text.length > 42 ? `${e.text.slice(0, 41)}…` : e.text, width = 20 + word.length * 6;
+      const before = places[i - 1] ?? -Infinity, after = places[i + 1] ?? Infinity;
+      if (x + width < Math.min(after, this.width)) out.push(`<text class="word" x="${(x + 11).toFixed(1)}" y="${y + 4}">${escape(word)}</text>`);
+      else if (after > this.width && x - 2 * width > before) out.push(`<text class="word" x="${(x - 11).toFixed(1)}" y="${y + 4}" text-anchor="end">${escape(word)}</text>`);
+    });
   }
 
   draw_lag(lane, out) {

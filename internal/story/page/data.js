@@ -11,8 +11,9 @@ const prompt = 20_000, slow = 100_000;
 function offset(at) {
   const s = at / 1e6;
   if (s < 60) return `+${s.toFixed(3)} s`;
-  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, rest = (s % 60).toFixed(3).padStart(6, "0");
-  return h ? `+${h}h ${String(m).padStart(2, "0")}m ${rest}s` : `+${m}m ${rest}s`;
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+  if (h) return `+${h}h ${String(m).padStart(2, "0")}m ${Math.floor(s % 60)}s`;
+  return `+${m}m ${(s % 60).toFixed(3).padStart(6, "0")}s`;
 }
 
 // span is a duration as text.

@@ -152,13 +152,14 @@ function showOverview() {
       item("", `<b>${escape(r.client.name)}</b> has not seen ${missing.length} of what it ${r.kind === "watch" ? "watches" : "reads"} (${escape(readerOf(r))}): ${which}`);
     }
   });
-  const tally = (name, all) => {
-    if (all.length) item("", `${all.length} ${name}${all.length === 1 ? "" : "s"}: ${all.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
+  const tally = (one, many, all) => {
+    if (all.length) item("", `${all.length} ${all.length === 1 ? one : many}: ${all.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
   };
-  tally("refused request", events.filter((e) => e.request && e.tone === "refused"));
-  tally("watch ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
-  tally("stale read", events.filter((e) => e.tone === "late"));
-  for (const kind of ["fault", "compaction", "clock", "state"]) tally({ fault: "fault", compaction: "compaction", clock: "move of the clock", state: "restore" }[kind], events.filter((e) => e.note && e.note.kind === kind));
+  tally("refused request", "refused requests", events.filter((e) => e.request && e.tone === "refused"));
+  tally("watch ended by the server", "watches ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
+  tally("stale read", "stale reads", events.filter((e) => e.tone === "late"));
+  const notes = { fault: ["fault", "faults"], compaction: ["compaction", "compactions"], clock: ["move of the clock", "moves of the clock"], state: ["restore", "restores"] };
+  for (const [kind, names] of Object.entries(notes)) tally(...names, events.filter((e) => e.note && e.note.kind === kind));
   details.innerHTML = `<h2>What stands out</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Nothing: whoever watched has seen all, and nothing was refused.</p>'}`
     + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `<svg class="drawing" width="24" height="18" viewBox="-12 -9 24 18" aria-hidden="true"><g class="mark ${tone}">${glyphs[glyph]}</g></svg><span>${text}</span>`).join("")}</div>`
     + '<p class="facts" style="margin-top:10px">Of a watcher, the grey line is what there was to see and the blue line what it had seen: where the blue one trails, it was behind. Choose a revision to see what it changed and how it travelled.</p>';
