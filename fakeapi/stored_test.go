@@ -81,6 +81,27 @@ func TestDerivedAnnotation(t *testing.T) {
 	assert.Equal(t, map[string]any{"b": "c"}, member(answer(t, resp), "metadata", "annotations"))
 }
 
+// What a review brings of a status stays where it is not answered.
+func TestStatusOfFailedReview(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, obj := do(t, srv, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"none"},"status":{"authenticated":true,"user":{"username":"u"}}}`)
+	assert.Equal(t, 201, code)
+	assert.Equal(t, map[string]any{"user": map[string]any{"username": "u"}, "error": "invalid bearer token"}, obj["status"])
+}
+
+// Nobody comes to own a status by finalizing a namespace.
+func TestOwnersOfFinalizedNamespace(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const path = "/api/v1/namespaces/default/finalize"
+	code, obj := do(t, srv, "PUT", path, `{"metadata":{"name":"default"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Odd"}}`)
+	require.Equal(t, 200, code, obj)
+	assert.Equal(t, "Active", member(obj, "status", "phase"))
+	entries, _ := member(obj, "metadata", "managedFields").([]any)
+	for _, e := range entries {
+		assert.NotContains(t, member(e.(map[string]any), "fieldsV1"), "f:status")
+	}
+}
+
 // member is what an object has at a path.
 func member(obj map[string]any, path ...string) any {
 	var v any = obj

@@ -150,7 +150,7 @@ func (r *request) fieldOptions(o *writeOptions) apply.Options {
 	}
 	r.manager = out.Manager
 	switch r.Subresource {
-	case "":
+	case "", "finalize":
 		out.Fields = r.surface.ownershipOf(r.typ).fields
 	case "status":
 		out.Fields = r.surface.ownershipOf(r.typ).status

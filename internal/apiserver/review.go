@@ -92,7 +92,8 @@ func (r *request) reviewToken(obj map[string]any) (map[string]any, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		obj["status"] = map[string]any{"error": authz.Aggregate(errs)}
+		delete(object.Map(obj, "status"), "authenticated")
+		object.Set(obj, authz.Aggregate(errs), "status", "error") // the rest is as it was sent
 		return obj, nil
 	}
 	obj["status"] = map[string]any{"authenticated": true, "user": userInfo(user), "audiences": list(meant)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authz"
@@ -139,6 +140,9 @@ func (r *request) bindToken(k *accountClaims, to map[string]any) error {
 	}
 	if name == "" {
 		return status.BadRequest("Name parameter required.")
+	}
+	if wrong := validation.PathSegment(name); len(wrong) > 0 {
+		return status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(wrong, ";")))
 	}
 	o := r.server.newest(resources[kind.Kind], namespace, name)
 	if o == nil {

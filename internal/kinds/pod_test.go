@@ -119,6 +119,30 @@ func TestPodStatus(t *testing.T) {
 	assert.Equal(t, int64(4), at(obj, "status.conditions.2.observedGeneration"))
 }
 
+// Subresources drop the fields of disabled gates like a write of the pod.
+func TestPartsDropDisabledFields(t *testing.T) {
+	typ := typeOf(t, "pods")
+	const debug = `"ephemeralContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`
+	const status = `{"status":{"nodeAllocatableResourceClaimStatuses":[{}],"containerStatuses":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/","volumeStatus":{}}]}]}}`
+	old := created(t, typ, onePod("", ""))
+	was := object.Copy(old)
+
+	obj := decoded(t, typ, onePod("", debug))
+	typ.Parts["ephemeralcontainers"].Prepare(obj, old)
+	assert.Equal(t, "d", at(obj, "spec.ephemeralContainers.0.name"))
+	assert.Nil(t, at(obj, "spec.ephemeralContainers.0.lifecycle"))
+
+	obj = decoded(t, typ, onePod("", `"initContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`))
+	typ.Parts["resize"].Prepare(obj, old)
+	assert.Nil(t, at(obj, "spec.initContainers.0.lifecycle"))
+
+	obj = decoded(t, typ, status)
+	typ.PrepareStatus(obj, old)
+	assert.Nil(t, at(obj, "status.nodeAllocatableResourceClaimStatuses"))
+	assert.Equal(t, map[string]any{"name": "v", "mountPath": "/"}, at(obj, "status.containerStatuses.0.volumeMounts.0"))
+	assert.Equal(t, was, old)
+}
+
 func TestQOSClass(t *testing.T) {
 	const all = `{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1000m","memory":"1024Mi"}}`
 	const some = `{"requests":{"cpu":"1"}}`

@@ -28,8 +28,10 @@ func isMirror(pod map[string]any) bool {
 //
 // See https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/.
 func prepareDebug(pod, old map[string]any) {
+	now := child(pod, "spec")
+	dropDisabledPodFields(now, object.Map(old, "spec"))
 	spec := copied(object.Map(old, "spec"))
-	object.Keep(spec, object.Map(pod, "spec"), "ephemeralContainers")
+	object.Keep(spec, now, "ephemeralContainers")
 	keepAllBut(pod, old, spec)
 }
 
@@ -63,7 +65,8 @@ func validateDebug(pod, old map[string]any) validation.List {
 //
 // See https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
 func prepareResize(pod, old map[string]any) {
-	was, now := object.Map(old, "spec"), object.Map(pod, "spec")
+	was, now := object.Map(old, "spec"), child(pod, "spec")
+	dropDisabledPodFields(now, was)
 	for _, list := range []string{"containers", "initContainers"} {
 		if len(object.List(now, list)) != len(object.List(was, list)) {
 			return
