@@ -216,6 +216,37 @@ func TestForkedFaults(t *testing.T) {
 	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Faults()[0].String())
 }
 
+// A fork calls the webhooks of conversion through its own faults, not those of
+// its parent.
+func TestForkedConversion(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - {name: v1, served: true, storage: true, schema: &any {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+  - {name: v2, served: true, storage: false, schema: *any}
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://hook.example/convert"}}}
+---
+{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: default}}
+`))
+	parents := srv.Inject(fakeapi.Fault{Webhook: "*", Code: 418})
+	child := srv.Fork(t)
+	child.Faults()[0].Remove()
+	forks := child.Inject(fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	code, answer := do(t, child, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
+	assert.Equal(t, http.StatusInternalServerError, code)
+	assert.Contains(t, answer["message"], "the server is currently unable to handle the request")
+	assert.Equal(t, 1, forks.Count())
+	assert.Zero(t, parents.Count())
+	code, _ = do(t, child, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
+	assert.Equal(t, http.StatusOK, code)
+}
+
 func TestWithFaultFiles(t *testing.T) {
 	files := fstest.MapFS{
 		"a.yaml": {Data: []byte("- {id: late, resource: configmaps, verb: get, code: 504}\n- {resource: secrets, reset: true}")},

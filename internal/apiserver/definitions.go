@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/crd"
@@ -23,6 +24,16 @@ import (
 // without.
 func (s *Server) definitionsType() *resource.Type {
 	return s.surface.registry.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+}
+
+// withoutWebhooks leaves out the definitions whose conversion calls webhooks: a fork
+// makes them anew, to call on its own clock and through its own faults.
+func withoutWebhooks(definitions map[string]*definition) map[string]*definition {
+	out := maps.Clone(definitions)
+	maps.DeleteFunc(out, func(_ string, d *definition) bool {
+		return object.String(d.object, "spec", "conversion", "strategy") == "Webhook"
+	})
+	return out
 }
 
 // settle completes the definitions in the store and serves what they define. One

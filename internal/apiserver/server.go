@@ -265,7 +265,9 @@ func (s *Server) Fork() *Server {
 	out.expireAs(s)
 	out.keepUpAs(s)
 	out.initial = s.initial
-	out.served.Store(out.own(s.served.Load()))
+	served := out.own(s.served.Load())
+	served.definitions = withoutWebhooks(served.definitions)
+	out.served.Store(served)
 	out.admission.Store(s.admission.Load())
 	out.settle(nil)
 	out.faults.Inherit(s.faults)
