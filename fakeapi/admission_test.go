@@ -82,6 +82,33 @@ func TestWebhooks(t *testing.T) {
 	assert.Nil(t, labels(created), "what was configured is gone")
 }
 
+// What webhooks make of managed fields and of owners is put right.
+func TestMutatedMetadataIsMended(t *testing.T) {
+	mutation := func(expression string) map[string]any {
+		return map[string]any{"patchType": "JSONPatch", "jsonPatch": map[string]any{"expression": expression}}
+	}
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+			"failurePolicy": "Fail", "reinvocationPolicy": "Never",
+			"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+				"operations": []any{"CREATE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"configmaps"},
+			}}},
+			"mutations": []any{
+				mutation(`[JSONPatch{op: "add", path: "/metadata/managedFields/0/operation", value: "Guess"}]`),
+				mutation(`[JSONPatch{op: "add", path: "/metadata/ownerReferences/-", value: object.metadata.ownerReferences[0]}]`),
+			},
+		}},
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"}, "spec": map[string]any{"policyName": "p"}},
+	))
+	_, created := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}]}}`)
+	meta, _ := created["metadata"].(map[string]any)
+	assert.Len(t, meta["ownerReferences"], 1)
+	fields, _ := meta["managedFields"].([]any)
+	require.Len(t, fields, 1)
+	entry, _ := fields[0].(map[string]any)
+	assert.Equal(t, "Update", entry["operation"])
+}
+
 func TestPolicies(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
 		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{

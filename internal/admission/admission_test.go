@@ -457,3 +457,24 @@ func TestSnapshot(t *testing.T) {
 	a = &Request{Operation: Create, Type: typ, Object: hook.Object}
 	require.NoError(t, two.Validate(t.Context(), a, s), "configurations are not judged")
 }
+
+// No answer of a webhook is worse than an error.
+func FuzzAnswer(f *testing.F) {
+	for _, body := range []string{
+		`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"u","allowed":true,"patchType":"JSONPatch","patch":"W10="}}`,
+		"kind: AdmissionReview", `"text"`, `[]`, `{"response":null}`, "\x00",
+	} {
+		f.Add(body, true)
+	}
+	f.Fuzz(func(t *testing.T, body string, mutating bool) {
+		for _, version := range []string{"v1", "v1beta1"} {
+			review, err := parse([]byte(body), version)
+			if err != nil {
+				continue
+			}
+			if response, err := review.verified(version, "u", mutating); err == nil && !response.Allowed {
+				assert.Error(t, denial("w", response.Status))
+			}
+		}
+	})
+}

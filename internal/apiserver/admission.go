@@ -72,10 +72,22 @@ func (r *request) mutate(mode writeMode, obj, old map[string]any, o *writeOption
 		return err
 	}
 	if !object.Same(a.Object, obj) {
+		r.mend(object.Meta(a.Object), object.Meta(obj))
 		clear(obj)
 		maps.Copy(obj, a.Object)
 	}
 	return nil
+}
+
+// mend puts right what policies and webhooks can have made of metadata: managed
+// fields that cannot be read give way to those before, and no owner is there
+// twice.
+func (r *request) mend(meta, before map[string]any) {
+	if err := apply.Validate(object.List(meta, "managedFields")); err != nil {
+		r.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
+		object.Keep(meta, before, "managedFields")
+	}
+	r.dedupOwners(meta, " after mutating admission happens")
 }
 
 // validate has policies and webhooks judge what a write makes of old, which is

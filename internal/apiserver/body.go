@@ -300,7 +300,7 @@ func (r *request) checkPlace(meta map[string]any) error {
 		return err
 	}
 	delete(meta, "selfLink")
-	r.dedupOwners(meta)
+	r.dedupOwners(meta, "")
 	return nil
 }
 
@@ -316,8 +316,9 @@ func checkName(meta map[string]any, name string) error {
 	}
 }
 
-// dedupOwners drops owner references that came before, and warns of them.
-func (r *request) dedupOwners(meta map[string]any) {
+// dedupOwners drops owner references that came before, and warns of them: when
+// says since when there are such, if that is not from the start.
+func (r *request) dedupOwners(meta map[string]any, when string) {
 	owners := object.List(meta, "ownerReferences")
 	if len(owners) < 2 {
 		return
@@ -337,6 +338,6 @@ func (r *request) dedupOwners(meta map[string]any) {
 	}
 	if len(twice) > 0 {
 		meta["ownerReferences"] = kept
-		r.warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
+		r.warn(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
 	}
 }

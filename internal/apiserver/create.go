@@ -49,7 +49,7 @@ func (r *request) readNew() (map[string]any, *writeOptions, error) {
 	if err := checkNamespace(meta, r.namespaceOfObject()); err != nil {
 		return nil, nil, err
 	}
-	r.dedupOwners(meta)
+	r.dedupOwners(meta, "")
 	return r.tracked().Update(nil, obj, r.fieldOptions(o)), o, nil
 }
 
