@@ -139,6 +139,12 @@ func (s *Set) newRuleLocked(f Fault) *Rule {
 }
 
 func (s *Set) addLocked(r *Rule) {
+	if len(s.rules) >= maxRules {
+		active := s.activeRules()
+		if oldest := slices.IndexFunc(s.rules, func(r *Rule) bool { return !slices.Contains(active, r) }); oldest >= 0 {
+			s.rules = slices.Delete(s.rules, oldest, oldest+1)
+		}
+	}
 	s.rules = append(s.rules, r)
 	if r.fault.Watches != Open {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
@@ -149,6 +155,10 @@ func (s *Set) addLocked(r *Rule) {
 		}
 	}
 }
+
+// maxRules is how many faults are told of, before those that can hit nothing more
+// are forgotten.
+const maxRules = 4096
 
 // Rules are the faults that were injected and not removed, in that order.
 func (s *Set) Rules() []*Rule {

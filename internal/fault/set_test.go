@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +170,18 @@ func TestInject(t *testing.T) {
 	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "so that it can be played again")
 }
 
+func TestSpentFaultsAreForgotten(t *testing.T) {
+	s := newTestSet()
+	first := inject(t, s, Fault{Code: 500})
+	for range maxRules + 10 {
+		inject(t, s, Fault{Watch: Close, Watches: Open})
+	}
+	rules := s.Rules()
+	assert.Len(t, rules, maxRules)
+	assert.Equal(t, []*Rule{first}, rules[:1], "one that can still hit is not")
+	assert.Equal(t, "4107", rules[maxRules-1].Fault().ID)
+}
+
 func TestInherit(t *testing.T) {
 	from, to := newTestSet(), NewSet(Options{Clock: clock.New(), Seed: 2})
 	r := inject(t, from, Fault{Code: 500, Probability: 0.5, Times: 3})
@@ -176,4 +190,36 @@ func TestInherit(t *testing.T) {
 	require.NoError(t, to.Inherit(from))
 	require.Len(t, to.Rules(), 1)
 	assert.Equal(t, want, fates(to, to.Rules()[0], 10, 1), "it begins anew, and the same")
+}
+
+// A discarder is a ResponseWriter of a client that is faster than anybody.
+type discarder struct{ header http.Header }
+
+func (d discarder) Header() http.Header         { return d.header }
+func (d discarder) WriteHeader(int)             {}
+func (d discarder) Write(p []byte) (int, error) { return len(p), nil }
+func (d discarder) FlushError() error           { return nil }
+
+// BenchmarkWatch measures what an event costs on its way while nothing is
+// injected, and what it costs without a Set.
+func BenchmarkWatch(b *testing.B) {
+	event := append(bytes.Repeat([]byte("x"), 2600), '\n')
+	q := requestOf("GET", pods+"?watch=1").HTTP
+	for name, through := range map[string]func(http.Handler) http.Handler{
+		"set":  newTestSet().Handler,
+		"none": func(h http.Handler) http.Handler { return h },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			through(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusOK)
+				flush := http.NewResponseController(w).Flush
+				for b.Loop() {
+					w.Write(event)
+					flush()
+				}
+			})).ServeHTTP(discarder{http.Header{}}, q)
+		})
+	}
 }
