@@ -14,9 +14,11 @@ import (
 func validateAPIService(obj, _ map[string]any) validation.List {
 	return mistakes(obj, nil, func(service part) {
 		spec, meta := service.within("spec"), service.within("metadata")
-		meta.ifSet("name", func(name string) []string {
-			return validation.APIServiceName(spec.text("version"), spec.text("group"))(name, false)
-		})
+		for _, member := range []string{"generateName", "name"} {
+			meta.ifSet(member, func(name string) []string {
+				return validation.APIServiceName(spec.text("version"), spec.text("group"))(name, false)
+			})
+		}
 		if spec.text("group") == "" && spec.text("version") != "v1" {
 			spec.missing("group", "only v1 may have an empty group and it better be legacy kube")
 		}
