@@ -77,6 +77,23 @@ func TestCustomResourceStatus(t *testing.T) {
 	}, conditions)
 }
 
+// A version is read with the defaults of the one in which objects are stored,
+// whichever it was written in.
+func TestCustomResourceStorageDefaults(t *testing.T) {
+	srv := fakeapi.Start(t)
+	version := func(name, size string) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"%s}}}}}`, name, size != "", size)
+	}
+	definition := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[` + version("v1", "") + "," + version("v2", `,"default":7`) + `]}}`
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, definition))
+	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}}`))
+	for _, version := range []string{"v1", "v2"} {
+		_, obj := do(t, srv, "GET", strings.Replace(widgetsPath, "v1", version, 1)+"/w", "")
+		assert.Equal(t, 7.0, obj["size"], version)
+	}
+}
+
 // Whatever state a server is brought to, it serves what is defined there.
 func TestCustomResourceFollowsState(t *testing.T) {
 	srv := fakeapi.Start(t)

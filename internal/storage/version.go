@@ -123,7 +123,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 }
 
 // Draft encodes obj, which is in t's version, as New does, in the version that
-// it is to be stored in. It fails with a
+// it is to be stored in, with the defaults of that. It fails with a
 // *ConversionError.
 func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, error) {
 	to := t.Storage()
@@ -133,6 +133,9 @@ func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, 
 	converted, err := to.Convert(ctx, []map[string]any{object.Copy(obj)})
 	if err != nil {
 		return nil, &ConversionError{err}
+	}
+	if to.Default != nil {
+		to.Default(converted[0])
 	}
 	return New(to, converted[0]), nil
 }
