@@ -14,8 +14,11 @@ import (
 // condition's message: one with keywords that are not supported.
 func FromProps(props map[string]any) (*Schema, error) {
 	p := keywords(props)
-	if err := p.unsupported(); err != nil {
-		return nil, err
+	plain := p.isPlain()
+	if !plain {
+		if err := p.unsupported(); err != nil {
+			return nil, err
+		}
 	}
 	s := &Schema{
 		Type:             p.text("type"),
@@ -55,7 +58,9 @@ func FromProps(props map[string]any) (*Schema, error) {
 			return nil, err
 		}
 	}
-	s.Constraints, err = p.constraints(s.checkedFormat(), closed)
+	if format := s.checkedFormat(); !plain || closed || format != "" {
+		s.Constraints, err = p.constraints(format, closed)
+	}
 	return s, err
 }
 
@@ -69,6 +74,24 @@ type keywords map[string]any
 func keywordsOf(v any) keywords {
 	p, _ := v.(map[string]any)
 	return p
+}
+
+// isPlain reports whether all that the schema says is of what most say: it is
+// supported, and constrains values by nothing but its type, its format and what
+// else there may be.
+func (p keywords) isPlain() bool {
+	for keyword, v := range p {
+		switch keyword {
+		case "description", "type", "format", "default", "nullable", "required", "properties", "additionalProperties":
+		case "items":
+			if _, ok := v.(map[string]any); !ok {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // optional is a member that may be absent.

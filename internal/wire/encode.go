@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"sync"
@@ -73,10 +74,10 @@ func appendAny(dst []byte, v any) []byte {
 func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
-	for i := range n.fields {
-		f := &n.fields[i]
-		v, ok := obj[f.name]
-		if !f.always && (!ok || !f.pointer && empty(v)) {
+	for set := n.always | n.fieldsOf(obj); set != 0; set &= set - 1 {
+		f := &n.fields[bits.TrailingZeros64(set)]
+		v := obj[f.name]
+		if !f.always && !f.pointer && empty(v) {
 			continue
 		}
 		if len(dst) > start {
@@ -93,6 +94,17 @@ func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 		}
 	}
 	return append(dst, '}')
+}
+
+// fieldsOf is the set of the fields that an object has. Most objects have few of
+// those that there are.
+func (n *node) fieldsOf(obj map[string]any) (set uint64) {
+	for name := range obj {
+		if i, ok := n.find(name); ok {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 // zero appends the zero value of a type.
