@@ -134,18 +134,17 @@ func (c *reader) find(ctx context.Context, names []string) ([]*servedType, error
 	if err != nil {
 		return nil, err
 	}
+	var absent error // groups whose servers are away, as those of metrics often are
 	for _, g := range groups.Groups {
 		types, err := c.servedIn(ctx, g.Name, g.PreferredVersion.Version)
-		if err != nil {
-			return nil, err
-		}
+		absent = errors.Join(absent, err)
 		served = append(served, types...)
 	}
 	var out []*servedType
 	for _, name := range names {
 		i := slices.IndexFunc(served, func(t *servedType) bool { return t.isCalled(name) })
 		if i < 0 {
-			return nil, fmt.Errorf("the server has no resource %q that can be listed and watched", name)
+			return nil, errors.Join(fmt.Errorf("the server has no resource %q that can be listed and watched", name), absent)
 		}
 		if !slices.Contains(out, served[i]) {
 			out = append(out, served[i])

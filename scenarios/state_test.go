@@ -152,6 +152,20 @@ func (b *breaker) cut() {
 	}
 }
 
+// A group whose server is away does not keep others from being recorded.
+func TestRecordStateBesideAbsentGroup(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.Fault{Path: "/apis/apps/v1", Code: http.StatusServiceUnavailable}))
+	record := func(resource string) error {
+		r, err := scenarios.RecordState(t.Context(), scenarios.StateOptions{URL: srv.URL, Transport: srv.Transport(), Resources: []string{resource}})
+		if err == nil {
+			_, err = r.Stop()
+		}
+		return err
+	}
+	assert.NoError(t, record("leases"))
+	assert.ErrorContains(t, record("deployments"), "GET /apis/apps/v1: 503")
+}
+
 func TestRecordStateErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct {
