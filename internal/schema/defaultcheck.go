@@ -56,7 +56,7 @@ func (a surroundings) in(name string) surroundings {
 
 // schema checks the defaults in a schema.
 func (c defaultCheck) schema(s *Schema, in surroundings, path *validation.Path) validation.List {
-	if s == nil {
+	if s == nil || !s.hasDefaults {
 		return nil
 	}
 	if s.EmbeddedResource {

@@ -58,6 +58,10 @@ func FromProps(props map[string]any) (*Schema, error) {
 			return nil, err
 		}
 	}
+	s.hasDefaults = s.HasDefault || s.Items != nil && s.Items.hasDefaults
+	for _, property := range s.Properties {
+		s.hasDefaults = s.hasDefaults || property.hasDefaults
+	}
 	if format := s.checkedFormat(); !plain || closed || format != "" {
 		s.Constraints, err = p.constraints(format, closed)
 	}

@@ -56,6 +56,10 @@ type Schema struct {
 	// Constraints are what a value has to meet beyond having this structure. It
 	// is nil where there are none, as in all schemas of built-in kinds.
 	Constraints *Constraints
+
+	// hasDefaults is whether there is a default in it, its items or its
+	// properties, of a schema that FromProps has made.
+	hasDefaults bool
 }
 
 // Constraints are the value validations of a schema in a
