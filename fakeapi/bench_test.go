@@ -178,6 +178,15 @@ func BenchmarkPatch(b *testing.B) {
 	}
 }
 
+// BenchmarkApply applies a configuration whose data is another each time.
+func BenchmarkApply(b *testing.B) {
+	srv := filled(b, 0)
+	for i := 0; b.Loop(); i++ {
+		request(b, srv, "APPLY", "/api/v1/namespaces/default/configmaps/a?fieldManager=bench",
+			fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"%d"}}`, i))
+	}
+}
+
 // filled is a server in memory with n ConfigMaps in the namespace default.
 func filled(b *testing.B, n int) *fakeapi.Server {
 	b.Helper()
@@ -191,16 +200,21 @@ func filled(b *testing.B, n int) *fakeapi.Server {
 	return srv
 }
 
-// request makes a request that succeeds and returns the length of the answer.
+// request makes a request that succeeds and returns the length of the answer. The
+// method APPLY is a PATCH by server-side apply.
 func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64 {
+	contentType := "application/json"
+	switch method {
+	case "PATCH":
+		contentType = "application/merge-patch+json"
+	case "APPLY":
+		method, contentType = "PATCH", "application/apply-patch+yaml"
+	}
 	req, err := http.NewRequest(method, srv.URL+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if method == "PATCH" {
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-	}
+	req.Header.Set("Content-Type", contentType)
 	resp, err := srv.Transport().RoundTrip(req)
 	if err != nil {
 		b.Fatal(err)
