@@ -130,14 +130,11 @@ func (s *Server) read(name string, options []ReadOption) (*resource.Type, *mvcc.
 // It fails for what is no valid object of its kind, and for a namespace that is
 // not there.
 func (s *Server) Put(object any) (Object, error) {
-	docs, err := documentsOf(object)
-	if err == nil && len(docs) != 1 {
-		err = fmt.Errorf("%d objects instead of one", len(docs))
-	}
+	doc, err := documentOf(object)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", err)
 	}
-	out, err := s.api.Put(docs[0].json)
+	out, err := s.api.Put(doc.json)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", err)
 	}
@@ -157,14 +154,11 @@ func (s *Server) Delete(resource, namespace, name string) error {
 // Remove is Delete for whoever has the object, in a form that Put takes: it
 // removes the one of its kind, namespace and name.
 func (s *Server) Remove(object any) error {
-	docs, err := documentsOf(object)
-	if err == nil && len(docs) != 1 {
-		err = fmt.Errorf("%d objects instead of one", len(docs))
-	}
+	doc, err := documentOf(object)
 	if err != nil {
 		return fmt.Errorf("fakeapi: Remove: %w", err)
 	}
-	return s.api.RemoveObject(docs[0].json)
+	return s.api.RemoveObject(doc.json)
 }
 
 // load puts the objects of the options: what others need first.
@@ -291,6 +285,18 @@ func (f files) each(do func(name string, text []byte) error) error {
 		}
 	}
 	return nil
+}
+
+// documentOf is documentsOf for one object.
+func documentOf(object any) (document, error) {
+	docs, err := documentsOf(object)
+	if err == nil && len(docs) != 1 {
+		err = fmt.Errorf("%d objects instead of one", len(docs))
+	}
+	if err != nil {
+		return document{}, err
+	}
+	return docs[0], nil
 }
 
 // documentsOf returns the objects in a Go value, or in YAML or JSON as []byte

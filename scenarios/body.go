@@ -14,6 +14,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -131,12 +132,9 @@ func decodeProtobuf(b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	group, version, ok := strings.Cut(e.APIVersion, "/")
-	if !ok {
-		group, version = "", e.APIVersion
-	}
-	t, ok := wire.ForKind(group, version, e.Kind)
-	if !ok || !t.HasProto() || slices.Contains(unregistered, group) {
+	gv, _ := resource.ParseGroupVersion(e.APIVersion) // what is none is no type's
+	t, ok := wire.ForKind(gv.Group, gv.Version, e.Kind)
+	if !ok || !t.HasProto() || slices.Contains(unregistered, gv.Group) {
 		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", e.Kind, e.APIVersion, "pkg/runtime/scheme.go:111")
 	}
 	object, err := t.DecodeProto(e.Raw)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -53,13 +55,10 @@ func formatOf(contentType string) codec.Format {
 // typeOf is the built-in type of a document, nil if it is of none.
 func typeOf(v any) *wire.Type {
 	o, _ := v.(map[string]any)
-	group, version, ok := strings.Cut(text(o, "apiVersion"), "/")
-	if !ok {
-		group, version = "", group
-	}
-	if t, ok := wire.ForKind(group, version, text(o, "kind")); ok {
+	gv, _ := resource.ParseGroupVersion(object.String(o, "apiVersion")) // what is none is no type's
+	if t, ok := wire.ForKind(gv.Group, gv.Version, object.String(o, "kind")); ok {
 		return t
 	}
-	t, _ := wire.ForKind("meta.k8s.io", "v1", text(o, "kind"))
+	t, _ := wire.ForKind("meta.k8s.io", "v1", object.String(o, "kind"))
 	return t
 }

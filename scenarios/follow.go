@@ -14,6 +14,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // again is how long to wait before a watch is opened again that broke off.
@@ -75,7 +79,7 @@ func (c *reader) get(ctx context.Context, path string, v any) error {
 
 // A servedType is a resource as a server serves it.
 type servedType struct {
-	Group, Version     string
+	resource.GroupVersion
 	Name, SingularName string
 	Kind               string
 	ShortNames, Verbs  []string
@@ -84,17 +88,7 @@ type servedType struct {
 
 // String is the resource and its group.
 func (t *servedType) String() string {
-	if t.Group == "" {
-		return t.Name
-	}
-	return t.Name + "." + t.Group
-}
-
-func (t *servedType) apiVersion() string {
-	if t.Group == "" {
-		return t.Version
-	}
-	return t.Group + "/" + t.Version
+	return status.GroupResource{Group: t.Group, Resource: t.Name}.String()
 }
 
 // path is that of the resource in a namespace, "" being all.
@@ -156,7 +150,7 @@ func (c *reader) find(ctx context.Context, names []string) ([]*servedType, error
 // servedIn are the resources of a group that can be listed and watched.
 func (c *reader) servedIn(ctx context.Context, group, version string) ([]*servedType, error) {
 	var list struct{ Resources []*servedType }
-	path := (&servedType{Group: group, Version: version}).path("")
+	path := (&servedType{GroupVersion: resource.GroupVersion{Group: group, Version: version}}).path("")
 	if err := c.get(ctx, strings.TrimSuffix(path, "/"), &list); err != nil {
 		return nil, err
 	}
@@ -189,12 +183,12 @@ func (c *reader) needed(ctx context.Context, objects []observed, types []*served
 	if !recorded(namespaces) {
 		in := map[string]bool{namespace: true}
 		for _, o := range objects {
-			in[text(o.object, "metadata", "namespace")] = true
+			in[object.String(o.object, "metadata", "namespace")] = true
 		}
-		wanted[namespaces] = func(o map[string]any) bool { return in[text(o, "metadata", "name")] }
+		wanted[namespaces] = func(o map[string]any) bool { return in[object.String(o, "metadata", "name")] }
 	}
 	if !recorded(definitions) {
-		wanted[definitions] = func(o map[string]any) bool { return recorded(text(o, "metadata", "name")) }
+		wanted[definitions] = func(o map[string]any) bool { return recorded(object.String(o, "metadata", "name")) }
 	}
 	others, err := c.find(ctx, slices.Sorted(maps.Keys(wanted)))
 	if err != nil {
@@ -236,14 +230,14 @@ func (f *follower) list(ctx context.Context) ([]map[string]any, error) {
 	}
 	f.version, f.known = list.Metadata.ResourceVersion, map[string]map[string]any{}
 	for _, o := range list.Items {
-		o["apiVersion"], o["kind"] = f.typ.apiVersion(), f.typ.Kind
+		o["apiVersion"], o["kind"] = f.typ.GroupVersion.String(), f.typ.Kind
 		f.known[nameOf(o)] = o
 	}
 	return list.Items, nil
 }
 
 func nameOf(o map[string]any) string {
-	return text(o, "metadata", "namespace") + "/" + text(o, "metadata", "name")
+	return object.String(o, "metadata", "namespace") + "/" + object.String(o, "metadata", "name")
 }
 
 // run follows until ctx ends. A watch that ends is opened again; where its
@@ -295,12 +289,12 @@ func (f *follower) watch(ctx context.Context) error {
 		case "ERROR":
 			code, _ := event.Object["code"].(json.Number)
 			n, _ := code.Int64()
-			return &readError{int(n), text(event.Object, "message")}
+			return &readError{int(n), object.String(event.Object, "message")}
 		case "BOOKMARK":
 		default:
 			f.saw(event.Object, event.Type == "DELETED")
 		}
-		f.version = text(event.Object, "metadata", "resourceVersion")
+		f.version = object.String(event.Object, "metadata", "resourceVersion")
 	}
 }
 

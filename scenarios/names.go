@@ -122,8 +122,7 @@ func walkObjects(v any, visit func(map[string]any)) {
 // lookup follows a dotted path. A number indexes a list; \. is a dot within a
 // key.
 func lookup(v any, path string) (any, bool) {
-	for part := range strings.SplitSeq(strings.ReplaceAll(path, `\.`, "\x00"), ".") {
-		part = strings.ReplaceAll(part, "\x00", ".")
+	for _, part := range splitPath(path) {
 		switch t := v.(type) {
 		case map[string]any:
 			e, ok := t[part]

@@ -71,6 +71,7 @@ type Playback struct {
 	speed   float64
 	stepped bool
 	done    chan struct{} // closed once nothing is left
+	end     sync.Once     // closes done
 
 	mu    sync.Mutex // guards the fields below; held while a change is made
 	left  []Change
@@ -187,16 +188,7 @@ func (p *Playback) makeLocked() error {
 }
 
 func (p *Playback) endLocked() {
-	if len(p.left) == 0 && !isClosed(p.done) {
-		close(p.done)
-	}
-}
-
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+	if len(p.left) == 0 {
+		p.end.Do(func() { close(p.done) })
 	}
 }

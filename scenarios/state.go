@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A StateRecording follows resources of a server and writes down what becomes of
@@ -117,7 +119,7 @@ func (r *StateRecording) fail(err error) {
 
 // saw notes a change.
 func (r *StateRecording) saw(o observed) {
-	o.revision, _ = strconv.ParseUint(text(o.object, "metadata", "resourceVersion"), 10, 64)
+	o.revision, _ = strconv.ParseUint(object.String(o.object, "metadata", "resourceVersion"), 10, 64)
 	o.at = time.Since(r.begun)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,18 +174,9 @@ func (o observed) addTo(c *Change, scrub *scrubber) {
 
 // identity is as much of an object as tells it from others.
 func identity(o map[string]any) map[string]any {
-	meta := map[string]any{"name": text(o, "metadata", "name")}
-	if namespace := text(o, "metadata", "namespace"); namespace != "" {
+	meta := map[string]any{"name": object.String(o, "metadata", "name")}
+	if namespace := object.String(o, "metadata", "namespace"); namespace != "" {
 		meta["namespace"] = namespace
 	}
 	return map[string]any{"apiVersion": o["apiVersion"], "kind": o["kind"], "metadata": meta}
-}
-
-// text is the text at a path of an object, "" if there is none.
-func text(o map[string]any, path ...string) string {
-	for _, key := range path[:len(path)-1] {
-		o, _ = o[key].(map[string]any)
-	}
-	s, _ := o[path[len(path)-1]].(string)
-	return s
 }

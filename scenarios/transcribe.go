@@ -15,6 +15,9 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // Scenario is what has passed so far: requests in the order in which they came,
@@ -154,7 +157,7 @@ func (t *transcriber) loosen(prefix string, body any) {
 	if _, isList := o["items"]; !isList && !isBookmark {
 		return
 	}
-	if version := text(o, "metadata", "resourceVersion"); version != "" {
+	if version := object.String(o, "metadata", "resourceVersion"); version != "" {
 		t.make("version", version, prefix+"metadata.resourceVersion")
 		o["metadata"].(map[string]any)["resourceVersion"] = "<rv>"
 	}
@@ -162,7 +165,7 @@ func (t *transcriber) loosen(prefix string, body any) {
 
 // resource is the resource with its group.
 func (r *recordedRequest) resource() string {
-	return (&servedType{Group: r.Group, Name: r.Resource}).String()
+	return status.GroupResource{Group: r.Group, Resource: r.Resource}.String()
 }
 
 // note finds what the server has made up in a value, which stands at a path and

@@ -60,11 +60,8 @@ func policyOf(obj map[string]any) *policy {
 	sees := cel.Sees{Authorizer: true}
 	if kind := object.Map(spec, "paramKind"); kind != nil {
 		sees.Params = true
-		group, version, grouped := strings.Cut(object.String(kind, "apiVersion"), "/")
-		if !grouped {
-			group, version = "", group
-		}
-		p.params = &resource.Kind{GroupVersion: resource.GroupVersion{Group: group, Version: version}, Kind: object.String(kind, "kind")}
+		gv, _ := resource.ParseGroupVersion(object.String(kind, "apiVersion")) // validation lets no other form in
+		p.params = &resource.Kind{GroupVersion: gv, Kind: object.String(kind, "kind")}
 	}
 	p.conditions = sync.OnceValue(func() *conditions { return compileConditions(spec["matchConditions"], sees, p.ignore) })
 	p.rules = sync.OnceValue(func() *rules { return compileRules(spec, sees) })

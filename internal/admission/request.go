@@ -183,7 +183,7 @@ func (r *Request) review(t target) map[string]any {
 	out := map[string]any{
 		"kind": kindOf(t.kind), "resource": resourceOf(t.Type),
 		"requestKind": kindOf(r.Kind), "requestResource": resourceOf(r.Type),
-		"operation": r.Operation, "userInfo": userInfo(r.User), "dryRun": r.DryRun,
+		"operation": r.Operation, "userInfo": r.User.Info(), "dryRun": r.DryRun,
 	}
 	for name, v := range map[string]string{
 		"subResource": r.Subresource, "requestSubResource": r.Subresource, "name": r.Name, "namespace": r.Namespace,
@@ -204,35 +204,4 @@ func kindOf(k resource.Kind) map[string]any {
 
 func resourceOf(t *resource.Type) map[string]any {
 	return map[string]any{"group": t.Group, "version": t.Version, "resource": t.Name}
-}
-
-func userInfo(u *authz.User) map[string]any {
-	out := map[string]any{}
-	if u == nil {
-		return out
-	}
-	for name, v := range map[string]string{"username": u.Name, "uid": u.UID} {
-		if v != "" {
-			out[name] = v
-		}
-	}
-	if len(u.Groups) > 0 {
-		out["groups"] = list(u.Groups)
-	}
-	if len(u.Extra) > 0 {
-		extra := make(map[string]any, len(u.Extra))
-		for name, values := range u.Extra {
-			extra[name] = list(values)
-		}
-		out["extra"] = extra
-	}
-	return out
-}
-
-func list(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, s := range texts {
-		out[i] = s
-	}
-	return out
 }

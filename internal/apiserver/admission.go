@@ -155,7 +155,7 @@ func (r *request) connectOptions() map[string]any {
 		obj["container"] = q.Get("container")
 	}
 	if len(q["command"]) > 0 {
-		obj["command"] = list(q["command"])
+		obj["command"] = object.Texts(q["command"])
 	}
 	var ports []any
 	for _, text := range q["ports"] {

@@ -157,7 +157,7 @@ func strictError(errs []error) error {
 
 // givenKind is the kind that a body says it is of.
 func givenKind(doc *codec.Document) (resource.Kind, error) {
-	gv, err := parseGroupVersion(doc.APIVersion)
+	gv, err := resource.ParseGroupVersion(doc.APIVersion)
 	return resource.Kind{GroupVersion: gv, Kind: doc.Kind}, err
 }
 
@@ -197,17 +197,6 @@ const scheme = "pkg/runtime/scheme.go:111"
 
 func notRegistered(k resource.Kind) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
-}
-
-func parseGroupVersion(s string) (resource.GroupVersion, error) {
-	switch strings.Count(s, "/") {
-	case 0:
-		return resource.GroupVersion{Version: s}, nil
-	case 1:
-		group, version, _ := strings.Cut(s, "/")
-		return resource.GroupVersion{Group: group, Version: version}, nil
-	}
-	return resource.GroupVersion{}, fmt.Errorf("unexpected GroupVersion string: %s", s)
 }
 
 // internalPackage is the name of the Go package in which kube-apiserver keeps

@@ -72,7 +72,7 @@ func (o *deleteOptions) object() map[string]any {
 		obj["propagationPolicy"] = *o.PropagationPolicy
 	}
 	if len(o.DryRun) > 0 {
-		obj["dryRun"] = list(o.DryRun)
+		obj["dryRun"] = object.Texts(o.DryRun)
 	}
 	for name, v := range map[string]*string{"uid": o.uid, "resourceVersion": o.version} {
 		if v != nil {

@@ -32,7 +32,7 @@ func kindOf(body []byte) (resource.Kind, error) {
 	if err := json.Unmarshal(body, &head); err != nil {
 		return resource.Kind{}, err
 	}
-	gv, err := parseGroupVersion(head.APIVersion)
+	gv, err := resource.ParseGroupVersion(head.APIVersion)
 	return resource.Kind{GroupVersion: gv, Kind: head.Kind}, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
@@ -203,7 +204,7 @@ func (o *writeOptions) object(kind string) map[string]any {
 		}
 	}
 	if len(o.DryRun) > 0 {
-		obj["dryRun"] = list(o.DryRun)
+		obj["dryRun"] = object.Texts(o.DryRun)
 	}
 	return obj
 }

@@ -176,7 +176,7 @@ func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj ma
 // is left to readPatched.
 func (r *request) checkDynamicPatched(doc []byte, o *writeOptions) error {
 	apiVersion, kind, err := wire.Identify(doc)
-	gv, versionErr := parseGroupVersion(apiVersion)
+	gv, versionErr := resource.ParseGroupVersion(apiVersion)
 	want := resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}
 	got := resource.Kind{GroupVersion: gv, Kind: kind}
 	switch {
@@ -235,7 +235,7 @@ func (r *request) checkUnversioned(kind string) error {
 // checkKind refuses an object that a patch has made one of another kind.
 func (r *request) checkKind(apiVersion, kind string) error {
 	want, _ := r.bodyKind()
-	gv, err := parseGroupVersion(apiVersion)
+	gv, err := resource.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return err
 	}

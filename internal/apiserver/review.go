@@ -59,21 +59,8 @@ func (r *request) review() error {
 func (r *request) reviewSelf(map[string]any) (map[string]any, error) {
 	return map[string]any{
 		"metadata": map[string]any{"creationTimestamp": r.now()},
-		"status":   map[string]any{"userInfo": userInfo(r.user)},
+		"status":   map[string]any{"userInfo": r.user.Info()},
 	}, nil
-}
-
-// userInfo is a user in generic form.
-func userInfo(u *User) map[string]any {
-	out := map[string]any{"username": u.Name, "uid": u.UID, "groups": list(u.Groups)}
-	if len(u.Extra) > 0 {
-		extra := make(map[string]any, len(u.Extra))
-		for key, values := range u.Extra {
-			extra[key] = list(values)
-		}
-		out["extra"] = extra
-	}
-	return out
 }
 
 // reviewToken tells whose a token is.
@@ -96,7 +83,7 @@ func (r *request) reviewToken(obj map[string]any) (map[string]any, error) {
 		object.Set(obj, authz.Aggregate(errs), "status", "error") // the rest is as it was sent
 		return obj, nil
 	}
-	obj["status"] = map[string]any{"authenticated": true, "user": userInfo(user), "audiences": list(meant)}
+	obj["status"] = map[string]any{"authenticated": true, "user": user.Info(), "audiences": object.Texts(meant)}
 	return obj, nil
 }
 
@@ -111,11 +98,11 @@ func (r *request) reviewRules(obj map[string]any) (map[string]any, error) {
 	for _, rule := range rules {
 		if len(rule.Resources) > 0 {
 			resources = append(resources, map[string]any{
-				"verbs": list(rule.Verbs), "apiGroups": list(rule.APIGroups), "resources": list(rule.Resources), "resourceNames": list(rule.ResourceNames),
+				"verbs": object.Texts(rule.Verbs), "apiGroups": object.Texts(rule.APIGroups), "resources": object.Texts(rule.Resources), "resourceNames": object.Texts(rule.ResourceNames),
 			})
 		}
 		if len(rule.NonResourceURLs) > 0 {
-			paths = append(paths, map[string]any{"verbs": list(rule.Verbs), "nonResourceURLs": list(rule.NonResourceURLs)})
+			paths = append(paths, map[string]any{"verbs": object.Texts(rule.Verbs), "nonResourceURLs": object.Texts(rule.NonResourceURLs)})
 		}
 	}
 	answer := map[string]any{"resourceRules": resources, "nonResourceRules": paths}

@@ -52,7 +52,7 @@ func (r *request) createToken() error {
 		spec["expirationSeconds"] = int64(defaultExpiration)
 	}
 	if len(object.List(spec, "audiences")) == 0 {
-		spec["audiences"] = list(apiAudiences)
+		spec["audiences"] = object.Texts(apiAudiences)
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
 	if errs := validateExpiration(expiration); len(errs) > 0 {
@@ -125,7 +125,7 @@ func validateExpiration(seconds int64) (errs validation.List) {
 // bindToken binds a token to an object: it is good for no longer than that is
 // there.
 func (r *request) bindToken(k *accountClaims, to map[string]any) error {
-	gv, err := parseGroupVersion(object.String(to, "apiVersion"))
+	gv, err := resource.ParseGroupVersion(object.String(to, "apiVersion"))
 	if err != nil {
 		gv = resource.GroupVersion{}
 	}
@@ -191,10 +191,3 @@ func (r *request) answerMade(obj map[string]any, codec resource.Codec) error {
 }
 
 // list is a list of strings in generic form.
-func list(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = text
-	}
-	return out
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -13,6 +14,31 @@ type User struct {
 	UID    string
 	Groups []string
 	Extra  map[string][]string
+}
+
+// Info is the user as reviews tell it, in generic form and without what is empty.
+// Nobody is nothing.
+func (u *User) Info() map[string]any {
+	out := map[string]any{}
+	if u == nil {
+		return out
+	}
+	for name, v := range map[string]string{"username": u.Name, "uid": u.UID} {
+		if v != "" {
+			out[name] = v
+		}
+	}
+	if len(u.Groups) > 0 {
+		out["groups"] = object.Texts(u.Groups)
+	}
+	if len(u.Extra) > 0 {
+		extra := make(map[string]any, len(u.Extra))
+		for name, values := range u.Extra {
+			extra[name] = object.Texts(values)
+		}
+		out["extra"] = extra
+	}
+	return out
 }
 
 // Names with a meaning to the server.

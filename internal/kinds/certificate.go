@@ -56,11 +56,7 @@ func list(texts []string) any {
 	if len(texts) == 0 {
 		return nil
 	}
-	out := make([]any, len(texts))
-	for i, s := range texts {
-		out[i] = s
-	}
-	return out
+	return object.Texts(texts)
 }
 
 // extra are a user's attributes as a generic value, nil if there are none.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -85,21 +86,18 @@ func paramKind(kind part) {
 
 func paramVersion(kind part, apiVersion string) {
 	path := kind.at("apiVersion")
-	group, version, grouped := strings.Cut(apiVersion, "/")
-	if !grouped {
-		group, version = "", apiVersion
-	}
-	if strings.Contains(version, "/") {
-		kind.note(validation.Invalid(path, apiVersion, "unexpected GroupVersion string: "+apiVersion))
+	gv, err := resource.ParseGroupVersion(apiVersion)
+	if err != nil {
+		kind.note(validation.Invalid(path, apiVersion, err.Error()))
 		return
 	}
-	if messages := validation.DNS1123Subdomain(group); group != "" && len(messages) > 0 {
-		kind.note(validation.Invalid(path, group, strings.Join(messages, ",")))
+	if messages := validation.DNS1123Subdomain(gv.Group); gv.Group != "" && len(messages) > 0 {
+		kind.note(validation.Invalid(path, gv.Group, strings.Join(messages, ",")))
 	}
-	if version == "" {
+	if gv.Version == "" {
 		kind.note(validation.Invalid(path, apiVersion, "version must be specified"))
-	} else if messages := validation.DNS1035Label(version); len(messages) > 0 {
-		kind.note(validation.Invalid(path, version, strings.Join(messages, ",")))
+	} else if messages := validation.DNS1035Label(gv.Version); len(messages) > 0 {
+		kind.note(validation.Invalid(path, gv.Version, strings.Join(messages, ",")))
 	}
 }
 

@@ -170,6 +170,15 @@ func Strings(obj map[string]any, path ...string) []string {
 	return out
 }
 
+// Texts are texts as a list of an object has them, the opposite of Strings.
+func Texts(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, s := range texts {
+		out[i] = s
+	}
+	return out
+}
+
 // Text is how a field selector sees the value at the path: strings as they
 // are, numbers and booleans printed, anything else "".
 func Text(obj map[string]any, path ...string) string {

@@ -5,7 +5,9 @@ package resource
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // A GroupVersion names one version of one API group. The legacy group is "".
@@ -20,6 +22,18 @@ func (gv GroupVersion) String() string {
 		return gv.Version
 	}
 	return gv.Group + "/" + gv.Version
+}
+
+// ParseGroupVersion reads an apiVersion, the form that String writes.
+func ParseGroupVersion(s string) (GroupVersion, error) {
+	switch strings.Count(s, "/") {
+	case 0:
+		return GroupVersion{Version: s}, nil
+	case 1:
+		group, version, _ := strings.Cut(s, "/")
+		return GroupVersion{Group: group, Version: version}, nil
+	}
+	return GroupVersion{}, fmt.Errorf("unexpected GroupVersion string: %s", s)
 }
 
 // A Kind names the type of an object in one version.
