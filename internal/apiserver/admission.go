@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/apply"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -83,7 +83,7 @@ func (r *request) mutate(mode writeMode, obj, old map[string]any, o *writeOption
 // fields that cannot be read give way to those before, and no owner is there
 // twice.
 func (r *request) mend(meta, before map[string]any) {
-	if err := apply.Validate(object.List(meta, "managedFields")); err != nil {
+	if err := fieldmanager.Validate(object.List(meta, "managedFields")); err != nil {
 		r.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
 		object.Keep(meta, before, "managedFields")
 	}
@@ -223,7 +223,7 @@ func (j judged) Merge(t *resource.Type, live, applied map[string]any) (map[strin
 	}
 	tracked := j.r.surface.ownershipOf(t).objects
 	if kind, codec := j.r.bodyKind(); kind.Kind != t.Kind {
-		tracked = apply.New(j.r.surface.owners.applyKind(kind, codec))
+		tracked = fieldmanager.New(j.r.surface.owners.applyKind(kind, codec))
 	}
 	return tracked.Merge(live, applied)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubefake/kubefake/internal/apply"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -226,7 +226,7 @@ func (r *request) charge(budget *version, o *deleteOptions) error {
 	t := r.budgets()
 	owners := r.surface.ownershipOf(t)
 	// kube-apiserver asks itself for this, as a client of its own name.
-	obj = owners.objects.Update(budget.object, obj, apply.Options{
+	obj = owners.objects.Update(budget.object, obj, fieldmanager.Options{
 		Manager: "kube-apiserver", Subresource: "status", Now: r.server.clock.Now(), Fields: owners.status,
 	})
 	_, err := r.replaceIn(t, budget.stored, storage.New(t, obj), false)

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kubefake/kubefake/internal/apply"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -19,12 +19,12 @@ import (
 // ownership is what tells who owns which field of a type's objects. It is made
 // when the first of them is written.
 type ownership struct {
-	objects        *apply.Type
-	fields, status *apply.Filter            // what a write can change, by what it is for
-	parts          map[string]*apply.Filter // the same by subresource
+	objects        *fieldmanager.Type
+	fields, status *fieldmanager.Filter            // what a write can change, by what it is for
+	parts          map[string]*fieldmanager.Filter // the same by subresource
 
-	scales *apply.Type // of the scale subresource, if there is one
-	scale  *apply.Scale
+	scales *fieldmanager.Type // of the scale subresource, if there is one
+	scale  *fieldmanager.Scale
 }
 
 // owners are the ownerships of types that are served together.
@@ -57,25 +57,25 @@ func (s *owners) make(t *resource.Type) *ownership {
 	if t.Versions != nil {
 		kind.Convert = s.converter(t)
 	}
-	o := &ownership{objects: apply.New(kind)}
+	o := &ownership{objects: fieldmanager.New(kind)}
 	if t.Virtual() {
 		return o // no write of them leaves anything alone
 	}
 	if len(t.Reset) > 0 {
-		o.fields = apply.Except(t.Reset...)
+		o.fields = fieldmanager.Except(t.Reset...)
 	}
 	if len(t.StatusReset) > 0 {
-		o.status = apply.Except(t.StatusReset...)
+		o.status = fieldmanager.Except(t.StatusReset...)
 	}
-	o.parts = make(map[string]*apply.Filter, len(t.Parts))
+	o.parts = make(map[string]*fieldmanager.Filter, len(t.Parts))
 	for name, part := range t.Parts {
 		if len(part.Reset) > 0 {
-			o.parts[name] = apply.Except(part.Reset...)
+			o.parts[name] = fieldmanager.Except(part.Reset...)
 		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
-		o.scales = apply.New(s.applyKind(sub.Kind, t.Scale.Codec))
-		o.scale = apply.NewScale(t.GroupVersion.String(), replicasPaths(t))
+		o.scales = fieldmanager.New(s.applyKind(sub.Kind, t.Scale.Codec))
+		o.scale = fieldmanager.NewScale(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return o
 }
@@ -93,11 +93,11 @@ func replicasPaths(t *resource.Type) map[string]string {
 
 // converter brings objects of t's resource to the versions that other managers
 // wrote in.
-func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
-	return func(obj map[string]any, apiVersion string) (map[string]any, *apply.Type, error) {
+func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
+	return func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 		to := t.In(apiVersion)
 		if to == nil || to.Group != t.Group { // in another group nothing is known of who owns what
-			return nil, nil, fmt.Errorf("%w: %q", apply.ErrNoVersion, apiVersion)
+			return nil, nil, fmt.Errorf("%w: %q", fieldmanager.ErrNoVersion, apiVersion)
 		}
 		objs, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})
 		if err != nil {
@@ -107,12 +107,12 @@ func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion
 	}
 }
 
-func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) apply.Kind {
+func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) fieldmanager.Kind {
 	zero, _, err := codec.Normalize(map[string]any{"kind": kind.Kind, "apiVersion": kind.GroupVersion.String()}, false)
 	if err != nil {
 		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
 	}
-	k := apply.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
+	k := fieldmanager.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
 	if t := codec.Wire(); t != nil {
 		k.Tidy = t.Unstored
 	}
@@ -134,7 +134,7 @@ func (s *owners) metadata() *schema.Schema {
 }
 
 // tracked is the ownership in what the request's bodies are: objects or Scales.
-func (r *request) tracked() *apply.Type {
+func (r *request) tracked() *fieldmanager.Type {
 	o := r.surface.ownershipOf(r.typ)
 	if r.isScale() {
 		return o.scales
@@ -143,8 +143,8 @@ func (r *request) tracked() *apply.Type {
 }
 
 // fieldOptions say who writes, and which fields it can.
-func (r *request) fieldOptions(o *writeOptions) apply.Options {
-	out := apply.Options{Manager: o.FieldManager, Subresource: r.Subresource, Now: r.server.clock.Now(), Force: o.force}
+func (r *request) fieldOptions(o *writeOptions) fieldmanager.Options {
+	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: r.Subresource, Now: r.server.clock.Now(), Force: o.force}
 	if out.Manager == "" {
 		out.Manager = managerOf(r.userAgent())
 	}
@@ -188,12 +188,12 @@ func managerOf(userAgent string) string {
 	return b.String()
 }
 
-// applyFailed is the Status of an error of apply.Type.Apply.
+// applyFailed is the Status of an error of fieldmanager.Type.Apply.
 func applyFailed(err error) error {
 	switch e := err.(type) {
-	case *apply.RequestError:
+	case *fieldmanager.RequestError:
 		return status.BadRequest(e.Message)
-	case *apply.ConflictError:
+	case *fieldmanager.ConflictError:
 		st := status.Failure(409, status.ReasonConflict, e.Error(), &status.Details{})
 		for _, c := range e.Conflicts {
 			st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: "FieldManagerConflict", Message: c.String(), Field: c.Field})

@@ -1,5 +1,0 @@
-// Package fidelity compares package apply with the field manager of
-// k8s.io/apimachinery v0.36.3, the one that kube-apiserver runs: both live through the
-// same random stories. It is a module of its own because package apply must not
-// depend on k8s.io/apimachinery.
-package fidelity

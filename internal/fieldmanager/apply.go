@@ -1,0 +1,147 @@
+package fieldmanager
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/merge"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
+)
+
+// beforeManager owns what an object had when it was first applied to.
+const beforeManager = "before-first-apply"
+
+// Apply merges an applied configuration into live and returns the result with
+// its managedFields. A nil live is a creation. The configuration has an
+// apiVersion and a kind.
+//
+// The result is not in canonical form: nulls of the configuration are in it, and
+// defaults are still to be set. If the configuration changes nothing but
+// ownership, the result is live, but for its managedFields.
+//
+// Errors: *RequestError; *ConflictError unless o.Force is set; any other error
+// says that an object does not have the form that the schema tells.
+//
+// Differs from kube-apiserver: an element of a map list that leaves out one of
+// several keys, where that has no default, is an error here
+// (structured-merge-diff/v6 tells it apart by the keys it has).
+func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
+	list, _ := managedFields(live)
+	m, err := t.compiled().names.parseManaged(list)
+	if err != nil {
+		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
+	}
+	if group, version, kind := groupVersionKind(applied); group != t.kind.Group || version != t.kind.Version || kind != t.kind.Kind {
+		return nil, &RequestError{"invalid object type: " + formatKind(group, version, kind)}
+	}
+	if live == nil {
+		live = t.zero
+	}
+	live = withoutManagedFields(live)
+	if len(m.sets) == 0 {
+		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields}
+		if err := t.update(t.zero, live, m, before); err != nil {
+			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
+		}
+	}
+	out, m, err := t.upgrade(live, applied, m, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Manager == kubectl {
+		rewriteLastApplied(out, applied)
+	}
+	setManagedFields(out, m.format())
+	return out, nil
+}
+
+// apply merges applied into live, which has no managedFields, and returns what
+// becomes of both. The result's metadata may be changed. It does not change m.
+func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
+	if _, present := managedFields(applied); present {
+		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
+	}
+	configuration, err := t.asTyped(applied)
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
+	}
+	before, err := t.asTyped(live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
+	}
+	m = &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
+	id, e := m.entry(o.entry(opApply, t.apiVersion))
+	var after *typed.TypedValue
+	after, m.sets, err = t.updater(m, o).Apply(
+		before, configuration, fieldpath.APIVersion(t.apiVersion), m.sets, id, o.Force)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.strip(id)
+	out := live
+	if after != nil {
+		v, ok := after.AsValue().Unstructured().(map[string]any)
+		if !ok {
+			return nil, nil, fmt.Errorf("failed to convert new typed object (%s) to object: failed to convert value to unstructured for type %T", describe(applied), v)
+		}
+		out = v
+		stamped := *e
+		stamped.time = formatTime(o.Now)
+		m.entries[id] = &stamped
+	}
+	return withoutManagedFields(out), m, nil
+}
+
+// updater is the engine for one request.
+func (t *Type) updater(m *managed, o Options) *merge.Updater {
+	b := merge.UpdaterBuilder{Converter: converter{t}}
+	if o.Fields != nil {
+		b.IgnoreFilter = map[fieldpath.APIVersion]fieldpath.Filter{
+			fieldpath.APIVersion(t.apiVersion): o.Fields.fields,
+		}
+		for _, vs := range m.sets {
+			b.IgnoreFilter[vs.APIVersion()] = o.Fields.fields
+		}
+	}
+	return b.BuildUpdater()
+}
+
+// strip takes from an entry what nobody owns.
+func (m *managed) strip(id string) {
+	vs, ok := m.sets[id]
+	if !ok {
+		return
+	}
+	set := vs.Set().Difference(stripped)
+	if set.Empty() {
+		delete(m.sets, id)
+		return
+	}
+	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
+}
+
+// groupVersionKind reads what an object says it is.
+func groupVersionKind(obj map[string]any) (group, version, kind string) {
+	apiVersion, kind := object.String(obj, "apiVersion"), object.String(obj, "kind")
+	switch strings.Count(apiVersion, "/") {
+	case 0:
+		return "", apiVersion, kind
+	case 1:
+		group, version, _ = strings.Cut(apiVersion, "/")
+		return group, version, kind
+	}
+	return "", "", kind
+}
+
+func formatKind(group, version, kind string) string {
+	return group + "/" + version + ", Kind=" + kind
+}
+
+// describe names an object in an error.
+func describe(obj map[string]any) string {
+	return object.String(obj, "metadata", "namespace") + "/" + object.String(obj, "metadata", "name") +
+		"; " + formatKind(groupVersionKind(obj))
+}

@@ -1,0 +1,64 @@
+package fieldmanager
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func BenchmarkUpdate(b *testing.B) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, bm := range []struct {
+		name, file           string
+		group, version, kind string
+		change               func(obj map[string]any)
+	}{
+		{"object=ConfigMap", "configmap.yaml", "", "v1", "ConfigMap", func(obj map[string]any) {
+			obj["data"] = map[string]any{"key": "other"}
+		}},
+		{"object=Pod", "pod.yaml", "", "v1", "Pod", func(obj map[string]any) {
+			obj["status"] = map[string]any{"phase": "Running", "podIP": "10.0.0.1"}
+		}},
+	} {
+		k := builtin(b, bm.group, bm.version, bm.kind)
+		text, err := os.ReadFile("testdata/" + bm.file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		obj := k.canonical(b, parse(b, string(text)))
+		o := Options{Manager: "kubectl-create", Now: now}
+		b.Run(bm.name+"/create", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Update(nil, obj, o)
+			}
+		})
+		live := k.Update(nil, obj, o)
+		changed := withoutManagedFields(live)
+		bm.change(changed)
+		o = Options{Manager: "kubelet", Subresource: "status", Now: now.Add(time.Second)}
+		b.Run(bm.name+"/update", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Update(live, changed, o)
+			}
+		})
+		applied := parse(b, string(text))
+		b.Run(bm.name+"/apply", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := k.Apply(live, applied, o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	k := builtin(b, "", "v1", "Pod")
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(k.Type.kind.Schema)
+	}
+}

@@ -1,0 +1,83 @@
+package fieldmanager
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/merge"
+)
+
+// ErrNoVersion is in the error of a Kind's Convert for an API version that the
+// kind does not have.
+var ErrNoVersion = errors.New("no such version")
+
+// A RequestError is a configuration that cannot be applied whatever the object
+// it is applied to: a bad request.
+type RequestError struct{ Message string }
+
+func (e *RequestError) Error() string { return e.Message }
+
+// A ConflictError says that a configuration changes what other managers own.
+type ConflictError struct {
+	// Conflicts has at least one element. They are ordered by manager; those of
+	// one manager are in the order of its field set.
+	Conflicts []Conflict
+}
+
+// A Conflict is one field that somebody else owns.
+type Conflict struct {
+	// Owner is the manager in words, with what tells its entries apart:
+	//
+	//	"scaler" with subresource "scale" using apps/v1
+	Owner string
+	// Field is the path of the field, such as
+	//
+	//	.spec.template.spec.containers[name="c"].image
+	Field string
+}
+
+// String is what the cause in a Status says.
+func (c Conflict) String() string { return "conflict with " + c.Owner }
+
+// Error is the message of the Status.
+func (e *ConflictError) Error() string {
+	if len(e.Conflicts) == 1 {
+		c := e.Conflicts[0]
+		return fmt.Sprintf("Apply failed with 1 conflict: %v: %s", c, c.Field)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Apply failed with %d conflicts:", len(e.Conflicts))
+	separator := " "
+	for i, c := range e.Conflicts {
+		if i == 0 || c.Owner != e.Conflicts[i-1].Owner {
+			b.WriteString(separator + "conflicts with " + c.Owner + ":")
+			separator = "\n"
+		}
+		b.WriteString("\n- " + c.Field)
+	}
+	return b.String()
+}
+
+// conflictError makes the error out of what the merge reports, which has the
+// managers in no order.
+func (m *managed) conflictError(conflicts merge.Conflicts) *ConflictError {
+	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int {
+		return cmp.Compare(a.Manager, b.Manager)
+	})
+	e := &ConflictError{Conflicts: make([]Conflict, len(conflicts))}
+	for i, c := range conflicts {
+		e.Conflicts[i] = Conflict{Owner: m.entries[c.Manager].owner(), Field: c.Path.String()}
+	}
+	return e
+}
+
+// without leaves out the conflicts about fields of a set.
+func without(conflicts merge.Conflicts, set *fieldpath.Set) merge.Conflicts {
+	return slices.DeleteFunc(slices.Clone(conflicts), func(c merge.Conflict) bool {
+		return set.Has(c.Path)
+	})
+}

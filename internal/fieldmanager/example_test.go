@@ -1,0 +1,79 @@
+package fieldmanager_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+)
+
+var widgets = fieldmanager.New(fieldmanager.Kind{Group: "ex.com", Version: "v1", Kind: "Widget"})
+
+func widget(spec map[string]any) map[string]any {
+	return map[string]any{"apiVersion": "ex.com/v1", "kind": "Widget", "spec": spec}
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func ExampleType_Update() {
+	obj := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "creator", Now: noon})
+
+	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
+	fmt.Println(entry["manager"], entry["operation"], entry["fieldsV1"])
+	// Output: creator Update map[f:spec:map[.:map[] f:size:map[]]]
+}
+
+func ExampleType_Apply() {
+	live, err := widgets.Apply(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	other := widget(map[string]any{"size": int64(2)})
+	_, err = widgets.Apply(live, other, fieldmanager.Options{Manager: "two", Now: noon})
+	var conflict *fieldmanager.ConflictError
+	if errors.As(err, &conflict) {
+		fmt.Println(conflict.Conflicts[0].Field, conflict.Conflicts[0])
+	}
+
+	obj, err := widgets.Apply(live, other, fieldmanager.Options{Manager: "two", Now: noon, Force: true})
+	fmt.Println(obj["spec"], err)
+	// Output:
+	// .spec.size conflict with "one"
+	// map[size:2] <nil>
+}
+
+func ExampleType_KeepTimes() {
+	live := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+
+	obj := widgets.Update(live, widget(map[string]any{"size": int64(2)}), fieldmanager.Options{Manager: "one", Now: noon.Add(time.Hour)})
+	obj["spec"] = map[string]any{"size": int64(1)} // a webhook would not have it
+	obj = widgets.KeepTimes(live, obj)
+
+	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
+	fmt.Println(entry["time"])
+	// Output: 2026-01-01T12:00:00Z
+}
+
+func ExampleExcept() {
+	o := fieldmanager.Options{Manager: "one", Now: noon, Fields: fieldmanager.Except("status")}
+	obj := widget(map[string]any{"size": int64(1)})
+	obj["status"] = map[string]any{"ready": true}
+	obj = widgets.Update(nil, obj, o)
+
+	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
+	fmt.Println(entry["fieldsV1"])
+	// Output: map[f:spec:map[.:map[] f:size:map[]]]
+}
+
+func ExampleScale_Show() {
+	scale := fieldmanager.NewScale("ex.com/v1", map[string]string{"ex.com/v1": "spec.size"})
+	obj := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+
+	shown, err := scale.Show(obj["metadata"].(map[string]any)["managedFields"].([]any))
+	entry := shown[0].(map[string]any)
+	fmt.Println(entry["manager"], entry["apiVersion"], entry["fieldsV1"], err)
+	// Output: one autoscaling/v1 map[f:spec:map[f:replicas:map[]]] <nil>
+}

@@ -1,0 +1,230 @@
+package fieldmanager
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
+)
+
+// A field set is written as a tree of objects, the FieldsV1 format. A member's
+// name is a step of a path: "f:" and a field's name, "k:" and the keys of a
+// map-list element as JSON, "v:" and the value of a set element as JSON. A path
+// is in the set if its last step's object is empty or has the member ".":
+//
+//	{"f:data": {".": {}, "f:a": {}}}    .data and .data.a
+
+// leaf is the object of a path that is in a set and has none below it. All
+// written sets share it: nobody may change it.
+var leaf = map[string]any{}
+
+// self is the member that puts the path of an object with members in the set.
+const self = "."
+
+// names are field names that are known beforehand, those of a kind's schema, so
+// that steps with them cost no memory. It is never changed.
+type names map[string]*name
+
+type name struct{ text, step string }
+
+// field is the step to a field.
+func (n names) field(text string) fieldpath.PathElement {
+	if known, ok := n[text]; ok {
+		return fieldpath.PathElement{FieldName: &known.text}
+	}
+	unknown := text // only this one goes to the heap
+	return fieldpath.PathElement{FieldName: &unknown}
+}
+
+// A key is a field by which the elements of a map list are told apart.
+type key struct {
+	name  string
+	value any
+}
+
+// keyStep is the step to the element of a map list that has those keys. It
+// reorders them.
+func keyStep(keys []key) string {
+	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(a.name, b.name) })
+	b := append(make([]byte, 0, 64), "k:"...)
+	for i, k := range keys {
+		b = append(b, "{,"[min(i, 1)])
+		b = append(appendString(b, k.name), ':')
+		b = appendScalar(b, k.value)
+	}
+	return string(append(b, '}'))
+}
+
+// valueStep is the step to an element of a set.
+func valueStep(v any) string { return string(appendScalar(append(make([]byte, 0, 64), "v:"...), v)) }
+
+// appendScalar appends a value as JSON.
+func appendScalar(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return appendString(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	}
+	text, err := value.ToJSON(value.NewValueInterface(v))
+	if err != nil {
+		panic("fieldmanager: " + err.Error()) // unreachable: objects are made of what JSON has a form for
+	}
+	return append(b, text...)
+}
+
+// appendString appends a string as JSON, in the way of package value.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			text, err := value.ToJSON(value.NewValueInterface(s))
+			if err != nil {
+				panic("fieldmanager: " + err.Error()) // unreachable: every string has a form
+			}
+			return append(b, text...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// told is a step as a part of a path in words.
+func told(step string) string {
+	pe, err := names(nil).parseStep(step)
+	if err != nil {
+		panic("fieldmanager: " + err.Error()) // unreachable: steps are made by keyStep and its like
+	}
+	return pe.String()
+}
+
+// grow adds a step to a tree: to a path that is in the set if member is true,
+// and to what is below it. The tree comes to have below.
+func grow(tree *map[string]any, step string, member bool, below map[string]any) {
+	switch {
+	case len(below) == 0 && !member:
+		return
+	case len(below) == 0:
+		below = leaf
+	case member:
+		below[self] = leaf
+	}
+	if *tree == nil {
+		*tree = map[string]any{}
+	}
+	(*tree)[step] = below
+}
+
+// prune takes a path, and all below it, from a tree.
+func prune(tree map[string]any, path []string) {
+	step, rest := path[0], path[1:]
+	if len(rest) == 0 {
+		delete(tree, step)
+		return
+	}
+	below, _ := tree[step].(map[string]any)
+	if len(below) == 0 {
+		return
+	}
+	prune(below, rest)
+	switch _, member := below[self]; {
+	case len(below) == 0:
+		delete(tree, step)
+	case len(below) == 1 && member:
+		tree[step] = leaf
+	}
+}
+
+// parseFields reads a field set. Steps of kinds that are not known are passed
+// over with all that is below them.
+func (n names) parseFields(tree map[string]any) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	_, err := n.parseChildren(tree, set)
+	return set, err
+}
+
+// parseChildren adds to set what is below an object of the tree, and reports
+// whether the object's own path is in the set.
+func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
+	set.Members = fieldpath.MakePathElementSet(len(tree))
+	empty := true
+	for step, below := range tree {
+		if step == self {
+			member = true
+			continue
+		}
+		pe, err := n.parseStep(step)
+		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
+			continue
+		} else if err != nil {
+			return false, err
+		}
+		var children map[string]any
+		if below != nil {
+			var ok bool
+			if children, ok = below.(map[string]any); !ok {
+				return false, fmt.Errorf("expect { or n after %q, but found %T", step, below)
+			}
+		}
+		empty = false
+		if len(children) == 0 {
+			set.Members.Insert(pe)
+			continue
+		}
+		var sub fieldpath.Set
+		childIsMember, err := n.parseChildren(children, &sub)
+		if err != nil {
+			return false, err
+		}
+		if childIsMember {
+			set.Members.Insert(pe)
+		}
+		if !sub.Empty() {
+			*set.Children.Descend(pe) = sub
+		}
+	}
+	return member || empty, nil
+}
+
+func (n names) parseStep(s string) (fieldpath.PathElement, error) {
+	if name, ok := strings.CutPrefix(s, "f:"); ok {
+		return n.field(name), nil
+	}
+	return fieldpath.DeserializePathElement(s)
+}
+
+// formatFields writes a field set. The result must not be changed.
+func (n names) formatFields(set *fieldpath.Set) map[string]any {
+	tree := make(map[string]any, set.Members.Size())
+	set.Members.Iterate(func(pe fieldpath.PathElement) {
+		tree[n.formatStep(pe)] = leaf
+	})
+	set.Children.Iterate(func(pe fieldpath.PathElement) {
+		children, _ := set.Children.Get(pe)
+		below := n.formatFields(children)
+		step := n.formatStep(pe)
+		if _, member := tree[step]; member {
+			below[self] = leaf
+		}
+		tree[step] = below
+	})
+	return tree
+}
+
+func (n names) formatStep(pe fieldpath.PathElement) string {
+	if pe.FieldName != nil {
+		if known, ok := n[*pe.FieldName]; ok {
+			return known.step
+		}
+		return "f:" + *pe.FieldName
+	}
+	s, err := fieldpath.SerializePathElement(pe)
+	if err != nil {
+		panic("fieldmanager: " + err.Error()) // unreachable: steps come from JSON or from objects
+	}
+	return s
+}

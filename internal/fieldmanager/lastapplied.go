@@ -1,0 +1,113 @@
+package fieldmanager
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/merge"
+)
+
+// kubectl is the manager whose applies take over from client-side apply.
+const kubectl = "kubectl"
+
+// lastApplied is the annotation in which client-side apply keeps the
+// configuration it applied last.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// annotationsLimit is how many bytes the names and values of an object's
+// annotations may have.
+const annotationsLimit = 256 << 10
+
+// upgrade applies, and lets the manager kubectl take fields from others without
+// force if client-side apply has set them: if they are in the last-applied
+// annotation with the value that they still have.
+func (t *Type) upgrade(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
+	out, after, err := t.apply(live, applied, m, o)
+	var conflicts merge.Conflicts
+	if !errors.As(err, &conflicts) {
+		return out, after, err
+	}
+	if o.Manager != kubectl {
+		return nil, nil, m.conflictError(conflicts)
+	}
+	set := t.clientApplied(live)
+	if set == nil {
+		return nil, nil, m.conflictError(conflicts)
+	}
+	if others := without(conflicts, set); len(others) > 0 {
+		return nil, nil, m.conflictError(others)
+	}
+	o.Force = true
+	return t.apply(live, applied, m, o)
+}
+
+// clientApplied is the set of fields that client-side apply has set, nil if it
+// cannot be told.
+func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
+	text := object.String(live, "metadata", "annotations", lastApplied)
+	if text == "" {
+		return nil
+	}
+	var obj map[string]any
+	if json.Unmarshal([]byte(text), &obj) != nil || obj["apiVersion"] != t.apiVersion {
+		return nil
+	}
+	configuration, err := t.asTyped(obj)
+	if err != nil {
+		return nil
+	}
+	current, err := t.asTyped(live)
+	if err != nil {
+		return nil
+	}
+	set, err := configuration.ToFieldSet()
+	if err != nil {
+		return nil
+	}
+	diff, err := configuration.Compare(current)
+	if err != nil {
+		return nil
+	}
+	return set.Difference(diff.Modified).Difference(diff.Added).Difference(diff.Removed)
+}
+
+// rewriteLastApplied gives obj, whose metadata is its own, the last-applied
+// annotation of a configuration, if it has one. An annotation that makes the
+// annotations too long is left out.
+func rewriteLastApplied(obj, applied map[string]any) {
+	if object.String(obj, "metadata", "annotations", lastApplied) == "" {
+		return
+	}
+	annotations := maps.Clone(object.Map(obj, "metadata", "annotations"))
+	obj["metadata"].(map[string]any)["annotations"] = annotations
+	annotations[lastApplied] = lastAppliedText(applied)
+	size := 0
+	for name, v := range annotations {
+		s, _ := v.(string)
+		size += len(name) + len(s)
+	}
+	if size > annotationsLimit {
+		delete(annotations, lastApplied)
+	}
+}
+
+// lastAppliedText is a configuration, without its own annotation, as the
+// annotation has it.
+func lastAppliedText(applied map[string]any) string {
+	if old := object.Map(applied, "metadata", "annotations"); old != nil {
+		annotations := maps.Clone(old)
+		delete(annotations, lastApplied)
+		meta := maps.Clone(metadata(applied))
+		meta["annotations"] = annotations
+		applied = maps.Clone(applied)
+		applied["metadata"] = meta
+	}
+	text, err := json.Marshal(applied)
+	if err != nil {
+		panic("fieldmanager: " + err.Error()) // unreachable: JSON has a form for all that objects are made of
+	}
+	return string(text) + "\n"
+}

@@ -1,0 +1,68 @@
+package fieldmanager
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
+)
+
+// Merge is a live object with what an applied configuration says, whoever owns
+// what: this is how mutating admission policies apply one. It changes neither.
+//
+// The configuration must not say anything of atomic lists and objects.
+func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
+	configuration, err := t.asTyped(applied)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
+	}
+	if atomics := atomicsIn(configuration.Schema(), configuration.TypeRef(), configuration.AsValue(), nil); len(atomics) > 0 {
+		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
+	}
+	object, err := t.asTyped(live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
+	}
+	merged, err := object.Merge(configuration)
+	if err != nil {
+		return nil, fmt.Errorf("failed to merge patch: %w", err)
+	}
+	out, ok := merged.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, errors.New("failed to convert typed object to object: it is none") // unreachable: live is one
+	}
+	return out, nil
+}
+
+// atomicsIn are the paths of what is atomic in a value.
+func atomicsIn(s *smd.Schema, ref smd.TypeRef, v value.Value, at fieldpath.Path) (paths []string) {
+	atom, ok := s.Resolve(ref)
+	if !ok {
+		return nil
+	}
+	switch {
+	case v.IsMap() && atom.Map != nil:
+		if atom.Map.ElementRelationship == smd.Atomic {
+			paths = append(paths, at.String())
+		}
+		v.AsMap().Iterate(func(name string, member value.Value) bool {
+			if field, ok := atom.Map.FindField(name); ok {
+				paths = append(paths, atomicsIn(s, field.Type, member, append(at, fieldpath.PathElement{FieldName: &name}))...)
+			}
+			return true
+		})
+	case v.IsList() && atom.List != nil:
+		if atom.List.ElementRelationship == smd.Atomic {
+			paths = append(paths, at.String())
+		}
+		list := v.AsList()
+		for i := range list.Length() {
+			paths = append(paths, atomicsIn(s, atom.List.ElementType, list.At(i), append(at, fieldpath.PathElement{Index: &i}))...)
+		}
+	}
+	return paths
+}
