@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/profile"
@@ -89,25 +90,21 @@ func WithCompaction(every, keep time.Duration) Option {
 	return func(c *config) { c.server.Compaction = apiserver.Compaction{Every: every, Keep: keep} }
 }
 
-// A User is who a client is taken for.
-type User struct {
-	Name   string
-	UID    string
-	Groups []string
-	Extra  map[string][]string // more that is known of the user
-}
+// A User is the user of a client: a struct with Name and UID (strings), Groups
+// ([]string) and Extra (map[string][]string).
+type User = authn.User
 
-// WithToken makes a bearer token known as a user's. As soon as one is known,
-// an unknown token is refused with 401 and a request without any is the user
-// system:anonymous. Without WithRBAC all of them may do everything.
+// WithToken adds a bearer token of a user. With it, a request with an unknown
+// token fails with 401, and a request without a token is made by the user
+// system:anonymous. Without WithRBAC every user may do everything.
 //
-// The tokens of service accounts that the server issues are always known.
+// Tokens of service accounts that the server issued are always valid.
 func WithToken(token string, user User) Option {
 	return func(c *config) {
 		if c.server.Auth.Tokens == nil {
-			c.server.Auth.Tokens = map[string]apiserver.User{}
+			c.server.Auth.Tokens = map[string]User{}
 		}
-		c.server.Auth.Tokens[token] = apiserver.User(user)
+		c.server.Auth.Tokens[token] = user
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
@@ -117,7 +117,7 @@ func request(t testing.TB, r *resource.Registry, operation, obj, old string) *Re
 	}
 	a := &Request{
 		Operation: operation, Type: typ, Kind: resource.Kind{GroupVersion: typ.GroupVersion, Kind: typ.Kind}, Codec: typ.Codec,
-		Namespace: "n", User: &authz.User{Name: "alice", Groups: []string{"devs"}},
+		Namespace: "n", User: &authn.User{Name: "alice", Groups: []string{"devs"}},
 	}
 	for _, in := range []struct {
 		text string

@@ -7,10 +7,10 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -77,7 +77,7 @@ func (c *conditions) hold(inputs func() cel.Inputs) (bool, error) {
 	if !holds || len(failures) == 0 {
 		return holds, nil
 	}
-	return false, c.failure(errors.New(authz.Aggregate(failures)))
+	return false, c.failure(errors.New(status.Aggregate(failures)))
 }
 
 func (c *conditions) failure(err error) error {

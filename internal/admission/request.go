@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -40,7 +40,7 @@ type Request struct {
 
 	Options map[string]any // a CreateOptions, UpdateOptions or DeleteOptions
 	DryRun  bool
-	User    *authz.User
+	User    *authn.User
 }
 
 // A Server is what judges of a request turn to.
@@ -183,7 +183,7 @@ func (r *Request) review(t target) map[string]any {
 	out := map[string]any{
 		"kind": kindOf(t.kind), "resource": resourceOf(t.Type),
 		"requestKind": kindOf(r.Kind), "requestResource": resourceOf(r.Type),
-		"operation": r.Operation, "userInfo": r.User.Info(), "dryRun": r.DryRun,
+		"operation": r.Operation, "userInfo": r.User.UserInfo(), "dryRun": r.DryRun,
 	}
 	for name, v := range map[string]string{
 		"subResource": r.Subresource, "requestSubResource": r.Subresource, "name": r.Name, "namespace": r.Namespace,

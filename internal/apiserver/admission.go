@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
@@ -237,7 +238,7 @@ type celAuthorizer struct{ r *request }
 func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string, err error) {
 	user := a.r.user
 	if account := access.ServiceAccount; account.Name != "" {
-		user = &User{Name: authz.ServiceAccountName(account.Namespace, account.Name), Groups: authz.ServiceAccountGroups(account.Namespace)}
+		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
 	}
 	d := a.r.server.authorizer().Authorize(user, &authz.Attributes{
 		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,

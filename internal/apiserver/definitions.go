@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -123,7 +123,7 @@ func (s *Server) settleOne(t *resource.Type) *version {
 }
 
 // itself is who the server writes as.
-var itself = &User{Name: "system:apiserver", Groups: []string{authz.Masters}}
+var itself = &authn.User{Name: authn.APIServerUser, Groups: []string{authn.MastersGroup}}
 
 // settler is a request by which the server completes definitions.
 func (s *Server) settler(t *resource.Type, name, subresource string) *request {

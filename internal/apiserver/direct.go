@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
@@ -22,7 +23,7 @@ func (s *Server) internalRequest(t *resource.Type, verb string) *request {
 	now := s.served.Load()
 	return &request{
 		Route:  route.Route{IsResource: true, Verb: verb, Group: t.Group, Version: t.Version, Resource: t.Name},
-		server: s, surface: now, registry: now.registry, user: administrator, typ: t,
+		server: s, surface: now, registry: now.registry, user: authn.Administrator(), typ: t,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -30,30 +31,30 @@ const (
 // See https://kep.k8s.io/5284.
 type disguise struct {
 	mode string // "" for the oldest
-	fits func(wanted, by *User) bool
+	fits func(wanted, by *authn.User) bool
 }
 
 var disguises = []disguise{
-	{"associated-node", func(wanted, by *User) bool {
-		node, ok := authz.NodeName(wanted.Name)
-		_, _, account := authz.SplitServiceAccount(by.Name)
-		return ok && account && nameOnly(wanted) && slices.Equal(by.Extra[extraNodeName], []string{node})
+	{"associated-node", func(wanted, by *authn.User) bool {
+		node, ok := authn.NodeName(wanted.Name)
+		_, _, account := authn.SplitServiceAccount(by.Name)
+		return ok && account && nameOnly(wanted) && slices.Equal(by.Extra[authn.ExtraNodeName], []string{node})
 	}},
-	{"arbitrary-node", func(wanted, _ *User) bool { return isNode(wanted) && nameOnly(wanted) }},
-	{"serviceaccount", func(wanted, _ *User) bool { return isAccount(wanted) && nameOnly(wanted) }},
-	{"user-info", func(wanted, _ *User) bool { return !isNode(wanted) && !isAccount(wanted) }},
-	{"", func(*User, *User) bool { return true }},
+	{"arbitrary-node", func(wanted, _ *authn.User) bool { return isNode(wanted) && nameOnly(wanted) }},
+	{"serviceaccount", func(wanted, _ *authn.User) bool { return isAccount(wanted) && nameOnly(wanted) }},
+	{"user-info", func(wanted, _ *authn.User) bool { return !isNode(wanted) && !isAccount(wanted) }},
+	{"", func(*authn.User, *authn.User) bool { return true }},
 }
 
-func nameOnly(u *User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
+func nameOnly(u *authn.User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
 
-func isNode(u *User) bool {
-	_, ok := authz.NodeName(u.Name)
+func isNode(u *authn.User) bool {
+	_, ok := authn.NodeName(u.Name)
 	return ok
 }
 
-func isAccount(u *User) bool {
-	_, _, ok := authz.SplitServiceAccount(u.Name)
+func isAccount(u *authn.User) bool {
+	_, _, ok := authn.SplitServiceAccount(u.Name)
 	return ok
 }
 
@@ -83,8 +84,8 @@ func (r *request) impersonate() error {
 }
 
 // wantedUser reads the headers; nil if there are none.
-func wantedUser(h http.Header) (*User, error) {
-	u := &User{Name: h.Get(impersonateUser), UID: h.Get(impersonateUID), Groups: h[impersonateGroup]}
+func wantedUser(h http.Header) (*authn.User, error) {
+	u := &authn.User{Name: h.Get(impersonateUser), UID: h.Get(impersonateUID), Groups: h[impersonateGroup]}
 	hasExtra := false
 	for header, values := range h {
 		name, ok := strings.CutPrefix(header, impersonateExtra)
@@ -114,7 +115,7 @@ func wantedUser(h http.Header) (*User, error) {
 }
 
 // wear returns the wanted user as the request's user may be it, in this way.
-func (d disguise) wear(r *request, wanted *User) (*User, error) {
+func (d disguise) wear(r *request, wanted *authn.User) (*authn.User, error) {
 	if d.mode != "" {
 		at := r.attributes()
 		at.Verb = "impersonate-on:" + d.mode + ":" + at.Verb
@@ -123,8 +124,8 @@ func (d disguise) wear(r *request, wanted *User) (*User, error) {
 		}
 	}
 	out := *wanted
-	for _, check := range []func(*request, *User) error{
-		func(r *request, wanted *User) error { return d.checkName(r, wanted, &out) },
+	for _, check := range []func(*request, *authn.User) error{
+		func(r *request, wanted *authn.User) error { return d.checkName(r, wanted, &out) },
 		d.checkUID, d.checkGroups, d.checkExtra,
 	} {
 		if err := check(r, wanted); err != nil {
@@ -132,20 +133,12 @@ func (d disguise) wear(r *request, wanted *User) (*User, error) {
 		}
 	}
 	switch {
-	case out.Name == authz.Anonymous:
-		out = out.Joined(authz.Unauthenticated)
-	case !out.In(authz.Unauthenticated):
-		out = out.Joined(authz.Authenticated)
+	case out.Name == authn.AnonymousUser:
+		out = out.WithGroup(authn.UnauthenticatedGroup)
+	case !out.InGroup(authn.UnauthenticatedGroup):
+		out = out.WithGroup(authn.AuthenticatedGroup)
 	}
 	return &out, nil
-}
-
-// check refuses what the request's user may not do.
-func (r *request) check(at authz.Attributes) error {
-	if decision := r.server.authorizer().Authorize(r.user, &at); !decision.Allowed {
-		return forbidden(r.user, at, decision.Reason)
-	}
-	return nil
 }
 
 // asks are the attributes of acting as something. Names and groups are of the
@@ -162,25 +155,25 @@ func (d disguise) asks(resource, name string) authz.Attributes {
 }
 
 // checkName checks the name, and gives out the groups that follow from it.
-func (d disguise) checkName(r *request, wanted, out *User) error {
+func (d disguise) checkName(r *request, wanted, out *authn.User) error {
 	at := d.asks("users", wanted.Name)
-	if node, ok := authz.NodeName(wanted.Name); ok && d.mode != "" {
+	if node, ok := authn.NodeName(wanted.Name); ok && d.mode != "" {
 		at.Resource, at.Name = "nodes", node
 		if d.mode == "associated-node" {
 			at.Name = "*" // whichever node it is
 		}
-		out.Groups = []string{authz.Nodes}
+		out.Groups = []string{authn.NodesGroup}
 	}
-	if namespace, name, ok := authz.SplitServiceAccount(wanted.Name); ok {
+	if namespace, name, ok := authn.SplitServiceAccount(wanted.Name); ok {
 		at.Resource, at.Namespace, at.Name = "serviceaccounts", namespace, name
 		if len(wanted.Groups) == 0 {
-			out.Groups = authz.ServiceAccountGroups(namespace)
+			out.Groups = authn.ServiceAccountGroups(namespace)
 		}
 	}
 	return r.check(at)
 }
 
-func (d disguise) checkUID(r *request, wanted *User) error {
+func (d disguise) checkUID(r *request, wanted *authn.User) error {
 	if wanted.UID == "" {
 		return nil
 	}
@@ -190,13 +183,13 @@ func (d disguise) checkUID(r *request, wanted *User) error {
 // manyChecks is from how many checks on one for all of them is tried first.
 const manyChecks = 4
 
-func (d disguise) checkGroups(r *request, wanted *User) error {
+func (d disguise) checkGroups(r *request, wanted *authn.User) error {
 	if d.mode != "" {
 		switch {
 		case slices.Contains(wanted.Groups, ""):
 			return forbidden(r.user, d.asks("groups", ""), "impersonating the empty string group is not allowed")
-		case wanted.In(authz.Masters):
-			return forbidden(r.user, d.asks("groups", authz.Masters), "impersonating the system:masters group is not allowed")
+		case wanted.InGroup(authn.MastersGroup):
+			return forbidden(r.user, d.asks("groups", authn.MastersGroup), "impersonating the system:masters group is not allowed")
 		case len(wanted.Groups) >= manyChecks && r.check(d.asks("groups", "*")) == nil:
 			return nil
 		}
@@ -209,7 +202,7 @@ func (d disguise) checkGroups(r *request, wanted *User) error {
 	return nil
 }
 
-func (d disguise) checkExtra(r *request, wanted *User) error {
+func (d disguise) checkExtra(r *request, wanted *authn.User) error {
 	at := d.asks("userextras", "")
 	if d.mode != "" {
 		if reason := extraProblem(wanted.Extra); reason != "" {

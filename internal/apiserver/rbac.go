@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -109,18 +110,13 @@ func (s *Server) authorizer() authz.RBAC {
 	return authz.RBAC{Policy: policy{s}}
 }
 
-// allows reports whether the user may do something.
-func (r *request) allows(at *authz.Attributes) bool {
-	return r.server.authorizer().Authorize(r.user, at).Allowed
-}
-
 // checkGrant refuses a role, or a binding to one, that permits what the user
 // may not do: unless the user may escalate roles, or bind this one. old is nil
 // if there is none.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
 func (r *request) checkGrant(obj, old map[string]any) error {
-	if r.Group != rbacGroup || r.sub != nil || !r.server.config.Auth.RBAC || r.user.In(authz.Masters) || changesOwnersOnly(obj, old) {
+	if r.Group != rbacGroup || r.sub != nil || !r.server.config.Auth.RBAC || r.user.InGroup(authn.MastersGroup) || changesOwnersOnly(obj, old) {
 		return nil
 	}
 	switch r.Resource {

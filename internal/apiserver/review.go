@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -59,7 +60,7 @@ func (r *request) review() error {
 func (r *request) reviewSelf(map[string]any) (map[string]any, error) {
 	return map[string]any{
 		"metadata": map[string]any{"creationTimestamp": r.now()},
-		"status":   map[string]any{"userInfo": r.user.Info()},
+		"status":   map[string]any{"userInfo": r.user.UserInfo()},
 	}, nil
 }
 
@@ -73,17 +74,17 @@ func (r *request) reviewToken(obj map[string]any) (map[string]any, error) {
 	if len(audiences) == 0 {
 		audiences = apiAudiences
 	}
-	user, meant, err := r.server.identify(token, audiences)
+	user, meant, err := r.server.authenticator().AuthenticateToken(token, audiences)
 	if user == nil {
 		errs := []error{errors.New("invalid bearer token")}
 		if err != nil {
 			errs = append(errs, err)
 		}
 		delete(object.Map(obj, "status"), "authenticated")
-		object.Set(obj, authz.Aggregate(errs), "status", "error") // the rest is as it was sent
+		object.Set(obj, status.Aggregate(errs), "status", "error") // the rest is as it was sent
 		return obj, nil
 	}
-	obj["status"] = map[string]any{"authenticated": true, "user": user.Info(), "audiences": object.Texts(meant)}
+	obj["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.Texts(meant)}
 	return obj, nil
 }
 
@@ -107,7 +108,7 @@ func (r *request) reviewRules(obj map[string]any) (map[string]any, error) {
 	}
 	answer := map[string]any{"resourceRules": resources, "nonResourceRules": paths}
 	if len(errs) > 0 {
-		answer["evaluationError"] = authz.Aggregate(errs)
+		answer["evaluationError"] = status.Aggregate(errs)
 	}
 	return map[string]any{"status": answer}, nil
 }
@@ -129,7 +130,7 @@ func (r *request) reviewAccess(obj map[string]any) (map[string]any, error) {
 	}
 	user := r.user
 	if r.Resource != "selfsubjectaccessreviews" {
-		user = &User{Name: object.String(spec, "user"), UID: object.String(spec, "uid"), Groups: object.Strings(spec, "groups")}
+		user = &authn.User{Name: object.String(spec, "user"), UID: object.String(spec, "uid"), Groups: object.Strings(spec, "groups")}
 	}
 	at, problem := accessAttributes(spec)
 	decision := r.server.authorizer().Authorize(user, at)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
@@ -25,7 +26,7 @@ type request struct {
 	w        *response
 	surface  *served
 	registry *resource.Registry
-	user     *User
+	user     *authn.User
 	start    time.Time
 	came     int64 // the journal's Order at the start
 

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -24,15 +24,6 @@ import (
 const issuer = "https://kubernetes.default.svc.cluster.local"
 
 var apiAudiences = []string{issuer}
-
-// What the users of tokens carry beside their names.
-const (
-	extraCredential = "authentication.kubernetes.io/credential-id"
-	extraPodName    = "authentication.kubernetes.io/pod-name"
-	extraPodUID     = "authentication.kubernetes.io/pod-uid"
-	extraNodeName   = "authentication.kubernetes.io/node-name"
-	extraNodeUID    = "authentication.kubernetes.io/node-uid"
-)
 
 // A signer makes and checks the tokens of service accounts: JSON Web Tokens in
 // compact form.
@@ -184,9 +175,12 @@ func (c *claims) validAt(now time.Time) error {
 	return nil
 }
 
-// identifyAccount finds the service account whose token it is, and for which of
-// the audiences, as identify does.
-func (s *Server) identifyAccount(token string, audiences []string) (*User, []string, error) {
+// accountTokens authenticates the tokens of service accounts.
+type accountTokens struct{ s *Server }
+
+// AuthenticateToken implements [authn.TokenAuthenticator].
+func (a accountTokens) AuthenticateToken(token string, audiences []string) (*authn.User, []string, error) {
+	s := a.s
 	if c, _, _ := split(token); c == nil {
 		return nil, nil, nil // not worth a key
 	}
@@ -194,7 +188,7 @@ func (s *Server) identifyAccount(token string, audiences []string) (*User, []str
 	if c == nil || err != nil {
 		return nil, nil, err
 	}
-	meant := intersection(c.Audience, audiences)
+	meant := authn.Intersect(c.Audience, audiences)
 	if len(meant) == 0 {
 		return nil, nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", c.Audience, audiences)
 	}
@@ -240,21 +234,21 @@ func (k *accountClaims) boundNode() *ref {
 }
 
 // user is the service account as a user.
-func (c *claims) user() *User {
+func (c *claims) user() *authn.User {
 	k := &c.Kubernetes
-	u := &User{
-		Name:   authz.ServiceAccountName(k.Namespace, k.Account.Name),
+	u := &authn.User{
+		Name:   authn.ServiceAccountName(k.Namespace, k.Account.Name),
 		UID:    k.Account.UID,
-		Groups: authz.ServiceAccountGroups(k.Namespace),
-		Extra:  map[string][]string{extraCredential: {"JTI=" + c.ID}},
+		Groups: authn.ServiceAccountGroups(k.Namespace),
+		Extra:  map[string][]string{authn.ExtraCredentialID: {"JTI=" + c.ID}},
 	}
 	if k.Pod != nil {
-		u.Extra[extraPodName], u.Extra[extraPodUID] = []string{k.Pod.Name}, []string{k.Pod.UID}
+		u.Extra[authn.ExtraPodName], u.Extra[authn.ExtraPodUID] = []string{k.Pod.Name}, []string{k.Pod.UID}
 	}
 	if k.Node != nil {
-		u.Extra[extraNodeName] = []string{k.Node.Name}
+		u.Extra[authn.ExtraNodeName] = []string{k.Node.Name}
 		if k.Node.UID != "" {
-			u.Extra[extraNodeUID] = []string{k.Node.UID}
+			u.Extra[authn.ExtraNodeUID] = []string{k.Node.UID}
 		}
 	}
 	return u

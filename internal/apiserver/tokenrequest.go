@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -64,7 +64,7 @@ func (r *request) createToken() error {
 		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: now.Unix() + expiration,
 		Issuer:     issuer,
 		ID:         r.server.ids.uid(),
-		Subject:    authz.ServiceAccountName(account.Namespace, account.Name),
+		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
 		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
 	}
 	if ref := object.Map(spec, "boundObjectRef"); ref != nil {

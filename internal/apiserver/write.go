@@ -140,7 +140,7 @@ func (r *request) finalizerNames(meta map[string]any) validation.List {
 
 // author is who makes the request.
 func (r *request) author() resource.Author {
-	return resource.Author{Name: r.user.Name, UID: r.user.UID, Groups: r.user.Groups, Extra: r.user.Extra, Now: r.now()}
+	return resource.Author{User: *r.user, Now: r.now()}
 }
 
 // stamp writes into obj what its type takes from the request.

@@ -7,6 +7,9 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // A Policy is the roles and bindings that there are.
@@ -65,7 +68,7 @@ func (e *MissingRoleError) Error() string {
 
 // subjectOf returns the first of the subjects that is the user or a group of
 // its, nil if none is.
-func (b *Binding) subjectOf(u *User) *Subject {
+func (b *Binding) subjectOf(u *authn.User) *Subject {
 	for i := range b.Subjects {
 		s := &b.Subjects[i]
 		switch s.Kind {
@@ -74,11 +77,11 @@ func (b *Binding) subjectOf(u *User) *Subject {
 				return s
 			}
 		case "Group":
-			if u.In(s.Name) {
+			if u.InGroup(s.Name) {
 				return s
 			}
 		case "ServiceAccount":
-			if ns := b.namespaceOf(s); ns != "" && u.Name == ServiceAccountName(ns, s.Name) {
+			if ns := b.namespaceOf(s); ns != "" && u.Name == authn.ServiceAccountName(ns, s.Name) {
 				return s
 			}
 		}
@@ -119,8 +122,8 @@ type RBAC struct{ Policy Policy }
 
 // Authorize decides whether the user may do what is asked for. The members of
 // system:masters may do everything.
-func (a RBAC) Authorize(u *User, at *Attributes) Decision {
-	if a.Policy == nil || u.In(Masters) {
+func (a RBAC) Authorize(u *authn.User, at *Attributes) Decision {
+	if a.Policy == nil || u.InGroup(authn.MastersGroup) {
 		return Decision{Allowed: true}
 	}
 	var errs []error
@@ -135,7 +138,7 @@ func (a RBAC) Authorize(u *User, at *Attributes) Decision {
 		}
 	}
 	if len(errs) > 0 {
-		return Decision{Reason: "RBAC: " + Aggregate(errs)}
+		return Decision{Reason: "RBAC: " + status.Aggregate(errs)}
 	}
 	return Decision{}
 }
@@ -148,7 +151,7 @@ var everything = []Rule{
 
 // Rules are all rules that the user is granted in a namespace, or with "" at
 // cluster scope, and the errors of the bindings whose roles are not known.
-func (a RBAC) Rules(u *User, namespace string) (rules []Rule, errs []error) {
+func (a RBAC) Rules(u *authn.User, namespace string) (rules []Rule, errs []error) {
 	if a.Policy == nil {
 		return everything, nil
 	}
@@ -164,7 +167,7 @@ func (a RBAC) Rules(u *User, namespace string) (rules []Rule, errs []error) {
 
 // bindings are those that grant the user something in the namespace, the
 // cluster's first, each with the subject that is the user.
-func (a RBAC) bindings(u *User, namespace string) iter.Seq2[*Binding, *Subject] {
+func (a RBAC) bindings(u *authn.User, namespace string) iter.Seq2[*Binding, *Subject] {
 	scopes := []string{"", namespace}
 	if namespace == "" {
 		scopes = scopes[:1]
@@ -184,7 +187,7 @@ func (a RBAC) bindings(u *User, namespace string) iter.Seq2[*Binding, *Subject] 
 // words an error of a binding whose role is not known.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
-func (a RBAC) CheckGrant(u *User, namespace string, rules []Rule, word func(error) error) error {
+func (a RBAC) CheckGrant(u *authn.User, namespace string, rules []Rule, word func(error) error) error {
 	held, errs := a.Rules(u, namespace)
 	missing := joined(Uncovered(held, rules))
 	if len(missing) == 0 {
@@ -201,22 +204,7 @@ func (a RBAC) CheckGrant(u *User, namespace string, rules []Rule, word func(erro
 		for i := range errs {
 			errs[i] = word(errs[i])
 		}
-		message += fmt.Sprintf("; resolution errors: [%s]", Aggregate(errs))
+		message += fmt.Sprintf("; resolution errors: [%s]", status.Aggregate(errs))
 	}
 	return errors.New(message)
-}
-
-// Aggregate is the text of several errors: the one, or "[a, b]", each distinct
-// text once.
-func Aggregate(errs []error) string {
-	var texts []string
-	for _, err := range errs {
-		if text := err.Error(); !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
 }

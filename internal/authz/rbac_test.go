@@ -1,12 +1,12 @@
 package authz
 
 import (
-	"errors"
 	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/authn"
 )
 
 // A policy of texts: bindings and roles as JSON.
@@ -60,16 +60,16 @@ var world = policy{
 }
 
 func TestAuthorize(t *testing.T) {
-	reader := &User{Name: "ann", Groups: []string{"readers"}}
-	bob := &User{Name: "bob"}
-	eve := &User{Name: "eve"}
-	robot := &User{Name: "system:serviceaccount:a:robot"}
+	reader := &authn.User{Name: "ann", Groups: []string{"readers"}}
+	bob := &authn.User{Name: "bob"}
+	eve := &authn.User{Name: "eve"}
+	robot := &authn.User{Name: "system:serviceaccount:a:robot"}
 	resource := func(verb, group, resource, sub, namespace, name string) Attributes {
 		return Attributes{IsResource: true, Verb: verb, Group: group, Resource: resource, Subresource: sub, Namespace: namespace, Name: name}
 	}
 	for _, tt := range []struct {
 		name   string
-		user   *User
+		user   *authn.User
 		at     Attributes
 		want   bool
 		reason string
@@ -94,7 +94,7 @@ func TestAuthorize(t *testing.T) {
 		{"service account without a namespace is nobody", robot, resource("get", "", "pods", "", "b", "x"), false, ""},
 		{"missing role", eve, resource("get", "", "pods", "", "b", "x"), false, `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`},
 		{"missing roles", eve, resource("get", "", "pods", "", "a", "x"), false, `RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "gone" not found]`},
-		{"system:masters", &User{Groups: []string{Masters}}, resource("x", "y", "z", "", "", ""), true, ""},
+		{"system:masters", &authn.User{Groups: []string{authn.MastersGroup}}, resource("x", "y", "z", "", "", ""), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{world}.Authorize(tt.user, &tt.at))
@@ -104,10 +104,10 @@ func TestAuthorize(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	rules, errs := RBAC{world}.Rules(&User{Name: "eve", Groups: []string{"readers"}}, "a")
+	rules, errs := RBAC{world}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
 	assert.Len(t, rules, 2)
 	assert.Len(t, errs, 2)
-	rules, errs = RBAC{}.Rules(&User{}, "a")
+	rules, errs = RBAC{}.Rules(&authn.User{}, "a")
 	assert.Equal(t, everything, rules)
 	assert.Empty(t, errs)
 }
@@ -118,10 +118,10 @@ func TestCheckGrant(t *testing.T) {
 		return Rule{Verbs: verbs, APIGroups: groups, Resources: resources, ResourceNames: names}
 	}
 	core := []string{""}
-	ann := &User{Name: "ann", Groups: []string{"readers"}}
+	ann := &authn.User{Name: "ann", Groups: []string{"readers"}}
 	for _, tt := range []struct {
 		name  string
-		user  *User
+		user  *authn.User
 		rules []Rule
 		want  string
 	}{
@@ -133,8 +133,8 @@ func TestCheckGrant(t *testing.T) {
 		{"all verbs", ann, []Rule{rule([]string{"*"}, core, []string{"pods"}, "s")}, `{APIGroups:[""], Resources:["pods"], ResourceNames:["s"], Verbs:["*"]}`},
 		{"several", ann, []Rule{rule([]string{"get"}, core, []string{"secrets", "pods", "nodes"}), {Verbs: []string{"get"}, NonResourceURLs: []string{"*"}}},
 			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}\n{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"get\"]}"},
-		{"subresource of all", &User{Name: "bob", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, []string{"apps"}, []string{"deployments/scale"})}, ""},
-		{"errors", &User{Name: "eve", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, core, []string{"nodes"})},
+		{"subresource of all", &authn.User{Name: "bob", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, []string{"apps"}, []string{"deployments/scale"})}, ""},
+		{"errors", &authn.User{Name: "eve", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, core, []string{"nodes"})},
 			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}; resolution errors: [[clusterrole.rbac.authorization.k8s.io \"gone\" not found, role.rbac.authorization.k8s.io \"gone\" not found]]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,47 +146,4 @@ func TestCheckGrant(t *testing.T) {
 			assert.EqualError(t, err, `user "`+tt.user.Name+`" (groups=["readers"]) is attempting to grant RBAC permissions not currently held:`+"\n"+tt.want)
 		})
 	}
-}
-
-func TestSplitServiceAccount(t *testing.T) {
-	for _, tt := range []struct{ user, namespace, name string }{
-		{"system:serviceaccount:a:b", "a", "b"},
-		{"system:serviceaccount:a:b.c", "a", "b.c"},
-		{"system:serviceaccount:a", "", ""},
-		{"system:serviceaccount:a:b:c", "", ""},
-		{"system:serviceaccount::b", "", ""},
-		{"system:serviceaccount:a.b:c", "", ""},
-		{"a:b", "", ""},
-	} {
-		t.Run(tt.user, func(t *testing.T) {
-			namespace, name, ok := SplitServiceAccount(tt.user)
-			assert.Equal(t, tt.name != "", ok)
-			assert.Equal(t, []string{tt.namespace, tt.name}, []string{namespace, name})
-			if ok {
-				assert.Equal(t, tt.user, ServiceAccountName(namespace, name))
-			}
-		})
-	}
-}
-
-func TestNodeName(t *testing.T) {
-	node, ok := NodeName("system:node:n1")
-	require.True(t, ok)
-	assert.Equal(t, "n1", node)
-	_, ok = NodeName("system:node:N_1")
-	assert.False(t, ok)
-	_, ok = NodeName("n1")
-	assert.False(t, ok)
-}
-
-func TestJoined(t *testing.T) {
-	u := User{Groups: []string{"a"}}
-	assert.Equal(t, []string{"a", "b"}, u.Joined("b").Groups)
-	assert.Equal(t, []string{"a"}, u.Joined("a").Groups)
-}
-
-func TestAggregate(t *testing.T) {
-	a, b := errors.New("a"), errors.New("b")
-	assert.Equal(t, "a", Aggregate([]error{a, a}))
-	assert.Equal(t, "[a, b]", Aggregate([]error{a, b, a}))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -20,7 +21,7 @@ import (
 func TestSigningRequests(t *testing.T) {
 	typ := typeOf(t, "certificatesigningrequests.certificates.k8s.io")
 	old := created(t, typ, `{"spec":{"username":"forged","uid":"forged","signerName":"s"},"status":{"certificate":"eA=="}}`)
-	typ.Stamp(old, nil, resource.Author{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}})
+	typ.Stamp(old, nil, resource.Author{User: authn.User{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}}})
 	row{path: "spec", want: `{"username":"alice","groups":["devs"],"extra":{"k":["v"]},"signerName":"s","request":null}`}.check(t, old)
 	row{path: "status", want: `{}`}.check(t, old)
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -87,8 +87,8 @@ func changedDrivers(now, was map[string]any) []string {
 // boundNode is the node that the token of a service account is bound to, "" if
 // that is not who.
 func boundNode(author resource.Author) string {
-	nodes := author.Extra["authentication.kubernetes.io/node-name"]
-	if _, _, ok := authz.SplitServiceAccount(author.Name); !ok || len(nodes) != 1 {
+	nodes := author.Extra[authn.ExtraNodeName]
+	if _, _, ok := authn.SplitServiceAccount(author.Name); !ok || len(nodes) != 1 {
 		return ""
 	}
 	return nodes[0]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -20,7 +21,7 @@ func TestClaimAuthority(t *testing.T) {
 		binding    = `status.allocation: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="patch" permission: `
 		driver     = `status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", verb="[arbitrary-node:patch]" permission: `
 	)
-	kubelet := resource.Author{Name: "system:serviceaccount:ns:plugin", Extra: map[string][]string{"authentication.kubernetes.io/node-name": {"n1"}}}
+	kubelet := resource.Author{User: authn.User{Name: "system:serviceaccount:ns:plugin", Extra: map[string][]string{authn.ExtraNodeName: {"n1"}}}}
 	for _, r := range []struct {
 		name, now, was string
 		author         resource.Author

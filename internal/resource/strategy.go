@@ -3,6 +3,7 @@ package resource
 import (
 	"errors"
 
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -268,13 +269,10 @@ type Failure string
 
 func (f Failure) Error() string { return string(f) }
 
-// An Author is who writes an object, and when.
+// An Author is the user that writes an object, and the time of the write.
 type Author struct {
-	Name, UID string
-	Groups    []string
-	Extra     map[string][]string
-	// Now is the time of the request as metadata has it.
-	Now string
+	authn.User
+	Now string // RFC 3339
 }
 
 // A Field is one that field selectors may name. Value is read when the object

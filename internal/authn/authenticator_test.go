@@ -1,0 +1,79 @@
+package authn
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// accountTokens authenticates the token "account" and fails for "expired".
+type accountTokens struct{}
+
+func (accountTokens) AuthenticateToken(token string, audiences []string) (*User, []string, error) {
+	switch token {
+	case "account":
+		return &User{Name: ServiceAccountName("ns", "a")}, Intersect([]string{"api", "vault"}, audiences), nil
+	case "expired":
+		return nil, nil, errors.New("expired")
+	}
+	return nil, nil, nil
+}
+
+func TestAuthenticate(t *testing.T) {
+	const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+	static := map[string]User{"secret": {Name: "alice", Groups: []string{"devs"}}}
+	for _, tt := range []struct {
+		name          string
+		tokens        map[string]User
+		authorization string
+		user          string // "" for 401
+		warning       string
+	}{
+		{"no token", static, "", "system:anonymous", ""},
+		{"static token", static, "Bearer secret", "alice", ""},
+		{"scheme in lower case", static, "bearer secret", "alice", ""},
+		{"token ends at a space", static, "Bearer secret more", "alice", ""},
+		{"space before the token", static, "Bearer  secret", "system:anonymous", spaceWarning},
+		{"basic authentication", static, "Basic secret", "system:anonymous", ""},
+		{"unknown token", static, "Bearer other", "", ""},
+		{"service account", static, "Bearer account", "system:serviceaccount:ns:a", ""},
+		{"expired token of a service account", static, "Bearer expired", "", ""},
+		{"open: no token", nil, "", "admin", ""},
+		{"open: unknown token", nil, "Bearer other", "admin", ""},
+		{"open: service account", nil, "Bearer account", "system:serviceaccount:ns:a", ""},
+		{"open: expired token of a service account", nil, "Bearer expired", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &Authenticator{Tokens: tt.tokens, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+			user, warning, err := a.Authenticate(tt.authorization)
+			assert.Equal(t, tt.warning, warning)
+			if tt.user == "" {
+				assert.Equal(t, status.Unauthorized(), err)
+				return
+			}
+			if assert.NoError(t, err) {
+				assert.Equal(t, tt.user, user.Name)
+				assert.Equal(t, tt.user != AnonymousUser, user.InGroup(AuthenticatedGroup))
+			}
+		})
+	}
+}
+
+func TestAuthenticateToken(t *testing.T) {
+	a := &Authenticator{Tokens: map[string]User{"secret": {Name: "alice"}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+	user, audiences, err := a.AuthenticateToken("secret", []string{"vault", "api"})
+	assert.NoError(t, err)
+	assert.Equal(t, &User{Name: "alice", Groups: []string{AuthenticatedGroup}}, user)
+	assert.Equal(t, []string{"api"}, audiences)
+
+	user, _, err = a.AuthenticateToken("secret", []string{"vault"})
+	assert.NoError(t, err)
+	assert.Nil(t, user, "a static token is valid for the server's audiences only")
+
+	_, audiences, err = a.AuthenticateToken("account", []string{"vault"})
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"vault"}, audiences)
+}
