@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // An Option configures a server. Options commute: their order does not matter.
@@ -193,11 +193,11 @@ func newConfig(options []Option) (*config, error) {
 	for _, o := range options {
 		o(c)
 	}
-	p, err := profile.Open(c.profile)
+	p, err := release.Open(c.profile)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	c.server.Profile = p
+	c.server.Release = p
 	c.server.Port = portOf(c.http.Addr)
 	c.server.Clock = clock.New()
 	if !c.start.IsZero() {

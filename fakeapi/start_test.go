@@ -48,7 +48,7 @@ func TestStartFails(t *testing.T) {
 		option fakeapi.Option
 		fatal  string
 	}{
-		{"profile", fakeapi.WithProfile("v1.2"), `fakeapi: unknown profile "v1.2"`},
+		{"profile", fakeapi.WithProfile("v1.2"), `fakeapi: unknown release "v1.2"`},
 		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unknown feature gate "Magic"`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -95,7 +95,7 @@ func (c *playCommand) flags() *flagSet {
 				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "trust any certificate")
 			}},
 			{"The server, if every scenario gets one of its own", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Uint64Var(&c.seed, "seed", 1, "make the same UIDs and generated names in every play with `NUMBER`; 0 makes random ones")
 				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until a scenario moves it", func(value string) (err error) {
 					c.clock, err = time.Parse(time.RFC3339, value)

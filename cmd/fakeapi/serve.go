@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/apiserver"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -118,7 +118,7 @@ func (c *serveCommand) flags() *flagSet {
 				fs.Func("authorization-mode", "authorize by `MODE`: AlwaysAllow, or RBAC, by the roles and bindings in the server (default AlwaysAllow)", c.setAuthorization)
 			}},
 			{"What it serves", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.profile, "profile", profile.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Func("runtime-config", "serve all API versions, with `api/all=true`, instead of those on by default", c.runtimeConfig.set)
 				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the one gate is CBORServingAndStorage: application/cbor is spoken", c.setFeatureGates)
 				fs.Func("service-cluster-ip-range", "give Services addresses of `CIDR`, or of two, one of each IP family (default 10.0.0.0/24)", c.setServiceRanges)
@@ -270,7 +270,7 @@ func (c *serveCommand) release() (string, error) {
 			name += "-all"
 		}
 	}
-	if _, err := profile.Open(name); err != nil {
+	if _, err := release.Open(name); err != nil {
 		return "", fmt.Errorf("--profile: %w", err)
 	}
 	return name, nil

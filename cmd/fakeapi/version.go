@@ -6,7 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // version prints what this program is and whose API it can serve.
@@ -20,8 +20,8 @@ func version(_ context.Context, args []string, stdout io.Writer) error {
 		v = info.Main.Version
 	}
 	fmt.Fprintf(stdout, "fakeapi %s\n\nprofiles:\n", v)
-	for _, name := range profile.Names() {
-		if name == profile.Default {
+	for _, name := range release.Names() {
+		if name == release.Default {
 			name += " (default)"
 		}
 		fmt.Fprintf(stdout, "  %s\n", name)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -24,7 +24,7 @@ import (
 // registry has the types of the default profile.
 func registry(t testing.TB) *resource.Registry {
 	t.Helper()
-	p, err := profile.Open("v1.36-all")
+	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	return resource.NewRegistry(kinds.Types(p.Types()))
 }

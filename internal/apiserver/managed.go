@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
@@ -29,11 +29,11 @@ type ownership struct {
 
 // owners are the ownerships of types that are served together.
 type owners struct {
-	profile *profile.Profile
+	release *release.Release
 	made    sync.Map // of *resource.Type to func() *ownership
 }
 
-func newOwners(p *profile.Profile) *owners { return &owners{profile: p} }
+func newOwners(p *release.Release) *owners { return &owners{release: p} }
 
 func (s *owners) of(t *resource.Type) *ownership {
 	once, ok := s.made.Load(t)
@@ -118,7 +118,7 @@ func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) fieldmanage
 	}
 	if c, ok := codec.(interface{ Schema() *schema.Schema }); ok {
 		k.Zero, k.Schema = nil, c.Schema().ForApply(s.metadata())
-	} else if d, ok := schema.ForKind(s.profile, kind.Group, kind.Version, kind.Kind); ok {
+	} else if d, ok := schema.ForKind(s.release, kind.Group, kind.Version, kind.Kind); ok {
 		k.Schema = d
 	}
 	return k
@@ -126,7 +126,7 @@ func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) fieldmanage
 
 // metadata describes the metadata of objects.
 func (s *owners) metadata() *schema.Schema {
-	namespace, ok := schema.ForKind(s.profile, "", "v1", "Namespace")
+	namespace, ok := schema.ForKind(s.release, "", "v1", "Namespace")
 	if !ok {
 		return &schema.Schema{} // a profile without core kinds: anything will do
 	}

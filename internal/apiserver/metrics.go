@@ -189,8 +189,8 @@ func (s *Server) objectsFamily() family {
 // buildFamily tells the version.
 func (s *served) buildFamily() family {
 	var version struct{ Major, Minor, GitVersion string }
-	if err := json.Unmarshal(s.profile.Version(), &version); err != nil {
-		panic("apiserver: the version of a profile does not decode: " + err.Error()) // unreachable: profiles are our own
+	if err := json.Unmarshal(s.release.VersionInfo(), &version); err != nil {
+		panic("apiserver: the version of a release does not decode: " + err.Error()) // unreachable: releases are embedded
 	}
 	return family{"kubernetes_build_info", "gauge", "A metric with a constant '1' value labeled by major, minor, git version.", []sample{
 		{[]string{"git_version", version.GitVersion, "major", version.Major, "minor", version.Minor}, 1},

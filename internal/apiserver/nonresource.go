@@ -19,7 +19,7 @@ func (s *Server) serveNonResource(r *request) error {
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
-		r.writeJSON(http.StatusOK, r.surface.profile.Version())
+		r.writeJSON(http.StatusOK, r.surface.release.VersionInfo())
 		return nil
 	}
 	if strings.HasPrefix(r.Path, "/openapi/") {

@@ -251,7 +251,7 @@ func (r *request) checkKind(apiVersion, kind string) error {
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (r *request) strategicPatched(_ string, body []byte, old *version, o *writeOptions) (map[string]any, error) {
 	kind, c := r.bodyKind()
-	s, ok := schema.ForKind(r.surface.profile, kind.Group, kind.Version, kind.Kind)
+	s, ok := schema.ForKind(r.surface.release, kind.Group, kind.Version, kind.Kind)
 	if !ok || c.Wire() == nil {
 		return nil, status.UnroutedMediaType()
 	}

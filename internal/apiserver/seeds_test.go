@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -48,11 +48,11 @@ func every(t *testing.T, s *Server) map[string]*storage.Object {
 // What a fresh server has is stored as if it had been written through the API:
 // in the same form, valid, and with what selecting needs beside it.
 func TestSeedsAreStoredForm(t *testing.T) {
-	for _, name := range profile.Names() {
+	for _, name := range release.Names() {
 		t.Run(name, func(t *testing.T) {
-			p, err := profile.Open(name)
+			p, err := release.Open(name)
 			require.NoError(t, err)
-			s := fresh(t, Config{Profile: p})
+			s := fresh(t, Config{Release: p})
 			for key, o := range every(t, s) {
 				typ := typeOf(s, key)
 				require.NotNil(t, typ, key)
@@ -77,9 +77,9 @@ func TestSeedsOfProfile(t *testing.T) {
 		"v1.36.3-all": {195, 31},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := profile.Open(name)
+			p, err := release.Open(name)
 			require.NoError(t, err)
-			s := fresh(t, Config{Profile: p})
+			s := fresh(t, Config{Release: p})
 			assert.Len(t, every(t, s), want.objects)
 			services := 0
 			for range s.store.All(s.Registry().Lookup("apiregistration.k8s.io", "v1", "apiservices").Prefix) {

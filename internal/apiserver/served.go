@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -35,7 +35,7 @@ type definition struct {
 
 // bare serves the profile alone.
 func (s *Server) bare() *served {
-	return s.own(&served{surface: s.surface, registry: s.surface.registry, documents: s.surface.documents, owners: newOwners(s.surface.profile)})
+	return s.own(&served{surface: s.surface, registry: s.surface.registry, documents: s.surface.documents, owners: newOwners(s.surface.release)})
 }
 
 // own is what another server serves, for s to serve.
@@ -68,7 +68,7 @@ func (s *Server) serveDefinitions(definitions map[string]*definition) {
 		surface.Custom = custom
 		surface.Types = append(slices.Clone(surface.Types), types...)
 		out.documents = discovery.New(surface)
-		out.custom = documentsOf(s.surface.profile, types)
+		out.custom = documentsOf(s.surface.release, types)
 	}
 	was.owners.keep(out.owners, types)
 	s.served.Store(out)
@@ -91,7 +91,7 @@ func sortedDefinitions(definitions map[string]*definition) []*definition {
 
 // documentsOf are the OpenAPI documents of types that definitions define, one for
 // each group version.
-func documentsOf(p *profile.Profile, types []*resource.Type) []*openapi.Document {
+func documentsOf(p *release.Release, types []*resource.Type) []*openapi.Document {
 	byVersion := map[resource.GroupVersion][]*resource.Type{}
 	for _, t := range types {
 		byVersion[t.GroupVersion] = append(byVersion[t.GroupVersion], t)

@@ -19,7 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -29,8 +29,8 @@ import (
 // Config says how a Server is to be. The zero value is a server of the default
 // profile where everybody is an administrator.
 type Config struct {
-	// Profile is the API surface; nil is the default one.
-	Profile *profile.Profile
+	// Release is what the server serves; nil is release.Default.
+	Release *release.Release
 
 	// Clock is the server's time; nil runs with the wall clock.
 	Clock *clock.Clock
@@ -116,7 +116,7 @@ type Server struct {
 
 // A surface is what a profile serves, made once per process and profile.
 type surface struct {
-	profile   *profile.Profile
+	release   *release.Release
 	registry  *resource.Registry
 	documents *discovery.Documents
 	discovery discovery.Surface // what documents are made of
@@ -126,9 +126,9 @@ type surface struct {
 	readings  *readings
 }
 
-var surfaces sync.Map // of *profile.Profile to func() *surface
+var surfaces sync.Map // of *release.Release to func() *surface
 
-func surfaceOf(p *profile.Profile) *surface {
+func surfaceOf(p *release.Release) *surface {
 	once, ok := surfaces.Load(p)
 	if !ok {
 		once, _ = surfaces.LoadOrStore(p, sync.OnceValue(func() *surface {
@@ -145,7 +145,7 @@ func surfaceOf(p *profile.Profile) *surface {
 			kinds.Deprecate(types, p.Minor())
 			registry := resource.NewRegistry(types)
 			return &surface{
-				profile:   p,
+				release:   p,
 				registry:  registry,
 				documents: discovery.New(documents),
 				discovery: documents,
@@ -178,7 +178,7 @@ func encodeDiscovery(f codec.Format) func(doc []byte) ([]byte, error) {
 	}
 }
 
-func openapiOf(p *profile.Profile) []*openapi.Document {
+func openapiOf(p *release.Release) []*openapi.Document {
 	paths := p.OpenAPIPaths()
 	out := make([]*openapi.Document, len(paths))
 	for i, path := range paths {
@@ -202,12 +202,12 @@ func New(c Config) (*Server, error) {
 	if c.Compaction.Every < 0 || c.Compaction.Keep < 0 {
 		return nil, errors.New("history is not compacted at negative times")
 	}
-	if c.Profile == nil {
-		p, err := profile.Open("")
+	if c.Release == nil {
+		p, err := release.Open("")
 		if err != nil {
 			return nil, err
 		}
-		c.Profile = p
+		c.Release = p
 	}
 	if c.Clock == nil {
 		c.Clock = clock.New()
@@ -218,7 +218,7 @@ func New(c Config) (*Server, error) {
 	if c.EventTTL == 0 {
 		c.EventTTL = defaultEventTTL
 	}
-	store, err := surfaceOf(c.Profile).seeds.store(c.Clock, c.KeepHistory)
+	store, err := surfaceOf(c.Release).seeds.store(c.Clock, c.KeepHistory)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func newServer(c Config, store *storage.Store) *Server {
 		config:  c,
 		clock:   c.Clock,
 		store:   store,
-		surface: surfaceOf(c.Profile),
+		surface: surfaceOf(c.Release),
 		ids:     newIDs(c.Seed),
 		journal: journal.New(c.Clock.Now),
 		metrics: newMetrics(),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -222,7 +222,7 @@ func TestDocument(t *testing.T) {
 		"gear.example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations"),
 		[]any{map[string]any{"jsonPath": ".size"}}, at("version", "selectableFields"), true, at("version", "schema", "openAPIV3Schema", "properties", "size", "nullable")))
 	types := crd.New(obj, nil, crd.Options{}).Types
-	p, err := profile.Open("v1.36.3")
+	p, err := release.Open("v1.36.3")
 	require.NoError(t, err)
 	text, err := crd.Document(p, types)
 	require.NoError(t, err)

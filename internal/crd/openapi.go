@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -34,10 +34,10 @@ type model struct {
 	schemas map[string]any
 }
 
-// models are those of profiles: func() (*model, error) by *profile.Profile.
+// models are those of profiles: func() (*model, error) by *release.Release.
 var models sync.Map
 
-func modelOf(p *profile.Profile) (*model, error) {
+func modelOf(p *release.Release) (*model, error) {
 	once, ok := models.Load(p)
 	if !ok {
 		once, _ = models.LoadOrStore(p, sync.OnceValues(func() (*model, error) { return readModel(p) }))
@@ -45,7 +45,7 @@ func modelOf(p *profile.Profile) (*model, error) {
 	return once.(func() (*model, error))()
 }
 
-func readModel(p *profile.Profile) (*model, error) {
+func readModel(p *release.Release) (*model, error) {
 	text, err := p.OpenAPI(modelPath)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func readModel(p *profile.Profile) (*model, error) {
 
 // Document is the OpenAPI v3 document of types that are served in one group
 // version.
-func Document(p *profile.Profile, types []*resource.Type) ([]byte, error) {
+func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
 	m, err := modelOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("the document that others are modelled on: %w", err)

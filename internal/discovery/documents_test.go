@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/discovery"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -33,7 +33,7 @@ const (
 )
 
 func surface(t testing.TB, name string) discovery.Surface {
-	p, err := profile.Open(name)
+	p, err := release.Open(name)
 	require.NoError(t, err)
 	return discovery.Surface{Builtin: p.GroupVersions(), Types: p.Types()}
 }

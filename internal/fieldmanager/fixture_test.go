@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/assert"
@@ -27,7 +27,7 @@ type kind struct {
 // builtin returns a kind of the default release.
 func builtin(t testing.TB, group, version, name string) *kind {
 	t.Helper()
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(t, err)
 	s, ok := schema.ForKind(p, group, version, name)
 	require.True(t, ok, "%s has no schema", name)

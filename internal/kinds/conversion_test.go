@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 )
@@ -207,7 +207,7 @@ func TestSameShape(t *testing.T) {
 // members are the paths of everything that a type's objects can have.
 func members(t testing.TB, typ *resource.Type) []string {
 	t.Helper()
-	p, err := profile.Open("v1.36-all")
+	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	s, ok := schema.ForKind(p, typ.Group, typ.Version, typ.Kind)
 	require.True(t, ok)

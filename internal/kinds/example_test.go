@@ -5,11 +5,11 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 func ExampleTypes() {
-	release, err := profile.Open("v1.36")
+	release, err := release.Open("v1.36")
 	if err != nil {
 		fmt.Println(err)
 		return

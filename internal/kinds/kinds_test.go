@@ -6,15 +6,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // everything is what the releases serve, all API versions included.
 func everything(t *testing.T) []*resource.Type {
 	var out []*resource.Type
-	for _, name := range profile.Names() {
-		p, err := profile.Open(name)
+	for _, name := range release.Names() {
+		p, err := release.Open(name)
 		require.NoError(t, err)
 		out = append(out, Types(p.Types())...)
 	}
@@ -32,8 +32,8 @@ func TestEveryRuleIsServed(t *testing.T) {
 }
 
 func TestEveryKindDecodes(t *testing.T) {
-	for _, name := range profile.Names() {
-		p, err := profile.Open(name)
+	for _, name := range release.Names() {
+		p, err := release.Open(name)
 		require.NoError(t, err)
 		for _, typ := range Types(p.Types()) {
 			if typ.Virtual() {
@@ -48,7 +48,7 @@ func TestEveryKindDecodes(t *testing.T) {
 }
 
 func TestPlacesInTheStore(t *testing.T) {
-	p, err := profile.Open("v1.36-all")
+	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	places := map[string]*resource.Type{}
 	for _, typ := range Types(p.Types()) {

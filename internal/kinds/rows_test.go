@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -22,7 +22,7 @@ import (
 // "deployments.apps".
 func typeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	p, err := profile.Open("v1.36-all")
+	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	for _, typ := range Types(p.Types()) {
 		if qualified(typ.Group, typ.Name) == name && typ.GroupVersion == typ.Stored {

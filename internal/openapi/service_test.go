@@ -21,13 +21,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
 func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-func documents(p *profile.Profile) []*openapi.Document {
+func documents(p *release.Release) []*openapi.Document {
 	var docs []*openapi.Document
 	for _, path := range p.OpenAPIPaths() {
 		docs = append(docs, openapi.NewDocument(path, p.OpenAPIHash(path), func() ([]byte, error) { return p.OpenAPI(path) }))
@@ -38,7 +38,7 @@ func documents(p *profile.Profile) []*openapi.Document {
 // recorded serves the documents of one profile to all tests, as converting them
 // takes a while.
 var recorded = sync.OnceValue(func() *openapi.Service {
-	p, err := profile.Open("v1.36.3-all")
+	p, err := release.Open("v1.36.3-all")
 	if err != nil {
 		panic(err)
 	}
@@ -281,7 +281,7 @@ func TestProtobuf(t *testing.T) {
 }
 
 func TestOldestProfileConverts(t *testing.T) {
-	p, err := profile.Open(profile.Names()[0])
+	p, err := release.Open(release.Names()[0])
 	require.NoError(t, err)
 	w := do(t, openapi.New(documents(p), now), "GET /openapi/v2")
 	assert.Equal(t, http.StatusOK, w.Code)
@@ -329,7 +329,7 @@ func TestLoadFails(t *testing.T) {
 }
 
 func BenchmarkServe(b *testing.B) {
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(b, err)
 	docs := documents(p)
 	for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1"} {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -19,7 +19,7 @@ import (
 // kindSchema is the schema of a kind of the default profile.
 func kindSchema(t testing.TB, group, kind string) *schema.Schema {
 	t.Helper()
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(t, err)
 	s, ok := schema.ForKind(p, group, "v1", kind)
 	require.True(t, ok, kind)
@@ -198,7 +198,7 @@ func BenchmarkStrategic(b *testing.B) {
 }
 
 func ExampleStrategic() {
-	p, err := profile.Open("1.36")
+	p, err := release.Open("1.36")
 	if err != nil {
 		panic(err)
 	}

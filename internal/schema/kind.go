@@ -3,26 +3,26 @@ package schema
 import (
 	"sync"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // documents holds the documents that have been asked for: a
 // func() *Document by documentKey.
 var documents sync.Map
 
-// documentKey names a document of a profile.
+// documentKey names a document of a release.
 type documentKey struct {
-	profile *profile.Profile
+	release *release.Release
 	path    string
 }
 
-// ForKind returns the schema of a built-in kind as the profile's release
+// ForKind returns the schema of a built-in kind as the release
 // describes it; the legacy group is "". It reports false for a kind that the
 // release does not serve.
 //
 // The first call for a group version parses its document, which for the legacy
 // group takes a few milliseconds; the calls after it share the result.
-func ForKind(p *profile.Profile, group, version, kind string) (*Schema, bool) {
+func ForKind(p *release.Release, group, version, kind string) (*Schema, bool) {
 	path := "apis/" + group + "/" + version
 	if group == "" {
 		path = legacyPath
@@ -38,7 +38,7 @@ func ForKind(p *profile.Profile, group, version, kind string) (*Schema, bool) {
 const legacyPath = "api/v1"
 
 // find looks for a kind in one document.
-func find(p *profile.Profile, path, group, version, kind string) (*Schema, bool) {
+func find(p *release.Release, path, group, version, kind string) (*Schema, bool) {
 	if p.OpenAPIHash(path) == "" {
 		return nil, false
 	}
@@ -53,13 +53,13 @@ func find(p *profile.Profile, path, group, version, kind string) (*Schema, bool)
 // load parses the document. It panics if that fails: documents are part of the
 // program, and a test parses all of them.
 func (k documentKey) load() *Document {
-	text, err := k.profile.OpenAPI(k.path)
+	text, err := k.release.OpenAPI(k.path)
 	if err != nil {
 		panic("schema: " + err.Error())
 	}
 	d, err := Parse(text)
 	if err != nil {
-		panic("schema: " + k.profile.Name() + " " + k.path + ": " + err.Error())
+		panic("schema: " + k.release.Name() + " " + k.path + ": " + err.Error())
 	}
 	return d
 }

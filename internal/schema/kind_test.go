@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // open opens the default profile.
-func open(t testing.TB) *profile.Profile {
+func open(t testing.TB) *release.Release {
 	t.Helper()
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(t, err)
 	return p
 }
@@ -25,10 +25,10 @@ func open(t testing.TB) *profile.Profile {
 func TestEveryKind(t *testing.T) {
 	// These take options in the query and are no kinds of objects.
 	options := []string{"NodeProxyOptions", "PodAttachOptions", "PodExecOptions", "PodPortForwardOptions", "PodProxyOptions", "ServiceProxyOptions"}
-	for _, name := range profile.Names() {
+	for _, name := range release.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := profile.Open(name)
+			p, err := release.Open(name)
 			require.NoError(t, err)
 			for _, typ := range p.Types() {
 				s, ok := schema.ForKind(p, typ.Group, typ.Version, typ.Kind)
@@ -109,7 +109,7 @@ func TestForKind(t *testing.T) {
 }
 
 func ExampleForKind() {
-	p, err := profile.Open("1.36")
+	p, err := release.Open("1.36")
 	if err != nil {
 		panic(err)
 	}

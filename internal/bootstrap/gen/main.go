@@ -25,7 +25,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -99,7 +99,7 @@ func (c *client) get(path string, v any) error {
 
 // text is what the file says: the objects, a line each.
 func (c *client) text(version string) (string, error) {
-	p, err := profile.Open(profile.Default + "-all")
+	p, err := release.Open(release.Default + "-all")
 	if err != nil {
 		return "", err
 	}

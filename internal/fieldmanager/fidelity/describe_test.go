@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/require"
@@ -20,7 +20,7 @@ import (
 
 // document is the OpenAPI document of a built-in group version.
 func document(t *testing.T, gv gvk.GroupVersion) []byte {
-	p, err := profile.Open("v1.36.3")
+	p, err := release.Open("v1.36.3")
 	require.NoError(t, err)
 	path := "apis/" + gv.String()
 	if gv.Group == "" {

@@ -20,7 +20,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubefake/kubefake/internal/patch"
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
@@ -34,7 +34,7 @@ type kind struct {
 
 func kinds(t testing.TB) []kind {
 	t.Helper()
-	p, err := profile.Open("v1.36.3")
+	p, err := release.Open("v1.36.3")
 	require.NoError(t, err)
 	var kinds []kind
 	for _, row := range []struct {

@@ -29,14 +29,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // TestTags compares the patch strategies that OpenAPI documents tell with the
 // tags of the Go types, from which the server takes them.
 func TestTags(t *testing.T) {
-	p, err := profile.Open("v1.36.3-all")
+	p, err := release.Open("v1.36.3-all")
 	require.NoError(t, err)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

@@ -16,7 +16,7 @@
 // field. A version of "=" is the type's own, and "-" says that nothing is
 // stored. The kind of a subresource without a slash is of the type's own
 // version.
-package digest
+package surface
 
 import (
 	"fmt"

@@ -1,13 +1,12 @@
-// Package profile holds the API surfaces of Kubernetes releases: which
-// resources a kube-apiserver of that release serves, in which versions and with
-// which verbs, and the OpenAPI documents of its kinds. They were recorded from
-// real servers and are embedded compressed; what is not asked for is not
-// decompressed.
+// Package release holds what depends on a Kubernetes release: the resources that
+// its kube-apiserver serves, in which versions and with which verbs, and the
+// OpenAPI documents of its kinds. Both are recorded from real servers and
+// embedded. A document is decompressed when it is asked for.
 //
-// A profile named by a release alone, such as v1.36.3, is what a server serves
-// by default; v1.36.3-all is what it serves with
+// A name without suffix, such as v1.36.3, is what kube-apiserver serves by
+// default. With the suffix "-all" it is what kube-apiserver serves with
 // --runtime-config=api/all=true.
-package profile
+package release
 
 import (
 	"archive/zip"
@@ -22,7 +21,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubefake/kubefake/internal/profile/digest"
+	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -31,17 +30,17 @@ import (
 //go:embed profiles.zip
 var packed []byte
 
-// Default is the name of the profile that Open("") opens.
+// Default is the name of the release that Open("") opens.
 const Default = "v1.36.3"
 
-// ErrUnknown is in the error of Open for a name that no profile has.
-var ErrUnknown = errors.New("unknown profile")
+// ErrUnknown is wrapped in the error of Open for an unknown name.
+var ErrUnknown = errors.New("unknown release")
 
-// A Profile is the API surface of one release. It is immutable, shared by all
-// who open it, and safe for concurrent use.
-type Profile struct {
+// A Release is what a kube-apiserver of one release serves. It is immutable and
+// safe for concurrent use.
+type Release struct {
 	name    string
-	surface func() digest.Surface
+	surface func() surface.Surface
 	version func() []byte
 	index   func() map[string]document
 }
@@ -58,14 +57,14 @@ func open() *archive {
 	if err != nil {
 		panic("profile: embedded archive: " + err.Error()) // unreachable: a test reads all of it
 	}
-	a := &archive{files: make(map[string]*zip.File, len(r.File)), profiles: map[string]*Profile{}}
+	a := &archive{files: make(map[string]*zip.File, len(r.File)), profiles: map[string]*Release{}}
 	for _, f := range r.File {
 		a.files[f.Name] = f
 		if name, ok := strings.CutSuffix(f.Name, "/resources"); ok {
 			a.names = append(a.names, name)
-			a.profiles[name] = &Profile{
+			a.profiles[name] = &Release{
 				name:    name,
-				surface: sync.OnceValue(func() digest.Surface { return a.surface(name) }),
+				surface: sync.OnceValue(func() surface.Surface { return a.surface(name) }),
 				version: sync.OnceValue(func() []byte { return a.mustRead(name + "/version") }),
 				index:   sync.OnceValue(func() map[string]document { return a.index(name) }),
 			}
@@ -75,13 +74,13 @@ func open() *archive {
 	return a
 }
 
-// Names lists the embedded profiles, oldest release first.
+// Names returns the names of the embedded releases, oldest first.
 func Names() []string { return slices.Clone(embedded().names) }
 
-// Open returns the profile of that name. The name may leave out the leading
+// Open returns the release of that name. The name may leave out the leading
 // "v" and the patch release, "1.36" and "1.36-all", and the empty name is
 // Default. The error wraps ErrUnknown and lists the names there are.
-func Open(name string) (*Profile, error) {
+func Open(name string) (*Release, error) {
 	a := embedded()
 	if name == "" {
 		name = Default
@@ -99,50 +98,49 @@ func Open(name string) (*Profile, error) {
 	return nil, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(a.names, ", "))
 }
 
-// Name is the full name, such as "v1.36.3-all".
-func (p *Profile) Name() string { return p.name }
+// Name returns the full name, such as "v1.36.3-all".
+func (p *Release) Name() string { return p.name }
 
-// Release is the Kubernetes release, such as "v1.36.3".
-func (p *Profile) Release() string { return strings.TrimSuffix(p.name, "-all") }
+// Version returns the version of the release, such as "v1.36.3".
+func (p *Release) Version() string { return strings.TrimSuffix(p.name, "-all") }
 
 // Minor is the minor number of the release: 36 of v1.36.3.
-func (p *Profile) Minor() int {
+func (p *Release) Minor() int {
 	n, _ := numbers(p.name)
 	return n[1]
 }
 
-// Version is the body of /version as the recorded server answered it. The
-// caller must not change it.
-func (p *Profile) Version() []byte { return p.version() }
+// VersionInfo returns the body of GET /version. The caller must not change it.
+func (p *Release) VersionInfo() []byte { return p.version() }
 
 // GroupVersions are the served group versions in the order of discovery: the
 // legacy group first, groups by their priority, and in each the preferred
 // version first. The caller must not change the slice.
-func (p *Profile) GroupVersions() []resource.GroupVersion { return p.surface().GroupVersions }
+func (p *Release) GroupVersions() []resource.GroupVersion { return p.surface().GroupVersions }
 
 // Types are the served resources in the order of discovery: by group version,
 // in each by name. They know their names, kinds, scopes, verbs, subresources
 // and the version they are stored in, which is zero for resources of which
 // nothing is stored. The types are shared: a caller that has more to say of
 // one says it of a copy, and must not change the slice either.
-func (p *Profile) Types() []*resource.Type { return p.surface().Types }
+func (p *Release) Types() []*resource.Type { return p.surface().Types }
 
 // OpenAPIPaths lists the paths of the OpenAPI v3 documents as the index of
 // /openapi/v3 names them, "api/v1" or "apis/apps/v1", sorted. The slice is the
 // caller's.
-func (p *Profile) OpenAPIPaths() []string {
+func (p *Release) OpenAPIPaths() []string {
 	return slices.Sorted(maps.Keys(p.index()))
 }
 
 // OpenAPIHash is the hash under which the index of /openapi/v3 names the
 // document of a path: where it was recorded, the real server's. It is "" for a
 // path without a document.
-func (p *Profile) OpenAPIHash(path string) string { return p.index()[path].hash }
+func (p *Release) OpenAPIHash(path string) string { return p.index()[path].hash }
 
 // OpenAPI returns the OpenAPI v3 document of a path as JSON without
 // descriptions. It is decompressed by each call and the caller's. The error is
 // fs.ErrNotExist in a *fs.PathError if there is no document of the path.
-func (p *Profile) OpenAPI(path string) ([]byte, error) {
+func (p *Release) OpenAPI(path string) ([]byte, error) {
 	doc, ok := p.index()[path]
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: p.name + " " + path, Err: fs.ErrNotExist}
@@ -152,12 +150,12 @@ func (p *Profile) OpenAPI(path string) ([]byte, error) {
 
 type archive struct {
 	names    []string
-	profiles map[string]*Profile
+	profiles map[string]*Release
 	files    map[string]*zip.File
 }
 
-func (a *archive) surface(name string) digest.Surface {
-	s, err := digest.Parse(string(a.mustRead(name + "/resources")))
+func (a *archive) surface(name string) surface.Surface {
+	s, err := surface.Parse(string(a.mustRead(name + "/resources")))
 	if err != nil {
 		panic("profile: " + name + ": " + err.Error()) // unreachable: a test parses all of them
 	}

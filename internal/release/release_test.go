@@ -1,4 +1,4 @@
-package profile_test
+package release_test
 
 import (
 	"encoding/json"
@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/profile"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, profile.Names())
+	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, release.Names())
 }
 
 func TestOpen(t *testing.T) {
@@ -29,18 +29,18 @@ func TestOpen(t *testing.T) {
 		"v1.32":       "v1.32.13",
 	} {
 		t.Run("name="+name, func(t *testing.T) {
-			p, err := profile.Open(name)
+			p, err := release.Open(name)
 			require.NoError(t, err)
 			assert.Equal(t, want, p.Name())
-			again, err := profile.Open(want)
+			again, err := release.Open(want)
 			require.NoError(t, err)
 			assert.Same(t, p, again)
 		})
 	}
 	for _, name := range []string{"v1.3", "v1", "v", "1.36.4", "v1.32-all", "-all", "all", "v1.36.3/"} {
 		t.Run("unknown="+name, func(t *testing.T) {
-			_, err := profile.Open(name)
-			require.ErrorIs(t, err, profile.ErrUnknown)
+			_, err := release.Open(name)
+			require.ErrorIs(t, err, release.ErrUnknown)
 			assert.ErrorContains(t, err, "there are v1.32.13, ")
 		})
 	}
@@ -49,15 +49,15 @@ func TestOpen(t *testing.T) {
 // TestEveryProfile reads all that is embedded, which is why reading it later
 // cannot fail.
 func TestEveryProfile(t *testing.T) {
-	for _, name := range profile.Names() {
+	for _, name := range release.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := profile.Open(name)
+			p, err := release.Open(name)
 			require.NoError(t, err)
 
 			var version struct{ Major, Minor string }
-			require.NoError(t, json.Unmarshal(p.Version(), &version))
-			assert.Contains(t, p.Release()+".", "v"+version.Major+"."+version.Minor+".")
+			require.NoError(t, json.Unmarshal(p.VersionInfo(), &version))
+			assert.Contains(t, p.Version()+".", "v"+version.Major+"."+version.Minor+".")
 
 			served := map[resource.GroupVersion]bool{}
 			for _, gv := range p.GroupVersions() {
@@ -86,7 +86,7 @@ func TestEveryProfile(t *testing.T) {
 }
 
 func TestSurface(t *testing.T) {
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(t, err)
 	r := resource.NewRegistry(p.Types())
 
@@ -120,7 +120,7 @@ func TestSurface(t *testing.T) {
 }
 
 func TestOpenAPI(t *testing.T) {
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(t, err)
 	_, err = p.OpenAPI("apis/nope/v1")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
@@ -135,7 +135,7 @@ func TestOpenAPI(t *testing.T) {
 }
 
 func BenchmarkOpenAPI(b *testing.B) {
-	p, err := profile.Open("")
+	p, err := release.Open("")
 	require.NoError(b, err)
 	for _, path := range []string{"version", "apis/apps/v1", "api/v1"} {
 		b.Run("path="+path, func(b *testing.B) {
@@ -152,7 +152,7 @@ func BenchmarkOpenAPI(b *testing.B) {
 }
 
 func ExampleOpen() {
-	p, err := profile.Open("1.36")
+	p, err := release.Open("1.36")
 	if err != nil {
 		panic(err)
 	}

@@ -51,7 +51,7 @@ func TestFresh(t *testing.T) {
 	comment, entries := unpack(t, raw)
 	wantComment, want := unpack(t, packed)
 	assert.Equal(t, wantComment, comment)
-	assert.Equal(t, string(want["manifest"]), string(entries["manifest"]), "run go generate ./internal/profile")
+	assert.Equal(t, string(want["manifest"]), string(entries["manifest"]), "run go generate ./internal/release")
 }
 
 func TestPack(t *testing.T) {

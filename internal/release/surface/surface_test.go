@@ -1,4 +1,4 @@
-package digest_test
+package surface_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/profile/digest"
+	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -23,7 +23,7 @@ deployments deployment Deployment namespaced apps/v1beta2 create,get deploy all
 `
 
 func TestParse(t *testing.T) {
-	s, err := digest.Parse(sample)
+	s, err := surface.Parse(sample)
 	require.NoError(t, err)
 	core, apps := resource.GroupVersion{Version: "v1"}, resource.GroupVersion{Group: "apps", Version: "v1"}
 	scale := resource.GroupVersion{Group: "autoscaling", Version: "v1"}
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 				{Name: "status", Kind: resource.Kind{GroupVersion: apps, Kind: "Deployment"}, Verbs: []string{"get"}},
 			}},
 	}, s.Types)
-	assert.Equal(t, sample, digest.Format(s))
+	assert.Equal(t, sample, surface.Format(s))
 }
 
 func TestParseErrors(t *testing.T) {
@@ -64,7 +64,7 @@ func TestParseErrors(t *testing.T) {
 		"bad subresource kind": {"@v1\npods pod Pod cluster = get - -\n/status //Pod get\n", `line 3: "/" is no group version`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := digest.Parse(row.text)
+			_, err := surface.Parse(row.text)
 			assert.EqualError(t, err, row.want)
 		})
 	}
@@ -76,18 +76,18 @@ func FuzzParse(f *testing.F) {
 	f.Add("@a/b/c\npods pod")
 	f.Add("@v1\npods pod Pod cluster = get - -\n/status v1/ get")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := digest.Parse(text)
+		s, err := surface.Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := digest.Parse(digest.Format(s))
+		again, err := surface.Parse(surface.Format(s))
 		require.NoError(t, err)
 		assert.Equal(t, s, again)
 	})
 }
 
 func ExampleParse() {
-	s, err := digest.Parse("@apps/v1\ndeployments deployment Deployment namespaced = get,list deploy all\n/scale autoscaling/v1/Scale get\n")
+	s, err := surface.Parse("@apps/v1\ndeployments deployment Deployment namespaced = get,list deploy all\n/scale autoscaling/v1/Scale get\n")
 	if err != nil {
 		panic(err)
 	}
