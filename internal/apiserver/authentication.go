@@ -13,14 +13,9 @@ type Auth struct {
 	RBAC bool
 }
 
-// authenticator returns the authenticator of the server's tokens.
-func (s *Server) authenticator() *authn.Authenticator {
-	return &authn.Authenticator{Tokens: s.config.Auth.Tokens, ServiceAccounts: accountTokens{s}, Audiences: apiAudiences}
-}
-
 // authenticate returns the user of the request's bearer token.
-func (s *Server) authenticate(r *request) (*authn.User, error) {
-	user, warning, err := s.authenticator().Authenticate(r.http.Header.Get("Authorization"))
+func (r *request) authenticate() (*authn.User, error) {
+	user, warning, err := r.server.authenticator.Authenticate(r.http.Header.Get("Authorization"))
 	if warning != "" {
 		r.warn(warning)
 	}

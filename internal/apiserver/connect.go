@@ -291,3 +291,12 @@ func (r *request) reaches(subset map[string]any, port string) bool {
 	}
 	return false
 }
+
+// newest returns an object of the core group, nil if it does not exist.
+func (s *Server) newest(resource, namespace, name string) *storage.Object {
+	t := s.surface.registry.Lookup("", "v1", resource)
+	if t == nil {
+		return nil
+	}
+	return s.store.Newest(t.Key(namespace, name))
+}

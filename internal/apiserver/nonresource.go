@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -51,8 +52,8 @@ func (s *Server) serveNonResource(r *request) error {
 var selfPaths = map[string]func(*request) error{
 	"/metrics":                          (*request).serveMetrics,
 	"/metrics/slis":                     (*request).serveHealthMetrics,
-	"/.well-known/openid-configuration": (*request).serveIssuer,
-	"/openid/v1/jwks":                   (*request).serveKeys,
+	"/.well-known/openid-configuration": (*request).serveOpenIDConfiguration,
+	serviceaccount.KeySetPath:           (*request).serveKeySet,
 }
 
 // unimplementedPaths are served by kube-apiserver, and not here.
@@ -64,7 +65,7 @@ var unimplementedPaths = []string{"/debug/flags/v"}
 func rootPaths(versions []resource.GroupVersion) []string {
 	paths := append([]string{
 		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
-		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", "/openid/v1/jwks",
+		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
 	}, unimplementedPaths...)
 	for _, gv := range versions {
 		if gv.Group == "" {

@@ -2,14 +2,15 @@ package apiserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -53,7 +54,16 @@ func (r *request) review() error {
 		return err
 	}
 	out["kind"], out["apiVersion"] = r.typ.Kind, r.typ.GroupVersion.String()
-	return r.answerMade(out, r.typ.Codec)
+	return r.answerUnstored(out, r.typ.Codec)
+}
+
+// answerUnstored answers 201 with an object that is not stored.
+func (r *request) answerUnstored(obj map[string]any, codec resource.Codec) error {
+	normal, _, err := codec.Normalize(obj, false)
+	if err != nil {
+		return status.Internal(err.Error())
+	}
+	return r.answerJSON(http.StatusCreated, append(codec.Append(nil, normal), '\n'), codec.Wire())
 }
 
 // reviewSelf tells a user who the server takes it for.
@@ -64,28 +74,9 @@ func (r *request) reviewSelf(map[string]any) (map[string]any, error) {
 	}, nil
 }
 
-// reviewToken tells whose a token is.
+// reviewToken answers a TokenReview.
 func (r *request) reviewToken(obj map[string]any) (map[string]any, error) {
-	token := object.String(obj, "spec", "token")
-	if token == "" {
-		return nil, status.BadRequest("token is required for TokenReview in authentication")
-	}
-	audiences := object.Strings(obj, "spec", "audiences")
-	if len(audiences) == 0 {
-		audiences = apiAudiences
-	}
-	user, meant, err := r.server.authenticator().AuthenticateToken(token, audiences)
-	if user == nil {
-		errs := []error{errors.New("invalid bearer token")}
-		if err != nil {
-			errs = append(errs, err)
-		}
-		delete(object.Map(obj, "status"), "authenticated")
-		object.Set(obj, status.Aggregate(errs), "status", "error") // the rest is as it was sent
-		return obj, nil
-	}
-	obj["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.Texts(meant)}
-	return obj, nil
+	return obj, r.server.authenticator.ReviewToken(obj)
 }
 
 // reviewRules tells a user all that it may do in a namespace.

@@ -53,7 +53,7 @@ func (r *request) respond() {
 }
 
 func (s *Server) serve(r *request) error {
-	user, err := s.authenticate(r)
+	user, err := r.authenticate()
 	if err != nil {
 		return err
 	}

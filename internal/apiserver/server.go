@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
@@ -93,6 +95,9 @@ type Server struct {
 
 	configuring sync.Mutex // held by who brings admission in line with the store
 	admission   atomic.Pointer[admission.Snapshot]
+
+	authenticator *authn.Authenticator
+	tokens        *serviceaccount.Tokens
 
 	ids      *ids
 	journal  *journal.Journal
@@ -247,6 +252,8 @@ func newServer(c Config, store *storage.Store) *Server {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), Fired: s.noteFault})
+	s.tokens = &serviceaccount.Tokens{Types: s.surface.registry, Store: store, Now: c.Clock.Now, NewUID: s.ids.uid}
+	s.authenticator = &authn.Authenticator{Tokens: c.Auth.Tokens, ServiceAccounts: s.tokens, Audiences: serviceaccount.Audiences()}
 	s.served.Store(s.bare())
 	if every := c.Compaction.Every; every > 0 {
 		s.compaction = c.Clock.Every(every, s.compactOld)

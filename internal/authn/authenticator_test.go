@@ -77,3 +77,27 @@ func TestAuthenticateToken(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"vault"}, audiences)
 }
+
+func TestReviewToken(t *testing.T) {
+	a := &Authenticator{Tokens: map[string]User{"secret": {Name: "alice"}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+	for _, tt := range []struct {
+		name   string
+		spec   map[string]any
+		status map[string]any
+	}{
+		{"static token", map[string]any{"token": "secret"}, map[string]any{
+			"authenticated": true, "audiences": []any{"api"},
+			"user": map[string]any{"username": "alice", "groups": []any{AuthenticatedGroup}},
+		}},
+		{"other audience", map[string]any{"token": "secret", "audiences": []any{"vault"}}, map[string]any{"error": "invalid bearer token"}},
+		{"unknown token", map[string]any{"token": "other"}, map[string]any{"error": "invalid bearer token"}},
+		{"expired token", map[string]any{"token": "expired"}, map[string]any{"error": "[invalid bearer token, expired]"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			review := map[string]any{"spec": tt.spec}
+			assert.NoError(t, a.ReviewToken(review))
+			assert.Equal(t, tt.status, review["status"])
+		})
+	}
+	assert.EqualError(t, a.ReviewToken(map[string]any{}), "token is required for TokenReview in authentication")
+}

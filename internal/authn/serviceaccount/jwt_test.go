@@ -1,0 +1,100 @@
+package serviceaccount
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/authn"
+)
+
+func TestVerify(t *testing.T) {
+	signed, err := signingKey().sign(&claims{Issuer: Issuer, ID: "id", Kubernetes: accountClaims{Namespace: "ns"}})
+	require.NoError(t, err)
+	got, err := signingKey().verify(signed)
+	require.NoError(t, err)
+	assert.Equal(t, "ns", got.Kubernetes.Namespace)
+
+	foreign, err := signingKey().sign(&claims{Issuer: "https://elsewhere"})
+	require.NoError(t, err)
+	part := strings.Split(signed, ".")
+	encode := base64.RawURLEncoding.EncodeToString
+	for _, tt := range []struct{ name, token, err string }{
+		{"not a token", "abc", ""},
+		{"two parts", part[0] + "." + part[1], ""},
+		{"header is not base64", "%." + part[1] + "." + part[2], ""},
+		{"other issuer", foreign, ""},
+		{"other key", encode([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + part[1] + "." + part[2], "invalid signature, no keys found"},
+		{"other algorithm", encode([]byte(`{"alg":"none"}`)) + "." + part[1] + "." + part[2], "go-jose/go-jose: error in cryptographic primitive"},
+		{"other claims", part[0] + "." + encode([]byte(`{"iss":"`+Issuer+`"}`)) + "." + part[2], "go-jose/go-jose: error in cryptographic primitive"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := signingKey().verify(tt.token)
+			assert.Nil(t, c)
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
+	}
+}
+
+func TestValidAt(t *testing.T) {
+	c := &claims{IssuedAt: 1000, NotBefore: 1000, Expires: 2000}
+	for _, tt := range []struct {
+		name string
+		at   int64
+		err  string
+	}{
+		{"first second", 940, ""},
+		{"too early", 939, "service account token is not valid yet"},
+		{"last second", 2060, ""},
+		{"expired", 2061, "service account token has expired"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := c.validAt(time.Unix(tt.at, 0))
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
+	}
+}
+
+func TestUserOfClaims(t *testing.T) {
+	c := &claims{ID: "id", Kubernetes: accountClaims{
+		Namespace: "ns", Account: ref{"a", "u"}, Pod: &ref{"p", "pu"}, Node: &ref{"n", ""},
+	}}
+	assert.Equal(t, &authn.User{
+		Name: "system:serviceaccount:ns:a", UID: "u",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:ns"},
+		Extra: map[string][]string{
+			authn.ExtraCredentialID: {"JTI=id"},
+			authn.ExtraPodName:      {"p"}, authn.ExtraPodUID: {"pu"}, authn.ExtraNodeName: {"n"},
+		},
+	}, c.user())
+	assert.Nil(t, c.Kubernetes.boundNode(), "a token of a pod is not bound to its node")
+}
+
+func TestOpenIDDocuments(t *testing.T) {
+	doc, err := OpenIDConfiguration("localhost:6443")
+	require.NoError(t, err)
+	assert.JSONEq(t, `{
+		"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://localhost:6443/openid/v1/jwks",
+		"response_types_supported":["id_token"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}`, string(doc))
+
+	doc, err = KeySet()
+	require.NoError(t, err)
+	var set struct{ Keys []map[string]string }
+	require.NoError(t, json.Unmarshal(doc, &set))
+	require.Len(t, set.Keys, 1)
+	assert.Equal(t, signingKey().id, set.Keys[0]["kid"])
+	assert.Equal(t, "AQAB", set.Keys[0]["e"])
+}

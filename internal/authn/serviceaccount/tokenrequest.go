@@ -1,0 +1,177 @@
+package serviceaccount
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Lifetimes of tokens in seconds.
+const (
+	defaultExpiration = 60 * 60
+	minExpiration     = 10 * 60
+	maxExpiration     = 1 << 32
+
+	// projectedExpiration is what kubelets request for pods. A token that is
+	// bound to a pod and requested with it expires after extendedExpiration.
+	projectedExpiration = 60*60 + 7
+	extendedExpiration  = 365 * 24 * 60 * 60
+)
+
+var requestKind = status.GroupKind{Group: "authentication.k8s.io", Kind: "TokenRequest"}
+
+// Request issues a token of the service account for a TokenRequest. It sets the
+// defaults, the metadata and the status of obj. Errors are of type
+// *status.Status.
+//
+// See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
+func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
+	meta := object.Meta(obj)
+	account, err := t.account(meta, namespace, name)
+	if err != nil {
+		return err
+	}
+	spec := object.Map(obj, "spec")
+	if spec == nil {
+		spec = map[string]any{}
+		obj["spec"] = spec
+	}
+	if spec["expirationSeconds"] == nil {
+		spec["expirationSeconds"] = int64(defaultExpiration)
+	}
+	if len(object.List(spec, "audiences")) == 0 {
+		spec["audiences"] = object.Texts(Audiences())
+	}
+	expiration, _ := object.Int(spec, "expirationSeconds")
+	if errs := validateExpiration(expiration); len(errs) > 0 {
+		return status.Invalid(requestKind, "", errs)
+	}
+	now := t.Now()
+	c := &claims{
+		Audience: object.Strings(spec, "audiences"),
+		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: now.Unix() + expiration,
+		Issuer:     Issuer,
+		ID:         t.NewUID(),
+		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
+		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
+	}
+	if ref := object.Map(spec, "boundObjectRef"); ref != nil {
+		if err := t.bind(&c.Kubernetes, ref); err != nil {
+			return err
+		}
+	}
+	if c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, Audiences()) {
+		c.Kubernetes.WarnAfter = c.Expires
+		c.Expires = now.Unix() + extendedExpiration
+	}
+	token, err := signingKey().sign(c)
+	if err != nil {
+		return status.Internal("failed to generate token: " + err.Error())
+	}
+	meta["creationTimestamp"] = timestamp(now)
+	obj["status"] = map[string]any{
+		"token":               token,
+		"expirationTimestamp": timestamp(now.Add(time.Duration(expiration) * time.Second)),
+	}
+	return nil
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// account returns the service account, and sets its name, namespace and uid in
+// the metadata of the request.
+func (t *Tokens) account(meta map[string]any, namespace, name string) (*storage.Object, error) {
+	if requested := object.String(meta, "name"); requested != "" && requested != name {
+		return nil, status.Invalid(requestKind, name, validation.List{
+			validation.Invalid(validation.NewPath("metadata", "name"), requested, "must match the service account name if specified"),
+		})
+	}
+	account := t.newest("serviceaccounts", namespace, name)
+	if account == nil {
+		return nil, status.NotFound(status.GroupResource{Resource: "serviceaccounts"}, name)
+	}
+	if uid := object.String(meta, "uid"); uid != "" && uid != account.UID {
+		return nil, status.Conflict(status.GroupResource{Group: requestKind.Group, Resource: requestKind.Kind}, name,
+			fmt.Sprintf("the UID in the token request (%s) does not match the UID of the service account (%s)", uid, account.UID))
+	}
+	meta["name"], meta["namespace"], meta["uid"] = account.Name, account.Namespace, account.UID
+	return account, nil
+}
+
+func validateExpiration(seconds int64) (errs validation.List) {
+	path := validation.NewPath("spec", "expirationSeconds")
+	if seconds < minExpiration {
+		errs = append(errs, validation.Invalid(path, seconds, "may not specify a duration less than 10 minutes"))
+	}
+	if seconds > maxExpiration {
+		errs = append(errs, validation.Invalid(path, seconds, "may not specify a duration larger than 2^32 seconds"))
+	}
+	return errs
+}
+
+// bind binds a token to the object of a boundObjectRef.
+func (t *Tokens) bind(k *accountClaims, to map[string]any) error {
+	gv, err := resource.ParseGroupVersion(object.String(to, "apiVersion"))
+	if err != nil {
+		gv = resource.GroupVersion{}
+	}
+	kind := object.String(to, "kind")
+	plural := map[string]string{"Pod": "pods", "Node": "nodes", "Secret": "secrets"}[kind]
+	name, namespace := object.String(to, "name"), k.Namespace
+	if gv.Group != "" || plural == "" {
+		return status.BadRequest(fmt.Sprintf("cannot bind token to object of type %s/%s, Kind=%s", gv.Group, gv.Version, kind))
+	}
+	if kind == "Node" {
+		namespace = ""
+	}
+	if name == "" {
+		return status.BadRequest("Name parameter required.")
+	}
+	if wrong := validation.PathSegment(name); len(wrong) > 0 {
+		return status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(wrong, ";")))
+	}
+	o := t.newest(plural, namespace, name)
+	if o == nil {
+		return status.NotFound(status.GroupResource{Resource: plural}, name)
+	}
+	switch kind {
+	case "Pod":
+		if err := t.bindToPod(k, o); err != nil {
+			return err
+		}
+	case "Node":
+		k.Node = refTo(o)
+	case "Secret":
+		k.Secret = refTo(o)
+	}
+	if uid := object.String(to, "uid"); uid != "" && uid != o.UID {
+		return status.Conflict(status.GroupResource{Resource: kind}, name,
+			fmt.Sprintf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", uid))
+	}
+	return nil
+}
+
+// bindToPod binds a token to a pod that runs as the service account, and records
+// the node of the pod.
+func (t *Tokens) bindToPod(k *accountClaims, o *storage.Object) error {
+	pod := o.Decode(t.Types.Lookup("", "v1", "pods"))
+	if object.String(pod, "spec", "serviceAccountName") != k.Account.Name {
+		return status.BadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", k.Account.Name))
+	}
+	k.Pod = refTo(o)
+	if name := object.String(pod, "spec", "nodeName"); name != "" {
+		k.Node = &ref{Name: name}
+		if node := t.newest("nodes", "", name); node != nil {
+			k.Node = refTo(node)
+		}
+	}
+	return nil
+}

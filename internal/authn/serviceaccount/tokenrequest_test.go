@@ -1,0 +1,160 @@
+package serviceaccount
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// A mapStore holds objects by key.
+type mapStore map[string]*storage.Object
+
+func (s mapStore) Newest(key string) *storage.Object { return s[key] }
+
+func (s mapStore) put(t *testing.T, types *resource.Registry, plural, body string) {
+	typ := types.Lookup("", "v1", plural)
+	obj, _, err := typ.Codec.Decode([]byte(body), false)
+	require.NoError(t, err)
+	o := storage.New(typ, obj)
+	s[typ.Key(o.Namespace, o.Name)] = o
+}
+
+// newTokens returns Tokens at the time *now, with the service account ns/a and
+// objects that its tokens can be bound to.
+func newTokens(t *testing.T, now *time.Time) (*Tokens, mapStore) {
+	p, err := release.Open("")
+	require.NoError(t, err)
+	types, store := resource.NewRegistry(kinds.Types(p.Types())), mapStore{}
+	store.put(t, types, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua"}}`)
+	store.put(t, types, "pods", `{"metadata":{"name":"p","namespace":"ns","uid":"up"},"spec":{"serviceAccountName":"a","nodeName":"n"}}`)
+	store.put(t, types, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)
+	store.put(t, types, "nodes", `{"metadata":{"name":"n","uid":"un"}}`)
+	store.put(t, types, "secrets", `{"metadata":{"name":"s","namespace":"ns","uid":"us"}}`)
+	return &Tokens{Types: types, Store: store, Now: func() time.Time { return *now }, NewUID: func() string { return "id" }}, store
+}
+
+func decode(t *testing.T, body string) map[string]any {
+	var obj map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &obj))
+	if spec, ok := obj["spec"].(map[string]any); ok {
+		if n, ok := spec["expirationSeconds"].(float64); ok {
+			spec["expirationSeconds"] = int64(n)
+		}
+	}
+	return obj
+}
+
+func request(spec string) string {
+	return fmt.Sprintf(`{"metadata":{},"spec":{%s}}`, spec)
+}
+
+func bound(kind, name, uid string) string {
+	return fmt.Sprintf(`"boundObjectRef":{"apiVersion":"v1","kind":%q,"name":%q,"uid":%q}`, kind, name, uid)
+}
+
+func TestRequestAndAuthenticate(t *testing.T) {
+	for _, tt := range []struct {
+		name, spec, node string
+		delete           string // the key of an object that invalidates the token; "" for none
+		err              string // after the deletion
+	}{
+		{name: "unbound", delete: "/serviceaccounts/ns/a", err: `serviceaccounts "a" not found`},
+		{name: "bound to a secret", spec: bound("Secret", "s", ""), delete: "/secrets/ns/s", err: "service account token has been invalidated"},
+		{name: "bound to a node", spec: bound("Node", "n", "un"), node: "n", delete: "/nodes/n", err: "service account token has been invalidated"},
+		{name: "bound to a pod", spec: bound("Pod", "p", "up"), node: "n", delete: "/pods/ns/p", err: "service account token has been invalidated"},
+		{name: "the node of a pod is not bound", spec: bound("Pod", "p", "up"), node: "n", delete: "/nodes/n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			tokens, store := newTokens(t, &now)
+			obj := decode(t, request(tt.spec))
+			require.NoError(t, tokens.Request(obj, "ns", "a"))
+			assert.Equal(t, map[string]any{"name": "a", "namespace": "ns", "uid": "ua", "creationTimestamp": "1970-01-01T00:16:40Z"}, obj["metadata"])
+			status := obj["status"].(map[string]any)
+			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
+
+			token := status["token"].(string)
+			user, audiences, err := tokens.AuthenticateToken(token, Audiences())
+			require.NoError(t, err)
+			assert.Equal(t, "system:serviceaccount:ns:a", user.Name)
+			assert.Equal(t, Audiences(), audiences)
+			if tt.node != "" {
+				assert.Equal(t, []string{tt.node}, user.Extra[authn.ExtraNodeName])
+			}
+			_, _, err = tokens.AuthenticateToken(token, []string{"vault"})
+			assert.ErrorContains(t, err, "is invalid for the target audiences")
+
+			require.Contains(t, store, tt.delete)
+			delete(store, tt.delete)
+			_, _, err = tokens.AuthenticateToken(token, Audiences())
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
+	}
+}
+
+func TestRequestExpiration(t *testing.T) {
+	for _, tt := range []struct {
+		name, spec string
+		shown      string
+		valid      time.Duration
+	}{
+		{"default", "", "1970-01-01T01:16:40Z", time.Hour},
+		{"ten minutes", `"expirationSeconds":600`, "1970-01-01T00:26:40Z", 10 * time.Minute},
+		{"projected into a pod", `"expirationSeconds":3607,` + bound("Pod", "p", ""), "1970-01-01T01:16:47Z", 365 * 24 * time.Hour},
+		{"projected, for another audience", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), "1970-01-01T01:16:47Z", 3607 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			tokens, _ := newTokens(t, &now)
+			obj := decode(t, request(tt.spec))
+			require.NoError(t, tokens.Request(obj, "ns", "a"))
+			status := obj["status"].(map[string]any)
+			assert.Equal(t, tt.shown, status["expirationTimestamp"])
+			audiences := append(Audiences(), "x")
+			now = time.Unix(1000, 0).Add(tt.valid)
+			_, _, err := tokens.AuthenticateToken(status["token"].(string), audiences)
+			assert.NoError(t, err)
+			now = now.Add(leeway + time.Second)
+			_, _, err = tokens.AuthenticateToken(status["token"].(string), audiences)
+			assert.EqualError(t, err, "service account token has expired")
+		})
+	}
+}
+
+func TestRequestErrors(t *testing.T) {
+	for _, tt := range []struct{ name, body, err string }{
+		{"other name", `{"metadata":{"name":"b"}}`, `must match the service account name if specified`},
+		{"other uid", `{"metadata":{"uid":"x"}}`, `the UID in the token request (x) does not match the UID of the service account (ua)`},
+		{"too short", request(`"expirationSeconds":599`), "may not specify a duration less than 10 minutes"},
+		{"too long", request(`"expirationSeconds":4294967297`), "may not specify a duration larger than 2^32 seconds"},
+		{"bound to another kind", request(bound("ConfigMap", "c", "")), "cannot bind token to object of type /v1, Kind=ConfigMap"},
+		{"bound to no name", request(bound("Pod", "", "")), "Name parameter required."},
+		{"bound to an invalid name", request(bound("Pod", "a/b", "")), "Name parameter invalid"},
+		{"bound to a missing object", request(bound("Secret", "gone", "")), `secrets "gone" not found`},
+		{"bound to a replaced object", request(bound("Secret", "s", "x")), "the UID in the bound object reference (x) does not match the UID in record"},
+		{"bound to the pod of another account", request(bound("Pod", "other", "")), `cannot bind token for serviceaccount "a" to pod running with different serviceaccount name.`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			tokens, _ := newTokens(t, &now)
+			assert.ErrorContains(t, tokens.Request(decode(t, tt.body), "ns", "a"), tt.err)
+		})
+	}
+	now := time.Unix(1000, 0)
+	tokens, _ := newTokens(t, &now)
+	assert.EqualError(t, tokens.Request(decode(t, request("")), "ns", "b"), `serviceaccounts "b" not found`)
+}

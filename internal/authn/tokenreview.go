@@ -1,0 +1,34 @@
+package authn
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// ReviewToken sets the status of a TokenReview. It fails with 400 if the review
+// has no token.
+func (a *Authenticator) ReviewToken(review map[string]any) error {
+	token := object.String(review, "spec", "token")
+	if token == "" {
+		return status.BadRequest("token is required for TokenReview in authentication")
+	}
+	audiences := object.Strings(review, "spec", "audiences")
+	if len(audiences) == 0 {
+		audiences = a.Audiences
+	}
+	user, common, err := a.AuthenticateToken(token, audiences)
+	if user == nil {
+		errs := []error{errors.New("invalid bearer token")}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		// The rest of the status stays as the client sent it.
+		delete(object.Map(review, "status"), "authenticated")
+		object.Set(review, status.Aggregate(errs), "status", "error")
+		return nil
+	}
+	review["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.Texts(common)}
+	return nil
+}
