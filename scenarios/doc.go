@@ -1,7 +1,14 @@
-// Package scenarios is a file format for what happens at a Kubernetes API
-// server: requests and their answers, watches and their events, changes that
-// were made past HTTP, lag, faults, time. A scenario is played against a server
-// and compared with what it says, or answers a client in a server's place.
+// Package scenarios reads, runs, records and replays scenario files. A scenario
+// describes what happens at a Kubernetes API server: requests and their answers,
+// watches and their events, direct writes of objects, lag, faults and time.
+//
+//   - [Play] sends the requests of a scenario to a server and compares the answers.
+//   - [Record] writes the traffic between clients and a server to a scenario.
+//   - [Replay] answers a client under test with the recorded answers of a scenario.
+//   - [RecordState] writes the changes of a server's objects to a history.
+//   - [Reenact] makes the changes of a history at a server.
+//
+// An example:
 //
 //	func TestRollout(t *testing.T) {
 //		srv := fakeapi.Start(t)
@@ -10,94 +17,93 @@
 //
 // # Files
 //
-// A file holds YAML documents, one scenario each. YAML is read as kubectl reads
-// it; a key that is given twice, or that is not one of those below, is an error.
+// A file holds YAML documents, one scenario each. They are decoded as kubectl
+// decodes YAML. Duplicate and unknown keys are errors.
 //
-//	version: 1                 # of the format; 1 if it is not given
-//	area: apps                 # area/name tells a scenario from all others
+//	version: 1                 # of the format; 1 is the default
+//	area: apps                 # area/name identifies the scenario
 //	name: rollout
-//	why: what it is about
-//	recorded: v1.36.3          # of the server whose answers it has
-//	gates: [SomeFeature]       # feature gates that the server needs on
-//	managedFields: true        # metadata.managedFields counts; else it does not
-//	history: [...]               # what others do meanwhile
-//	steps: [...]               # what is done, in order
+//	why: what it shows
+//	recorded: v1.36.3          # the server version that gave the answers
+//	gates: [SomeFeature]       # feature gates that the server must have enabled
+//	managedFields: true        # compare metadata.managedFields too
+//	history: [...]             # changes that others make meanwhile
+//	steps: [...]               # actions, in order
 //
 // # Steps
 //
-// A step is of one sort, told by its key. A request is sent, and its answer is
-// read to the end:
+// A step has one action. do sends a request and reads the answer to its end:
 //
 //	do: PATCH /api/v1/namespaces/${ns}/pods/a?fieldManager=x
-//	name: the apply            # what to call the step in reports
-//	user: alicetoken           # bearer token; "none" sends none, the default is admintoken
-//	type: application/json     # Content-Type, which is also the default
-//	accept: application/json   # as well
-//	headers: {X-A: b}          # further ones; "" removes one that would be sent
-//	body: {...}                # sent as JSON
-//	raw: "..."                 # or sent as it is
-//	base64: "..."              # or sent decoded
-//	until: 200                 # repeated for a while, until it is answered so
-//	advance: 3s                # the server's clock is moved ahead while it holds the request back
+//	name: the apply            # names the step in reports
+//	user: alicetoken           # bearer token; the default is admintoken, "none" sends none
+//	type: application/json     # Content-Type; this is the default
+//	accept: application/json   # Accept; this is the default
+//	headers: {X-A: b}          # more headers; "" removes a default one
+//	body: {...}                # the body, sent as JSON
+//	raw: "..."                 # the body, sent as it is
+//	base64: "..."              # the body, sent decoded
+//	until: 200                 # repeat until the answer has this status, or until the timeout
+//	advance: 3s                # advance the server's clock while the request waits for it
 //	capture: {uid: metadata.uid, etag: header.Etag}
-//	only: [metadata.name]      # all of the body that is compared
+//	only: [metadata.name]      # compare only these parts of the body
 //	want: {...}
 //
-// A watch is a GET that goes on beside the steps, under a name. It has the keys
-// of a request that are about what is sent; its want is the first answer, with a
-// body where the watch is refused:
+// watch opens a watch that later steps read by its name. It has the same keys for
+// the request. Its want is the first answer, with a body if the server refuses the
+// watch:
 //
 //	watch: /api/v1/pods?watch=1
 //	as: pods
 //
-// Events are read from a watch. They are waited for a while:
+// events reads events of a watch. It waits for them until the timeout:
 //
 //	events: pods
 //	count: 2
-//	ends: true                 # and then the server must end the watch
-//	capture: {rv: 1.object.metadata.resourceVersion} # after the event's index
+//	ends: true                 # the server must end the watch after them
+//	capture: {rv: 1.object.metadata.resourceVersion} # the path starts with the index of the event
 //	only: [type]               # of each event
 //
-// Objects are put and deleted past HTTP, as fakeapi.Server.Put and Delete do it:
-// no admission, no finalizers. Both take one object or a list, of which each is a
-// write of its own; what is put is put before anything is deleted. Of a deleted
-// object kind, apiVersion, namespace and name suffice:
+// put and delete write objects directly, as fakeapi.Server.Put and Delete do: without
+// admission and finalizers. Both take an object or a list; each object is a separate
+// write, and put comes before delete. delete needs only kind, apiVersion, namespace
+// and name of an object:
 //
 //	put: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}
 //	delete: [...]
 //
-// The server's history and time, and what it does that no real server does, are
-// steps too. They take what its control endpoint takes, which the README lists,
-// and what else that does is a request:
+// Other actions change the server's history, time and behaviour. They take the same
+// values as the server's control endpoint, which the README describes. A control
+// operation without a step of its own is a request:
 //
 //	compact: true              # or {watchCache: true}, {revision: 7}
-//	pause: 150ms               # time passes
-//	advance: 10m               # the server's clock is moved ahead
-//	lag: {resource: pods, by: 3s}              # with nothing but a resource, or {}, it ends
+//	pause: 150ms               # let time pass
+//	advance: 10m               # advance the server's clock
+//	lag: {resource: pods, by: 3s}              # only a resource, or {}, ends the lag
 //	fault: {verb: update, code: 409, times: 1} # do: DELETE /debug/fakeapi/faults removes it
-//	restart: pods              # their open watches end, so that clients open new ones; "*" is all
+//	restart: pods              # end the open watches, so that clients reopen them; "*" means all
 //
-// An expectation waits for what a client under test writes: it reads an object
-// until the answer is the one wanted, for a while. Of the answer only what want
-// mentions is compared:
+// expect waits for what a client under test writes: it repeats a GET until the answer
+// matches or the timeout ends. Members of the answer that want does not mention are
+// not compared:
 //
 //	expect: /apis/apps/v1/namespaces/${ns}/deployments/web
-//	within: 5s                 # how long it waits, if not as long as usual
+//	within: 5s                 # a timeout for this step
 //	want: {body: {spec: {replicas: 3}}}
 //
 // # Time
 //
-// Any step can have an offset, "at: 1.2s": it is taken once so much time has
-// passed since the first. That is the server's time. Where its clock stands
-// still until it is moved, pauses and offsets move it, and nobody waits;
-// otherwise they wait. A server without a control endpoint has the wall clock.
+// Every step can have an offset from the start of the scenario: with "at: 1.2s" the
+// step waits until that time. Offsets and pauses use the server's clock. If that is a
+// manual clock, pauses and offsets advance it and take no time; otherwise they wait.
+// For a server without a control endpoint the wall clock is used.
 //
-// In a recording, the offset of a step is when its request came, or the last of
+// In a recording, the offset of a step is the time of its request or of the last of
 // its events.
 //
 // # History
 //
-// A history is what happened to objects, whoever did it:
+// A history lists changes of objects, whoever made them:
 //
 //	history:
 //	- put: {apiVersion: v1, kind: Node, metadata: {name: a}}
@@ -106,66 +112,65 @@
 //	- at: 1.25s
 //	  delete: {apiVersion: v1, kind: Node, metadata: {name: a}}
 //
-// Its changes are steps that put and delete, in the order of their offsets. They
-// are made while the steps are taken: whenever time passes, those that have come
-// due, each at its time. What is left of them after the last step is made then,
-// each at its time.
+// Each change is like a put and delete step. Changes must be sorted by their offsets.
+// While the steps run, each change is made at its time. The changes that remain after
+// the last step are made then, each at its time.
 //
-// # Names
+// # Variables
 //
-// ${name} in a path, a body, a header or an object is replaced by what capture
-// bound to it: a dotted path of an answer, in which a number is an index and \.
-// a dot, or header.NAME. ${name_base64} is the base64 of it. A name that nothing
-// is bound to stays as it is. Bound from the start are
+// ${name} in a path, a body, a header or an object is replaced by the value of the
+// variable. capture sets variables from an answer: to the value at a dotted path, in
+// which a number is an index and \. is a literal dot, or to a header with
+// header.NAME. ${name_base64} is the value in base64. An unset variable is not
+// replaced. These are always set:
 //
 //	ns          a namespace made for the scenario, named s-${run}
 //	run         a word that no other scenario on the server has
-//	webhook     the URL of the server below
+//	webhook     the URL of the webhook server below
 //	webhook_ca  its certificate, as a caBundle
 //
-// and where one of these values is found in an answer, the name stands there
-// before it is compared. In a want, the names that capture bound are replaced.
+// Before an answer is compared, the values of these four are replaced by ${ns} and so
+// on. Captured variables are replaced in want.
 //
 // # Answers
 //
-// want says what the answer must be, in all of:
+// want describes the answer. In full:
 //
-//	status: 200                # if it is not given
+//	status: 200                # the default
 //	headers: {Content-Type: application/json}
 //	warning: [299 - "..."]     # the Warning headers
-//	body: {...}                # decoded, whatever its media type; text if it is none of JSON, YAML, CBOR, protobuf
+//	body: {...}                # decoded from JSON, YAML, CBOR or protobuf; otherwise text
 //	events: [...]              # decoded
 //
-// The headers that count are Content-Type, Content-Encoding, Retry-After, Etag,
-// Vary, Cache-Control and Allow; one that headers does not have must not be
-// there. Without headers none counts.
-// A step without want can be answered by anything. A string in want can be a
-// placeholder:
+// The compared headers are Content-Type, Content-Encoding, Retry-After, Etag, Vary,
+// Cache-Control and Allow. If headers is given, the answer must have exactly those of
+// them; without headers, none is compared. A step without want accepts any answer. A
+// string in want can be a placeholder:
 //
 //	<uid> <rv> <time> <num>  any value of that class
-//	<continue>               any text but none
-//	<uid:N> <rv:N>           one value throughout; two N of a class are never the same value
+//	<continue>               any text except ""
+//	<uid:N> <rv:N>           the same value everywhere; a different N is a different value
 //	<any>                    any value
 //	<maybe>                  any value, or the member is absent
-//	text <*> text            any run of text at <*>
+//	text <*> text            any text in place of <*>
 //
-// In the area openapi descriptions do not count: they are prose, not interface.
+// In the area openapi, descriptions are not compared.
 //
-// # The server's part
+// # Replay
 //
-// A [Script] answers a client as the steps of a scenario want a server to: requests
-// in their order, and after them the events of their watches. It needs whole
-// answers, without only, and has values of its own in the place of placeholders.
+// A [Replayer] takes the server's part: it answers requests in the order of the
+// steps, and sends the events of their watches. It needs complete answers, without
+// only, and sends a value of the right class in place of each placeholder.
 //
 // # The webhook server
 //
-// ${webhook} serves, over HTTPS:
+// ${webhook} serves over HTTPS:
 //
 //	/convert         conversion between hostPort "h:p" (version v1beta1) and host and port (all others)
 //	/convert-fail    conversion that fails
-//	/convert-rename  conversion that changes metadata.name, which a server must refuse
+//	/convert-rename  conversion that changes metadata.name, which a server must reject
 //	/mutate          adds the label mutated=true
-//	/validate        denies objects labelled deny=true, with a status of its own; warns on warn=true
+//	/validate        denies objects labelled deny=true, with its own status; warns on warn=true
 //	/echo            allows, and warns with the operation, resource, subresource, dryRun and user
 //	/slow            allows after 3 seconds
 //	/error           answers 500

@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// encodeBody is a body in a media type, the opposite of decodeBody.
+// encodeBody encodes a body in a media type. It is the inverse of decodeBody.
 func encodeBody(contentType string, v any) ([]byte, error) {
 	if v == nil {
 		return nil, nil
@@ -25,7 +25,7 @@ func encodeBody(contentType string, v any) ([]byte, error) {
 	}
 	t := typeOf(v)
 	if t == nil || !t.HasProto() {
-		return nil, fmt.Errorf("%s has no known form for it", contentType)
+		return nil, fmt.Errorf("the kind of the object has no %s encoding", contentType)
 	}
 	if _, _, err := t.Decode(b, wire.DecodeOptions{}); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func encodeBody(contentType string, v any) ([]byte, error) {
 	return format.Append(nil, b, t), nil
 }
 
-// encodeEvent is an event in a media type.
+// encodeEvent encodes a watch event in a media type.
 func encodeEvent(contentType string, e any) ([]byte, error) {
 	event, _ := e.(map[string]any)
 	if formatOf(contentType) == codec.JSON || event == nil {
@@ -52,10 +52,10 @@ func formatOf(contentType string) codec.Format {
 	return codec.JSON
 }
 
-// typeOf is the built-in type of a document, nil if it is of none.
+// typeOf returns the built-in type of a document, nil if it has none.
 func typeOf(v any) *wire.Type {
 	o, _ := v.(map[string]any)
-	gv, _ := resource.ParseGroupVersion(object.String(o, "apiVersion")) // what is none is no type's
+	gv, _ := resource.ParseGroupVersion(object.String(o, "apiVersion")) // an invalid version has no type
 	if t, ok := wire.ForKind(gv.Group, gv.Version, object.String(o, "kind")); ok {
 		return t
 	}

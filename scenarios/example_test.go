@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// A scenario that goes otherwise than it says tells where.
+// The result of a scenario with wrong wants lists the differences.
 func ExamplePlayer() {
 	f, err := scenarios.Parse("example", []byte(`
 area: demo
@@ -49,8 +49,8 @@ steps:
 	//     body.items.0.metadata.name: want "b", got "a"
 }
 
-// What others do happens at its time: where the server's clock stands still, a
-// scenario of an hour takes none.
+// The changes of a history are made at their times. With a manual clock, a scenario
+// of an hour takes no time.
 func ExamplePlayer_history() {
 	f, err := scenarios.Parse("example", []byte(`
 name: nodes come and go
@@ -85,8 +85,8 @@ steps:
 	// Output: false 2026-01-01 01:00:00 +0000 UTC
 }
 
-// A script answers a client in a server's place.
-func ExampleNewScript() {
+// A replayer answers a client with the recorded answers of a scenario.
+func ExampleNewReplayer() {
 	f, err := scenarios.Parse("example", []byte(`
 name: a client asks for the version
 steps:
@@ -97,12 +97,12 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	script, err := scenarios.NewScript(f.Scenarios[0], func(problem string) { fmt.Println(problem) })
+	replayer, err := scenarios.NewReplayer(f.Scenarios[0], func(problem string) { fmt.Println(problem) })
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	srv, err := httptest.Start(script, httptest.Options{InMemory: true})
+	srv, err := httptest.Start(replayer, httptest.Options{InMemory: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -122,7 +122,7 @@ steps:
 	}
 	// Output:
 	// unexpected request: GET /versions
-	//   nearest is step 0, GET /version
+	//   the most similar step is 0, GET /version
 	//     path: want /version, got /versions
 	// {"gitVersion":"v1.99.0"}
 }

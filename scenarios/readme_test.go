@@ -16,7 +16,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// The scenario of the README is one that a controller passes.
+// A controller passes the scenario in the README.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
@@ -33,8 +33,8 @@ func TestReadme(t *testing.T) {
 	assert.NoError(t, <-done)
 }
 
-// copySettings is a controller that keeps the data of ConfigMaps named settings
-// in one named status beside them. It ends when its watch does.
+// copySettings is a controller that copies the data of ConfigMaps named settings to
+// one named status in the same namespace. It ends when its watch does.
 func copySettings(client *http.Client, url string) error {
 	maps, err := client.Get(url + "/api/v1/configmaps?watch=1&fieldSelector=metadata.name%3Dsettings")
 	if err != nil {
@@ -54,7 +54,7 @@ func copySettings(client *http.Client, url string) error {
 		}
 		collection := url + "/api/v1/namespaces/" + e.Object.Namespace() + "/configmaps"
 		for code := http.StatusConflict; code == http.StatusConflict; {
-			// The fault is for updates: a PUT to what is there is one.
+			// The fault applies to updates: a PUT of an existing object.
 			if code, err = send(client, http.MethodPut, collection+"/status", string(status)); err != nil {
 				return err
 			}

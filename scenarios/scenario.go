@@ -14,10 +14,10 @@ import (
 // Version is the version of the format that this package reads and writes.
 const Version = 1
 
-// A Scenario is one document of a file. The package documentation tells what
-// its parts mean.
+// A Scenario is one document of a scenario file. The package documentation
+// describes its fields.
 type Scenario struct {
-	Version       int      `json:"version,omitempty"` // 0 is 1
+	Version       int      `json:"version,omitempty"` // 0 means 1
 	Area          string   `json:"area,omitempty"`
 	Name          string   `json:"name"`
 	Why           string   `json:"why,omitempty"`
@@ -28,7 +28,7 @@ type Scenario struct {
 	Steps         []Step   `json:"steps,omitempty"`
 }
 
-// String is area/name.
+// String returns area/name, or only the name if the scenario has no area.
 func (s *Scenario) String() string {
 	if s.Area == "" {
 		return s.Name
@@ -36,15 +36,17 @@ func (s *Scenario) String() string {
 	return s.Area + "/" + s.Name
 }
 
-// A Change is what is written past HTTP at one time.
+// A Change is a set of object writes at one time. They bypass the API: no
+// admission, no finalizers.
 type Change struct {
 	At     Duration `json:"at,omitempty"`
 	Put    Objects  `json:"put,omitempty"`
 	Delete Objects  `json:"delete,omitempty"`
 }
 
-// A Step is of one sort, but that a request may have Advance too: exactly one of Do, Watch, Events, Put and Delete,
-// Compact, Pause, Advance, Lag, Fault, Restart and Expect is set.
+// A Step is one action of a scenario. Exactly one of Do, Watch, Events, Put and
+// Delete, Compact, Pause, Advance, Lag, Fault, Restart and Expect is set, except
+// that a step with Do may have Advance too.
 type Step struct {
 	Name string `json:"name,omitempty"`
 	Change
@@ -80,22 +82,22 @@ type Step struct {
 	Want *Answer `json:"want,omitempty"`
 }
 
-// An Answer is what a server says to a step. In the Want of a step, volatile
-// values are placeholders. Body and Events are of the sorts that JSON has, with
-// numbers as json.Number.
+// An Answer is a server's response to a step. In Step.Want volatile values are
+// placeholders. Body and Events hold decoded JSON values, with numbers as
+// json.Number.
 type Answer struct {
 	Status  int               `json:"status,omitempty"`
-	Headers map[string]string `json:"headers,omitzero"` // nil is any
+	Headers map[string]string `json:"headers,omitzero"` // nil: headers are not compared
 	Warning []string          `json:"warning,omitempty"`
 	Body    any               `json:"body,omitempty"`
 	Events  []any             `json:"events,omitempty"`
 }
 
-// sorts are the sorts of steps, by the keys that tell them.
-var sorts = []struct {
+// actions are the actions that a step can have, each with the keys that select it.
+var actions = []struct {
 	key  string
-	is   func(*Step) bool
-	text func(*Step) string // what to call a step that has no name
+	in   func(*Step) bool   // reports whether a step has the action
+	text func(*Step) string // describes a step that has no name
 }{
 	{"do", func(s *Step) bool { return s.Do != "" }, func(s *Step) string { return s.Do }},
 	{"watch", func(s *Step) bool { return s.Watch != "" }, func(s *Step) string { return "watch " + s.Watch }},
@@ -110,20 +112,20 @@ var sorts = []struct {
 	{"expect", func(s *Step) bool { return s.Expect != "" }, func(s *Step) string { return "expect " + s.Expect }},
 }
 
-// String is the step's name, or what it does.
+// String returns the step's name, or a description of its action.
 func (s *Step) String() string {
 	if s.Name != "" {
 		return s.Name
 	}
-	for _, sort := range sorts {
-		if sort.is(s) {
-			return sort.text(s)
+	for _, a := range actions {
+		if a.in(s) {
+			return a.text(s)
 		}
 	}
 	return "nothing"
 }
 
-// String tells what the change puts and deletes.
+// String lists the objects that the change puts and deletes.
 func (c Change) String() string {
 	var parts []string
 	if len(c.Put) > 0 {
@@ -135,69 +137,69 @@ func (c Change) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// check finds what the decoder of a scenario cannot.
+// check reports the errors that decoding does not find.
 func (s *Scenario) check() error {
 	if s.Version != 0 && s.Version != Version {
-		return fmt.Errorf("version %d of the format is not known: this is version %d", s.Version, Version)
+		return fmt.Errorf("%w: version %d instead of %d", ErrVersion, s.Version, Version)
 	}
 	if s.Name == "" {
 		return errors.New("no name")
 	}
 	if !slices.IsSortedFunc(s.History, func(a, b Change) int { return cmp.Compare(a.At, b.At) }) {
-		return errors.New("history: not in the order of its offsets")
+		return errors.New("history: its changes must be sorted by their offsets")
 	}
 	for i, c := range s.History {
 		if len(c.Put)+len(c.Delete) == 0 {
-			return fmt.Errorf("history[%d]: nothing is put or deleted", i)
+			return fmt.Errorf("history[%d]: it has neither put nor delete", i)
 		}
 	}
-	streams := map[string]bool{}
+	watches := map[string]bool{}
 	for i := range s.Steps {
-		if err := s.Steps[i].check(streams); err != nil {
+		if err := s.Steps[i].check(watches); err != nil {
 			return fmt.Errorf("steps[%d] (%s): %w", i, &s.Steps[i], err)
 		}
 	}
 	return nil
 }
 
-// check finds mistakes in a step. Streams are the names of the watches before
-// it, and then its own.
-func (s *Step) check(streams map[string]bool) error {
+// check reports the first error of a step. watches holds the names of the
+// watches that earlier steps opened; check adds the step's own.
+func (s *Step) check(watches map[string]bool) error {
 	var keys []string
-	for _, sort := range sorts {
-		if sort.is(s) {
-			keys = append(keys, sort.key)
+	for _, a := range actions {
+		if a.in(s) {
+			keys = append(keys, a.key)
 		}
 	}
 	switch {
 	case len(keys) == 0:
-		return errors.New("it does nothing")
+		return errors.New("it has no action, such as do")
 	case len(keys) > 1:
-		return fmt.Errorf("it is of several sorts: %s", strings.Join(keys, ", "))
+		return fmt.Errorf("it has more than one action: %s", strings.Join(keys, ", "))
 	case s.Do != "" && !strings.Contains(s.Do, " "):
 		return fmt.Errorf("do: %q is not METHOD /path", s.Do)
 	case s.Advance != 0 && s.Until != 0:
-		return errors.New("advance: a request that is repeated is not held back")
+		return errors.New("advance: cannot be combined with until")
 	case s.Watch != "" && s.As == "":
-		return errors.New("as: a watch needs a name")
+		return errors.New("as: a watch must have a name")
 	case s.Watch == "" && s.As != "":
-		return errors.New("as: only a watch has a name")
-	case s.Events != "" && !streams[s.Events]:
+		return errors.New("as: only a watch can have one")
+	case s.Events != "" && !watches[s.Events]:
 		return fmt.Errorf("events: no watch is named %q", s.Events)
 	case s.Expect != "" && s.Want == nil:
-		return errors.New("expect: it has no want")
+		return errors.New("expect: want is missing")
 	}
 	if s.As != "" {
-		streams[s.As] = true
+		watches[s.As] = true
 	}
 	return nil
 }
 
-// Objects are API objects in generic form. In a file one of them can stand
-// without a list.
+// Objects are API objects in generic form. In a file, a single object may be
+// given without a list.
 type Objects []map[string]any
 
-// UnmarshalJSON reads an object or a list of them.
+// UnmarshalJSON decodes an object or a list of objects.
 func (o *Objects) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
 		*o = make(Objects, 1)
@@ -206,7 +208,7 @@ func (o *Objects) UnmarshalJSON(b []byte) error {
 	return decode(b, (*[]map[string]any)(o))
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON encodes a single object without a list.
 func (o Objects) MarshalJSON() ([]byte, error) {
 	if len(o) == 1 {
 		return json.Marshal(o[0])
@@ -214,7 +216,7 @@ func (o Objects) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]map[string]any(o))
 }
 
-// String names the objects.
+// String returns the kinds, namespaces and names of the objects.
 func (o Objects) String() string {
 	names := make([]string, len(o))
 	for i, object := range o {
@@ -230,17 +232,17 @@ func (o Objects) String() string {
 	return strings.Join(names, ", ")
 }
 
-// A Compaction is what a step that compacts asks of the control endpoint. In a
-// file true stands for the zero value.
+// A Compaction is the argument of a compact step, as POST
+// /debug/fakeapi/compact takes it. In a file, true stands for the zero value.
 type Compaction struct {
 	Revision   int64 `json:"revision,omitempty"`   // 0 is the newest
-	WatchCache bool  `json:"watchCache,omitempty"` // what kube-apiserver's watch cache still has is forgotten too
+	WatchCache bool  `json:"watchCache,omitempty"` // compacts the watch cache too
 }
 
-// A compaction is a Compaction that is always written as an object.
+// A compaction is a Compaction that is always encoded as an object.
 type compaction Compaction
 
-// UnmarshalJSON reads true or an object.
+// UnmarshalJSON decodes true or an object.
 func (c *Compaction) UnmarshalJSON(b []byte) error {
 	if string(b) == "true" {
 		*c = Compaction{}
@@ -249,7 +251,7 @@ func (c *Compaction) UnmarshalJSON(b []byte) error {
 	return decode(b, (*compaction)(c))
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON encodes the zero value as true.
 func (c Compaction) MarshalJSON() ([]byte, error) {
 	if c == (Compaction{}) {
 		return []byte("true"), nil
@@ -257,13 +259,13 @@ func (c Compaction) MarshalJSON() ([]byte, error) {
 	return json.Marshal(compaction(c))
 }
 
-// A Duration is written as Go writes one: "1.2s".
+// A Duration is written in Go's syntax: "1.2s".
 type Duration time.Duration
 
-// String is the duration as it is written.
+// String returns the duration in Go's syntax.
 func (d Duration) String() string { return time.Duration(d).String() }
 
-// UnmarshalText reads a duration, which is not negative.
+// UnmarshalText parses a duration. A negative one is an error.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err == nil && v < 0 {
@@ -273,5 +275,5 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText returns the duration in Go's syntax.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

@@ -9,26 +9,29 @@ import (
 	"strings"
 )
 
-// A Secret says which values a recording must not have: those at a path of the
-// objects of a resource.
+// A Secret selects values that a recording must not contain: those at a path of
+// the objects of a resource.
 type Secret struct {
-	// Resource is "secrets" or "widgets.example.com", and "*" any.
+	// Resource is a resource with its group, such as "secrets" or
+	// "widgets.example.com", or "*" for all.
 	Resource string
-	// Path is dotted; * is every member or element, and \. a dot within a key.
+	// Path is a dotted path. * means each member or element; \. is a literal dot.
 	Path string
 }
 
-// Secrets are those that no recording has: what Secrets hold, and the tokens of
-// service accounts.
-var Secrets = []Secret{
-	{"secrets", "data.*"},
-	{"secrets", "stringData.*"},
-	{"secrets", `metadata.annotations.kubectl\.kubernetes\.io/last-applied-configuration`},
-	{"serviceaccounts", "status.token"},
-	{"tokenreviews.authentication.k8s.io", "spec.token"},
+// DefaultSecrets returns the secrets that no recording contains: the contents of
+// Secrets and the tokens of service accounts.
+func DefaultSecrets() []Secret {
+	return []Secret{
+		{"secrets", "data.*"},
+		{"secrets", "stringData.*"},
+		{"secrets", `metadata.annotations.kubectl\.kubernetes\.io/last-applied-configuration`},
+		{"serviceaccounts", "status.token"},
+		{"tokenreviews.authentication.k8s.io", "spec.token"},
+	}
 }
 
-// ParseSecret reads "RESOURCE:PATH".
+// ParseSecret parses "RESOURCE:PATH".
 func ParseSecret(s string) (Secret, error) {
 	resource, path, ok := strings.Cut(s, ":")
 	if !ok || resource == "" || path == "" {
@@ -37,20 +40,19 @@ func ParseSecret(s string) (Secret, error) {
 	return Secret{resource, path}, nil
 }
 
-// A scrubber takes secrets out of a recording. In their place it puts
-// "scrubbed-1", "scrubbed-2", ..., the same for the same value, so that what was
-// equal still is. A value in base64 is replaced by one in base64.
+// A scrubber replaces secrets in a recording with "scrubbed-1", "scrubbed-2" and so
+// on: equal values with equal ones, and base64 with base64.
 type scrubber struct {
 	secrets []Secret
-	known   map[string]string // what stands for a value
+	known   map[string]string // value to replacement
 }
 
-func newScrubber(more []Secret) *scrubber {
-	return &scrubber{secrets: append(Secrets[:len(Secrets):len(Secrets)], more...), known: map[string]string{}}
+func newScrubber(additional []Secret) *scrubber {
+	return &scrubber{secrets: append(DefaultSecrets(), additional...), known: map[string]string{}}
 }
 
-// scrub takes the secrets of a resource out of a document: an object, a list, a
-// Table, a watch event, or a patch of one.
+// scrub replaces the secrets of a resource in a document: an object, a list, a
+// Table, a watch event, or a patch.
 func (s *scrubber) scrub(resource string, doc any) {
 	for _, secret := range s.secrets {
 		if secret.Resource != resource && secret.Resource != "*" {
@@ -65,11 +67,11 @@ func (s *scrubber) scrub(resource string, doc any) {
 	}
 }
 
-// object replaces what is at a path of v, which is no string itself.
+// object replaces the values at a path of v in place.
 func (s *scrubber) object(v any, path []string) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) { // so that numbers are given in one order
+		for _, key := range slices.Sorted(maps.Keys(v)) { // sorted for a fixed numbering
 			if path[0] == "*" || path[0] == key {
 				v[key] = s.at(v[key], path[1:])
 			}
@@ -83,7 +85,7 @@ func (s *scrubber) object(v any, path []string) {
 	}
 }
 
-// at is v with what is at a path of it replaced.
+// at returns v with the values at a path replaced.
 func (s *scrubber) at(v any, path []string) any {
 	if len(path) == 0 {
 		return s.replace(v)
@@ -92,8 +94,8 @@ func (s *scrubber) at(v any, path []string) any {
 	return v
 }
 
-// jsonPatch replaces the values that the operations of a JSON patch put at a
-// path, or above it.
+// jsonPatch replaces the values that the operations of a JSON patch write at a path
+// or above it.
 func (s *scrubber) jsonPatch(doc any, path []string) {
 	operations, _ := doc.([]any)
 	for _, o := range operations {
@@ -111,11 +113,11 @@ func (s *scrubber) jsonPatch(doc any, path []string) {
 	}
 }
 
-// below is what is left of a path under what a JSON pointer points to; false if
-// that is elsewhere. What is under the path's end is at it.
+// below returns the part of path that is below a JSON pointer; false if the pointer
+// points elsewhere. If the pointer is below path, the rest is empty.
 func below(pointer string, path []string) ([]string, bool) {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(pointer, "/")[1:] { // "" points to all
+	for _, token := range strings.Split(pointer, "/")[1:] { // "" points to all // "" points to the whole document
 		if len(path) == 0 {
 			break
 		}
@@ -127,7 +129,7 @@ func below(pointer string, path []string) ([]string, bool) {
 	return path, true
 }
 
-// replace is what stands for a secret value, whatever its form.
+// replace returns v with all its strings replaced.
 func (s *scrubber) replace(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -144,7 +146,7 @@ func (s *scrubber) replace(v any) any {
 	return v
 }
 
-// text is what stands for a secret text. An empty one is none.
+// text returns the replacement of a string. The empty string is not replaced.
 func (s *scrubber) text(v string) string {
 	if v == "" {
 		return v
@@ -160,11 +162,10 @@ func (s *scrubber) text(v string) string {
 	return out
 }
 
-// scrubbed begins what stands for a secret.
+// scrubbed is the prefix of replacements.
 const scrubbed = "scrubbed-"
 
-// unscrub puts in the place of what stands for a secret a placeholder of any
-// value.
+// unscrub replaces scrubbed values with the placeholder <any>.
 func unscrub(v any) any {
 	encoded := base64.StdEncoding.EncodeToString([]byte(scrubbed))
 	return mapStrings(v, func(s string) string {
@@ -175,7 +176,7 @@ func unscrub(v any) any {
 	})
 }
 
-// splitPath cuts a dotted path, in which \. is a dot within a key.
+// splitPath splits a dotted path, in which \. is a literal dot.
 func splitPath(path string) []string {
 	parts := strings.Split(strings.ReplaceAll(path, `\.`, "\x00"), ".")
 	for i := range parts {

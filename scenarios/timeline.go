@@ -7,32 +7,31 @@ import (
 	"time"
 )
 
-// A timeline is the server's time since a scenario has begun.
+// A timeline measures the time since the start of a scenario.
 type timeline struct {
-	began time.Time
-	// manual is whether the server's time stands still until it is moved. Began
-	// is of the server's clock then, else of the wall clock.
+	started time.Time // on the server's clock if manual, else on the wall clock
+	// manual reports whether the server's clock moves only when it is advanced.
 	manual bool
-	// moved is how far the play has moved a clock that runs.
-	moved time.Duration
+	// advanced is how far the play has advanced a clock that is not manual.
+	advanced time.Duration
 }
 
-// startTime begins the timeline, and makes what the history begins with. A
-// scenario in which no time passes needs none.
+// startTime starts the time line and makes the changes of the history that have
+// no offset. It does nothing for a scenario that does not depend on time.
 func (p *play) startTime() error {
-	if !p.scenario.timed() {
+	if !p.scenario.dependsOnTime() {
 		return nil
 	}
-	p.time.began = time.Now()
-	// A server without a control endpoint has the wall clock.
+	p.time.started = time.Now()
+	// Without a control endpoint, the wall clock is used.
 	if now, err := p.clock(); err == nil && now.Manual {
-		p.time = timeline{began: now.Now, manual: true}
+		p.time = timeline{started: now.Now, manual: true}
 	}
-	return p.catchUp()
+	return p.applyDueHistory()
 }
 
-// timed reports whether anything of the scenario depends on time.
-func (s *Scenario) timed() bool {
+// dependsOnTime reports whether the scenario has a history, offsets or pauses.
+func (s *Scenario) dependsOnTime() bool {
 	if len(s.History) > 0 {
 		return true
 	}
@@ -44,24 +43,24 @@ func (s *Scenario) timed() bool {
 	return false
 }
 
-// elapsed is the time on the timeline.
+// elapsed returns the time since the start of the scenario.
 func (p *play) elapsed() (time.Duration, error) {
 	if !p.time.manual {
-		return time.Since(p.time.began) + p.time.moved, nil
+		return time.Since(p.time.started) + p.time.advanced, nil
 	}
 	now, err := p.clock()
-	return now.Now.Sub(p.time.began), err
+	return now.Now.Sub(p.time.started), err
 }
 
-// A clock is what the control endpoint tells of the time.
-type clock struct {
+// clockState is what the control endpoint reports about the server's clock.
+type clockState struct {
 	Now     time.Time `json:"now"`
 	Manual  bool      `json:"manual"`
 	Waiting int       `json:"waiting"`
 }
 
-// clock asks for the time.
-func (p *play) clock() (now clock, err error) {
+// clock reads the server's clock.
+func (p *play) clock() (now clockState, err error) {
 	status, body, err := p.call(http.MethodGet, "clock", "")
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("clock: %d %s", status, message(body))
@@ -72,7 +71,7 @@ func (p *play) clock() (now clock, err error) {
 	return now, json.Unmarshal(body, &now)
 }
 
-// wait lets time pass: it moves a clock that stands still.
+// wait lets time pass. It advances a manual clock and waits for any other.
 func (p *play) wait(d time.Duration) error {
 	if p.time.manual {
 		return p.advance(d)
@@ -85,23 +84,23 @@ func (p *play) wait(d time.Duration) error {
 	}
 }
 
-// advance moves the server's clock ahead.
+// advance advances the server's clock.
 func (p *play) advance(d time.Duration) error {
-	p.time.moved += d
-	return p.control("clock", map[string]string{"advance": d.String()})
+	p.time.advanced += d
+	return p.post("clock", map[string]string{"advance": d.String()})
 }
 
-// pass lets time pass by one of the two ways above, and makes meanwhile what the
-// history has for it, each change at its time.
-func (p *play) pass(d time.Duration, move func(time.Duration) error) error {
+// passTime lets time pass with one of the two functions above. Meanwhile it makes
+// the changes of the history, each at its time.
+func (p *play) passTime(d time.Duration, move func(time.Duration) error) error {
 	now, err := p.elapsed()
 	if err != nil {
 		return err
 	}
-	return p.passUntil(now+d, move)
+	return p.passTimeUntil(now+d, move)
 }
 
-func (p *play) passUntil(to time.Duration, move func(time.Duration) error) error {
+func (p *play) passTimeUntil(to time.Duration, move func(time.Duration) error) error {
 	now, err := p.elapsed()
 	for err == nil && len(p.history) > 0 && time.Duration(p.history[0].At) <= to {
 		c := p.history[0]
@@ -119,8 +118,8 @@ func (p *play) passUntil(to time.Duration, move func(time.Duration) error) error
 	return err
 }
 
-// moveTo moves from now to a later time, if it is one, and returns what the time
-// is then.
+// moveTo lets time pass from now until to, unless to is not later. It returns the
+// time afterwards.
 func (p *play) moveTo(now, to time.Duration, move func(time.Duration) error) (time.Duration, error) {
 	if to <= now {
 		return now, nil
@@ -131,16 +130,16 @@ func (p *play) moveTo(now, to time.Duration, move func(time.Duration) error) (ti
 	return p.elapsed()
 }
 
-// reach lets time pass until the offset of a step.
-func (p *play) reach(at Duration) error {
+// waitUntilOffset waits until the offset of a step.
+func (p *play) waitUntilOffset(at Duration) error {
 	if at == 0 {
-		return p.catchUp()
+		return p.applyDueHistory()
 	}
-	return p.passUntil(time.Duration(at), p.wait)
+	return p.passTimeUntil(time.Duration(at), p.wait)
 }
 
-// catchUp makes what of the history has come due.
-func (p *play) catchUp() error {
+// applyDueHistory makes the changes of the history that are due.
+func (p *play) applyDueHistory() error {
 	if len(p.history) == 0 {
 		return nil
 	}
@@ -148,26 +147,26 @@ func (p *play) catchUp() error {
 	if err != nil {
 		return err
 	}
-	return p.passUntil(now, p.wait)
+	return p.passTimeUntil(now, p.wait)
 }
 
-// finish makes what is left of the history.
-func (p *play) finish() error {
+// finishHistory makes the remaining changes of the history.
+func (p *play) finishHistory() error {
 	if len(p.history) == 0 {
 		return nil
 	}
-	return p.passUntil(time.Duration(p.history[len(p.history)-1].At), p.wait)
+	return p.passTimeUntil(time.Duration(p.history[len(p.history)-1].At), p.wait)
 }
 
-// due returns a channel that tells when a change of the history comes due while
-// something else is waited for; nil if time stands still or nothing is left.
-func (p *play) due() <-chan time.Time {
+// historyDue returns a channel that receives when the next change of the history
+// is due. It is nil if no change is left, or if a manual clock stands still.
+func (p *play) historyDue() <-chan time.Time {
 	if len(p.history) == 0 || p.time.manual {
 		return nil
 	}
 	now, err := p.elapsed()
 	if err != nil {
-		return nil // whoever makes the change has the error too
+		return nil // applyDueHistory returns the error
 	}
 	return time.After(time.Duration(p.history[0].At) - now)
 }

@@ -16,23 +16,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// updating reports whether the test binary has a flag update that is set.
+// updating reports whether the test binary has a flag named update that is set.
 func updating() bool {
 	f := flag.Lookup("update")
 	return f != nil && f.Value.String() == "true"
 }
 
-// Update writes into the file what the results of playing its scenarios say, in
-// the place of what they contradict. What they agree with stays as it is:
-// placeholders, comments, steps without want. Volatile values become
-// placeholders. A want of {} is filled in.
+// Update writes the results of playing the file's scenarios into the file. It
+// replaces only what differs: matching placeholders, comments, and steps without
+// want stay as they are. Volatile values become placeholders. An empty want, {}, is
+// filled in.
 //
-// It fails, and leaves the file, where a scenario was not played to its end, an
-// event did not come, or a step is not in block style.
+// It fails with [ErrNotUpdatable] and does not change the file if a scenario ended
+// early, an event did not come, or a step with a difference is not in YAML block
+// style.
 func (f *File) Update(results ...*Result) error {
-	text, err := f.revise(results)
+	text, err := f.updated(results)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
+		return fmt.Errorf("%s: %w: %w", f.Name, ErrNotUpdatable, err)
 	}
 	if bytes.Equal(text, bytes.Join(f.documents, nil)) {
 		return nil
@@ -40,47 +41,47 @@ func (f *File) Update(results ...*Result) error {
 	return os.WriteFile(f.Name, text, 0o644)
 }
 
-// revise is the text of the file with the results in it.
-func (f *File) revise(results []*Result) ([]byte, error) {
+// updated returns the text of the file with the results in it.
+func (f *File) updated(results []*Result) ([]byte, error) {
 	docs := slices.Clone(f.documents)
 	for _, r := range results {
 		i := slices.Index(f.Scenarios, r.Scenario)
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not of this file", r.Scenario)
+			return nil, fmt.Errorf("%s is not in this file", r.Scenario)
 		}
-		doc, err := r.revise(docs[f.at[i]])
+		doc, err := r.updated(docs[f.index[i]])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Scenario, err)
 		}
-		docs[f.at[i]] = doc
+		docs[f.index[i]] = doc
 	}
 	return bytes.Join(docs, nil), nil
 }
 
-// revise is the scenario's document with the result in it.
-func (r *Result) revise(doc []byte) ([]byte, error) {
+// updated returns the scenario's document with the result in it.
+func (r *Result) updated(doc []byte) ([]byte, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	revised := *r.Scenario
-	revised.Steps = slices.Clone(r.Scenario.Steps)
-	rv, err := newReviser(r)
+	updated := *r.Scenario
+	updated.Steps = slices.Clone(r.Scenario.Steps)
+	u, err := newWantUpdater(r)
 	if err != nil {
 		return nil, err
 	}
 	lines := bytes.SplitAfter(doc, []byte("\n"))
-	// From the end, so that lines before keep their numbers. Placeholders get
-	// theirs from the beginning.
+	// Placeholders are numbered from the first step on, but the document is edited
+	// from the last step on, so that line numbers stay valid.
 	edits := map[int]*Answer{}
 	for i, s := range r.Steps {
 		if len(s.Diffs) == 0 {
 			continue
 		}
 		if n := len(s.Got.Events); n > 0 && s.Got.Events[n-1] == noEvent {
-			return nil, fmt.Errorf("step %d (%s): an event did not come", i, s.Step)
+			return nil, fmt.Errorf("step %d (%s): an event did not come in time", i, s.Step)
 		}
-		edits[i] = rv.answer(s.Step, s.Got)
-		revised.Steps[i].Want = edits[i]
+		edits[i] = u.answer(s.Step, s.Got)
+		updated.Steps[i].Want = edits[i]
 	}
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(edits))) {
 		if lines, err = setWant(lines, i, edits[i]); err != nil {
@@ -88,10 +89,10 @@ func (r *Result) revise(doc []byte) ([]byte, error) {
 		}
 	}
 	out := bytes.Join(lines, nil)
-	return out, check(out, &revised)
+	return out, check(out, &updated)
 }
 
-// check makes sure that a document is the scenario.
+// check returns an error unless a document decodes to the given scenario.
 func check(doc []byte, s *Scenario) error {
 	text, err := Format(s)
 	if err != nil {
@@ -103,40 +104,40 @@ func check(doc []byte, s *Scenario) error {
 	}
 	got, err := parse(doc)
 	if err == nil && !reflect.DeepEqual(want, got) {
-		err = errors.New("its layout is not understood")
+		err = errors.New("its layout is not supported")
 	}
 	return err
 }
 
-// A reviser makes what was answered a want.
-type reviser struct {
+// A wantUpdater converts answers to wants.
+type wantUpdater struct {
 	*matcher
-	last map[string]int // the greatest number of a class's placeholders
+	last map[string]int // class to its highest number of a placeholder
 }
 
-var numbered = regexp.MustCompile(`<(uid|rv):(\d+)>`)
+var numberedPlaceholder = regexp.MustCompile(`<(uid|rv):(\d+)>`)
 
-func newReviser(r *Result) (*reviser, error) {
+func newWantUpdater(r *Result) (*wantUpdater, error) {
 	text, err := marshal(r.Scenario)
 	if err != nil {
 		return nil, err
 	}
-	rv := &reviser{matcher: r.matcher.try(), last: map[string]int{}}
-	for _, m := range numbered.FindAllStringSubmatch(string(text), -1) {
+	u := &wantUpdater{matcher: r.matcher.clone(), last: map[string]int{}}
+	for _, m := range numberedPlaceholder.FindAllStringSubmatch(string(text), -1) {
 		if n, err := strconv.Atoi(m[2]); err == nil {
-			rv.last[m[1]] = max(rv.last[m[1]], n)
+			u.last[m[1]] = max(u.last[m[1]], n)
 		}
 	}
-	return rv, nil
+	return u, nil
 }
 
-// answer is the want of a step that agrees with what it got.
-func (rv *reviser) answer(st *Step, got *Answer) *Answer {
+// answer returns a want for a step that matches the answer.
+func (u *wantUpdater) answer(st *Step, got *Answer) *Answer {
 	want := *st.Want
-	rv.partial = st.Expect != ""
+	u.partial = st.Expect != ""
 	want.Status = got.Status
-	if rv.partial {
-		want.Body = rv.value("", want.Body, got.Body)
+	if u.partial {
+		want.Body = u.value("", want.Body, got.Body)
 		return &want
 	}
 	want.Headers = maps.Clone(want.Headers)
@@ -149,22 +150,22 @@ func (rv *reviser) answer(st *Step, got *Answer) *Answer {
 		}
 	}
 	want.Warning = nil
-	for _, w := range rv.list("", anys(st.Want.Warning), anys(got.Warning)) {
+	for _, w := range u.list("", anys(st.Want.Warning), anys(got.Warning)) {
 		want.Warning = append(want.Warning, w.(string))
 	}
-	want.Body = rv.value("", st.Want.Body, got.Body)
-	want.Events = rv.list("", st.Want.Events, got.Events)
+	want.Body = u.value("", st.Want.Body, got.Body)
+	want.Events = u.list("", st.Want.Events, got.Events)
 	return &want
 }
 
-// value is want where it agrees with got, and got where not. The key is that of
-// the member that the value is of.
-func (rv *reviser) value(key string, want, got any) any {
-	trial := rv.try()
+// value returns want if it matches got, and otherwise a want for got. key is the key
+// of the member that holds the value.
+func (u *wantUpdater) value(key string, want, got any) any {
+	trial := u.clone()
 	var d differences
 	trial.value("", want, got, &d)
 	if len(d) == 0 {
-		rv.adopt(trial)
+		u.adopt(trial)
 		return want
 	}
 	switch g := got.(type) {
@@ -173,17 +174,17 @@ func (rv *reviser) value(key string, want, got any) any {
 		if !ok {
 			w = nil
 		}
-		return rv.object(w, g)
+		return u.object(w, g)
 	case []any:
 		w, _ := want.([]any)
-		return rv.list(key, w, g)
+		return u.list(key, w, g)
 	case string:
-		return rv.name(key, g)
+		return u.placeholder(key, g)
 	}
 	return got
 }
 
-func (rv *reviser) object(want, got map[string]any) map[string]any {
+func (u *wantUpdater) object(want, got map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, w := range want {
 		if w == "<maybe>" {
@@ -192,48 +193,50 @@ func (rv *reviser) object(want, got map[string]any) map[string]any {
 	}
 	keys := slices.Sorted(maps.Keys(got))
 	if _, isList := got["items"]; isList {
-		// The version of a collection is named like the item that has it.
-		slices.SortStableFunc(keys, func(a, b string) int { return strings.Compare(late(a), late(b)) })
+		// Items come first, so that a list's version gets the placeholder of the item
+		// with the same version.
+		slices.SortStableFunc(keys, func(a, b string) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	}
 	for _, k := range keys {
 		w, ok := want[k]
-		if rv.partial && want != nil && !ok || w == "<maybe>" {
+		if u.partial && want != nil && !ok || w == "<maybe>" {
 			continue
 		}
 		if !ok {
 			w = missing{}
 		}
-		out[k] = rv.value(k, w, got[k])
+		out[k] = u.value(k, w, got[k])
 	}
 	return out
 }
 
-// late puts metadata behind other keys.
-func late(key string) string {
+// sortKey sorts metadata after all other keys.
+func sortKey(key string) string {
 	if key == "metadata" {
 		return "\xff"
 	}
 	return ""
 }
 
-// missing stands for a value that want does not have; nothing agrees with it.
+// missing is the want of a value that want does not have. It matches nothing.
 type missing struct{}
 
-func (rv *reviser) list(key string, want, got []any) []any {
+func (u *wantUpdater) list(key string, want, got []any) []any {
 	var out []any
 	for i, g := range got {
 		var w any = missing{}
 		if i < len(want) {
 			w = want[i]
 		}
-		out = append(out, rv.value(key, w, g))
+		out = append(out, u.value(key, w, g))
 	}
 	return out
 }
 
-// name is the placeholder of a value that is another one in every play.
-func (rv *reviser) name(key, value string) string {
-	key = key[strings.LastIndex(key, ".")+1:] // where only has flattened it
+// placeholder returns the placeholder for a volatile value, and any other value
+// unchanged.
+func (u *wantUpdater) placeholder(key, value string) string {
+	key = key[strings.LastIndex(key, ".")+1:] // only has paths as keys
 	class := ""
 	switch {
 	case uidPattern.MatchString(value):
@@ -247,18 +250,18 @@ func (rv *reviser) name(key, value string) string {
 	default:
 		return value
 	}
-	if p, ok := rv.taken[class+value]; ok {
+	if p, ok := u.taken[class+value]; ok {
 		return p
 	}
-	rv.last[class]++
-	p := fmt.Sprintf("<%s:%d>", class, rv.last[class])
-	rv.bound[p], rv.taken[class+value] = value, p
+	u.last[class]++
+	p := fmt.Sprintf("<%s:%d>", class, u.last[class])
+	u.bound[p], u.taken[class+value] = value, p
 	return p
 }
 
-// setWant puts a want into a document's lines, in the place of that of a step if
-// it has one. It knows block style: the keys of a step stand in one column, and
-// what belongs to a key right of it.
+// setWant puts a want into the lines of a document: in place of the step's want if
+// it has one. It supports block style: the keys of a step are in one column, and
+// their values are to the right of it.
 func setWant(lines [][]byte, step int, want *Answer) ([][]byte, error) {
 	begin, end, column, err := findStep(lines, step)
 	if err != nil {
@@ -292,7 +295,7 @@ func setWant(lines [][]byte, step int, want *Answer) ([][]byte, error) {
 		}
 		return slices.Concat(lines[:i], block, lines[after:]), nil
 	}
-	// What stands above the next step, such as a comment, belongs to that.
+	// Blank lines and comments above the next step belong to that step.
 	for end > begin+1 && (blank(lines[end-1]) || indent(lines[end-1]) < column) {
 		end--
 	}
@@ -302,11 +305,12 @@ func setWant(lines [][]byte, step int, want *Answer) ([][]byte, error) {
 	return slices.Concat(lines[:end], block, lines[end:]), nil
 }
 
-// findStep finds the lines of a step and the column of its keys.
+// findStep returns the lines of a step, from begin to before end, and the column of
+// its keys.
 func findStep(lines [][]byte, step int) (begin, end, column int, err error) {
 	at := slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(l, []byte("steps:")) })
 	if at < 0 {
-		return 0, 0, 0, errors.New("steps is not in block style")
+		return 0, 0, 0, errors.New("steps are not in block style")
 	}
 	dash := -1
 	n := -1
@@ -333,12 +337,12 @@ func findStep(lines [][]byte, step int) (begin, end, column int, err error) {
 			break
 		}
 	}
-	return 0, 0, 0, errors.New("it is not in block style")
+	return 0, 0, 0, errors.New("the step is not in block style")
 }
 
 func blockStyle(line []byte, column int) error {
 	if bytes.HasPrefix(line[column:], []byte("{")) {
-		return errors.New("it is not in block style")
+		return errors.New("the step is not in block style")
 	}
 	return nil
 }

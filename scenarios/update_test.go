@@ -13,8 +13,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// playAndUpdate plays the scenarios of a text on a server and returns the text
-// that Update writes.
+// playAndUpdate plays the scenarios of a text and returns the text after Update.
 func playAndUpdate(t *testing.T, text string) (string, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scenario.yaml")
@@ -22,7 +21,7 @@ func playAndUpdate(t *testing.T, text string) (string, error) {
 	f, err := Load(name)
 	require.NoError(t, err)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	p := &Player{URL: srv.URL, Transport: srv.Transport(), Patience: 200 * time.Millisecond}
+	p := &Player{URL: srv.URL, Transport: srv.Transport(), Timeout: 200 * time.Millisecond}
 	var results []*Result
 	for _, s := range f.Scenarios {
 		results = append(results, p.Play(t.Context(), s))
@@ -34,7 +33,7 @@ func playAndUpdate(t *testing.T, text string) (string, error) {
 }
 
 func TestUpdate(t *testing.T) {
-	const before = `# What all of it is about.
+	const before = `# A comment at the start.
 name: first
 steps:
 # The first write.
@@ -49,7 +48,7 @@ steps:
         - want: none
   want: {}
 
-# Another one, whose want stands before its body.
+# The second write, with want before its body.
 - want:
     status: 500   # wrong
     headers: {Content-Type: <any>, Vary: <maybe>}
@@ -73,14 +72,14 @@ steps:
 - do: GET /api/v1/namespaces/${ns}/configmaps
   only: [metadata, items.1.metadata.resourceVersion, items.2]
   want: {}
-# The last one asks for nothing.
+# The last step has no want.
 - do: GET /api
 ---
-# Agrees.
+# Matches.
 name: second
 steps: [{do: GET /healthz, want: {status: 200, headers: {Cache-Control: "no-cache, private", Content-Type: <any>}, body: ok}}]
 `
-	const after = `# What all of it is about.
+	const after = `# A comment at the start.
 name: first
 steps:
 # The first write.
@@ -109,7 +108,7 @@ steps:
         uid: <uid:9>
     status: 201
 
-# Another one, whose want stands before its body.
+# The second write, with want before its body.
 - want:
     body:
       apiVersion: v1
@@ -142,10 +141,10 @@ steps:
       metadata:
         resourceVersion: <rv:7>
     status: 200
-# The last one asks for nothing.
+# The last step has no want.
 - do: GET /api
 ---
-# Agrees.
+# Matches.
 name: second
 steps: [{do: GET /healthz, want: {status: 200, headers: {Cache-Control: "no-cache, private", Content-Type: <any>}, body: ok}}]
 `
@@ -154,18 +153,18 @@ steps: [{do: GET /healthz, want: {status: 200, headers: {Cache-Control: "no-cach
 	assert.Equal(t, after, got)
 	again, err := playAndUpdate(t, got)
 	require.NoError(t, err)
-	assert.Equal(t, after, again, "it is right now")
+	assert.Equal(t, after, again, "the updated file matches")
 }
 
 func TestUpdateParts(t *testing.T) {
 	for _, row := range []struct{ name, before, after string }{
-		{"an expectation has what it asks for and no more",
+		{"expect gets only the members that it mentions",
 			"name: a\nsteps:\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want: {body: {spec: {unschedulable: false}}}\n",
 			"name: a\nsteps:\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want:\n    body:\n      spec:\n        unschedulable: true\n    status: 200\n"},
 		{"events",
 			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want: {events: [{type: DELETED, object.metadata.uid: <uid>}, {type: ADDED}]}\n",
 			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want:\n    events:\n    - object.metadata.resourceVersion: <rv:1>\n      object.metadata.uid: <uid>\n      type: ADDED\n"},
-		{"a list that grows and a warning",
+		{"a longer list and a warning",
 			"name: a\nsteps:\n  - do: POST /api/v1/namespaces/${ns}/configmaps?fieldValidation=Warn\n    body: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [a/b, a/c]}, x: 1}\n    only: [metadata.finalizers]\n    want: {status: 201, body: {metadata.finalizers: [<any>]}}",
 			"name: a\nsteps:\n  - do: POST /api/v1/namespaces/${ns}/configmaps?fieldValidation=Warn\n    body: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [a/b, a/c]}, x: 1}\n    only: [metadata.finalizers]\n    want:\n      body:\n        metadata.finalizers:\n        - <any>\n        - a/c\n      status: 201\n      warning:\n      - 299 - \"unknown field \\\"x\\\"\"\n"},
 	} {
@@ -177,23 +176,24 @@ func TestUpdateParts(t *testing.T) {
 	}
 }
 
-func TestUpdateRefuses(t *testing.T) {
+func TestUpdateErrors(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
-		{"flow style", "name: a\nsteps: [{do: GET /healthz, want: {}}]", "a: step 0: it is not in block style"},
-		{"a step in flow style", "name: a\nsteps:\n- {do: GET /healthz, want: {}}", "a: step 0: it is not in block style"},
-		{"an event that did not come", "name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- events: w\n  count: 1\n  want: {events: [1]}\n", "a: step 1 (events of w): an event did not come"},
+		{"flow style", "name: a\nsteps: [{do: GET /healthz, want: {}}]", "a: step 0: the step is not in block style"},
+		{"a step in flow style", "name: a\nsteps:\n- {do: GET /healthz, want: {}}", "a: step 0: the step is not in block style"},
+		{"an event that did not come", "name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- events: w\n  count: 1\n  want: {events: [1]}\n", "a: step 1 (events of w): an event did not come in time"},
 		{"a step that failed", "name: a\nsteps:\n- delete: {kind: Node, apiVersion: v1, metadata: {name: a}}\n", "a: step 0 (delete Node a): objects: 404 delete[0]: not found: nodes a"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := playAndUpdate(t, row.text)
-			require.ErrorContains(t, err, "scenario.yaml: "+row.want)
-			assert.Equal(t, row.text, got, "the file is as it was")
+			require.ErrorContains(t, err, "scenario.yaml: the file cannot be updated: "+row.want)
+			require.ErrorIs(t, err, ErrNotUpdatable)
+			assert.Equal(t, row.text, got, "the file is unchanged")
 		})
 	}
 }
 
-// FuzzSetWant checks that no layout of a file can stop an update, and that what
-// is written is what was meant, or refused.
+// FuzzSetWant checks that updating any layout either fails or writes the intended
+// want.
 func FuzzSetWant(f *testing.F) {
 	f.Add([]byte(everything), 0)
 	f.Add([]byte("name: a\nsteps:\n- do: GET /a\n  want:\n    status: 1 # one\n\n# a\n- \n  do: GET /b\n"), 1)
@@ -212,7 +212,7 @@ func FuzzSetWant(f *testing.F) {
 		s.Steps[step].Want = want
 		out := bytes.Join(lines, nil)
 		if check(out, s) != nil {
-			return // Update refuses it
+			return // Update fails
 		}
 		again, err := parse(out)
 		require.NoError(t, err)

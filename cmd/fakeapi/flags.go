@@ -6,32 +6,33 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/apiserver"
 )
 
-// A flagSet is the flags of a command, in groups for those who read the help.
+// A flagSet is the flags of a command, in the groups of its help.
 type flagSet struct {
 	synopsis string
 	groups   []flagGroup
-	// operands gets what is no flag, between flags or after them; nil if there
-	// may be nothing of the sort.
+	// operands gets the arguments that are not flags. If it is nil, such an
+	// argument is an error.
 	operands *[]string
 }
 
-// A flagGroup is flags that are about one thing.
+// A flagGroup is a set of related flags.
 type flagGroup struct {
 	title  string
 	define func(*flag.FlagSet)
 }
 
-// parse reads a command line. If that asks for help, parse prints it to stdout
-// and reports true. Its errors are *usageError.
+// parse parses a command line. If that asks for help, parse prints the help to
+// stdout and returns true. Its errors are usageErrors.
 func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) {
 	all := flag.NewFlagSet("", flag.ContinueOnError)
-	all.SetOutput(io.Discard) // the caller tells the error
+	all.SetOutput(io.Discard) // the caller prints the error
 	all.Usage = func() {}
 	for _, g := range s.groups {
 		g.define(all)
@@ -42,7 +43,7 @@ func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) 
 			s.print(stdout)
 			return true, nil
 		case err != nil:
-			return false, &usageError{err}
+			return false, &usageError{errors.New(singleDash.ReplaceAllString(err.Error(), "$1--$2"))}
 		case all.NArg() == 0:
 			return false, nil
 		case s.operands == nil:
@@ -53,7 +54,10 @@ func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) 
 	}
 }
 
-// print writes the help: a line a flag, with its default if it has one.
+// singleDash matches the name of a flag in an error of package flag.
+var singleDash = regexp.MustCompile(`(not defined: |argument: |flag )-(\w)`)
+
+// print writes the help: one line per flag, with its default.
 func (s *flagSet) print(w io.Writer) {
 	fmt.Fprintf(w, "Usage:\n\n  %s\n", s.synopsis)
 	for _, g := range s.groups {
@@ -70,8 +74,8 @@ func (s *flagSet) print(w io.Writer) {
 	}
 }
 
-// setServiceRanges takes the ranges of service addresses: one CIDR, or one of
-// each IP family.
+// setServiceRanges parses the ranges of service addresses: one CIDR, or one per IP
+// family.
 func (c *serveCommand) setServiceRanges(value string) error {
 	var prefixes []netip.Prefix
 	for part := range strings.SplitSeq(value, ",") {
@@ -85,7 +89,7 @@ func (c *serveCommand) setServiceRanges(value string) error {
 	return apiserver.CheckServiceRanges(prefixes)
 }
 
-// checkControllers refuses every controller, because there are none.
+// checkControllers returns an error for any controller: there are none.
 func checkControllers(value string) error {
 	if value == "" || value == "none" {
 		return nil
@@ -93,10 +97,10 @@ func checkControllers(value string) error {
 	return fmt.Errorf("the server has no controllers; the only value is none")
 }
 
-// switches are names that a flag turns on and off: "A=true,B=false".
+// switches are the values of a flag in the form "A=true,B=false", by name.
 type switches map[string]bool
 
-// set reads a value of the flag and adds it to those before.
+// set parses a value of the flag and adds it to the previous ones.
 func (s switches) set(value string) error {
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); part == "" {

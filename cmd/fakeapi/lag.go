@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// A lag is what --lag asks for.
+// A lag is a parsed value of --lag.
 type lag struct {
 	scope     fakeapi.Scope
 	by        time.Duration
@@ -17,7 +17,7 @@ type lag struct {
 	frozen    bool
 }
 
-// setLag takes "pods=3s", "pods=5", "pods=frozen", or one of these for all
+// setLag parses "pods=3s", "pods=5" or "pods=frozen", or such a lag for all
 // resources: "3s".
 func (c *serveCommand) setLag(value string) error {
 	var l lag
@@ -27,18 +27,18 @@ func (c *serveCommand) setLag(value string) error {
 	} else {
 		how = value
 	}
-	var noDuration, noNumber error
-	l.by, noDuration = time.ParseDuration(how)
-	l.revisions, noNumber = strconv.ParseInt(how, 10, 64)
+	var durationErr, revisionsErr error
+	l.by, durationErr = time.ParseDuration(how)
+	l.revisions, revisionsErr = strconv.ParseInt(how, 10, 64)
 	l.frozen = how == "frozen"
-	if noDuration != nil && noNumber != nil && !l.frozen || found && resource == "" {
-		return fmt.Errorf("%q is neither a time, such as 3s, nor a number of revisions, nor frozen", value)
+	if durationErr != nil && revisionsErr != nil && !l.frozen || found && resource == "" {
+		return fmt.Errorf("%q is neither a duration, such as 3s, nor a number of revisions, nor frozen", value)
 	}
 	c.lags = append(c.lags, l)
 	return nil
 }
 
-// set has the server lag.
+// set sets the lag of a server.
 func (l lag) set(srv *fakeapi.Server) error {
 	switch {
 	case l.frozen:

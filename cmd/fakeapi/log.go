@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/story"
 )
 
-// A logCommand is the command line of log.
+// A logCommand holds the flags of log.
 type logCommand struct {
 	server     string
 	kubeconfig string
@@ -21,25 +21,25 @@ type logCommand struct {
 	lines      int
 }
 
-// log prints the story of a server that runs, or writes it as a page.
+// log prints the story of a running server, or writes it to an HTML page.
 func log(ctx context.Context, args []string, stdout io.Writer) error {
 	c := &logCommand{}
 	if help, err := c.flags().parse(args, stdout); help || err != nil {
 		return err
 	}
-	told, err := c.story(ctx)
+	s, err := c.story(ctx)
 	if err != nil {
 		return err
 	}
 	if c.html == "" {
-		_, err := io.WriteString(stdout, told.Text(c.lines))
+		_, err := io.WriteString(stdout, s.Text(c.lines))
 		return err
 	}
 	f, err := os.Create(c.html)
 	if err != nil {
 		return err
 	}
-	if err := told.WritePage(f); err != nil {
+	if err := s.WritePage(f); err != nil {
 		f.Close()
 		return err
 	}
@@ -51,18 +51,18 @@ func (c *logCommand) flags() *flagSet {
 		synopsis: "fakeapi log [flags]",
 		groups: []flagGroup{
 			{"The server", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.server, "server", "http://127.0.0.1:8080", "ask the server at `URL`")
-				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "ask the server of the kubeconfig `FILE`, as serve --kubeconfig writes it, instead")
+				fs.StringVar(&c.server, "server", "http://127.0.0.1:8080", "read the story of the server at `URL`")
+				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "use the server and the user of the kubeconfig `FILE` instead")
 			}},
-			{"What is told", func(fs *flag.FlagSet) {
-				fs.IntVar(&c.lines, "lines", 40, "print the newest `NUMBER` of things that happened")
-				fs.StringVar(&c.html, "html", "", "write everything to `FILE`, as a page for a browser, and print nothing")
+			{"Output", func(fs *flag.FlagSet) {
+				fs.IntVar(&c.lines, "lines", 40, "print the last `NUMBER` entries")
+				fs.StringVar(&c.html, "html", "", "write the whole story to `FILE`, as an HTML page, instead of printing")
 			}},
 		},
 	}
 }
 
-// story asks the server for its story.
+// story reads the story from the server.
 func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
 	cluster := &kubeconfig.Cluster{URL: strings.TrimSuffix(c.server, "/"), Transport: http.DefaultTransport}
 	if c.kubeconfig != "" {
@@ -83,11 +83,11 @@ func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
-		return nil, fmt.Errorf("%s tells no story: %s: %s", cluster.URL, resp.Status, strings.TrimSpace(string(text)))
+		return nil, fmt.Errorf("%s has no story: %s: %s", cluster.URL, resp.Status, strings.TrimSpace(string(text)))
 	}
-	told, err := story.Read(resp.Body)
+	s, err := story.Read(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%s tells a story that cannot be read: %w", cluster.URL, err)
+		return nil, fmt.Errorf("the story of %s cannot be read: %w", cluster.URL, err)
 	}
-	return told, nil
+	return s, nil
 }

@@ -33,14 +33,14 @@ func TestLog(t *testing.T) {
 	assert.Contains(t, string(b), `"name":"b"`)
 }
 
-// The kubeconfig that serve writes is enough to be told, by TLS and with a token.
+// log can use the kubeconfig that serve writes, with TLS and a token.
 func TestLogKubeconfig(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config")
 	start(t, "--tls", "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC", "--kubeconfig", config)
 	assert.Empty(t, runs(t, 0, "log", "--kubeconfig", config), "nothing has happened")
 }
 
-func TestLogFails(t *testing.T) {
+func TestLogErrors(t *testing.T) {
 	answer := func(code int, body string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(code)
@@ -55,10 +55,10 @@ func TestLogFails(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "tells no story: 404 Not Found: 404 page not found"},
-		{"no JSON", []string{"--server", answer(200, "<html>")}, 1, "tells a story that cannot be read: invalid character"},
+		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "has no story: 404 Not Found: 404 page not found"},
+		{"invalid JSON", []string{"--server", answer(200, "<html>")}, 1, " cannot be read: invalid character"},
 		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "its format is 99, not 1"},
-		{"no URL", []string{"--server", "http://[::"}, 2, "missing ']' in host"},
+		{"invalid URL", []string{"--server", "http://[::"}, 2, "missing ']' in host"},
 		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused"},
 		{"no kubeconfig", []string{"--kubeconfig", "testdata/none"}, 1, "testdata/none: no such file"},
 		{"no such directory", []string{"--server", answer(200, `{"format":1}`), "--html", "testdata/none/a"}, 1, "testdata/none/a: no such file"},

@@ -1,12 +1,11 @@
-// Fakeapi is a Kubernetes API server for tests, for those who do not write
-// their tests in Go.
+// Fakeapi is a Kubernetes API server for tests that are not written in Go.
 //
 //	fakeapi serve --listen 127.0.0.1:8080 --kubeconfig fake.kubeconfig
 //	kubectl --kubeconfig fake.kubeconfig get namespaces
 //	fakeapi play rollout.yaml --server http://127.0.0.1:8080
 //
-// The exit status is 0 if all went well, 1 if a command failed, and 2 if the
-// command line makes no sense.
+// The exit status is 0 after success, 1 if a command failed, and 2 for an invalid
+// command line.
 package main
 
 import (
@@ -21,24 +20,24 @@ import (
 	"syscall"
 )
 
-// A command is what follows the program's name.
+// A command is a subcommand of fakeapi.
 type command struct {
 	name, summary string
 	run           func(ctx context.Context, args []string, stdout io.Writer) error
 }
 
 var commands = []command{
-	{"serve", "start a server and keep it until interrupted", serve},
-	{"play", "play scenarios against a server and compare its answers", play},
-	{"record", "write what passes before a real server, or what becomes of its objects, to a scenario", record},
-	{"replay", "answer a client from a scenario, in its order", replay},
-	{"log", "tell what happened on a server, as text or as a page", log},
-	{"version", "print the version of fakeapi and the Kubernetes releases it knows", version},
+	{"serve", "run a server until interrupted", serve},
+	{"play", "send the requests of scenarios to a server and compare its answers", play},
+	{"record", "record the traffic of a server, or the changes of its objects, to a scenario", record},
+	{"replay", "answer a client with the recorded answers of a scenario", replay},
+	{"log", "print the story of a server, as text or as an HTML page", log},
+	{"version", "print the version of fakeapi and the supported Kubernetes releases", version},
 }
 
 func main() {
-	// Objects at rest are few compared with what requests leave behind: a
-	// process that does nothing else is better off collecting rarely.
+	// Stored objects use little memory compared with the garbage of requests, so
+	// a less frequent garbage collection saves time.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -47,14 +46,13 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// A usageError is about the command line rather than about what it asks for.
+// A usageError reports an invalid command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// run runs a command line and returns the exit status. When ctx ends, so does
-// what runs.
+// run runs a command line until it ends or ctx ends. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		printCommands(stderr)

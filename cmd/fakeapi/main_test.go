@@ -18,25 +18,25 @@ func TestRun(t *testing.T) {
 		name   string
 		args   string
 		code   int
-		stdout string // a part of it; "" is nothing at all
+		stdout string // a part of the output; "" if there is none
 		stderr string
 	}{
 		{"no command", "", 2, "", "Commands:"},
-		{"help", "help", 0, "start a server", ""},
-		{"help flag", "--help", 0, "start a server", ""},
+		{"help", "help", 0, "run a server", ""},
+		{"help flag", "--help", 0, "run a server", ""},
 		{"unknown command", "server", 2, "", `unknown command "server"`},
 		{"version", "version", 0, "v1.36.3 (default)", ""},
 		{"version with argument", "version 2", 2, "", `unexpected argument "2"`},
 		{"version help", "version -h", 0, "fakeapi version", ""},
 
 		{"serve help", "serve --help", 0, "--token-auth-file FILE", ""},
-		{"unknown flag", "serve --etcd-servers x", 2, "", "-etcd-servers"},
+		{"unknown flag", "serve --etcd-servers x", 2, "", "not defined: --etcd-servers"},
 		{"argument", "serve now", 2, "", `unexpected argument "now"`},
 		{"certificate without TLS", "serve --cert-dir x", 2, "", "--cert-dir needs --tls"},
 		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "neither AlwaysAllow nor RBAC"},
 		{"profile", "serve --profile v1.2", 2, "", `unknown release "v1.2": there are v1.32`},
 		{"profile without all", "serve --profile v1.35 --runtime-config api/all=true", 2, "", `unknown release "v1.35-all"`},
-		{"runtime config entry", "serve --runtime-config api/beta=true", 2, "", `"api/beta" cannot be turned on or off`},
+		{"runtime config entry", "serve --runtime-config api/beta=true", 2, "", `"api/beta" cannot be enabled or disabled`},
 		{"runtime config value", "serve --runtime-config api/all", 2, "", `"api/all" is neither`},
 		{"unknown gate", "serve --feature-gates Magic=true", 2, "", `unknown feature gate "Magic": there are CBORServingAndStorage`},
 		{"gate value", "serve --feature-gates CBORServingAndStorage=maybe", 2, "", "is neither NAME=true nor NAME=false"},
@@ -44,35 +44,35 @@ func TestRun(t *testing.T) {
 		{"service ranges of one family", "serve --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24", 2, "", "two ranges of service addresses of one IP family"},
 		{"three service ranges", "serve --service-cluster-ip-range 10.0.0.0/24,fd00::/108,10.1.0.0/24", 2, "", "more than two ranges of service addresses"},
 		{"controller", "serve --controllers namespace", 2, "", "the only value is none"},
-		{"seed", "serve --seed -1", 2, "", "-seed"},
-		{"clock", "serve --clock noon", 2, "", "-clock"},
+		{"seed", "serve --seed -1", 2, "", "for flag --seed"},
+		{"clock", "serve --clock noon", 2, "", "for flag --clock"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},
-		{"life of events", "serve --event-ttl 0s", 2, "", "--event-ttl must be positive"},
-		{"schedule of compaction", "serve --compact-every -1m", 2, "", "must not be negative"},
-		{"lag", "serve --lag slow", 2, "", `"slow" is neither a time`},
-		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a time`},
+		{"event TTL", "serve --event-ttl 0s", 2, "", "--event-ttl must be positive"},
+		{"compaction interval", "serve --compact-every -1m", 2, "", "must not be negative"},
+		{"lag", "serve --lag slow", 2, "", `"slow" is neither a duration`},
+		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a duration`},
 		{"lag of an unknown resource", "serve --lag widgets=3s", 1, "", "not found: resource widgets"},
 
 		{"play help", "play --help", 0, "--server URL", ""},
-		{"play nothing", "play --seed 1", 2, "", "no file is named"},
+		{"play nothing", "play --seed 1", 2, "", "no files"},
 		{"play a missing file", "play testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
 		{"play, unknown release", "play testdata/scenarios/right.yaml --profile v1.2", 1, "", "demo/greeting: "},
 		{"play, no certificate", "play --certificate-authority testdata/scenarios/right.yaml testdata/scenarios/right.yaml", 1, "", "right.yaml: no certificate"},
 		{"play", "play testdata/scenarios/right.yaml", 0, "testdata/scenarios/right.yaml: scenarios 2/2, answers 3/3\n", ""},
 		{"play one", "play testdata/scenarios/right.yaml --run demo/greet", 0, "right.yaml: scenarios 1/1, answers 2/2\n", ""},
-		{"play without a server", "play --server http://127.0.0.1:1 testdata/scenarios/right.yaml", 1, "connection refused", "2 of 2 scenarios went otherwise than they say"},
-		{"play what differs", "play testdata/scenarios/right.yaml testdata/scenarios/wrong.yaml", 1, "    body.data.a: want \"c\", got \"b\"\n", "1 of 3 scenarios went otherwise than they say"},
+		{"play without a server", "play --server http://127.0.0.1:1 testdata/scenarios/right.yaml", 1, "connection refused", "2 of 2 scenarios differ"},
+		{"play with differences", "play testdata/scenarios/right.yaml testdata/scenarios/wrong.yaml", 1, "    body.data.a: want \"c\", got \"b\"\n", "1 of 3 scenarios differ"},
 		{"replay help", "replay --help", 0, "--concurrent", ""},
-		{"replay nothing", "replay", 2, "", "0 files are named instead of one"},
+		{"replay nothing", "replay", 2, "", "0 files instead of one"},
 		{"replay several", "replay testdata/scenarios/right.yaml", 1, "", "2 scenarios instead of one"},
-		{"replay a part", "replay testdata/scenarios/wrong.yaml", 1, "", "step 0 (POST /api/v1/namespaces/${ns}/configmaps): it tells only a part of the answer"},
+		{"replay incomplete answers", "replay testdata/scenarios/wrong.yaml", 1, "", "step 0 (POST /api/v1/namespaces/${ns}/configmaps): its want has only a part of the answer"},
 
 		{"record help", "record --help", 0, "--proxy-kubeconfig FILE", ""},
 		{"record an argument", "record now", 2, "", `unexpected argument "now"`},
-		{"record state with faults", "record --state pods --faults x", 2, "", "there is no proxy for --faults"},
+		{"record state with faults", "record --state pods --faults x", 2, "", "cannot be combined with --faults"},
 		{"record without a kubeconfig", "record --kubeconfig testdata/none", 1, "", "testdata/none: no such file"},
 		{"record a secret", "record --secret data", 2, "", `"data" is not RESOURCE:PATH`},
-		{"scenario missing", "serve --scenario testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"history missing", "serve --reenact testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
 		{"speed", "serve --speed 0", 2, "", "--speed must be positive"},
 
 		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The README's table and the flags are the same set.
+// The README has a table row for each flag of serve.
 func TestReadmeListsFlags(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
@@ -119,22 +119,22 @@ func TestReadmeListsFlags(t *testing.T) {
 	}
 }
 
-// A server is one that run serves.
+// A server is a running command that serves.
 type server struct {
 	url    string
-	cancel context.CancelFunc // ends it
-	code   chan int           // gets the exit status
-	stderr *strings.Builder   // complete once there is a status
+	cancel context.CancelFunc // ends the command
+	code   chan int           // receives the exit status
+	stderr *strings.Builder   // complete after code has received
 }
 
-// start runs serve; see startCommand.
+// start runs serve. See startCommand.
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
 	return startCommand(t, append([]string{"serve"}, args...)...)
 }
 
-// startCommand runs a command that serves and returns once it has printed its
-// URL. The test fails if it ends before.
+// startCommand runs a command that serves. It returns when the command has printed its
+// URL, and fails the test if the command exits.
 func startCommand(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -160,4 +160,4 @@ func startCommand(t *testing.T, args ...string) *server {
 
 type exited struct{ stderr string }
 
-func (e *exited) Error() string { return "the command has ended: " + e.stderr }
+func (e *exited) Error() string { return "the command has exited: " + e.stderr }

@@ -18,13 +18,13 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// A playCommand is the command line of play.
+// A playCommand holds the flags of play.
 type playCommand struct {
 	files      []string
 	run        string
 	update     bool
 	transcript string
-	patience   time.Duration
+	timeout    time.Duration
 
 	server   string
 	token    string
@@ -38,14 +38,14 @@ type playCommand struct {
 	out io.Writer
 }
 
-// play plays the scenarios of files and prints what differs and the score.
+// play plays the scenarios of files and prints the differences and a score.
 func play(ctx context.Context, args []string, stdout io.Writer) error {
 	c := &playCommand{out: stdout}
 	if help, err := c.flags().parse(args, stdout); help || err != nil {
 		return err
 	}
 	if len(c.files) == 0 {
-		return &usageError{errors.New("no file is named")}
+		return &usageError{errors.New("no files")}
 	}
 	player, err := c.player()
 	if err != nil {
@@ -72,7 +72,7 @@ func play(ctx context.Context, args []string, stdout io.Writer) error {
 		fmt.Fprintf(stdout, "all: %s\n", all)
 	}
 	if all.failed() && !c.update {
-		return fmt.Errorf("%d of %d scenarios went otherwise than they say", all.scenarios-all.right, all.scenarios)
+		return fmt.Errorf("%d of %d scenarios differ", all.scenarios-all.passed, all.scenarios)
 	}
 	return nil
 }
@@ -82,22 +82,22 @@ func (c *playCommand) flags() *flagSet {
 		synopsis: "fakeapi play FILE... [flags]",
 		operands: &c.files,
 		groups: []flagGroup{
-			{"What is played", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.run, "run", "", "play the scenarios only whose area/name contains `TEXT`")
-				fs.BoolVar(&c.update, "update", false, "write what the server answers into the files, where they say otherwise")
-				fs.StringVar(&c.transcript, "transcript", "", "write all that is asked and answered to `FILE`")
-				fs.DurationVar(&c.patience, "patience", 0, "wait `DURATION` for events, and for what is expected (default 2s)")
+			{"Scenarios", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.run, "run", "", "play only scenarios whose area/name contains `TEXT`")
+				fs.BoolVar(&c.update, "update", false, "write the differing answers of the server into the files")
+				fs.StringVar(&c.transcript, "transcript", "", "write all requests and answers to `FILE`")
+				fs.DurationVar(&c.timeout, "timeout", 0, "wait up to `DURATION` for events and expected answers (default 2s)")
 			}},
-			{"The server, if it is one that runs", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.server, "server", "", "play against the server at `URL`")
-				fs.StringVar(&c.token, "token", scenarios.DefaultToken, "be who `TOKEN` is where a step names no user; \"none\" sends none")
-				fs.StringVar(&c.ca, "certificate-authority", "", "trust the certificates of `FILE`")
-				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "trust any certificate")
+			{"Play against a running server", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.server, "server", "", "send the requests to the server at `URL`")
+				fs.StringVar(&c.token, "token", scenarios.DefaultToken, "send the bearer token `TOKEN` in steps without a user; \"none\" sends none")
+				fs.StringVar(&c.ca, "certificate-authority", "", "trust the CA certificates in `FILE`")
+				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
 			}},
-			{"The server, if every scenario gets one of its own", func(fs *flag.FlagSet) {
+			{"Or play each scenario against a new server", func(fs *flag.FlagSet) {
 				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
-				fs.Uint64Var(&c.seed, "seed", 1, "make the same UIDs and generated names in every play with `NUMBER`; 0 makes random ones")
-				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until a scenario moves it", func(value string) (err error) {
+				fs.Uint64Var(&c.seed, "seed", 1, "generate the same UIDs and names in each play with the seed `NUMBER`; 0 means random")
+				fs.Func("clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", func(value string) (err error) {
 					c.clock, err = time.Parse(time.RFC3339, value)
 					return err
 				})
@@ -106,9 +106,9 @@ func (c *playCommand) flags() *flagSet {
 	}
 }
 
-// player plays against the server that the command line names.
+// player returns a player for the server that the flags select.
 func (c *playCommand) player() (*scenarios.Player, error) {
-	p := &scenarios.Player{URL: c.server, Token: c.token, Patience: c.patience}
+	p := &scenarios.Player{URL: c.server, Token: c.token, Timeout: c.timeout}
 	if c.ca == "" && !c.insecure {
 		return p, nil
 	}
@@ -158,9 +158,9 @@ func (c *playCommand) playFile(ctx context.Context, name string, player *scenari
 	return sum, err
 }
 
-// playScenario plays against the server of the command line, or one of the
-// scenario's own: with RBAC, the feature gates that it needs, and two users, an
-// administrator and one without rights.
+// playScenario plays a scenario against the server at --server, or against a new
+// server with RBAC, the scenario's feature gates, and two users: an administrator and
+// one without permissions.
 func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p scenarios.Player) (*scenarios.Result, error) {
 	if c.server != "" {
 		return p.Play(ctx, s), nil
@@ -187,13 +187,13 @@ func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p
 	return p.Play(ctx, s), nil
 }
 
-// A score is how many scenarios, and how many answers, are as they should be.
-type score struct{ scenarios, right, answers, same int }
+// A score counts scenarios and answers, and those without differences.
+type score struct{ scenarios, passed, answers, same int }
 
 func (s *score) count(r *scenarios.Result) {
 	s.scenarios++
 	if !r.Failed() {
-		s.right++
+		s.passed++
 	}
 	for i := range r.Scenario.Steps {
 		if r.Scenario.Steps[i].Want == nil {
@@ -208,13 +208,13 @@ func (s *score) count(r *scenarios.Result) {
 
 func (s *score) add(o score) {
 	s.scenarios += o.scenarios
-	s.right += o.right
+	s.passed += o.passed
 	s.answers += o.answers
 	s.same += o.same
 }
 
-func (s score) failed() bool { return s.right < s.scenarios }
+func (s score) failed() bool { return s.passed < s.scenarios }
 
 func (s score) String() string {
-	return fmt.Sprintf("scenarios %d/%d, answers %d/%d", s.right, s.scenarios, s.same, s.answers)
+	return fmt.Sprintf("scenarios %d/%d, answers %d/%d", s.passed, s.scenarios, s.same, s.answers)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runs runs a command line that ends, and returns its output.
+// runs runs a command line to its end and returns its output.
 func runs(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -23,7 +23,7 @@ func TestPlayServer(t *testing.T) {
 	out := runs(t, 0, "play", "testdata/scenarios/right.yaml", "--server", s.url, "--token", "roottoken", "--run", "cbor")
 	assert.Equal(t, "testdata/scenarios/right.yaml: scenarios 1/1, answers 1/1\n", out)
 	out = runs(t, 1, "play", "testdata/scenarios/right.yaml", "--server", s.url)
-	assert.Contains(t, out, "making a namespace: 401", "the default token is not known")
+	assert.Contains(t, out, "creating a namespace: 401", "the server does not know the default token")
 }
 
 func TestPlayTranscript(t *testing.T) {
@@ -59,12 +59,12 @@ func TestReplay(t *testing.T) {
 	assert.Equal(t, 0, <-s.code)
 }
 
-func TestReplayFails(t *testing.T) {
+func TestReplayUnexpectedRequest(t *testing.T) {
 	s := startCommand(t, "replay", "testdata/scenarios/client.yaml")
 	code, got := s.do(t, "GET", "/readyz", "", "")
 	assert.Equal(t, 500, code)
-	assert.Contains(t, got["message"], "it is not its turn")
+	assert.Contains(t, got["message"], "must come before it")
 	s.cancel()
 	assert.Equal(t, 1, <-s.code)
-	assert.Equal(t, "fakeapi replay: unexpected requests: 1; never asked: step 0, GET /version; step 1, GET /readyz\n", s.stderr.String())
+	assert.Equal(t, "fakeapi replay: unexpected requests: 1; requests not made: step 0, GET /version; step 1, GET /readyz\n", s.stderr.String())
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// A recordCommand is the command line of record.
+// A recordCommand holds the flags of record.
 type recordCommand struct {
 	kubeconfig string
 	context    string
@@ -29,7 +29,7 @@ type recordCommand struct {
 	secrets    []scenarios.Secret
 
 	listen string
-	proxy  string // where to write the proxy's kubeconfig
+	proxy  string // the file for the proxy's kubeconfig
 	faults string
 	seed   uint64
 
@@ -37,15 +37,15 @@ type recordCommand struct {
 	namespace string
 }
 
-// record writes what happens at a server to a scenario, until ctx ends: what
-// passes through a proxy before it, or what becomes of its objects.
+// record writes a scenario until ctx ends: the traffic through a proxy in front of a
+// server, or the changes of its objects.
 func record(ctx context.Context, args []string, stdout io.Writer) error {
 	c := &recordCommand{}
 	if help, err := c.flags().parse(args, stdout); help || err != nil {
 		return err
 	}
 	if c.state != "" && (c.faults != "" || c.proxy != "") {
-		return &usageError{errors.New("--state is of what a server has: there is no proxy for --faults or --proxy-kubeconfig")}
+		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	}
 	cluster, err := kubeconfig.Load(ctx, c.kubeconfig, c.context)
 	if err != nil {
@@ -72,27 +72,27 @@ func (c *recordCommand) flags() *flagSet {
 	return &flagSet{
 		synopsis: "fakeapi record [flags]",
 		groups: []flagGroup{
-			{"What is recorded", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.kubeconfig, "kubeconfig", defaultKubeconfig(), "record the server of `FILE`, as its user")
-				fs.StringVar(&c.context, "context", "", "of the kubeconfig take the context `NAME`, instead of the current one")
-				fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE` in the end")
-				fs.Func("secret", "leave out, beside what Secrets hold, what is at `RESOURCE:PATH`, such as configmaps:data.*; it can be given more than once", c.addSecret)
+			{"Recording", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.kubeconfig, "kubeconfig", defaultKubeconfig(), "record the server of the kubeconfig `FILE`, with its user")
+				fs.StringVar(&c.context, "context", "", "use the context `NAME` of the kubeconfig instead of the current one")
+				fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE` when interrupted")
+				fs.Func("secret", "omit the values at `RESOURCE:PATH`, such as configmaps:data.*, besides those of Secrets; repeatable", c.addSecret)
 			}},
-			{"What passes through a proxy", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, on a free port if that is 0; the URL is printed on start")
-				fs.StringVar(&c.proxy, "proxy-kubeconfig", "", "write a kubeconfig of the proxy to `FILE` on start")
-				fs.StringVar(&c.faults, "faults", "", "inject the faults of `FILE` into what passes")
-				fs.Uint64Var(&c.seed, "seed", 0, "let the same faults hit in every run with `NUMBER`; 0 makes them random")
+			{"Record the traffic through a proxy", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+				fs.StringVar(&c.proxy, "proxy-kubeconfig", "", "write a kubeconfig for the proxy to `FILE`")
+				fs.StringVar(&c.faults, "faults", "", "inject the faults in `FILE`")
+				fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
 			}},
-			{"Or what becomes of objects", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.state, "state", "", "record the objects of `RESOURCES`, such as pods,deployments.apps, over time, instead of traffic")
-				fs.StringVar(&c.namespace, "namespace", "", "only those of namespace `NAME`")
+			{"Or record the changes of objects", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")
+				fs.StringVar(&c.namespace, "namespace", "", "record only objects in the namespace `NAME`")
 			}},
 		},
 	}
 }
 
-// defaultKubeconfig is where kubectl looks too.
+// defaultKubeconfig returns the kubeconfig file that kubectl uses by default.
 func defaultKubeconfig() string {
 	if paths := filepath.SplitList(os.Getenv("KUBECONFIG")); len(paths) > 0 {
 		return paths[0]
@@ -110,8 +110,8 @@ func (c *recordCommand) addSecret(value string) error {
 	return err
 }
 
-// recordState records what becomes of objects. What was seen is a recording even
-// if it ends with an error.
+// recordState records the changes of objects. It can return both a scenario and an
+// error.
 func (c *recordCommand) recordState(ctx context.Context, cluster *kubeconfig.Cluster, stdout io.Writer) (*scenarios.Scenario, error) {
 	r, err := scenarios.RecordState(ctx, scenarios.StateOptions{
 		URL: cluster.URL, Transport: cluster.Transport,
@@ -125,7 +125,7 @@ func (c *recordCommand) recordState(ctx context.Context, cluster *kubeconfig.Clu
 	return r.Stop()
 }
 
-// recordTraffic records what passes through a proxy.
+// recordTraffic records the traffic through a proxy.
 func (c *recordCommand) recordTraffic(ctx context.Context, cluster *kubeconfig.Cluster, stdout io.Writer) (*scenarios.Scenario, error) {
 	handler, err := proxy(cluster)
 	if err != nil {
@@ -159,12 +159,12 @@ func (c *recordCommand) recordTraffic(ctx context.Context, cluster *kubeconfig.C
 	}
 	fmt.Fprintln(stdout, srv.URL)
 	<-ctx.Done()
-	srv.Close() // a client can have an answer before the recorder has
+	srv.Close() // waits until the recorder has all answers
 	return recorder.Scenario(), nil
 }
 
-// proxy passes requests on to a cluster, as the user of its kubeconfig, whoever
-// asks.
+// proxy returns a handler that forwards requests to a cluster with the user of its
+// kubeconfig, whatever user the client is.
 func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
 	target, err := url.Parse(cluster.URL)
 	if err != nil {
@@ -176,7 +176,7 @@ func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
 			r.Out.Header.Del("Authorization")
 		},
 		Transport:     cluster.Transport,
-		FlushInterval: -1, // what a watch tells is passed on at once
+		FlushInterval: -1, // forward watch events at once
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		},

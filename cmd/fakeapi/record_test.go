@@ -14,7 +14,7 @@ import (
 
 const aConfigMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"key":"hunter2"}}`
 
-// finish ends a recording and returns its only scenario.
+// finish ends a recording and returns its scenario.
 func (s *server) finish(t *testing.T, file string) *scenarios.Scenario {
 	t.Helper()
 	s.cancel()
@@ -28,8 +28,8 @@ func (s *server) finish(t *testing.T, file string) *scenarios.Scenario {
 	return f.Scenarios[0]
 }
 
-// What passes is recorded with the faults that hit it, as the user of the
-// kubeconfig, whoever asks.
+// The traffic is recorded with the injected faults. The proxy uses the user of the
+// kubeconfig, whatever user the client is.
 func TestRecordTraffic(t *testing.T) {
 	dir := t.TempDir()
 	real, proxied, out := filepath.Join(dir, "real"), filepath.Join(dir, "proxied"), filepath.Join(dir, "monday.yaml")
@@ -58,7 +58,7 @@ func TestRecordTraffic(t *testing.T) {
 	assert.Contains(t, string(config), s.url)
 }
 
-// What becomes of objects is recorded, and happens again at another server.
+// Changes of objects are recorded and can be reenacted at another server.
 func TestRecordState(t *testing.T) {
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "config"), filepath.Join(dir, "state.yaml")
@@ -68,19 +68,19 @@ func TestRecordState(t *testing.T) {
 	s := startCommand(t, "record", "--kubeconfig", config, "--state", "configmaps", "--namespace", "default", "--secret", "configmaps:data.key", "--out", out)
 	s.finish(t, out)
 
-	replayed := start(t, "--scenario", out, "--speed", "100")
-	code, got := replayed.do(t, "GET", "/api/v1/namespaces/default/configmaps/a", "", "")
+	other := start(t, "--reenact", out, "--speed", "100")
+	code, got := other.do(t, "GET", "/api/v1/namespaces/default/configmaps/a", "", "")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Equal(t, map[string]any{"key": "scrubbed-1"}, got["data"])
 }
 
-// A server that cannot be reached is told to the client.
+// The proxy answers 502 if the server is unreachable.
 func TestRecordWithoutServer(t *testing.T) {
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "config"), filepath.Join(dir, "out.yaml")
-	gone := start(t, "--kubeconfig", config)
-	gone.cancel()
-	require.Equal(t, 0, <-gone.code)
+	stopped := start(t, "--kubeconfig", config)
+	stopped.cancel()
+	require.Equal(t, 0, <-stopped.code)
 	s := startCommand(t, "record", "--kubeconfig", config, "--out", out)
 	code, _ := s.do(t, "GET", "/api", "", "")
 	assert.Equal(t, http.StatusBadGateway, code)

@@ -21,8 +21,8 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// A serveCommand is the command line of serve. Flags that kube-apiserver has
-// have its names.
+// A serveCommand holds the flags of serve. Flags that kube-apiserver has too have
+// the same names.
 type serveCommand struct {
 	listen        string
 	tls           bool
@@ -35,7 +35,7 @@ type serveCommand struct {
 	featureGates  switches
 	serviceRanges []netip.Prefix
 	objects       string
-	scenario      string
+	reenact       string
 	speed         float64
 	crds          string
 	services      map[string]string
@@ -51,7 +51,8 @@ type serveCommand struct {
 	control       bool
 }
 
-// serve starts a server, prints its URL and keeps it until ctx ends.
+// serve runs a server until ctx ends. It prints the server's URL when the server is
+// ready.
 func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
 	if help, err := c.flags().parse(args, stdout); help || err != nil {
@@ -76,27 +77,27 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 			return err
 		}
 	}
-	if c.scenario != "" {
-		return c.replay(ctx, srv, stdout)
+	if c.reenact != "" {
+		return c.serveHistory(ctx, srv, stdout)
 	}
 	fmt.Fprintln(stdout, srv.URL)
 	<-ctx.Done()
 	return nil
 }
 
-// replay lets the history of a scenario happen while it serves.
-func (c *serveCommand) replay(ctx context.Context, srv *fakeapi.Server, stdout io.Writer) error {
-	f, err := scenarios.Load(c.scenario)
+// serveHistory serves and makes the changes of a scenario's history.
+func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, stdout io.Writer) error {
+	f, err := scenarios.Load(c.reenact)
 	if err != nil {
 		return err
 	}
-	p := scenarios.NewPlayback(srv, f, scenarios.Speed(c.speed))
-	if err := p.Begin(); err != nil {
-		return fmt.Errorf("%s: %w", c.scenario, err)
+	r := scenarios.NewReenactment(srv, f, scenarios.Speed(c.speed))
+	if err := r.Start(); err != nil {
+		return fmt.Errorf("%s: %w", c.reenact, err)
 	}
 	fmt.Fprintln(stdout, srv.URL)
-	if err := p.Run(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", c.scenario, err)
+	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", c.reenact, err)
 	}
 	<-ctx.Done()
 	return nil
@@ -106,41 +107,41 @@ func (c *serveCommand) flags() *flagSet {
 	return &flagSet{
 		synopsis: "fakeapi serve [flags]",
 		groups: []flagGroup{
-			{"Where it is reached", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, on a free port if that is 0; the URL is printed on start")
-				fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a throwaway certificate")
-				fs.StringVar(&c.certDir, "cert-dir", "", "keep the certificate in `DIR`, as apiserver.crt and apiserver.key; those that are there are served")
-				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig to `FILE` on start")
-				fs.BoolVar(&c.control, "control", true, "serve /debug/fakeapi/, by which tests compact, reset, move the clock, ...")
+			{"Address and credentials", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+				fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
+				fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
+				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`")
+				fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
 			}},
-			{"Who may do what", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.tokens, "token-auth-file", "", "know the users of the CSV `FILE`: token,user,uid,\"group1,group2\"; without it everybody is an administrator")
-				fs.Func("authorization-mode", "authorize by `MODE`: AlwaysAllow, or RBAC, by the roles and bindings in the server (default AlwaysAllow)", c.setAuthorization)
+			{"Authentication and authorization", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
+				fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow or RBAC (default AlwaysAllow)", c.setAuthorization)
 			}},
-			{"What it serves", func(fs *flag.FlagSet) {
+			{"API", func(fs *flag.FlagSet) {
 				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
-				fs.Func("runtime-config", "serve all API versions, with `api/all=true`, instead of those on by default", c.runtimeConfig.set)
-				fs.Func("feature-gates", "turn features on and off, as in `GATE=true`,...; the one gate is CBORServingAndStorage: application/cbor is spoken", c.setFeatureGates)
-				fs.Func("service-cluster-ip-range", "give Services addresses of `CIDR`, or of two, one of each IP family (default 10.0.0.0/24)", c.setServiceRanges)
-				fs.Func("controllers", "run the controllers of `LIST`; there are none, so the only value is none (default none)", checkControllers)
+				fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
+				fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
+				fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
+				fs.Func("controllers", "run the controllers in `LIST`; the only value is none (default none)", checkControllers)
 			}},
-			{"What it starts with", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.crds, "crds", "", "serve the custom resources that the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json) define")
-				fs.Func("webhook-service", "call the webhooks of a service at an address, with `NAMESPACE/NAME=ADDRESS`; it can be given more than once", c.setService)
-				fs.StringVar(&c.objects, "objects", "", "put the objects in `DIR` (*.yaml, *.yml, *.json)")
-				fs.StringVar(&c.scenario, "scenario", "", "let the history in `FILE` happen, as fakeapi record --state wrote it")
-				fs.Float64Var(&c.speed, "speed", 1, "let it happen `FACTOR` times as fast")
+			{"Initial state", func(fs *flag.FlagSet) {
+				fs.StringVar(&c.crds, "crds", "", "create the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json)")
+				fs.Func("webhook-service", "call the webhooks of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
+				fs.StringVar(&c.objects, "objects", "", "create the objects in `DIR` (*.yaml, *.yml, *.json)")
+				fs.StringVar(&c.reenact, "reenact", "", "make the changes of the history in `FILE`, which fakeapi record --state writes, at their times")
+				fs.Float64Var(&c.speed, "speed", 1, "make them `FACTOR` times as fast")
 			}},
-			{"Time and chance", func(fs *flag.FlagSet) {
-				fs.Uint64Var(&c.seed, "seed", 0, "make the same UIDs and generated names in every run with `NUMBER`; 0 makes random ones")
-				fs.Func("clock", "let time stand still at `TIME` (RFC 3339) until POST /debug/fakeapi/clock moves it", c.setClock)
-				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep old versions for `DURATION`")
-				fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete events `DURATION` after they were last written")
-				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact each time that `DURATION` has passed: watches and continue tokens from before get a 410")
-				fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` when compacting by --compact-every")
-				fs.Func("lag", "let what is read from watch caches trail, as `[RESOURCE=]LAG`: by 3s, by 5 revisions, or frozen; it can be given more than once", c.setLag)
-				fs.Func("faults", "inject the faults that the YAML or JSON `FILE` lists, which may be a pattern; it can be given more than once", c.setFaults)
-				fs.Uint64Var(&c.chaos, "chaos", 0, "inject a bit of everything that goes wrong, the same in every run with `SEED`; 0 is none")
+			{"Time, randomness and faults", func(fs *flag.FlagSet) {
+				fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
+				fs.Func("clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
+				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
+				fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
+				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
+				fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
+				fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
+				fs.Func("faults", "inject the faults in the YAML or JSON `FILE`, which may be a glob; repeatable", c.setFaults)
+				fs.Uint64Var(&c.chaos, "chaos", 0, "inject random faults of all types, the same in each run with `SEED`; 0 injects none")
 			}},
 		},
 	}
@@ -165,7 +166,7 @@ func (c *serveCommand) setService(value string) error {
 	service, addr, ok := strings.Cut(value, "=")
 	namespace, name, named := strings.Cut(service, "/")
 	if !ok || !named || namespace == "" || name == "" || addr == "" {
-		return errors.New("it is not of the form NAMESPACE/NAME=ADDRESS")
+		return errors.New("it must be NAMESPACE/NAME=ADDRESS")
 	}
 	if c.services == nil {
 		c.services = map[string]string{}
@@ -184,7 +185,7 @@ func (c *serveCommand) setClock(value string) (err error) {
 	return err
 }
 
-// options are those of the server that the command line asks for.
+// options returns the server options for the flags.
 func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	release, err := c.release()
 	if err != nil {
@@ -258,12 +259,12 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	return options, nil
 }
 
-// release is the name of the profile to serve.
+// release returns the name of the release to serve.
 func (c *serveCommand) release() (string, error) {
 	name := c.profile
 	for _, key := range slices.Sorted(maps.Keys(c.runtimeConfig)) {
 		if key != "api/all" {
-			return "", fmt.Errorf("--runtime-config: %q cannot be turned on or off, only api/all can", key)
+			return "", fmt.Errorf("--runtime-config: %q cannot be enabled or disabled, only api/all can", key)
 		}
 		name = strings.TrimSuffix(name, "-all")
 		if c.runtimeConfig[key] {
@@ -276,8 +277,8 @@ func (c *serveCommand) release() (string, error) {
 	return name, nil
 }
 
-// objectFiles are the globs of the YAML and JSON files of a directory, of which
-// there must be one.
+// objectFiles returns the globs for the YAML and JSON files in a directory. It fails
+// if there are none.
 func objectFiles(dir string) ([]string, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// do makes a request with a bearer token, none if that is empty.
+// do sends a request with a bearer token, or without one if token is "".
 func (s *server) do(t *testing.T, method, path, token, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
@@ -30,7 +30,7 @@ func (s *server) do(t *testing.T, method, path, token, body string) (int, map[st
 	b, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	var out map[string]any
-	json.Unmarshal(b, &out) // what is no JSON is no map
+	json.Unmarshal(b, &out) // out stays nil for other bodies
 	return resp.StatusCode, out
 }
 
@@ -49,10 +49,10 @@ func TestServe(t *testing.T) {
 	s.cancel()
 	assert.Equal(t, 0, <-s.code)
 	_, err := http.Get(s.url)
-	assert.Error(t, err, "the server is gone")
+	assert.Error(t, err, "the server has stopped")
 }
 
-// A watch that is open when the server is told to end does not hold it.
+// An open watch does not delay the end of the server.
 func TestServeEndsOpenWatch(t *testing.T) {
 	s := start(t)
 	resp, err := http.Get(s.url + "/api/v1/configmaps?watch=1&resourceVersion=1")
@@ -64,7 +64,7 @@ func TestServeEndsOpenWatch(t *testing.T) {
 	assert.NoError(t, err, "the stream ends cleanly")
 }
 
-// The command line that the conformance tool uses.
+// These flags are used by the conformance tool.
 func TestServeUsers(t *testing.T) {
 	s := start(t, "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC",
 		"--service-cluster-ip-range", "10.0.0.0/24", "--controllers", "none", "--feature-gates", "CBORServingAndStorage=true")
@@ -122,7 +122,7 @@ func TestServeProfile(t *testing.T) {
 	}
 }
 
-// Two servers of one seed and clock make the same object.
+// Two servers with the same seed and clock create the same object.
 func TestServeSeedAndClock(t *testing.T) {
 	create := func() map[string]any {
 		s := start(t, "--seed", "7", "--clock", "2030-01-02T03:04:05Z")
@@ -142,19 +142,19 @@ func TestServeControl(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, code)
 }
 
-// A server lags from the start. The newest write of the resource is held back.
+// --lag takes effect from the start.
 func TestServeLag(t *testing.T) {
 	tests := []struct {
 		name  string
 		flags []string
-		names int // of three ConfigMaps, which are seen
+		names int // how many of three ConfigMaps are visible
 	}{
 		{"by time", []string{"--lag", "configmaps=1m"}, 0},
 		{"by revisions", []string{"--lag", "cm=1"}, 2},
 		{"frozen", []string{"--lag", "configmaps=frozen"}, 0},
 		{"all", []string{"--lag", "1"}, 2},
-		{"all, but for one", []string{"--lag", "frozen", "--lag", "configmaps=2"}, 1},
-		{"another", []string{"--lag", "pods=frozen"}, 3},
+		{"all except one", []string{"--lag", "frozen", "--lag", "configmaps=2"}, 1},
+		{"another resource", []string{"--lag", "pods=frozen"}, 3},
 		{"none", nil, 3},
 	}
 	for _, tt := range tests {
@@ -173,7 +173,7 @@ func TestServeLag(t *testing.T) {
 	}
 }
 
-// A server has faults from the start.
+// --faults and --chaos take effect from the start.
 func TestServeFaults(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -201,7 +201,7 @@ func TestServeFaults(t *testing.T) {
 	})
 }
 
-// faults are those that the server tells of.
+// faults returns the server's faults.
 func (s *server) faults(t *testing.T) (faults []map[string]any) {
 	t.Helper()
 	code, answer := s.do(t, "GET", "/debug/fakeapi/faults", "", "")
@@ -218,17 +218,17 @@ func TestServeCompaction(t *testing.T) {
 	require.Equal(t, http.StatusCreated, code)
 	code, _ = s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"b"}}`)
 	require.Equal(t, http.StatusCreated, code)
-	then := "/api/v1/configmaps?resourceVersionMatch=Exact&resourceVersion=" + old["metadata"].(map[string]any)["resourceVersion"].(string)
-	code, _ = s.do(t, "GET", then, "", "")
+	atOldVersion := "/api/v1/configmaps?resourceVersionMatch=Exact&resourceVersion=" + old["metadata"].(map[string]any)["resourceVersion"].(string)
+	code, _ = s.do(t, "GET", atOldVersion, "", "")
 	assert.Equal(t, http.StatusOK, code)
 	code, _ = s.do(t, "POST", "/debug/fakeapi/clock", "", `{"advance": "1m"}`)
 	require.Equal(t, http.StatusOK, code)
-	code, _ = s.do(t, "GET", then, "", "")
+	code, _ = s.do(t, "GET", atOldVersion, "", "")
 	assert.Equal(t, http.StatusGone, code)
 }
 
-// The kubeconfig has the address, and the certificate directory what a client
-// has to trust.
+// The kubeconfig has the server's URL. The certificate directory has the certificate
+// that clients must trust.
 func TestServeTLS(t *testing.T) {
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")

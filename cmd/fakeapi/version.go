@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// version prints what this program is and whose API it can serve.
+// version prints the version of the program and the releases that it supports.
 func version(_ context.Context, args []string, stdout io.Writer) error {
 	flags := &flagSet{synopsis: "fakeapi version"}
 	if help, err := flags.parse(args, stdout); help || err != nil {

@@ -19,7 +19,7 @@ import (
 // and later rack-2-a is for good.
 func story(grace time.Duration) rig.Story {
 	return func(t testing.TB, srv *fakeapi.Server) {
-		night := scenarios.Replay(t, srv, "testdata/night.yaml")
+		night := scenarios.Reenact(t, srv, "testdata/night.yaml")
 		client := kubernetes.NewForConfigOrDie(rig.Config(srv, "evacuator"))
 		factory := informers.NewSharedInformerFactory(client, 0)
 		nodes, pods := factory.Core().V1().Nodes(), factory.Core().V1().Pods()

@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 )
 
-// webhooks is the webhook server of the format. It keeps no state.
+// webhooks is the webhook server of a scenario. It has no state.
 type webhooks struct {
 	*httptest.Server
 }
@@ -20,7 +20,7 @@ func startWebhooks() (webhooks, error) {
 	return webhooks{srv}, err
 }
 
-// caBundle is what its clients must trust.
+// caBundle returns the certificate that clients of the server must trust.
 func (w webhooks) caBundle() string { return base64.StdEncoding.EncodeToString(w.CACertificate()) }
 
 func serveWebhook(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func serveWebhook(w http.ResponseWriter, r *http.Request) {
 		admit(r.URL.Path, request, response)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// A caller that went away is of no interest.
+	// An error means that the client has disconnected.
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"apiVersion": review["apiVersion"],
 		"kind":       review["kind"],

@@ -13,22 +13,21 @@ import (
 )
 
 const (
-	// maxFrame bounds one event of a protobuf watch.
+	// maxFrame is the size limit of an event of a protobuf watch, in bytes.
 	maxFrame = 16 << 20
-	// readAhead is how many events wait for the step that reads them before the
-	// server does.
+	// readAhead is how many events a stream buffers for later steps.
 	readAhead = 4096
 )
 
-// A stream is a watch that later steps read. A goroutine reads its events as
-// they come, so that the server need not wait for a step.
+// A stream is an open watch that later steps read. A goroutine buffers its events,
+// so that the server does not wait for the steps.
 type stream struct {
-	events chan any // closed when the stream ends
+	events chan any // closed at the end of the watch
 	cancel context.CancelFunc
 }
 
-// openStream takes over the answer to a watch: the events of one that was
-// opened, the body of one that was refused.
+// openStream returns a stream of the answer to a watch request. If the server
+// refused the watch, it returns an ended stream and the decoded body.
 func openStream(resp *http.Response, cancel context.CancelFunc) (*stream, any, error) {
 	contentType := resp.Header.Get("Content-Type")
 	if resp.StatusCode != http.StatusOK {
@@ -55,15 +54,15 @@ func openStream(resp *http.Response, cancel context.CancelFunc) (*stream, any, e
 	return s, nil, nil
 }
 
-// close ends the watch and waits for its reader.
+// close ends the watch and waits for the goroutine.
 func (s *stream) close() {
 	s.cancel()
 	for range s.events {
 	}
 }
 
-// eventDecoder returns a function that gives one event after another, and an
-// error at the end.
+// eventDecoder returns a function that decodes the next event. It fails at the end
+// of the stream.
 func eventDecoder(contentType string, r io.Reader) func() (any, error) {
 	switch {
 	case strings.HasPrefix(contentType, "application/json"):
@@ -91,14 +90,14 @@ func eventDecoder(contentType string, r io.Reader) func() (any, error) {
 	}
 }
 
-// protobufEvent reads a frame: a big-endian length, then an event.
+// protobufEvent decodes a frame: its length as a big-endian uint32, then the event.
 func protobufEvent(r io.Reader) (any, error) {
 	var size uint32
 	if err := binary.Read(r, binary.BigEndian, &size); err != nil {
 		return nil, err
 	}
 	if size > maxFrame {
-		return nil, fmt.Errorf("a frame of %d bytes", size)
+		return nil, fmt.Errorf("the event is too large: %d bytes", size)
 	}
 	frame := make([]byte, size)
 	if _, err := io.ReadFull(r, frame); err != nil {
@@ -107,7 +106,7 @@ func protobufEvent(r io.Reader) (any, error) {
 	return decodeEvent(frame)
 }
 
-// decodeEvent decodes a WatchEvent: field 1 is its type, field 2 an extension
+// decodeEvent decodes a WatchEvent: field 1 is its type, field 2 is a RawExtension
 // whose field 1 is the object in its envelope.
 func decodeEvent(frame []byte) (any, error) {
 	eventType, err := field(frame, 1)
@@ -126,15 +125,15 @@ func decodeEvent(frame []byte) (any, error) {
 	return map[string]any{"type": string(eventType), "object": object}, err
 }
 
-// field returns the content of a field of a message, which is empty if it is
-// not there.
+// field returns the content of a field of a message; it is empty if the message does
+// not have the field.
 func field(message []byte, number protowire.Number) (content []byte, err error) {
 	for len(message) > 0 {
-		n, sort, size := protowire.ConsumeField(message)
+		n, wireType, size := protowire.ConsumeField(message)
 		if size < 0 {
 			return nil, protowire.ParseError(size)
 		}
-		if n == number && sort == protowire.BytesType {
+		if n == number && wireType == protowire.BytesType {
 			_, _, head := protowire.ConsumeTag(message)
 			content, _ = protowire.ConsumeBytes(message[head:])
 		}

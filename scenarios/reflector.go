@@ -20,16 +20,16 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// again is how long to wait before a watch is opened again that broke off.
-const again = time.Second
+// retryDelay is the delay before a reflector opens its watch again.
+const retryDelay = time.Second
 
-// A reader reads a server.
+// A reader sends GET requests to a server.
 type reader struct {
 	url    string
 	client *http.Client
 }
 
-// A readError is an answer other than 200.
+// A readError reports an answer other than 200.
 type readError struct {
 	code    int
 	message string
@@ -42,7 +42,7 @@ func isExpired(err error) bool {
 	return errors.As(err, &e) && e.code == http.StatusGone
 }
 
-// open asks for a path.
+// open sends a GET request and returns the body of the answer.
 func (c *reader) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
 	if err != nil {
@@ -56,13 +56,13 @@ func (c *reader) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		body, _ := io.ReadAll(resp.Body) // what there is of it
+		body, _ := io.ReadAll(resp.Body) // as much as arrived
 		return nil, &readError{resp.StatusCode, message(body)}
 	}
 	return resp.Body, nil
 }
 
-// get reads a document.
+// get reads and decodes a JSON document.
 func (c *reader) get(ctx context.Context, path string, v any) error {
 	body, err := c.open(ctx, path)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *reader) get(ctx context.Context, path string, v any) error {
 	return nil
 }
 
-// A servedType is a resource as a server serves it.
+// A servedType is an entry of the server's discovery.
 type servedType struct {
 	resource.GroupVersion
 	Name, SingularName string
@@ -86,12 +86,13 @@ type servedType struct {
 	Namespaced         bool
 }
 
-// String is the resource and its group.
+// String returns the resource with its group.
 func (t *servedType) String() string {
 	return status.GroupResource{Group: t.Group, Resource: t.Name}.String()
 }
 
-// path is that of the resource in a namespace, "" being all.
+// path returns the path of the resource in a namespace, or in all namespaces if
+// namespace is "".
 func (t *servedType) path(namespace string) string {
 	path := "/apis/" + t.Group + "/" + t.Version
 	if t.Group == "" {
@@ -108,13 +109,15 @@ const (
 	definitions = "customresourcedefinitions.apiextensions.k8s.io"
 )
 
-// definesOthers reports whether objects of other types need those of this one.
-func (t *servedType) definesOthers() bool {
+// isPrerequisite reports whether objects of other types require objects of this
+// one.
+func (t *servedType) isPrerequisite() bool {
 	return t.String() == namespaces || t.String() == definitions
 }
 
-// find finds resources by the names that kubectl takes.
-func (c *reader) find(ctx context.Context, names []string) ([]*servedType, error) {
+// findTypes returns the resources with the given names. It accepts the names that
+// kubectl accepts.
+func (c *reader) findTypes(ctx context.Context, names []string) ([]*servedType, error) {
 	var groups struct {
 		Groups []struct {
 			Name             string
@@ -124,21 +127,21 @@ func (c *reader) find(ctx context.Context, names []string) ([]*servedType, error
 	if err := c.get(ctx, "/apis", &groups); err != nil {
 		return nil, err
 	}
-	served, err := c.servedIn(ctx, "", "v1")
+	served, err := c.typesInGroup(ctx, "", "v1")
 	if err != nil {
 		return nil, err
 	}
-	var absent error // groups whose servers are away, as those of metrics often are
+	var unavailable error // groups whose servers are unavailable, as often for metrics
 	for _, g := range groups.Groups {
-		types, err := c.servedIn(ctx, g.Name, g.PreferredVersion.Version)
-		absent = errors.Join(absent, err)
+		types, err := c.typesInGroup(ctx, g.Name, g.PreferredVersion.Version)
+		unavailable = errors.Join(unavailable, err)
 		served = append(served, types...)
 	}
 	var out []*servedType
 	for _, name := range names {
-		i := slices.IndexFunc(served, func(t *servedType) bool { return t.isCalled(name) })
+		i := slices.IndexFunc(served, func(t *servedType) bool { return t.hasName(name) })
 		if i < 0 {
-			return nil, errors.Join(fmt.Errorf("the server has no resource %q that can be listed and watched", name), absent)
+			return nil, errors.Join(fmt.Errorf("%w: %s", ErrUnknownResource, name), unavailable)
 		}
 		if !slices.Contains(out, served[i]) {
 			out = append(out, served[i])
@@ -147,8 +150,9 @@ func (c *reader) find(ctx context.Context, names []string) ([]*servedType, error
 	return out, nil
 }
 
-// servedIn are the resources of a group that can be listed and watched.
-func (c *reader) servedIn(ctx context.Context, group, version string) ([]*servedType, error) {
+// typesInGroup returns the resources of a group version that can be listed and
+// watched.
+func (c *reader) typesInGroup(ctx context.Context, group, version string) ([]*servedType, error) {
 	var list struct{ Resources []*servedType }
 	path := (&servedType{GroupVersion: resource.GroupVersion{Group: group, Version: version}}).path("")
 	if err := c.get(ctx, strings.TrimSuffix(path, "/"), &list); err != nil {
@@ -164,7 +168,9 @@ func (c *reader) servedIn(ctx context.Context, group, version string) ([]*served
 	return out, nil
 }
 
-func (t *servedType) isCalled(name string) bool {
+// hasName reports whether name is a plural, singular or short name of the resource,
+// optionally followed by a dot and its group.
+func (t *servedType) hasName(name string) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(name), ".")
 	if qualified && group != t.Group {
 		return false
@@ -172,10 +178,10 @@ func (t *servedType) isCalled(name string) bool {
 	return name == t.Name || name == t.SingularName || slices.Contains(t.ShortNames, name)
 }
 
-// needed are what the objects need that others than these types have: their
-// namespaces, and the definitions of custom resources.
-func (c *reader) needed(ctx context.Context, objects []observed, types []*servedType, namespace string) ([]observed, error) {
-	var out []observed
+// prerequisites returns the objects of other types that the given ones require:
+// their namespaces and the definitions of custom resources.
+func (c *reader) prerequisites(ctx context.Context, objects []observation, types []*servedType, namespace string) ([]observation, error) {
+	var out []observation
 	wanted := map[string]func(o map[string]any) bool{}
 	recorded := func(name string) bool {
 		return slices.ContainsFunc(types, func(t *servedType) bool { return t.String() == name })
@@ -190,37 +196,37 @@ func (c *reader) needed(ctx context.Context, objects []observed, types []*served
 	if !recorded(definitions) {
 		wanted[definitions] = func(o map[string]any) bool { return recorded(object.String(o, "metadata", "name")) }
 	}
-	others, err := c.find(ctx, slices.Sorted(maps.Keys(wanted)))
+	others, err := c.findTypes(ctx, slices.Sorted(maps.Keys(wanted)))
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range others {
-		f := &follower{reader: c, typ: t, path: t.path("")}
+		f := &reflector{reader: c, typ: t, path: t.path("")}
 		list, err := f.list(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range list {
 			if wanted[t.String()](o) {
-				out = append(out, observed{typ: t, object: o})
+				out = append(out, observation{typ: t, object: o})
 			}
 		}
 	}
 	return out, nil
 }
 
-// A follower follows a resource.
-type follower struct {
+// A reflector lists and watches a resource and adds its changes to a recording.
+type reflector struct {
 	*reader
 	recording *StateRecording
 	typ       *servedType
 	path      string
-	version   string                    // how far it has come
-	known     map[string]map[string]any // the objects then, by their names
+	version   string                    // the resourceVersion of the last list or event
+	cache     map[string]map[string]any // the objects at that version, by namespace/name
 }
 
-// list reads what there is, in the server's order.
-func (f *follower) list(ctx context.Context) ([]map[string]any, error) {
+// list reads the objects, in the server's order, and resets the cache.
+func (f *reflector) list(ctx context.Context) ([]map[string]any, error) {
 	var list struct {
 		Metadata struct{ ResourceVersion string }
 		Items    []map[string]any
@@ -228,10 +234,10 @@ func (f *follower) list(ctx context.Context) ([]map[string]any, error) {
 	if err := f.get(ctx, f.path, &list); err != nil {
 		return nil, err
 	}
-	f.version, f.known = list.Metadata.ResourceVersion, map[string]map[string]any{}
+	f.version, f.cache = list.Metadata.ResourceVersion, map[string]map[string]any{}
 	for _, o := range list.Items {
 		o["apiVersion"], o["kind"] = f.typ.GroupVersion.String(), f.typ.Kind
-		f.known[nameOf(o)] = o
+		f.cache[nameOf(o)] = o
 	}
 	return list.Items, nil
 }
@@ -240,10 +246,10 @@ func nameOf(o map[string]any) string {
 	return object.String(o, "metadata", "namespace") + "/" + object.String(o, "metadata", "name")
 }
 
-// run follows until ctx ends. A watch that ends is opened again; where its
-// version is forgotten, the resource is listed again, and what changed meanwhile
-// is told as changes.
-func (f *follower) run(ctx context.Context) error {
+// run follows the resource until ctx ends. If the watch ends, run opens it again. If
+// the version has expired, run lists the resource again and records the
+// differences.
+func (f *reflector) run(ctx context.Context) error {
 	for {
 		err := f.watch(ctx)
 		if isExpired(err) {
@@ -257,15 +263,15 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		}
 		select {
-		case <-time.After(again):
+		case <-time.After(retryDelay):
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// watch follows until the server ends the watch.
-func (f *follower) watch(ctx context.Context) error {
+// watch records changes until the server ends the watch.
+func (f *reflector) watch(ctx context.Context) error {
 	query := url.Values{"watch": {"1"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {f.version}}
 	body, err := f.open(ctx, f.path+"?"+query.Encode())
 	if err != nil {
@@ -292,38 +298,39 @@ func (f *follower) watch(ctx context.Context) error {
 			return &readError{int(n), object.String(event.Object, "message")}
 		case "BOOKMARK":
 		default:
-			f.saw(event.Object, event.Type == "DELETED")
+			f.add(event.Object, event.Type == "DELETED")
 		}
 		f.version = object.String(event.Object, "metadata", "resourceVersion")
 	}
 }
 
-func (f *follower) saw(o map[string]any, deleted bool) {
+// add adds a change to the cache and the recording.
+func (f *reflector) add(o map[string]any, deleted bool) {
 	if deleted {
-		delete(f.known, nameOf(o))
+		delete(f.cache, nameOf(o))
 	} else {
-		f.known[nameOf(o)] = o
+		f.cache[nameOf(o)] = o
 	}
-	f.recording.saw(observed{typ: f.typ, object: o, deleted: deleted})
+	f.recording.add(observation{typ: f.typ, object: o, deleted: deleted})
 }
 
-// relist reads what there is and tells how it differs from what was known.
-func (f *follower) relist(ctx context.Context) error {
-	before := f.known
+// relist lists the resource and records how it differs from the cache.
+func (f *reflector) relist(ctx context.Context) error {
+	before := f.cache
 	now, err := f.list(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range now {
 		if !reflect.DeepEqual(o, before[nameOf(o)]) {
-			f.saw(o, false)
+			f.add(o, false)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if f.known[name] == nil {
-			gone := identity(before[name])
-			gone["metadata"].(map[string]any)["resourceVersion"] = f.version
-			f.saw(gone, true)
+		if f.cache[name] == nil {
+			deleted := identity(before[name])
+			deleted["metadata"].(map[string]any)["resourceVersion"] = f.version
+			f.add(deleted, true)
 		}
 	}
 	return nil

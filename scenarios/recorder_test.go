@@ -21,9 +21,9 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the recordings in testdata anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the recordings in testdata")
 
-// A recorded client is one before a Recorder.
+// A recordedClient sends its requests to a Recorder.
 type recordedClient struct {
 	t   *testing.T
 	url string
@@ -39,7 +39,7 @@ func record(t *testing.T, next http.Handler, secrets ...scenarios.Secret) (*scen
 	return r, &recordedClient{t, h.URL, &http.Client{Transport: h.InMemory()}}
 }
 
-// do sends a request: its first line, headers, an empty line and a body.
+// do sends a request, given as its first line, headers, an empty line and a body.
 func (c *recordedClient) do(text string) *http.Response {
 	c.t.Helper()
 	head, body, _ := strings.Cut(text, "\n\n")
@@ -58,8 +58,8 @@ func (c *recordedClient) do(text string) *http.Response {
 	return resp
 }
 
-// ask sends a request and reads the answer.
-func (c *recordedClient) ask(text string) map[string]any {
+// json sends a request and decodes the answer.
+func (c *recordedClient) json(text string) map[string]any {
 	c.t.Helper()
 	resp := c.do(text)
 	body, err := io.ReadAll(resp.Body)
@@ -69,11 +69,11 @@ func (c *recordedClient) ask(text string) map[string]any {
 	return out
 }
 
-// session is what a client does, in the course of which a server makes up names,
-// UIDs, versions and continue tokens that the client comes back with.
+// session is a client that sends back what the server has generated: names, UIDs,
+// resource versions and continue tokens.
 func session(c *recordedClient) {
-	watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + version(c.ask("GET /api/v1/namespaces/default/configmaps")))
-	a := c.ask(`POST /api/v1/namespaces/default/configmaps?fieldManager=test
+	watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + version(c.json("GET /api/v1/namespaces/default/configmaps")))
+	a := c.json(`POST /api/v1/namespaces/default/configmaps?fieldManager=test
 Authorization: Bearer hunter2
 User-Agent: session/1
 
@@ -83,33 +83,33 @@ User-Agent: session/1
 	events := bufio.NewScanner(watch.Body)
 	events.Scan()
 	time.Sleep(1500 * time.Millisecond)
-	c.ask("PUT /api/v1/namespaces/default/configmaps/" + name + `
+	c.json("PUT /api/v1/namespaces/default/configmaps/" + name + `
 Content-Type: application/yaml
 
 metadata: {name: ` + name + `, uid: ` + meta["uid"].(string) + `, resourceVersion: "` + version(a) + `"}
 data: {color: green}`)
 	events.Scan()
-	c.ask("PUT /api/v1/namespaces/default/configmaps/" + name + `
+	c.json("PUT /api/v1/namespaces/default/configmaps/" + name + `
 
 {"metadata": {"name": "` + name + `", "resourceVersion": "` + version(a) + `"}}`)
-	c.ask("POST /api/v1/namespaces/default/configmaps\n\n" + `{"metadata": {"name": "b", "ownerReferences": [
+	c.json("POST /api/v1/namespaces/default/configmaps\n\n" + `{"metadata": {"name": "b", "ownerReferences": [
 		{"apiVersion": "v1", "kind": "ConfigMap", "name": "` + name + `", "uid": "` + meta["uid"].(string) + `"}]}}`)
 	events.Scan()
-	page := c.ask("GET /api/v1/namespaces/default/configmaps?limit=1")
+	page := c.json("GET /api/v1/namespaces/default/configmaps?limit=1")
 	token := page["metadata"].(map[string]any)["continue"].(string)
-	c.ask("GET /api/v1/namespaces/default/configmaps?limit=1&continue=" + token)
-	c.ask("GET /api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3D" + name + "&resourceVersion=" + version(a) + "&resourceVersionMatch=Exact")
+	c.json("GET /api/v1/namespaces/default/configmaps?limit=1&continue=" + token)
+	c.json("GET /api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3D" + name + "&resourceVersion=" + version(a) + "&resourceVersionMatch=Exact")
 	watch.Body.Close()
-	c.ask("DELETE /api/v1/namespaces/default/configmaps/" + name)
-	c.ask("GET /api/v1/namespaces/default/configmaps/" + name + "\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+	c.json("DELETE /api/v1/namespaces/default/configmaps/" + name)
+	c.json("GET /api/v1/namespaces/default/configmaps/" + name + "\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
 }
 
 func version(o map[string]any) string {
 	return o["metadata"].(map[string]any)["resourceVersion"].(string)
 }
 
-// A recorded session plays against another server as it went against the first.
-func TestRecordPlays(t *testing.T) {
+// A recorded session can be played against another server.
+func TestPlayRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		put(t, srv, configMap("default", "x", "1"), configMap("default", "y", "1"))
@@ -123,40 +123,41 @@ func TestRecordPlays(t *testing.T) {
 
 		other := fakeapi.Start(t, fakeapi.WithInMemory())
 		for n := range 5 {
-			put(t, other, configMap("kube-system", "elsewhere", strconv.Itoa(n))) // so that versions are others
+			put(t, other, configMap("kube-system", "elsewhere", strconv.Itoa(n))) // for other resource versions
 		}
 		put(t, other, configMap("default", "x", "1"), configMap("default", "y", "1"))
 		scenarios.Play(t, other, "testdata/session.yaml")
 	})
 }
 
-// script is a client of a script, and what the script reports in the end.
-func script(t *testing.T, s *scenarios.Scenario, run func(c *recordedClient)) []string {
+// replay runs a client against a replayer and returns the reported problems and the
+// remaining requests.
+func replay(t *testing.T, s *scenarios.Scenario, run func(c *recordedClient)) []string {
 	t.Helper()
 	var problems []string
-	script, err := scenarios.NewScript(s, func(problem string) { problems = append(problems, problem) })
+	replayer, err := scenarios.NewReplayer(s, func(problem string) { problems = append(problems, problem) })
 	require.NoError(t, err)
-	_, c := record(t, script)
+	_, c := record(t, replayer)
 	run(c)
-	return append(problems, script.Left()...)
+	return append(problems, replayer.Remaining()...)
 }
 
-// A recorded session is answered again as it was.
-func TestRecordIsAScript(t *testing.T) {
+// A recorded session can be replayed to the same client.
+func TestReplayRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, err := scenarios.Load("testdata/session.yaml")
 		require.NoError(t, err)
-		assert.Empty(t, script(t, f.Scenarios[0], session))
+		assert.Empty(t, replay(t, f.Scenarios[0], session))
 	})
 }
 
-// A script speaks the formats that the recorded server spoke.
-func TestScriptInFormats(t *testing.T) {
+// A replayer answers in the media types of the recorded server.
+func TestReplayMediaTypes(t *testing.T) {
 	for _, accept := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"} {
 		t.Run(accept, func(t *testing.T) {
 			run := func(c *recordedClient) {
-				c.ask("GET /api/v1/namespaces/default/configmaps\nAccept: " + accept)
-				c.ask("GET /api/v1/namespaces/default/configmaps/none\nAccept: " + accept)
+				c.json("GET /api/v1/namespaces/default/configmaps\nAccept: " + accept)
+				c.json("GET /api/v1/namespaces/default/configmaps/none\nAccept: " + accept)
 				if accept != "application/yaml" {
 					watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Da\nAccept: " + accept)
 					_, err := io.Copy(io.Discard, watch.Body)
@@ -170,20 +171,20 @@ func TestScriptInFormats(t *testing.T) {
 				run(c)
 				synctest.Wait()
 				var problems []string
-				script, err := scenarios.NewScript(first.Scenario(), func(problem string) { problems = append(problems, problem) })
+				replayer, err := scenarios.NewReplayer(first.Scenario(), func(problem string) { problems = append(problems, problem) })
 				require.NoError(t, err)
-				second, c := record(t, script)
+				second, c := record(t, replayer)
 				run(c)
 				synctest.Wait()
 				assert.Empty(t, problems)
-				assert.Empty(t, script.Left())
+				assert.Empty(t, replayer.Remaining())
 				assert.Equal(t, asWanted(t, first), asWanted(t, second))
 			})
 		})
 	}
 }
 
-// asWanted is what a recording wants, without the headers.
+// asWanted returns a recording without offsets and headers.
 func asWanted(t *testing.T, r *scenarios.Recorder) string {
 	t.Helper()
 	s := r.Scenario()
@@ -206,10 +207,10 @@ func golden(t *testing.T, name string, text []byte) {
 	require.Equal(t, string(want), string(text))
 }
 
-// steps are a recording's steps, those before from left out.
+// steps returns the steps of a recording from an index on.
 func steps(r *scenarios.Recorder, from int) []scenarios.Step { return r.Scenario().Steps[from:] }
 
-// What is sent in any form is recorded as JSON, without its secrets.
+// Request bodies of all media types are recorded as JSON without their secrets.
 func TestRecordBodies(t *testing.T) {
 	for _, row := range []struct{ name, contentType, body, wantType, want string }{
 		{"JSON", "application/json", `{"stringData":{"a":"x!"}}`, "", `{"stringData":{"a":"scrubbed-1"}}`},
@@ -223,7 +224,7 @@ func TestRecordBodies(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, c := record(t, http.NotFoundHandler())
-			c.ask("POST /api/v1/namespaces/default/secrets\nContent-Type: " + row.contentType + "\n\n" + row.body)
+			c.json("POST /api/v1/namespaces/default/secrets\nContent-Type: " + row.contentType + "\n\n" + row.body)
 			st := steps(r, 0)[0]
 			got, err := json.Marshal(st.Body)
 			require.NoError(t, err)
@@ -233,7 +234,7 @@ func TestRecordBodies(t *testing.T) {
 	}
 }
 
-func TestRecordWhatIsNoDocument(t *testing.T) {
+func TestRecordUndecodableBodies(t *testing.T) {
 	r, c := record(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/nothing" {
 			return
@@ -246,21 +247,21 @@ func TestRecordWhatIsNoDocument(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.Write(append([]byte(r.Header.Get("Accept-Encoding")), body...))
 	}))
-	c.ask("POST /echo\nContent-Type: text/plain\nAccept-Encoding: gzip\n\nhello")
-	c.ask("POST /echo\nContent-Type: text/plain\n\n\xff")
-	c.ask("GET /nothing")
+	c.json("POST /echo\nContent-Type: text/plain\nAccept-Encoding: gzip\n\nhello")
+	c.json("POST /echo\nContent-Type: text/plain\n\n\xff")
+	c.json("GET /nothing")
 	_, err := c.Get(c.url + "/broken")
 	require.Error(t, err)
 	got := steps(r, 0)
-	require.Len(t, got, 3, "an answer that broke off is not recorded")
+	require.Len(t, got, 3, "an incomplete answer is not recorded")
 	assert.Equal(t, "hello", got[0].Raw)
-	assert.Equal(t, "hello", got[0].Want.Body, "the answer is asked for as it is")
+	assert.Equal(t, "hello", got[0].Want.Body, "the recorder turns off compression")
 	assert.Equal(t, "/w==", got[1].Base64)
 	assert.Equal(t, http.StatusOK, got[2].Want.Status)
 	assert.Nil(t, got[2].Want.Body)
 }
 
-// Events are recorded in all formats, and who ends a watch.
+// Events of all media types are recorded, and whether the server ended the watch.
 func TestRecordWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"CBORServingAndStorage": true}))
@@ -278,7 +279,7 @@ func TestRecordWatches(t *testing.T) {
 			require.NoError(t, err)
 		}
 		synctest.Wait()
-		var told []string
+		var lines []string
 		for _, st := range steps(r, 0) {
 			line := st.String()
 			for _, e := range st.Want.Events {
@@ -287,13 +288,13 @@ func TestRecordWatches(t *testing.T) {
 			if st.Ends {
 				line += " end at " + st.At.String()
 			}
-			told = append(told, line)
+			lines = append(lines, line)
 		}
 		const path = "/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=90&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da"
 		assert.Equal(t, []string{
 			"watch " + path, "events of w1 BOOKMARK ADDED DELETED",
 			"watch " + path, "events of w2 BOOKMARK ADDED DELETED end at 1m30s",
 			"watch " + path, "events of w3 BOOKMARK ADDED DELETED end at 3m0s",
-		}, told)
+		}, lines)
 	})
 }

@@ -9,36 +9,34 @@ import (
 	"time"
 )
 
-// act takes a step that nobody answers.
-func (p *play) act(st *Step) error {
+// control runs a step that has no answer.
+func (p *play) control(st *Step) error {
 	switch {
 	case len(st.Put)+len(st.Delete) > 0:
 		return p.change(st.Change)
-	case st.Compact != nil && p.Compact != nil:
-		return p.Compact()
 	case st.Compact != nil:
-		return p.control("compact", compaction(*st.Compact))
+		return p.post("compact", compaction(*st.Compact))
 	case st.Pause != 0:
-		return p.pass(time.Duration(st.Pause), p.wait)
+		return p.passTime(time.Duration(st.Pause), p.wait)
 	case st.Advance != 0:
-		return p.pass(time.Duration(st.Advance), p.advance)
+		return p.passTime(time.Duration(st.Advance), p.advance)
 	case st.Lag != nil:
-		return p.control("lag", st.Lag)
+		return p.post("lag", st.Lag)
 	case st.Fault != nil:
-		return p.control("faults", st.Fault)
+		return p.post("faults", st.Fault)
 	case st.Restart != "":
-		return p.control("faults", map[string]string{"resource": st.Restart, "watch": "close", "watches": "open"})
+		return p.post("faults", map[string]string{"resource": st.Restart, "watch": "close", "watches": "open"})
 	}
-	return fmt.Errorf("unreachable: a step of no sort") // Parse refuses it
+	return fmt.Errorf("unreachable: a step without an action") // Scenario.check rejects it
 }
 
 // change puts and deletes objects.
 func (p *play) change(c Change) error {
-	return p.control("objects", map[string][]map[string]any{"put": c.Put, "delete": c.Delete})
+	return p.post("objects", map[string][]map[string]any{"put": c.Put, "delete": c.Delete})
 }
 
-// control asks something of the server's control endpoint.
-func (p *play) control(name string, in any) error {
+// post posts a request to the server's control endpoint.
+func (p *play) post(name string, in any) error {
 	b, err := marshal(in)
 	if err != nil {
 		return err
@@ -53,7 +51,7 @@ func (p *play) control(name string, in any) error {
 	return nil
 }
 
-// call calls the control endpoint.
+// call sends a request to the server's control endpoint.
 func (p *play) call(method, name, body string) (int, []byte, error) {
 	req, err := p.newRequest(p.ctx, &Step{Raw: body}, method+" /debug/fakeapi/"+name)
 	if err != nil {
@@ -68,7 +66,7 @@ func (p *play) call(method, name, body string) (int, []byte, error) {
 	return resp.StatusCode, b, err
 }
 
-// message is what a Status says, or the body if it is none.
+// message returns the message of a Status, or the body if it is no Status.
 func message(body []byte) string {
 	var status struct{ Message string }
 	if json.Unmarshal(body, &status) == nil && status.Message != "" {

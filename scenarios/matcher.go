@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	uidPattern    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	timePattern   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
-	numberPattern = regexp.MustCompile(`^\d+$`)
-	boundPattern  = regexp.MustCompile(`^<(uid|rv):(\d+)>$`)
+	uidPattern      = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	timePattern     = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
+	numberPattern   = regexp.MustCompile(`^\d+$`)
+	numberedPattern = regexp.MustCompile(`^<(uid|rv):(\d+)>$`)
 )
 
-// classes are the placeholders that stand for any value of a class.
+// classes are the placeholders that match any value of a class.
 var classes = map[string]func(string) bool{
 	"<any>":      func(string) bool { return true },
 	"<maybe>":    func(string) bool { return true },
@@ -29,40 +29,40 @@ var classes = map[string]func(string) bool{
 	"<continue>": func(s string) bool { return s != "" },
 }
 
-// A matcher compares answers with what is wanted. One matcher serves one play
-// of a scenario, its steps in order.
+// A matcher compares answers with wants. It serves one play of a scenario, step
+// by step in order.
 type matcher struct {
-	bound map[string]string // placeholder with a number to value
-	taken map[string]string // class and value to placeholder
+	bound map[string]string // numbered placeholder to its value
+	taken map[string]string // class and value to numbered placeholder
 
-	captured names // those that capture has bound
+	captured variables // set by capture
 
-	// partial is whether members that are not wanted do not count.
+	// partial ignores members that want does not have.
 	partial bool
 }
 
 func newMatcher() *matcher {
-	return &matcher{bound: map[string]string{}, taken: map[string]string{}, captured: names{}}
+	return &matcher{bound: map[string]string{}, taken: map[string]string{}, captured: variables{}}
 }
 
-// try returns a matcher that knows what m knows and binds values of its own,
-// which m has after adopt.
-func (m *matcher) try() *matcher {
+// clone returns a copy of m. Placeholders that the copy binds are bound in m only
+// after adopt.
+func (m *matcher) clone() *matcher {
 	return &matcher{bound: maps.Clone(m.bound), taken: maps.Clone(m.taken), captured: m.captured, partial: m.partial}
 }
 
-// adopt takes over what a try has bound.
+// adopt takes over the bindings of a clone.
 func (m *matcher) adopt(t *matcher) { m.bound, m.taken = t.bound, t.taken }
 
-// differences are a line each: where, what is wanted, and what there is.
+// differences are lines with the place, the wanted and the actual value.
 type differences []string
 
 func (d *differences) add(path, format string, args ...any) {
 	*d = append(*d, path+": "+fmt.Sprintf(format, args...))
 }
 
-// answer reports how got differs from want.
-func (m *matcher) answer(want, got *Answer) []string {
+// compare returns how got differs from want.
+func (m *matcher) compare(want, got *Answer) []string {
 	var d differences
 	status := want.Status
 	if status == 0 && got.Status != 0 {
@@ -86,8 +86,8 @@ func (m *matcher) answer(want, got *Answer) []string {
 	return d
 }
 
-// expected is answer for an expectation: what want does not have does not count.
-func (m *matcher) expected(want, got *Answer) []string {
+// compareSubset is compare, except that it ignores what want does not mention.
+func (m *matcher) compareSubset(want, got *Answer) []string {
 	part := &Answer{Status: got.Status, Headers: map[string]string{}}
 	for h := range want.Headers {
 		part.Headers[h] = got.Headers[h]
@@ -98,14 +98,15 @@ func (m *matcher) expected(want, got *Answer) []string {
 	if want.Body != nil {
 		part.Body = got.Body
 	}
-	return m.answer(want, part)
+	return m.compare(want, part)
 }
 
 func sameHeader(want, got string) bool {
 	return want == got || want == "<maybe>" || want == "<any>" && got != ""
 }
 
-// value adds how got differs from want, which stand at a path of an answer.
+// value adds the differences between want and got, which are at a path of an
+// answer.
 func (m *matcher) value(path string, want, got any, d *differences) {
 	switch w := want.(type) {
 	case nil:
@@ -152,7 +153,7 @@ func (m *matcher) object(path string, want, got map[string]any, d *differences) 
 	}
 	for _, k := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[k]; !ok {
-			d.add(path+"."+k, "not wanted, got %s", short(got[k]))
+			d.add(path+"."+k, "unexpected, got %s", short(got[k]))
 		}
 	}
 }
@@ -166,8 +167,8 @@ func (m *matcher) list(path string, want, got []any, d *differences) {
 	}
 }
 
-// scalar compares got with a text or a placeholder, of which two match what is
-// no text: <any> everything, <num> a number.
+// scalar compares got with a text or a placeholder. Two placeholders also match
+// other values than strings: <any> matches all values, <num> matches numbers.
 func (m *matcher) scalar(path, want string, got any, d *differences) {
 	var text string
 	switch g := got.(type) {
@@ -188,7 +189,7 @@ func (m *matcher) scalar(path, want string, got any, d *differences) {
 	if len(m.captured) > 0 {
 		want = m.captured.expand(want)
 	}
-	if boundPattern.MatchString(want) {
+	if numberedPattern.MatchString(want) {
 		m.bind(path, want, text, d)
 		return
 	}
@@ -197,8 +198,8 @@ func (m *matcher) scalar(path, want string, got any, d *differences) {
 	}
 }
 
-// matches compares a text with one that may be a placeholder without a number,
-// or have <*> in it.
+// matches compares a text with a want, which may be a placeholder without a number
+// or contain <*>.
 func matches(want, got string) bool {
 	if is, ok := classes[want]; ok {
 		return is(got)
@@ -216,10 +217,10 @@ func matches(want, got string) bool {
 	return ok && strings.HasSuffix(got, parts[len(parts)-1])
 }
 
-// bind compares got with the value of a placeholder with a number, which has
-// the value that it meets first.
+// bind compares got with the value of a numbered placeholder. An unbound
+// placeholder is bound to got.
 func (m *matcher) bind(path, placeholder, got string, d *differences) {
-	class := boundPattern.FindStringSubmatch(placeholder)[1]
+	class := numberedPattern.FindStringSubmatch(placeholder)[1]
 	value, isBound := m.bound[placeholder]
 	other, isTaken := m.taken[class+got]
 	switch {
@@ -243,7 +244,7 @@ func anys(list []string) []any {
 	return out
 }
 
-// short renders v for a message.
+// short returns v as JSON, truncated for use in a message.
 func short(v any) string {
 	const limit = 300
 	b, err := marshal(v)

@@ -14,38 +14,39 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// A StateRecording follows resources of a server and writes down what becomes of
-// their objects. It reads, and changes nothing.
+// A StateRecording lists and watches resources of a server and records the changes
+// of their objects. It only reads.
 type StateRecording struct {
 	secrets []Secret
 	cancel  context.CancelFunc
-	follow  sync.WaitGroup
-	begun   time.Time
-	initial []observed
+	running sync.WaitGroup // the reflectors
+	started time.Time
+	initial []observation
 
 	mu      sync.Mutex // guards the fields below
-	changes []observed
-	err     error // the first that ended the following of a resource
+	changes []observation
+	err     error // the first error that ended a reflector
 }
 
-// StateOptions say what a StateRecording follows, and where.
+// StateOptions configure RecordState.
 type StateOptions struct {
-	// URL is the base URL of the server, Transport what reaches it; nil is
-	// http.DefaultTransport.
+	// URL is the base URL of the server. Transport sends the requests; the
+	// default is http.DefaultTransport.
 	URL       string
 	Transport http.RoundTripper
-	// Resources are what to follow, by the names that kubectl takes: "pods",
-	// "po", "deployments.apps". Namespaces and the definitions of custom
-	// resources are recorded with their objects.
+	// Resources are the resources to record, by the names that kubectl accepts:
+	// "pods", "po", "deployments.apps". The namespaces and definitions that their
+	// objects require are recorded too.
 	Resources []string
-	// Namespace is where to look; "" is everywhere.
+	// Namespace limits the recording to a namespace. "" means all.
 	Namespace string
-	// Secrets are what is left out of the recording beside Secrets.
+	// Secrets are omitted from the recording, in addition to the default ones;
+	// see DefaultSecrets.
 	Secrets []Secret
 }
 
-// observed is an object as it was seen to be, or to be gone.
-type observed struct {
+// An observation is the state of an object in a list or a watch event.
+type observation struct {
 	typ      *servedType
 	object   map[string]any
 	deleted  bool
@@ -53,38 +54,39 @@ type observed struct {
 	at       time.Duration
 }
 
-// RecordState begins to record. When it returns, what there is has been read,
-// and from now on changes are. Stop ends it.
+// RecordState starts a recording. When it returns, it has recorded the present
+// objects, and it records changes until Stop or the end of ctx. It fails with
+// [ErrUnknownResource] for a resource that the server does not serve.
 func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}
 	c := &reader{url: strings.TrimSuffix(o.URL, "/"), client: &http.Client{Transport: o.Transport}}
-	types, err := c.find(ctx, o.Resources)
+	types, err := c.findTypes(ctx, o.Resources)
 	if err != nil {
 		return nil, err
 	}
-	r := &StateRecording{secrets: o.Secrets, begun: time.Now()}
-	var followers []*follower
+	r := &StateRecording{secrets: o.Secrets, started: time.Now()}
+	var reflectors []*reflector
 	for _, t := range types {
-		f := &follower{reader: c, recording: r, typ: t, path: t.path(o.Namespace)}
+		f := &reflector{reader: c, recording: r, typ: t, path: t.path(o.Namespace)}
 		objects, err := f.list(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range objects {
-			r.initial = append(r.initial, observed{typ: t, object: o})
+			r.initial = append(r.initial, observation{typ: t, object: o})
 		}
-		followers = append(followers, f)
+		reflectors = append(reflectors, f)
 	}
-	needed, err := c.needed(ctx, r.initial, types, o.Namespace)
+	prerequisites, err := c.prerequisites(ctx, r.initial, types, o.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	r.initial = append(needed, r.initial...)
+	r.initial = append(prerequisites, r.initial...)
 	ctx, r.cancel = context.WithCancel(ctx)
-	for _, f := range followers {
-		r.follow.Go(func() {
+	for _, f := range reflectors {
+		r.running.Go(func() {
 			if err := f.run(ctx); err != nil {
 				r.fail(fmt.Errorf("%s: %w", f.typ, err))
 			}
@@ -93,22 +95,21 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	return r, nil
 }
 
-// Stop ends the recording and returns it as a scenario with a history: at its
-// begin what there was, then each change at its time. Changes of one write are
-// one change. Secrets are not in it, nor are the versions of objects, which a
-// server gives anew.
+// Stop ends the recording and returns it as a scenario with a history: first the
+// initial objects, then each change at its time. The changes of one write are one
+// Change. Secrets and resource versions are omitted.
 //
-// The error is of the first resource that could not be followed to the end, for
-// another reason than the end of the context. The scenario has what was seen.
+// The error is the first one that ended the recording of a resource before Stop,
+// other than the end of the context. The scenario is valid even then.
 func (r *StateRecording) Stop() (*Scenario, error) {
 	r.cancel()
-	r.follow.Wait()
+	r.running.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &Scenario{Version: Version, Name: "state", History: r.history()}, r.err
 }
 
-// fail keeps why a resource is not followed any more.
+// fail records the error that ended a reflector.
 func (r *StateRecording) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,23 +118,23 @@ func (r *StateRecording) fail(err error) {
 	}
 }
 
-// saw notes a change.
-func (r *StateRecording) saw(o observed) {
+// add adds a change.
+func (r *StateRecording) add(o observation) {
 	o.revision, _ = strconv.ParseUint(object.String(o.object, "metadata", "resourceVersion"), 10, 64)
-	o.at = time.Since(r.begun)
+	o.at = time.Since(r.started)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changes = append(r.changes, o)
 }
 
-// history puts what several watches told in the order of its versions, which
-// all resources share.
+// history returns the changes of all resources, sorted by their resource versions,
+// which all resources share.
 func (r *StateRecording) history() []Change {
 	scrub := newScrubber(r.secrets)
 	var out []Change
-	var first, rest Change // what others need comes before them
+	var first, rest Change // first has the prerequisites of the other objects
 	for _, o := range r.initial {
-		if o.typ.definesOthers() {
+		if o.typ.isPrerequisite() {
 			o.addTo(&first, scrub)
 		} else {
 			o.addTo(&rest, scrub)
@@ -144,7 +145,7 @@ func (r *StateRecording) history() []Change {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(r.changes, func(a, b observed) int { return cmp.Compare(a.revision, b.revision) })
+	slices.SortStableFunc(r.changes, func(a, b observation) int { return cmp.Compare(a.revision, b.revision) })
 	var last uint64
 	var at time.Duration
 	for _, o := range r.changes {
@@ -158,8 +159,8 @@ func (r *StateRecording) history() []Change {
 	return out
 }
 
-// addTo makes a part of a change of what was seen.
-func (o observed) addTo(c *Change, scrub *scrubber) {
+// addTo adds the observed write to a change.
+func (o observation) addTo(c *Change, scrub *scrubber) {
 	if o.deleted {
 		c.Delete = append(c.Delete, identity(o.object))
 		return
@@ -172,7 +173,7 @@ func (o observed) addTo(c *Change, scrub *scrubber) {
 	c.Put = append(c.Put, o.object)
 }
 
-// identity is as much of an object as tells it from others.
+// identity returns an object with only the fields that identify it.
 func identity(o map[string]any) map[string]any {
 	meta := map[string]any{"name": object.String(o, "metadata", "name")}
 	if namespace := object.String(o, "metadata", "namespace"); namespace != "" {

@@ -8,78 +8,80 @@ import (
 	"strings"
 )
 
-// fill makes of what a step wants an answer without placeholders, and binds what
-// the step captures.
-func (s *Script) fill(st *Step) *Answer {
+// answer returns a step's want with values in place of placeholders, and sets the
+// variables that the step captures.
+func (rp *Replayer) answer(st *Step) *Answer {
 	out := &Answer{Status: cmp.Or(st.Want.Status, http.StatusOK), Headers: map[string]string{}, Warning: st.Want.Warning}
 	headers := http.Header{}
 	for k, v := range st.Want.Headers {
-		// What is sent is not encoded, and what is not told is left out.
+		// The body is sent without encoding. A header that may have any value is left out.
 		if v != "<any>" && v != "<maybe>" && k != "Content-Encoding" {
 			out.Headers[k] = v
 			headers.Set(k, v)
 		}
 	}
-	captureHeaders(st, headers, s.bind)
-	s.makeUp(st)
-	out.Body = s.fillValue(st.Want.Body)
+	captureHeaders(st, headers, rp.setVariable)
+	rp.setGeneratedNames(st)
+	out.Body = rp.resolve(st.Want.Body)
 	for _, e := range st.Want.Events {
-		out.Events = append(out.Events, s.fillValue(e))
+		out.Events = append(out.Events, rp.resolve(e))
 	}
 	for i, e := range out.Events {
-		capture(st, e, strconv.Itoa(i)+".", s.bind)
+		capture(st, e, strconv.Itoa(i)+".", rp.setVariable)
 	}
 	if st.Events == "" {
-		capture(st, out.Body, "", s.bind)
+		capture(st, out.Body, "", rp.setVariable)
 	}
 	return out
 }
 
-// makeUp binds the names that a step captures from where its own answer has them:
-// names that a server has generated.
-func (s *Script) makeUp(st *Step) {
+// setGeneratedNames sets the variables that a step captures from a place where its
+// own answer has the same variable: a name that the server generated.
+func (rp *Replayer) setGeneratedNames(st *Step) {
 	for name, path := range st.Capture {
 		if v, _ := lookup(st.Want.Body, path); v == "${"+name+"}" {
 			prefix, _ := lookup(st.Body, "metadata.generateName")
-			s.bind(name, fmt.Sprint(cmp.Or(prefix, any("")), word(name)[:5]))
+			rp.setVariable(name, fmt.Sprint(cmp.Or(prefix, any("")), hashName(name)[:5]))
 		}
 	}
 }
 
-func (s *Script) bind(name, value string) { s.names[name] = value }
+func (rp *Replayer) setVariable(name, value string) { rp.vars[name] = value }
 
-func (s *Script) fillValue(v any) any {
+// resolve returns v with values in place of placeholders and variables.
+func (rp *Replayer) resolve(v any) any {
 	switch t := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range t {
 			if e != "<maybe>" {
-				out[s.names.expand(k)] = s.fillValue(e)
+				out[rp.vars.expand(k)] = rp.resolve(e)
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(t))
 		for i, e := range t {
-			out[i] = s.fillValue(e)
+			out[i] = rp.resolve(e)
 		}
 		return out
 	case string:
-		return s.stand.in(s.names.expand(t))
+		return rp.values.replace(rp.vars.expand(t))
 	}
 	return v
 }
 
-// standIns count the values that stand in for placeholders without a number.
-type standIns map[string]int
+// A valueSource makes values for placeholders without a number. It counts the
+// values of each class.
+type valueSource map[string]int
 
-// in returns what stands in for a text, if that is a placeholder or has one.
-func (n standIns) in(text string) any {
+// replace returns the value for a placeholder, or text with its <*> removed.
+func (n valueSource) replace(text string) any {
 	number := func(class string) int {
 		n[class]++
 		return 1000000 + n[class]
 	}
-	if m := boundPattern.FindStringSubmatch(text); m != nil {
+	if m := numberedPattern.FindStringSubmatch(text); m != nil {
 		if m[1] == "uid" {
 			return uidOf(m[2])
 		}
@@ -100,7 +102,7 @@ func (n standIns) in(text string) any {
 	return strings.ReplaceAll(text, "<*>", "")
 }
 
-// uidOf is a UID that has a number at its end.
+// uidOf returns a UID that ends with a number.
 func uidOf(number string) string {
 	const blank = "00000000-0000-4000-8000-000000000000"
 	return blank[:max(len(blank)-len(number), 0)] + number

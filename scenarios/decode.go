@@ -18,11 +18,11 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// comparedHeaders are the headers of an answer that count.
+// comparedHeaders are the response headers that are compared.
 var comparedHeaders = []string{"Content-Type", "Content-Encoding", "Retry-After", "Etag", "Vary", "Cache-Control", "Allow"}
 
-// headersOf keeps the headers that count. An Etag is a hash of the server's own
-// documents: only that it is there counts.
+// headersOf returns the compared headers. It replaces an Etag, which is a hash of
+// the server's own documents, with <any>.
 func headersOf(h http.Header) map[string]string {
 	out := map[string]string{}
 	for _, k := range comparedHeaders {
@@ -36,8 +36,8 @@ func headersOf(h http.Header) map[string]string {
 	return out
 }
 
-// decodeBody turns a body into the sorts of values that JSON has. What is in
-// no known form comes back as text.
+// decodeBody decodes a body to JSON values. A body of an unknown media type is
+// returned as text.
 func decodeBody(contentType string, body []byte) any {
 	if len(body) == 0 {
 		return nil
@@ -53,10 +53,10 @@ func decodeBody(contentType string, body []byte) any {
 	case strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf"):
 		var err error
 		if v, err = decodeProtobuf(body); err != nil {
-			return "<protobuf that does not decode: " + err.Error() + ">"
+			return "<invalid protobuf: " + err.Error() + ">"
 		}
 	case strings.HasPrefix(contentType, "application/json"), body[0] == '{':
-		// The OpenAPI index is JSON under the name of text/plain.
+		// The OpenAPI index is JSON with the type text/plain.
 		v = decodeJSON(body)
 	}
 	if v == nil {
@@ -65,7 +65,7 @@ func decodeBody(contentType string, body []byte) any {
 	return v
 }
 
-// decodeJSON returns nil for what is not JSON.
+// decodeJSON returns nil for invalid JSON.
 func decodeJSON(b []byte) any {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -76,8 +76,8 @@ func decodeJSON(b []byte) any {
 	return v
 }
 
-// cborMode takes text and bytes for the same, and leaves data that is to be shown
-// in base64 as it is.
+// cborMode decodes byte strings as text. It does not convert byte strings that are
+// tagged for base64.
 var cborMode = sync.OnceValue(func() cbor.DecMode {
 	m, err := cbor.DecOptions{
 		DefaultMapType:        reflect.TypeFor[map[string]any](),
@@ -90,7 +90,7 @@ var cborMode = sync.OnceValue(func() cbor.DecMode {
 	return m
 })
 
-// decodeCBOR returns nil for what is not CBOR.
+// decodeCBOR returns nil for invalid CBOR.
 func decodeCBOR(b []byte) any {
 	var v any
 	if cborMode().Unmarshal(b, &v) != nil {
@@ -99,7 +99,7 @@ func decodeCBOR(b []byte) any {
 	return fromCBOR(v)
 }
 
-// fromCBOR turns what CBOR decodes to into what the same JSON would.
+// fromCBOR converts decoded CBOR to the values that decoding the same JSON gives.
 func fromCBOR(v any) any {
 	switch t := v.(type) {
 	case map[string]any:
@@ -122,8 +122,8 @@ func fromCBOR(v any) any {
 	return v
 }
 
-// unregistered are the groups whose kinds client-go does not know. Recordings
-// have the error of its decoder in the place of what is sent of them in protobuf.
+// unregistered are the groups whose kinds client-go does not know. For protobuf
+// bodies of these groups, recordings contain the error of client-go's decoder.
 var unregistered = []string{"meta.k8s.io", "apidiscovery.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
 
 // decodeProtobuf decodes an object of a built-in kind in its envelope.
@@ -145,7 +145,7 @@ func decodeProtobuf(b []byte) (any, error) {
 	return decodeJSON(t.Append(nil, object)), nil
 }
 
-// marshal is the JSON of v, in which <, > and & stand as they are.
+// marshal returns the JSON of v, without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -16,32 +16,32 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// recorder is a test that notes how it fails.
-type recorder struct {
+// fakeTB is a TB that records failures.
+type fakeTB struct {
 	failures []string
 	cleanups []func()
 }
 
-func (r *recorder) Helper() {}
+func (r *fakeTB) Helper() {}
 
-func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+func (r *fakeTB) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 
-// end ends the test.
-func (r *recorder) end() {
+// end runs the cleanups.
+func (r *fakeTB) end() {
 	for _, f := range slices.Backward(r.cleanups) {
 		f()
 	}
 }
 
-func (r *recorder) Errorf(format string, args ...any) {
+func (r *fakeTB) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-func (r *recorder) Fatalf(format string, args ...any) { r.Errorf("fatal: "+format, args...) }
+func (r *fakeTB) Fatalf(format string, args ...any) { r.Errorf("fatal: "+format, args...) }
 
-func TestPlayReports(t *testing.T) {
+func TestPlayReportsDifferences(t *testing.T) {
 	srv := fakeapi.Start(t)
-	var r recorder
+	var r fakeTB
 	Play(&r, srv, "testdata/wrong.yaml")
 	assert.Equal(t, []string{`testdata/wrong.yaml: demo/wrong
   step 0 (POST /api/v1/namespaces/${ns}/configmaps)
@@ -53,22 +53,22 @@ func TestPlayReports(t *testing.T) {
     events: want 2 items, got 1
     events[0].type: want "DELETED", got "ADDED"`}, r.failures)
 
-	r = recorder{}
+	r = fakeTB{}
 	Play(&r, srv, "testdata/none.yaml")
 	assert.Equal(t, []string{"fatal: open testdata/none.yaml: no such file or directory"}, r.failures)
 }
 
-func TestPlayTells(t *testing.T) {
+func TestPlayerWithoutNamespaces(t *testing.T) {
 	refused := httptest.NewServer(http.NotFoundHandler())
 	defer refused.Close()
 	p := &Player{URL: refused.URL}
 	r := p.Play(t.Context(), &Scenario{Name: "a"})
-	assert.EqualError(t, r.Err, `making a namespace: 404 "404 page not found\n"`)
+	assert.EqualError(t, r.Err, `creating a namespace: 404 "404 page not found\n"`)
 	assert.True(t, r.Failed())
-	assert.Equal(t, "a\n  making a namespace: 404 \"404 page not found\\n\"", r.String())
+	assert.Equal(t, "a\n  creating a namespace: 404 \"404 page not found\\n\"", r.String())
 }
 
-// The scenarios in testdata that servers play, each on one of its own.
+// played are the files in testdata that are played against a server of their own.
 var played = []string{"testdata/time.yaml", "testdata/trouble.yaml", "testdata/webhooks.yaml"}
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -81,8 +81,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// Two plays under one seed are the same, byte for byte.
-func TestPlayAgain(t *testing.T) {
+// Two plays with the same seed have the same transcript.
+func TestPlayIsDeterministic(t *testing.T) {
 	for _, file := range played {
 		f, err := Load(file)
 		require.NoError(t, err)
@@ -103,8 +103,8 @@ func TestPlayAgain(t *testing.T) {
 	}
 }
 
-// A clock that runs is waited for, in a bubble in no time.
-func TestPlayInTime(t *testing.T) {
+// A clock that is not manual is waited for.
+func TestPlayWaitsForRunningClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		s := &Scenario{
@@ -122,11 +122,11 @@ func TestPlayInTime(t *testing.T) {
 				{Expect: "/api/v1/namespaces/${ns}/configmaps/c", Within: Duration(time.Second), Want: &Answer{Status: 404}},
 			},
 		}
-		began := time.Now()
+		started := time.Now()
 		r := (&Player{URL: srv.URL, Transport: srv.Transport()}).Play(t.Context(), s)
 		require.False(t, r.Failed(), r)
-		assert.Equal(t, time.Hour, time.Since(began).Round(time.Second))
-		_, err := srv.Get("configmaps", "s-"+word("a 0"), "c")
+		assert.Equal(t, time.Hour, time.Since(started).Round(time.Second))
+		_, err := srv.Get("configmaps", "s-"+hashName("a 0"), "c")
 		assert.NoError(t, err)
 	})
 }
@@ -135,8 +135,8 @@ func configMap(name string) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "${ns}", "name": name}}
 }
 
-// A second play finds the namespace of the first.
-func TestPlayTwice(t *testing.T) {
+// Each play creates its own namespace.
+func TestPlayCreatesNamespaceAnew(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithClock(epoch))
 	f, err := Load("testdata/time.yaml")
 	require.NoError(t, err)
@@ -158,10 +158,10 @@ func TestExpectWaits(t *testing.T) {
 		})
 		defer client.Stop()
 		expect := Step{Expect: "/api/v1/nodes/a", Capture: map[string]string{"uid": "metadata.uid"}, Want: &Answer{Body: map[string]any{"spec": map[string]any{"unschedulable": true}}}}
-		vain := expect
-		vain.Within = Duration(time.Millisecond)
+		tooShort := expect
+		tooShort.Within = Duration(time.Millisecond)
 		r := (&Player{URL: srv.URL, Transport: srv.Transport()}).Play(t.Context(), &Scenario{Name: "a", Steps: []Step{
-			vain,
+			tooShort,
 			expect,
 			{Expect: "/api/v1/nodes/a", Want: &Answer{Body: map[string]any{"metadata": map[string]any{"uid": "${uid}"}}}},
 		}})

@@ -45,8 +45,8 @@ func put(t *testing.T, srv *fakeapi.Server, objects ...any) {
 	}
 }
 
-// told is a history, an offset and what is done a line.
-func told(s *scenarios.Scenario) string {
+// format returns the history, one line per change.
+func format(s *scenarios.Scenario) string {
 	var b strings.Builder
 	for _, c := range s.History {
 		b.WriteString(c.At.String() + " " + c.String() + "\n")
@@ -83,7 +83,7 @@ func TestRecordState(t *testing.T) {
 1.2s put ConfigMap default/b
 2.2s put ConfigMap default/a
 2.2s delete Widget default/w
-2.2s put Secret default/s`), strings.TrimSpace(told(s)))
+2.2s put Secret default/s`), strings.TrimSpace(format(s)))
 		meta := s.History[2].Put[0]["metadata"].(map[string]any)
 		assert.NotEmpty(t, meta["uid"])
 		assert.NotContains(t, meta, "resourceVersion")
@@ -94,12 +94,12 @@ func TestRecordState(t *testing.T) {
 		assert.NotContains(t, string(text), "aHVudGVyMiE=")
 		again, err := scenarios.Parse("again", text)
 		require.NoError(t, err)
-		assert.Equal(t, told(s), told(again.Scenarios[0]))
+		assert.Equal(t, format(s), format(again.Scenarios[0]))
 	})
 }
 
-// Whatever happens to its watches, a recording has the state of the end.
-func TestRecordStateThroughTrouble(t *testing.T) {
+// A recording ends with the final state even if its watches break and expire.
+func TestRecordStateAfterBrokenWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		put(t, srv, configMap("default", "gone", "1"), configMap("default", "kept", "1"), configMap("default", "same", "1"))
@@ -128,11 +128,11 @@ func TestRecordStateThroughTrouble(t *testing.T) {
 		}
 		delete(state, "default") // the namespace
 		assert.Equal(t, map[string]string{"kept": "2", "new": "1", "same": "1"}, state)
-		assert.NotContains(t, told(&scenarios.Scenario{History: s.History[2:]}), "same", "what has not changed")
+		assert.NotContains(t, format(&scenarios.Scenario{History: s.History[2:]}), "same", "objects that did not change")
 	})
 }
 
-// A breaker can close the watches that it has let through.
+// A breaker can close the watches that it has opened.
 type breaker struct {
 	next http.RoundTripper
 	open []*http.Response
@@ -152,8 +152,8 @@ func (b *breaker) cut() {
 	}
 }
 
-// A group whose server is away does not keep others from being recorded.
-func TestRecordStateBesideAbsentGroup(t *testing.T) {
+// An unavailable API group does not prevent recording resources of other groups.
+func TestRecordStateWithUnavailableGroup(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.Fault{Path: "/apis/apps/v1", Code: http.StatusServiceUnavailable}))
 	record := func(resource string) error {
 		r, err := scenarios.RecordState(t.Context(), scenarios.StateOptions{URL: srv.URL, Transport: srv.Transport(), Resources: []string{resource}})
@@ -173,13 +173,14 @@ func TestRecordStateErrors(t *testing.T) {
 		resources []string
 		want      string
 	}{
-		{"unknown resource", []string{"pods", "gadgets"}, `the server has no resource "gadgets" that can be listed and watched`},
-		{"not of the group", []string{"pods.apps"}, `the server has no resource "pods.apps" that can be listed and watched`},
-		{"cannot be listed", []string{"tokenreviews"}, `the server has no resource "tokenreviews" that can be listed and watched`},
+		{"unknown resource", []string{"pods", "gadgets"}, "gadgets"},
+		{"not in the group", []string{"pods.apps"}, "pods.apps"},
+		{"cannot be listed", []string{"tokenreviews"}, "tokenreviews"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := scenarios.RecordState(t.Context(), scenarios.StateOptions{URL: srv.URL, Transport: srv.Transport(), Resources: row.resources})
-			assert.EqualError(t, err, row.want)
+			assert.EqualError(t, err, "the server has no such resource that can be listed and watched: "+row.want)
+			assert.ErrorIs(t, err, scenarios.ErrUnknownResource)
 		})
 	}
 }

@@ -9,66 +9,67 @@ import (
 	"strings"
 )
 
-// names are what ${name} stands for in a scenario.
-type names map[string]string
+// variables are the values of ${name} in a scenario.
+type variables map[string]string
 
-var namePattern = regexp.MustCompile(`\$\{\w+\}`)
+var variablePattern = regexp.MustCompile(`\$\{\w+\}`)
 
-// expand replaces the names in s. One that is not bound stays as it is.
-func (n names) expand(s string) string {
-	return namePattern.ReplaceAllStringFunc(s, func(ref string) string {
+// expand replaces the variables in s. An unset variable is not replaced.
+func (v variables) expand(s string) string {
+	return variablePattern.ReplaceAllStringFunc(s, func(ref string) string {
 		name := ref[2 : len(ref)-1]
 		if base, ok := strings.CutSuffix(name, "_base64"); ok {
-			if value, ok := n[base]; ok {
+			if value, ok := v[base]; ok {
 				return base64.StdEncoding.EncodeToString([]byte(value))
 			}
 		}
-		if value, ok := n[name]; ok {
+		if value, ok := v[name]; ok {
 			return value
 		}
 		return ref
 	})
 }
 
-// folder returns what puts the names back where the values of this play stand
-// in a text.
-func (n names) folder() *strings.Replacer {
+// unexpander returns a replacer that puts the predefined variables in place of
+// their values.
+func (v variables) unexpander() *strings.Replacer {
 	var pairs []string
-	// The name of the namespace ends with the run's: it comes first.
+	// ns contains run, so it is replaced first.
 	for _, name := range []string{"ns", "webhook", "webhook_ca", "run"} {
-		if n[name] != "" {
-			pairs = append(pairs, n[name], "${"+name+"}")
+		if v[name] != "" {
+			pairs = append(pairs, v[name], "${"+name+"}")
 		}
 	}
 	return strings.NewReplacer(pairs...)
 }
 
-// capture binds the names that a step captures to values in a body: those whose
-// path begins with prefix, which for events is their index.
-func capture(st *Step, body any, prefix string, bind func(name, value string)) {
+// capture sets the variables that a step captures from a body. It uses the paths
+// that begin with prefix: for an event that is its index.
+func capture(st *Step, body any, prefix string, set func(name, value string)) {
 	for name, path := range st.Capture {
 		path, ok := strings.CutPrefix(path, prefix)
 		if !ok || strings.HasPrefix(path, "header.") {
 			continue
 		}
 		if v, ok := lookup(body, path); ok {
-			bind(name, fmt.Sprint(v))
+			set(name, fmt.Sprint(v))
 		} else {
-			bind(name, "")
+			set(name, "")
 		}
 	}
 }
 
-// captureHeaders binds the names that a step captures to headers.
-func captureHeaders(st *Step, h http.Header, bind func(name, value string)) {
+// captureHeaders sets the variables that a step captures from headers.
+func captureHeaders(st *Step, h http.Header, set func(name, value string)) {
 	for name, path := range st.Capture {
 		if key, ok := strings.CutPrefix(path, "header."); ok {
-			bind(name, h.Get(key))
+			set(name, h.Get(key))
 		}
 	}
 }
 
-// mapStrings applies f to every string and key of a value, lists in place.
+// mapStrings applies f to all strings and keys of a value. It changes lists in
+// place and copies maps.
 func mapStrings(v any, f func(string) string) any {
 	switch t := v.(type) {
 	case string:
@@ -87,7 +88,7 @@ func mapStrings(v any, f func(string) string) any {
 	return v
 }
 
-// dropManagedFields removes metadata.managedFields at every depth.
+// dropManagedFields removes metadata.managedFields at all depths.
 func dropManagedFields(v any) {
 	walkObjects(v, func(o map[string]any) {
 		if meta, ok := o["metadata"].(map[string]any); ok {
@@ -96,7 +97,7 @@ func dropManagedFields(v any) {
 	})
 }
 
-// dropDescriptions removes what documents say of their fields.
+// dropDescriptions removes the string members named description at all depths.
 func dropDescriptions(v any) {
 	walkObjects(v, func(o map[string]any) {
 		if _, ok := o["description"].(string); ok {
@@ -105,6 +106,7 @@ func dropDescriptions(v any) {
 	})
 }
 
+// walkObjects calls visit for each map in v, outer ones first.
 func walkObjects(v any, visit func(map[string]any)) {
 	switch t := v.(type) {
 	case map[string]any:
@@ -119,8 +121,8 @@ func walkObjects(v any, visit func(map[string]any)) {
 	}
 }
 
-// lookup follows a dotted path. A number indexes a list; \. is a dot within a
-// key.
+// lookup returns the value at a dotted path. A number is the index of a list
+// element; \. is a literal dot.
 func lookup(v any, path string) (any, bool) {
 	for _, part := range splitPath(path) {
 		switch t := v.(type) {
@@ -143,7 +145,7 @@ func lookup(v any, path string) (any, bool) {
 	return v, true
 }
 
-// only flattens a value to the given paths.
+// only returns the values at the given paths, in one map by path.
 func only(v any, paths []string) any {
 	out := map[string]any{}
 	for _, p := range paths {

@@ -12,7 +12,7 @@ import (
 
 const protobuf = "application/vnd.kubernetes.protobuf"
 
-// namespaceA is the namespace a in its envelope.
+// namespaceA is the Namespace a in its protobuf envelope.
 var namespaceA = []byte("k8s\x00\x0a\x0f\x0a\x02v1\x12\x09Namespace\x12\x05\x0a\x03\x0a\x01a")
 
 func TestDecodeBody(t *testing.T) {
@@ -24,17 +24,17 @@ func TestDecodeBody(t *testing.T) {
 	}{
 		{"none", "application/json", "", nil},
 		{"JSON", "application/json", `{"a":1}`, object},
-		{"JSON under another name", "text/plain; charset=utf-8", `{"a":1}`, object},
+		{"JSON with another type", "text/plain; charset=utf-8", `{"a":1}`, object},
 		{"broken JSON", "application/json", `{"a"`, `{"a"`},
 		{"YAML", "application/yaml", "a: 1\n", object},
 		{"CBOR", "application/cbor", "\xd9\xd9\xf7\xa1\x41a\x01", object},
 		{"bytes in CBOR", "application/cbor", "\xa1\x41a\xd6\x41\xff", map[string]any{"a": "\xff"}},
-		{"no CBOR", "application/cbor", "\xff", "\xff"},
+		{"invalid CBOR", "application/cbor", "\xff", "\xff"},
 		{"protobuf", protobuf, string(namespaceA), map[string]any{
 			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{}, "status": map[string]any{},
 		}},
 		{"protobuf of a kind that client-go does not know", protobuf, "k8s\x00\x0a\x0d\x0a\x0bexample.com\x12\x00",
-			`<protobuf that does not decode: no kind "" is registered for version "example.com" in scheme "pkg/runtime/scheme.go:111">`},
+			`<invalid protobuf: no kind "" is registered for version "example.com" in scheme "pkg/runtime/scheme.go:111">`},
 		{"text", "text/plain", "ok", "ok"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestEventDecoder(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBody checks that no answer can stop a test run, and that what is
-// decoded equals itself.
+// FuzzDecodeBody checks that decoding does not panic and that a decoded body matches
+// itself.
 func FuzzDecodeBody(f *testing.F) {
 	f.Add("application/json", []byte(`{"a":1}`))
 	f.Add("application/yaml", []byte("a: 1\n"))
@@ -86,14 +86,14 @@ func FuzzDecodeBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		v := decodeBody(contentType, body)
 		if s, ok := v.(string); ok && strings.Contains(s, "<") {
-			return // a placeholder, maybe
+			return // it may be a placeholder
 		}
 		var d differences
 		newMatcher().value("", v, v, &d)
 	})
 }
 
-// FuzzDecodeEvent checks that no frame can stop a test run.
+// FuzzDecodeEvent checks that decoding a frame does not panic and gives JSON values.
 func FuzzDecodeEvent(f *testing.F) {
 	b, err := base64.StdEncoding.DecodeString("CgVBRERFRBIcChprOHMACg8KAnYxEglOYW1lc3BhY2USBQoDCgFh")
 	require.NoError(f, err)

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestNames(t *testing.T) {
-	n := names{"ns": "s-abc", "run": "abc", "webhook": "https://127.0.0.1:1", "webhook_ca": "Q0E="}
-	assert.Equal(t, "/ns/s-abc/${other}/YWJj", n.expand("/ns/${ns}/${other}/${run_base64}"))
+func TestVariables(t *testing.T) {
+	v := variables{"ns": "s-abc", "run": "abc", "webhook": "https://127.0.0.1:1", "webhook_ca": "Q0E="}
+	assert.Equal(t, "/ns/s-abc/${other}/YWJj", v.expand("/ns/${ns}/${other}/${run_base64}"))
 	assert.Equal(t,
 		map[string]any{"x-${run}": []any{"${ns}", "${webhook}/echo", json.Number("1")}},
-		mapStrings(map[string]any{"x-abc": []any{"s-abc", "https://127.0.0.1:1/echo", json.Number("1")}}, n.folder().Replace))
-	assert.Equal(t, "text", names{}.folder().Replace("text"), "names without a value stand nowhere")
+		mapStrings(map[string]any{"x-abc": []any{"s-abc", "https://127.0.0.1:1/echo", json.Number("1")}}, v.unexpander().Replace))
+	assert.Equal(t, "text", variables{}.unexpander().Replace("text"), "an empty value is not replaced")
 }
 
 func TestLookup(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 )
 
-// TB is the part of testing.TB that this package needs.
+// TB is the part of testing.TB that this package uses.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -23,14 +23,14 @@ type TB interface {
 }
 
 // Play plays the scenarios of a file against a server, one after the other, and
-// fails the test for each that goes otherwise than it says. Each has a namespace
-// of its own; what it leaves behind stays.
+// fails the test for each scenario whose answers differ. Each scenario gets its
+// own namespace. Play does not remove the objects of a scenario.
 //
-// If the test binary has a boolean flag named update, and it is set, Play writes
-// what differs into the file instead, as File.Update does.
+// If the test binary has a boolean flag named update and it is set, Play writes
+// the differences into the file instead, as [File.Update] does.
 //
-// Requests reach the server in memory, so that Play works in a testing/synctest
-// bubble, unless a scenario names the webhook server.
+// Requests reach the server in memory, so Play works in a testing/synctest bubble,
+// except for scenarios that use the webhook server.
 func Play(t TB, srv *fakeapi.Server, file string) {
 	t.Helper()
 	f, err := Load(file)
@@ -62,63 +62,61 @@ func Play(t TB, srv *fakeapi.Server, file string) {
 	}
 }
 
-// A Player plays scenarios against a server of any kind. Its fields are not to
-// be changed while it plays. Scenarios can be played at the same time if none of
-// them moves the server's clock or changes the server for all.
+// A Player plays scenarios against any server. Its fields must not change while it
+// plays. Scenarios may be played concurrently unless one of them moves the server's
+// clock or changes the whole server.
 type Player struct {
 	// URL is the base URL of the server.
 	URL string
-	// Transport reaches the server. It must not undo the compression of answers.
-	// Nil is one that does not, and trusts what the system trusts.
+	// Transport sends the requests. It must not decompress answers. The default is
+	// http.DefaultTransport without decompression.
 	Transport http.RoundTripper
-	// Token is the bearer token of steps that name no user. "" is DefaultToken.
+	// Token is the bearer token of steps without a user. The default is
+	// DefaultToken.
 	Token string
-	// Patience is how long to wait for what should come: events, the status that
-	// a request is repeated for, what an expectation expects. 0 is two seconds.
-	Patience time.Duration
-	// Compact takes the place of the control endpoint in steps that compact, for
-	// a server that has none.
-	Compact func() error
-	// Transcript gets what was asked and answered, byte for byte, but with the
-	// names of a scenario in place of the values that they have in this play. Nil
-	// is nobody. A Player with a transcript plays one scenario at a time.
+	// Timeout is how long a step waits for events, for the status of until, or for
+	// the answer of expect. The default is 2s.
+	Timeout time.Duration
+	// Transcript, if not nil, gets all requests and answers byte for byte, except
+	// that the values of predefined variables are replaced by their names. A Player
+	// with a transcript must not play scenarios concurrently.
 	Transcript io.Writer
 }
 
-// DefaultToken is the bearer token of steps that name no user.
+// DefaultToken is the bearer token of steps without a user.
 const DefaultToken = "admintoken"
 
-const defaultPatience = 2 * time.Second
+const defaultTimeout = 2 * time.Second
 
-// uncompressed is the transport of players that have none.
+// uncompressed is the default of Player.Transport.
 var uncompressed = func() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
 	return t
 }()
 
-// A Result tells how a scenario went.
+// A Result is the outcome of playing a scenario.
 type Result struct {
 	Scenario *Scenario
-	// Steps are those that were taken, in order.
+	// Steps holds the steps that were run, in order.
 	Steps []StepResult
-	// Err is what kept the rest from being taken, if anything.
+	// Err is the error that ended the scenario early, if any.
 	Err error
 
 	matcher *matcher
 }
 
-// A StepResult tells how a step went.
+// A StepResult is the outcome of a step.
 type StepResult struct {
 	Step *Step
-	// Got is the answer, in the form of the step's Want; nil for a step that is
-	// not answered.
+	// Got is the answer, in the form of Step.Want. It is nil for a step without an
+	// answer.
 	Got *Answer
-	// Diffs are how Got differs from Want, a line each.
+	// Diffs lists the differences between Got and Want, one per line.
 	Diffs []string
 }
 
-// Failed reports whether the scenario went otherwise than it says.
+// Failed reports whether an answer differs or the scenario ended early.
 func (r *Result) Failed() bool {
 	for _, s := range r.Steps {
 		if len(s.Diffs) > 0 {
@@ -128,7 +126,7 @@ func (r *Result) Failed() bool {
 	return r.Err != nil
 }
 
-// String tells what differs, step by step.
+// String returns the scenario's name and the differences of each step.
 func (r *Result) String() string {
 	var out strings.Builder
 	out.WriteString(r.Scenario.String())
@@ -147,18 +145,18 @@ func (r *Result) String() string {
 	return out.String()
 }
 
-// Play plays a scenario until ctx ends.
+// Play plays a scenario. It stops when ctx ends.
 func (p *Player) Play(ctx context.Context, s *Scenario) *Result {
 	r := &Result{Scenario: s, matcher: newMatcher()}
 	pl := p.newPlay(ctx, s, r.matcher)
-	defer pl.end()
-	if r.Err = pl.begin(); r.Err != nil {
+	defer pl.close()
+	if r.Err = pl.start(); r.Err != nil {
 		return r
 	}
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		pl.note("\n# step %d: %s\n", i, st)
-		got, diffs, err := pl.take(st)
+		pl.transcriptf("\n# step %d: %s\n", i, st)
+		got, diffs, err := pl.runStep(st)
 		if got != nil || err == nil {
 			r.Steps = append(r.Steps, StepResult{st, got, diffs})
 		}
@@ -167,25 +165,25 @@ func (p *Player) Play(ctx context.Context, s *Scenario) *Result {
 			return r
 		}
 	}
-	if err := pl.finish(); err != nil {
+	if err := pl.finishHistory(); err != nil {
 		r.Err = fmt.Errorf("history: %w", err)
 	}
 	return r
 }
 
-// A play is one scenario being played.
+// A play is the state of playing one scenario.
 type play struct {
 	*Player
 	ctx      context.Context
 	scenario *Scenario
 	client   *http.Client
-	names    names
-	folder   *strings.Replacer
+	vars     variables
+	unexpand *strings.Replacer // puts predefined variables in place of their values
 	matcher  *matcher
 	streams  map[string]*stream
 	webhooks webhooks
 	time     timeline
-	history  []Change // those that are still to be made
+	history  []Change // the remaining changes
 }
 
 func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
@@ -196,13 +194,14 @@ func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
 	return &play{
 		Player: p, ctx: ctx, scenario: s, matcher: m, history: s.History,
 		client:  &http.Client{Transport: transport},
-		names:   names{},
+		vars:    variables{},
 		streams: map[string]*stream{},
 	}
 }
 
-// begin does what comes before the first step.
-func (p *play) begin() error {
+// start creates the namespace, sets the predefined variables, and starts the
+// webhook server and the time line.
+func (p *play) start() error {
 	text, err := marshal(p.scenario)
 	if err != nil {
 		return err
@@ -211,18 +210,18 @@ func (p *play) begin() error {
 		if p.webhooks, err = startWebhooks(); err != nil {
 			return err
 		}
-		p.names["webhook"], p.names["webhook_ca"] = p.webhooks.URL, p.webhooks.caBundle()
+		p.vars["webhook"], p.vars["webhook_ca"] = p.webhooks.URL, p.webhooks.caBundle()
 	}
-	if err := p.makeNamespace(); err != nil {
+	if err := p.createNamespace(); err != nil {
 		return err
 	}
-	p.folder = p.names.folder()
-	p.note("# %s\n", p.scenario)
+	p.unexpand = p.vars.unexpander()
+	p.transcriptf("# %s\n", p.scenario)
 	return p.startTime()
 }
 
-// end releases what the play holds.
-func (p *play) end() {
+// close ends the watches and the webhook server.
+func (p *play) close() {
 	for _, s := range p.streams {
 		s.close()
 	}
@@ -231,13 +230,13 @@ func (p *play) end() {
 	}
 }
 
-// makeNamespace makes the scenario's namespace, under the first name of a row
-// that the server does not have yet: on a fresh server it is always the same.
-func (p *play) makeNamespace() error {
+// createNamespace creates the scenario's namespace. It uses the first of a fixed
+// sequence of names that is free, so that a fresh server always gets the same one.
+func (p *play) createNamespace() error {
 	for n := 0; ; n++ {
-		run := word(fmt.Sprintf("%s %d", p.scenario, n))
-		p.names["run"], p.names["ns"] = run, "s-"+run
-		p.folder = p.names.folder()
+		run := hashName(fmt.Sprintf("%s %d", p.scenario, n))
+		p.vars["run"], p.vars["ns"] = run, "s-"+run
+		p.unexpand = p.vars.unexpander()
 		got, err := p.send(&Step{Do: "POST /api/v1/namespaces", Body: map[string]any{
 			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "s-" + run},
 		}})
@@ -247,14 +246,14 @@ func (p *play) makeNamespace() error {
 		case got.Status == http.StatusCreated:
 			return nil
 		case got.Status != http.StatusConflict:
-			return fmt.Errorf("making a namespace: %d %s", got.Status, short(got.Body))
+			return fmt.Errorf("creating a namespace: %d %s", got.Status, short(got.Body))
 		}
 	}
 }
 
-// word makes a word of ten letters from a text.
-func word(text string) string {
-	const letters = "bcdfghjklmnpqrstvwxz" // none that make words
+// hashName returns ten letters derived from a text.
+func hashName(text string) string {
+	const letters = "bcdfghjklmnpqrstvwxz" // no vowels, so that no words appear
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	b := make([]byte, 10)
@@ -265,8 +264,8 @@ func word(text string) string {
 	return string(b)
 }
 
-// note adds to the transcript.
-func (p *play) note(format string, args ...any) {
+// transcriptf writes to the transcript, if there is one.
+func (p *play) transcriptf(format string, args ...any) {
 	if p.Transcript != nil {
 		fmt.Fprintf(p.Transcript, format, args...)
 	}

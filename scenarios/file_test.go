@@ -3,18 +3,17 @@ package scenarios
 import (
 	"encoding/json"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// everything has each key of the format.
+// everything has all keys of the format.
 const everything = `version: 1
 area: demo
 name: everything
-why: to have each key
+why: to have all keys
 recorded: v1.36.3
 gates: [A]
 managedFields: true
@@ -100,20 +99,20 @@ func TestParseErrors(t *testing.T) {
   line 2: key "name" already set in map`},
 		{"no name", "area: a", "x: document 1: no name"},
 		{"second document", "name: a\n---\narea: a", "x: document 2: no name"},
-		{"version", "name: a\nversion: 2", "x: document 1: version 2 of the format is not known: this is version 1"},
-		{"no sort", "name: a\nsteps: [{name: b}]", "x: document 1: steps[0] (b): it does nothing"},
-		{"two sorts", "name: a\nsteps: [{do: GET /a, pause: 1s}]", "x: document 1: steps[0] (GET /a): it is of several sorts: do, pause"},
-		{"held back and repeated", "name: a\nsteps: [{do: GET /a, advance: 1s, until: 200}]", "x: document 1: steps[0] (GET /a): advance: a request that is repeated is not held back"},
+		{"version", "name: a\nversion: 2", "x: document 1: unsupported version of the scenario format: version 2 instead of 1"},
+		{"no action", "name: a\nsteps: [{name: b}]", "x: document 1: steps[0] (b): it has no action, such as do"},
+		{"two actions", "name: a\nsteps: [{do: GET /a, pause: 1s}]", "x: document 1: steps[0] (GET /a): it has more than one action: do, pause"},
+		{"advance with until", "name: a\nsteps: [{do: GET /a, advance: 1s, until: 200}]", "x: document 1: steps[0] (GET /a): advance: cannot be combined with until"},
 		{"no path", "name: a\nsteps: [{do: GET}]", `x: document 1: steps[0] (GET): do: "GET" is not METHOD /path`},
-		{"watch without a name", "name: a\nsteps: [{watch: /a}]", "x: document 1: steps[0] (watch /a): as: a watch needs a name"},
-		{"name without a watch", "name: a\nsteps: [{do: GET /a, as: b}]", "x: document 1: steps[0] (GET /a): as: only a watch has a name"},
-		{"events of nothing", "name: a\nsteps: [{events: b}]", `x: document 1: steps[0] (events of b): events: no watch is named "b"`},
-		{"expect nothing", "name: a\nsteps: [{expect: /a}]", "x: document 1: steps[0] (expect /a): expect: it has no want"},
+		{"watch without a name", "name: a\nsteps: [{watch: /a}]", "x: document 1: steps[0] (watch /a): as: a watch must have a name"},
+		{"name without a watch", "name: a\nsteps: [{do: GET /a, as: b}]", "x: document 1: steps[0] (GET /a): as: only a watch can have one"},
+		{"events of an unknown watch", "name: a\nsteps: [{events: b}]", `x: document 1: steps[0] (events of b): events: no watch is named "b"`},
+		{"expect without want", "name: a\nsteps: [{expect: /a}]", "x: document 1: steps[0] (expect /a): expect: want is missing"},
 		{"pause", "name: a\nsteps: [{pause: soon}]", `x: document 1: time: invalid duration "soon"`},
 		{"negative pause", "name: a\nsteps: [{pause: -1s}]", "x: document 1: the duration -1s is negative"},
 		{"compact", "name: a\nsteps: [{compact: {all: true}}]", `x: document 1: json: unknown field "all"`},
-		{"history out of order", "name: a\nhistory: [{at: 2s, put: {}}, {at: 1s, put: {}}]", "x: document 1: history: not in the order of its offsets"},
-		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: nothing is put or deleted"},
+		{"history out of order", "name: a\nhistory: [{at: 2s, put: {}}, {at: 1s, put: {}}]", "x: document 1: history: its changes must be sorted by their offsets"},
+		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: it has neither put nor delete"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Parse("x", []byte(row.text))
@@ -122,26 +121,27 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestLoadFS(t *testing.T) {
-	fsys := fstest.MapFS{
-		"b.yaml": {Data: []byte("---\nname: b1\n---\n\n---\nname: b2\nwhy: |\n  text\n  ---\n")},
-		"a.yaml": {Data: []byte("name: a\r\n---\r\nname: a2\r\n")},
+func TestParseDocuments(t *testing.T) {
+	for _, row := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"separators without a document", "---\nname: b1\n---\n\n---\nname: b2\nwhy: |\n  text\n  ---\n", []string{"b1", "b2"}},
+		{"carriage returns", "name: a\r\n---\r\nname: a2\r\n", []string{"a", "a2"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f, err := Parse("x", []byte(row.text))
+			require.NoError(t, err)
+			var names []string
+			for _, s := range f.Scenarios {
+				names = append(names, s.Name)
+			}
+			assert.Equal(t, row.want, names)
+		})
 	}
-	files, err := LoadFS(fsys, "*.yaml", "a*")
-	require.NoError(t, err)
-	names := map[string][]string{}
-	for _, f := range files {
-		for _, s := range f.Scenarios {
-			names[f.Name] = append(names[f.Name], s.Name)
-		}
-	}
-	assert.Equal(t, map[string][]string{"a.yaml": {"a", "a2"}, "b.yaml": {"b1", "b2"}}, names)
-
-	_, err = LoadFS(fsys, "*.yml")
-	require.EqualError(t, err, "*.yml: file does not exist")
 }
 
-// FuzzParse checks that what is read is written and read again as the same.
+// FuzzParse checks that formatting and parsing again gives the same scenarios.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everything))
 	f.Add([]byte("name: a\n---\nname: b\n"))

@@ -17,15 +17,17 @@ import (
 
 const (
 	requestTimeout = 40 * time.Second
-	// retryInterval is the time between two tries of a request that is repeated.
+	// retryInterval is the delay before a request is repeated.
 	retryInterval = 20 * time.Millisecond
-	// heldInterval is the time between two looks at whether a request is held back.
-	heldInterval = time.Millisecond
+	// waitingInterval is the delay between two checks whether the server waits
+	// for its clock.
+	waitingInterval = time.Millisecond
 )
 
-// take takes a step, and tells the answer and how it differs.
-func (p *play) take(st *Step) (*Answer, []string, error) {
-	if err := p.reach(st.At); err != nil {
+// runStep runs a step. It returns the answer, nil if the action has none, and how
+// it differs from want.
+func (p *play) runStep(st *Step) (*Answer, []string, error) {
+	if err := p.waitUntilOffset(st.At); err != nil {
 		return nil, nil, err
 	}
 	var got *Answer
@@ -40,7 +42,7 @@ func (p *play) take(st *Step) (*Answer, []string, error) {
 	case st.Expect != "":
 		return p.expect(st)
 	default:
-		return nil, nil, p.act(st)
+		return nil, nil, p.control(st)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -49,13 +51,14 @@ func (p *play) take(st *Step) (*Answer, []string, error) {
 	if st.Want == nil {
 		return got, nil, nil
 	}
-	return got, p.matcher.answer(st.Want, got), nil
+	return got, p.matcher.compare(st.Want, got), nil
 }
 
-// normalize leaves in got what is compared, in the names of the scenario.
+// normalize reduces an answer to what is compared and puts predefined variables
+// in place of their values.
 func (p *play) normalize(st *Step, got *Answer) {
-	tidy := func(v any) any {
-		v = mapStrings(v, p.folder.Replace)
+	normalized := func(v any) any {
+		v = mapStrings(v, p.unexpand.Replace)
 		if p.scenario.Area == "openapi" {
 			dropDescriptions(v)
 		}
@@ -68,28 +71,28 @@ func (p *play) normalize(st *Step, got *Answer) {
 		return v
 	}
 	if st.Events == "" {
-		got.Body = tidy(got.Body)
+		got.Body = normalized(got.Body)
 	}
 	for i, e := range got.Events {
 		if e != noEvent {
-			got.Events[i] = tidy(e)
+			got.Events[i] = normalized(e)
 		}
 	}
 	for i := range got.Warning {
-		got.Warning[i] = p.folder.Replace(got.Warning[i])
+		got.Warning[i] = p.unexpand.Replace(got.Warning[i])
 	}
 }
 
-// request sends a request, again until it is answered as it has to be.
+// request sends a request, repeatedly if the step has until.
 func (p *play) request(st *Step) (*Answer, error) {
-	over := p.patience()
+	timeout := p.timeout()
 	for {
 		got, err := p.send(st)
 		if err != nil {
 			return nil, err
 		}
 		if st.Until != 0 && got.Status != st.Until {
-			again, err := p.retry(over)
+			again, err := p.retry(timeout)
 			if err != nil {
 				return nil, err
 			}
@@ -97,13 +100,13 @@ func (p *play) request(st *Step) (*Answer, error) {
 				continue
 			}
 		}
-		capture(st, got.Body, "", p.bind)
+		capture(st, got.Body, "", p.setVariable)
 		return got, nil
 	}
 }
 
-// send sends a request once. A step that advances the clock does so while the
-// server holds the request back.
+// send sends a request once. If the step has advance, it advances the clock while
+// the server waits for it.
 func (p *play) send(st *Step) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, requestTimeout)
 	defer cancel()
@@ -114,25 +117,25 @@ func (p *play) send(st *Step) (*Answer, error) {
 	r := &reply{done: make(chan struct{})}
 	if st.Advance == 0 {
 		r.fetch(p.client, req)
-	} else if err := p.advanceAmid(req, r, time.Duration(st.Advance)); err != nil {
+	} else if err := p.advanceDuring(req, r, time.Duration(st.Advance)); err != nil {
 		return nil, err
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	p.noteAnswer(req, r.Response, r.body)
-	captureHeaders(st, r.Header, p.bind)
+	p.transcriptAnswer(req, r.Response, r.body)
+	captureHeaders(st, r.Header, p.setVariable)
 	got := answerOf(r.Response)
 	got.Body = decodeBody(r.Header.Get("Content-Type"), r.body)
 	return got, nil
 }
 
-// A reply is a whole answer, or why there is none.
+// A reply is the result of a request: a complete answer or an error.
 type reply struct {
 	*http.Response
 	body []byte
 	err  error
-	done chan struct{} // closed once the rest is there
+	done chan struct{} // closed when the other fields are set
 }
 
 func (r *reply) fetch(client *http.Client, req *http.Request) {
@@ -144,34 +147,34 @@ func (r *reply) fetch(client *http.Client, req *http.Request) {
 	r.body, r.err = io.ReadAll(r.Body)
 }
 
-// advanceAmid fetches the reply to a request and advances the clock as soon as
-// the server waits for a moment of it.
-func (p *play) advanceAmid(req *http.Request, r *reply, d time.Duration) error {
+// advanceDuring sends a request and advances the clock as soon as the server waits
+// for its clock.
+func (p *play) advanceDuring(req *http.Request, r *reply, d time.Duration) error {
 	before, err := p.clock()
 	if err != nil {
 		return err
 	}
 	go r.fetch(p.client, req)
 	defer func() { <-r.done }()
-	over := p.patience()
-	for held := false; !held; {
+	timeout := p.timeout()
+	for waiting := false; !waiting; {
 		select {
 		case <-r.done:
-			held = true // or not at all
-		case <-over:
-			held = true // by something that was there before
-		case <-time.After(heldInterval):
+			waiting = true // answered without waiting
+		case <-timeout:
+			waiting = true // for a timer that already existed
+		case <-time.After(waitingInterval):
 			now, err := p.clock()
 			if err != nil {
 				return err
 			}
-			held = now.Waiting > before.Waiting
+			waiting = now.Waiting > before.Waiting
 		}
 	}
-	return p.pass(d, p.advance)
+	return p.passTime(d, p.advance)
 }
 
-// answerOf is the answer without its body.
+// answerOf returns an answer without its body.
 func answerOf(resp *http.Response) *Answer {
 	return &Answer{
 		Status:  resp.StatusCode,
@@ -180,7 +183,7 @@ func answerOf(resp *http.Response) *Answer {
 	}
 }
 
-// watch opens a watch.
+// watch opens a watch. A watch of the same name is closed.
 func (p *play) watch(st *Step) (*Answer, error) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	req, err := p.newRequest(ctx, st, "GET "+st.Watch)
@@ -193,7 +196,7 @@ func (p *play) watch(st *Step) (*Answer, error) {
 		cancel()
 		return nil, err
 	}
-	p.noteAnswer(req, resp, nil)
+	p.transcriptAnswer(req, resp, nil)
 	got := answerOf(resp)
 	if old := p.streams[st.As]; old != nil {
 		old.close()
@@ -202,13 +205,13 @@ func (p *play) watch(st *Step) (*Answer, error) {
 	return got, err
 }
 
-// events reads from a watch. What does not come is told in the place of an
-// event.
+// events reads events of a watch. In place of an event that does not come in time,
+// the answer has noEvent.
 func (p *play) events(st *Step) (*Answer, error) {
 	s := p.streams[st.Events]
 	got := &Answer{}
 	for len(got.Events) < st.Count {
-		e, ok, err := p.next(s)
+		e, ok, err := p.nextEvent(s)
 		if err != nil {
 			return nil, err
 		}
@@ -219,11 +222,11 @@ func (p *play) events(st *Step) (*Answer, error) {
 		if e == noEvent {
 			return got, nil
 		}
-		p.noteEvent(e)
-		capture(st, e, strconv.Itoa(len(got.Events)-1)+".", p.bind)
+		p.transcriptEvent(e)
+		capture(st, e, strconv.Itoa(len(got.Events)-1)+".", p.setVariable)
 	}
 	if st.Ends {
-		switch e, ok, err := p.next(s); {
+		switch e, ok, err := p.nextEvent(s); {
 		case err != nil:
 			return nil, err
 		case e == noEvent:
@@ -235,21 +238,22 @@ func (p *play) events(st *Step) (*Answer, error) {
 	return got, nil
 }
 
-// noEvent stands in the place of an event that did not come.
+// noEvent replaces an event that did not come in time.
 const noEvent = "<no event in time>"
 
-// next waits for an event; it reports false at the end of the stream.
-func (p *play) next(s *stream) (e any, ok bool, err error) {
-	over := p.patience()
+// nextEvent waits for an event of a watch. It returns noEvent after the timeout,
+// and false at the end of the stream.
+func (p *play) nextEvent(s *stream) (e any, ok bool, err error) {
+	timeout := p.timeout()
 	for {
 		select {
 		case e, ok = <-s.events:
 			return e, ok, nil
-		case <-p.due():
-			if err := p.catchUp(); err != nil {
+		case <-p.historyDue():
+			if err := p.applyDueHistory(); err != nil {
 				return nil, false, err
 			}
-		case <-over:
+		case <-timeout:
 			return noEvent, true, nil
 		case <-p.ctx.Done():
 			return nil, false, p.ctx.Err()
@@ -257,11 +261,11 @@ func (p *play) next(s *stream) (e any, ok bool, err error) {
 	}
 }
 
-// expect reads until it is answered what is wanted.
+// expect repeats a GET until the answer has what the step wants.
 func (p *play) expect(st *Step) (*Answer, []string, error) {
-	over := p.patience()
+	timeout := p.timeout()
 	if st.Within > 0 {
-		over = time.After(time.Duration(st.Within))
+		timeout = time.After(time.Duration(st.Within))
 	}
 	get := *st
 	get.Do = "GET " + st.Expect
@@ -271,12 +275,12 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 			return nil, nil, err
 		}
 		p.normalize(st, got)
-		m := p.matcher.try()
+		m := p.matcher.clone()
 		m.partial = true
-		diffs := m.expected(st.Want, got)
+		diffs := m.compareSubset(st.Want, got)
 		again := len(diffs) > 0
 		if again {
-			if again, err = p.retry(over); err != nil {
+			if again, err = p.retry(timeout); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -284,35 +288,34 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 			if len(diffs) == 0 {
 				p.matcher.adopt(m)
 			}
-			capture(st, got.Body, "", p.bind)
+			capture(st, got.Body, "", p.setVariable)
 			return got, diffs, nil
 		}
 	}
 }
 
-// patience returns a channel that tells when it is over.
-func (p *play) patience() <-chan time.Time {
-	if p.Patience == 0 {
-		return time.After(defaultPatience)
+// timeout returns a channel that receives at the player's timeout.
+func (p *play) timeout() <-chan time.Time {
+	if p.Timeout == 0 {
+		return time.After(defaultTimeout)
 	}
-	return time.After(p.Patience)
+	return time.After(p.Timeout)
 }
 
-// retry waits before a request is repeated, and reports whether there is
-// patience for that.
-func (p *play) retry(over <-chan time.Time) (bool, error) {
+// retry waits before a request is repeated. It returns false after the timeout.
+func (p *play) retry(timeout <-chan time.Time) (bool, error) {
 	select {
-	case <-over:
+	case <-timeout:
 		return false, nil
 	case <-time.After(retryInterval):
-		return true, p.catchUp()
+		return true, p.applyDueHistory()
 	case <-p.ctx.Done():
 		return false, p.ctx.Err()
 	}
 }
 
-// bind gives a name that a step captures its value.
-func (p *play) bind(name, value string) { p.names[name], p.matcher.captured[name] = value, value }
+// setVariable sets a captured variable.
+func (p *play) setVariable(name, value string) { p.vars[name], p.matcher.captured[name] = value, value }
 
 func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Request, error) {
 	method, path, _ := strings.Cut(line, " ")
@@ -320,12 +323,12 @@ func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Req
 	if err != nil {
 		return nil, err
 	}
-	// A nil reader, not an empty one, keeps a request without a body.
+	// A nil reader sends no body; an empty reader would send an empty one.
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(p.URL, "/")+p.names.expand(path), reader)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(p.URL, "/")+p.vars.expand(path), reader)
 	if err != nil {
 		return nil, err
 	}
@@ -347,7 +350,7 @@ func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Req
 		if v == "" {
 			req.Header.Del(k)
 		} else {
-			req.Header.Set(k, p.names.expand(v))
+			req.Header.Set(k, p.vars.expand(v))
 		}
 	}
 	return req, nil
@@ -363,40 +366,40 @@ func (p *play) token(st *Step) string {
 	return DefaultToken
 }
 
-// body returns nil where the step sends none.
+// body returns the body of a step's request, nil if it has none.
 func (p *play) body(st *Step) ([]byte, error) {
 	switch {
 	case st.Body != nil:
 		b, err := json.Marshal(st.Body)
-		return []byte(p.names.expand(string(b))), err
+		return []byte(p.vars.expand(string(b))), err
 	case st.Raw != "":
-		return []byte(p.names.expand(st.Raw)), nil
+		return []byte(p.vars.expand(st.Raw)), nil
 	case st.Base64 != "":
 		return base64.StdEncoding.DecodeString(st.Base64)
 	}
 	return nil, nil
 }
 
-// noteAnswer adds an exchange to the transcript.
-func (p *play) noteAnswer(req *http.Request, resp *http.Response, body []byte) {
+// transcriptAnswer writes a request and its answer to the transcript.
+func (p *play) transcriptAnswer(req *http.Request, resp *http.Response, body []byte) {
 	if p.Transcript == nil {
 		return
 	}
-	p.note("> %s %s\n< %d\n", req.Method, p.folder.Replace(req.URL.RequestURI()), resp.StatusCode)
+	p.transcriptf("> %s %s\n< %d\n", req.Method, p.unexpand.Replace(req.URL.RequestURI()), resp.StatusCode)
 	for _, k := range slices.Sorted(maps.Keys(resp.Header)) {
 		for _, v := range resp.Header[k] {
 			if k != "Date" {
-				p.note("< %s: %s\n", k, p.folder.Replace(v))
+				p.transcriptf("< %s: %s\n", k, p.unexpand.Replace(v))
 			}
 		}
 	}
 	if len(body) > 0 {
-		p.note("%s\n", strings.TrimSuffix(p.folder.Replace(string(body)), "\n"))
+		p.transcriptf("%s\n", strings.TrimSuffix(p.unexpand.Replace(string(body)), "\n"))
 	}
 }
 
-// noteEvent adds an event to the transcript.
-func (p *play) noteEvent(e any) {
+// transcriptEvent writes an event to the transcript.
+func (p *play) transcriptEvent(e any) {
 	if p.Transcript == nil {
 		return
 	}
@@ -404,5 +407,5 @@ func (p *play) noteEvent(e any) {
 	if err != nil {
 		b = fmt.Append(nil, e)
 	}
-	p.note("* %s\n", p.folder.Replace(string(b)))
+	p.transcriptf("* %s\n", p.unexpand.Replace(string(b)))
 }
