@@ -1,13 +1,10 @@
 package apiserver
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/selector"
-	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -21,15 +18,22 @@ func (r *request) authorize() error {
 
 // check fails with 403 if the request's user may not do at.
 func (r *request) check(at authz.Attributes) error {
-	if d := r.server.authorizer().Authorize(r.user, &at); !d.Allowed {
-		return forbidden(r.user, at, d.Reason)
-	}
-	return nil
+	return r.server.authorizer().Check(r.user, at)
 }
 
-// allows reports whether the request's user may do at.
-func (r *request) allows(at *authz.Attributes) bool {
-	return r.server.authorizer().Authorize(r.user, at).Allowed
+// impersonate replaces the request's user by the one that the Impersonate-*
+// headers name. It fails if they name one that the user may not impersonate.
+func (r *request) impersonate() error {
+	requested, err := impersonation.Requested(r.http.Header)
+	if requested == nil || err != nil {
+		return err
+	}
+	user, err := impersonation.Authorize(r.server.authorizer(), requested, r.user, r.attributes())
+	if err != nil {
+		return err
+	}
+	r.user = user
+	return nil
 }
 
 // attributes returns the attributes that authorize the request. A list or watch
@@ -47,16 +51,4 @@ func (r *request) attributes() authz.Attributes {
 		}
 	}
 	return at
-}
-
-// escapeHTML escapes what a client sent, as kube-apiserver does in this message.
-var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
-// forbidden returns the error of a user that may not do at. reason may be "".
-func forbidden(u *authn.User, at authz.Attributes, reason string) error {
-	message := escapeHTML.Replace("User " + strconv.Quote(u.Name) + " cannot " + at.String())
-	if reason != "" {
-		message += ": " + reason
-	}
-	return status.Forbidden(status.GroupResource{Group: at.Group, Resource: at.Resource}, at.Name, message)
 }

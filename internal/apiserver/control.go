@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -43,7 +44,7 @@ func (r *request) isControl() bool {
 // control serves the control endpoint. Only administrators may use it.
 func (s *Server) control(r *request) error {
 	if s.config.Auth.RBAC && !r.user.InGroup(authn.MastersGroup) {
-		return forbidden(r.user, r.attributes(), "")
+		return authz.Forbidden(r.user, r.attributes(), "")
 	}
 	methods, ok := controls[strings.TrimPrefix(r.Path, controlPrefix)]
 	if !ok {

@@ -121,7 +121,7 @@ func (r *request) checkGrant(obj, old map[string]any) error {
 	}
 	switch r.Resource {
 	case "roles", "clusterroles":
-		if r.allows(&authz.Attributes{IsResource: true, Verb: "escalate", Group: r.Group, Resource: r.Resource, Namespace: r.Namespace, Name: r.Name}) {
+		if r.check(authz.Attributes{IsResource: true, Verb: "escalate", Group: r.Group, Resource: r.Resource, Namespace: r.Namespace, Name: r.Name}) == nil {
 			return nil
 		}
 		rules, err := authz.ParseRules(r.typ.Codec.Append(nil, obj))
@@ -140,14 +140,14 @@ func (r *request) checkGrant(obj, old map[string]any) error {
 }
 
 func (r *request) checkBinding(obj map[string]any, ref authz.RoleRef) error {
-	at := &authz.Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: r.Namespace, Name: ref.Name}
+	at := authz.Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: r.Namespace, Name: ref.Name}
 	switch ref.Kind {
 	case "ClusterRole":
 		at.Resource = "clusterroles"
 	case "Role":
 		at.Resource = "roles"
 	}
-	if at.Resource != "" && r.allows(at) {
+	if at.Resource != "" && r.check(at) == nil {
 		return nil
 	}
 	rules, err := policy{r.server}.Rules(ref, r.Namespace)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -141,6 +142,27 @@ func (a RBAC) Authorize(u *authn.User, at *Attributes) Decision {
 		return Decision{Reason: "RBAC: " + status.Aggregate(errs)}
 	}
 	return Decision{}
+}
+
+// Check fails with 403 if the user may not do at.
+func (a RBAC) Check(u *authn.User, at Attributes) error {
+	if d := a.Authorize(u, &at); !d.Allowed {
+		return Forbidden(u, at, d.Reason)
+	}
+	return nil
+}
+
+// escapeHTML escapes what a client sent, as kube-apiserver does in this message.
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Forbidden returns the 403 error of a user that may not do at. reason may be
+// "".
+func Forbidden(u *authn.User, at Attributes, reason string) error {
+	message := escapeHTML.Replace("User " + strconv.Quote(u.Name) + " cannot " + at.String())
+	if reason != "" {
+		message += ": " + reason
+	}
+	return status.Forbidden(status.GroupResource{Group: at.Group, Resource: at.Resource}, at.Name, message)
 }
 
 // everything is what a server without RBAC permits.

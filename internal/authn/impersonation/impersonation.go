@@ -1,0 +1,273 @@
+// Package impersonation lets a user make a request as another user.
+//
+// The request names the other user in Impersonate-* headers. RBAC decides
+// whether its own user may impersonate that one: in one of the constrained modes
+// of KEP-5284, or by the legacy verb "impersonate".
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
+// and https://kep.k8s.io/5284.
+package impersonation
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// The headers of an impersonation.
+const (
+	userHeader  = "Impersonate-User"
+	groupHeader = "Impersonate-Group"
+	uidHeader   = "Impersonate-Uid"
+	extraPrefix = "Impersonate-Extra-"
+)
+
+// Requested returns the user that the headers of a request name, nil if they
+// name none. It fails with 400 for headers without a user name.
+func Requested(h http.Header) (*authn.User, error) {
+	u := &authn.User{Name: h.Get(userHeader), UID: h.Get(uidHeader), Groups: h[groupHeader]}
+	hasExtra := false
+	for header, values := range h {
+		name, ok := strings.CutPrefix(header, extraPrefix)
+		if !ok {
+			continue
+		}
+		hasExtra = true
+		if len(values) == 0 {
+			continue
+		}
+		if u.Extra == nil {
+			u.Extra = map[string][]string{}
+		}
+		key := strings.ToLower(name)
+		if unescaped, err := url.PathUnescape(key); err == nil {
+			key = unescaped
+		}
+		u.Extra[key] = append(u.Extra[key], values...)
+	}
+	switch {
+	case u.Name != "":
+		return u, nil
+	case u.UID != "" || len(u.Groups) > 0 || hasExtra:
+		return nil, status.BadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name", u.Name, u.UID, u.Groups, u.Extra))
+	}
+	return nil, nil
+}
+
+// Authorize returns requested as the user of a request that the user by makes
+// and that does at. The groups of the result depend on the user name. It fails
+// with 403 if no mode allows the impersonation; the error is that of the first
+// mode that applies.
+func Authorize(a authz.RBAC, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
+	var first error
+	for _, mode := range modes {
+		if !mode.applies(requested, by) {
+			continue
+		}
+		user, err := check{a, mode, requested, by}.user(at)
+		if err == nil {
+			return user, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// An impersonationMode is one of the constrained-impersonation modes (KEP-5284).
+// A constrained mode needs two permissions: the verb "impersonate:<mode>" on the
+// impersonated user, and "impersonate-on:<mode>:<verb>" on the request.
+type impersonationMode struct {
+	name    string // "" for the legacy mode, which needs the verb "impersonate" only
+	applies func(requested, by *authn.User) bool
+}
+
+// legacy reports whether the mode is the unconstrained one.
+func (m impersonationMode) legacy() bool { return m.name == "" }
+
+const associatedNode = "associated-node"
+
+// modes are the modes in the order in which they are tried.
+var modes = []impersonationMode{
+	{associatedNode, func(requested, by *authn.User) bool {
+		node, ok := authn.NodeName(requested.Name)
+		return ok && isServiceAccount(by) && nameOnly(requested) && slices.Equal(by.Extra[authn.ExtraNodeName], []string{node})
+	}},
+	{"arbitrary-node", func(requested, _ *authn.User) bool { return isNode(requested) && nameOnly(requested) }},
+	{"serviceaccount", func(requested, _ *authn.User) bool { return isServiceAccount(requested) && nameOnly(requested) }},
+	{"user-info", func(requested, _ *authn.User) bool { return !isNode(requested) && !isServiceAccount(requested) }},
+	{"", func(*authn.User, *authn.User) bool { return true }},
+}
+
+func nameOnly(u *authn.User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
+
+func isNode(u *authn.User) bool {
+	_, ok := authn.NodeName(u.Name)
+	return ok
+}
+
+func isServiceAccount(u *authn.User) bool {
+	_, _, ok := authn.SplitServiceAccount(u.Name)
+	return ok
+}
+
+// A check is whether the user by may impersonate the requested user in a mode.
+type check struct {
+	rbac          authz.RBAC
+	mode          impersonationMode
+	requested, by *authn.User
+}
+
+// user returns the user of the request, which does at.
+func (c check) user(at authz.Attributes) (*authn.User, error) {
+	if !c.mode.legacy() {
+		at.Verb = "impersonate-on:" + c.mode.name + ":" + at.Verb
+		if err := c.rbac.Check(c.by, at); err != nil {
+			return nil, err
+		}
+	}
+	for _, member := range []func() error{c.name, c.uid, c.groups, c.extra} {
+		if err := member(); err != nil {
+			return nil, err
+		}
+	}
+	out := *c.requested
+	out.Groups = c.resultingGroups()
+	switch {
+	case out.Name == authn.AnonymousUser:
+		out = out.WithGroup(authn.UnauthenticatedGroup)
+	case !out.InGroup(authn.UnauthenticatedGroup):
+		out = out.WithGroup(authn.AuthenticatedGroup)
+	}
+	return &out, nil
+}
+
+// resultingGroups returns the requested groups, or those that follow from the
+// user name.
+func (c check) resultingGroups() []string {
+	if isNode(c.requested) && !c.mode.legacy() {
+		return []string{authn.NodesGroup}
+	}
+	if namespace, _, ok := authn.SplitServiceAccount(c.requested.Name); ok && len(c.requested.Groups) == 0 {
+		return authn.ServiceAccountGroups(namespace)
+	}
+	return c.requested.Groups
+}
+
+// attributes returns the attributes of impersonating a resource. Users, groups
+// and service accounts are in the core group in the legacy mode.
+func (c check) attributes(resource, name string) authz.Attributes {
+	at := authz.Attributes{IsResource: true, Verb: "impersonate", Resource: resource, Name: name}
+	if !c.mode.legacy() {
+		at.Verb += ":" + c.mode.name
+	}
+	if !c.mode.legacy() || resource == "uids" || resource == "userextras" {
+		at.Group = "authentication.k8s.io"
+	}
+	return at
+}
+
+// name checks the user name.
+func (c check) name() error {
+	at := c.attributes("users", c.requested.Name)
+	if node, ok := authn.NodeName(c.requested.Name); ok && !c.mode.legacy() {
+		at.Resource, at.Name = "nodes", node
+		if c.mode.name == associatedNode {
+			at.Name = "*"
+		}
+	}
+	if namespace, name, ok := authn.SplitServiceAccount(c.requested.Name); ok {
+		at.Resource, at.Namespace, at.Name = "serviceaccounts", namespace, name
+	}
+	return c.rbac.Check(c.by, at)
+}
+
+func (c check) uid() error {
+	if c.requested.UID == "" {
+		return nil
+	}
+	return c.rbac.Check(c.by, c.attributes("uids", c.requested.UID))
+}
+
+// wildcardChecks is the number of groups, or of extra values, from which on one
+// check with the name "*" comes before the check of each.
+const wildcardChecks = 4
+
+func (c check) groups() error {
+	groups := c.requested.Groups
+	if !c.mode.legacy() {
+		switch {
+		case slices.Contains(groups, ""):
+			return authz.Forbidden(c.by, c.attributes("groups", ""), "impersonating the empty string group is not allowed")
+		case c.requested.InGroup(authn.MastersGroup):
+			return authz.Forbidden(c.by, c.attributes("groups", authn.MastersGroup), "impersonating the system:masters group is not allowed")
+		case len(groups) >= wildcardChecks && c.rbac.Check(c.by, c.attributes("groups", "*")) == nil:
+			return nil
+		}
+	}
+	for _, group := range groups {
+		if err := c.rbac.Check(c.by, c.attributes("groups", group)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c check) extra() error {
+	at, extra := c.attributes("userextras", ""), c.requested.Extra
+	if !c.mode.legacy() {
+		if reason := invalidExtra(extra); reason != "" {
+			return authz.Forbidden(c.by, at, reason)
+		}
+		count := 0
+		for _, values := range extra {
+			count += len(values)
+		}
+		if count >= wildcardChecks {
+			every := at
+			every.Subresource, every.Name = "*", "*"
+			if c.rbac.Check(c.by, every) == nil {
+				return nil
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		for _, value := range extra[key] {
+			at.Subresource, at.Name = key, value
+			if err := c.rbac.Check(c.by, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// invalidExtra returns why the first extra key or value cannot be impersonated
+// in a constrained mode, "" if all can.
+func invalidExtra(extra map[string][]string) string {
+	path := validation.NewPath("extra", "key")
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		if key == "" {
+			return "impersonating the empty string key in extra is not allowed"
+		}
+		if errs := validation.DomainPrefixedPath(key, path); len(errs) > 0 {
+			return "impersonating an invalid key in extra is not allowed: " + errs.Message()
+		}
+		switch {
+		case key != strings.ToLower(key):
+			return fmt.Sprintf("impersonating a non-lowercase key in extra is not allowed: %q", key)
+		case slices.Contains(extra[key], ""):
+			return "impersonating the empty string value in extra is not allowed"
+		}
+	}
+	return ""
+}
