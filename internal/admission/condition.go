@@ -9,9 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // An expression is compiled, or is known not to compile.
@@ -90,24 +88,7 @@ func (c *conditions) failure(err error) error {
 // inputs are what expressions see of a request, as one to a target.
 func (r *Request) inputs(t target, p pair, s Server) cel.Inputs {
 	return cel.Inputs{
-		Object: plain(r.codec(t), p.object), OldObject: plain(r.codec(t), p.old), Request: r.review(t), Authorizer: s.Authorizer(),
+		Object: r.codec(t).ToUnstructured(p.object), OldObject: r.codec(t).ToUnstructured(p.old), Request: r.review(t), Authorizer: s.Authorizer(),
 		RequestResource: cel.Access{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
 	}
-}
-
-// plain is obj as it is encoded: without the empty lists and maps that a client
-// sent and that are left out.
-func plain(codec resource.Codec, obj map[string]any) map[string]any {
-	isPlain := object.All(obj, func(_ string, v any) bool {
-		list, isList := v.([]any)
-		return v != any(object.EmptyMap{}) && (!isList || len(list) > 0)
-	})
-	if obj == nil || isPlain || codec.Wire() == nil {
-		return obj
-	}
-	out, _, err := wire.DecodeUntyped(codec.Append(nil, obj), wire.DecodeOptions{})
-	if err != nil {
-		panic("admission: an object does not decode: " + err.Error()) // unreachable: it was just encoded
-	}
-	return out
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/cel-go/common/types/ref"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -182,7 +181,7 @@ func (i *invocation) invoke(ctx context.Context, r *Request, s Server, refused *
 
 // apply is what a mutation makes of the object.
 func (m *mutation) apply(p *cel.Policy, in cel.Inputs, t target, r *Request, s Server) (map[string]any, error) {
-	in.Object = plain(r.codec(t), in.Object)
+	in.Object = r.codec(t).ToUnstructured(in.Object)
 	v, err := m.run(p.Evaluate(in, cel.Budget))
 	if err != nil {
 		return nil, err
@@ -240,14 +239,7 @@ func patched(value any, obj map[string]any, t target, r *Request) (map[string]an
 	case err != nil:
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
-	out, unknown, err := codec.Decode(doc, true)
-	if err == nil && len(unknown) > 0 && codec.Wire() != nil {
-		texts := make([]string, len(unknown))
-		for i, e := range unknown {
-			texts[i] = e.Error()
-		}
-		err = errors.New("strict decoding error: " + strings.Join(texts, ", "))
-	}
+	out, err := codec.DecodeStrict(doc)
 	if err != nil {
 		return nil, status.Internal(err.Error())
 	}

@@ -41,9 +41,9 @@ func (r *request) plugins(step judge, obj, old map[string]any) error {
 // attempted is an operation on an object as admission sees it. obj is nil in a
 // deletion, old in a creation.
 func (r *request) attempted(operation string, obj, old, options map[string]any, dryRun bool) *admission.Request {
-	kind, codec := r.bodyKind()
+	codec := r.bodyCodec()
 	a := &admission.Request{
-		Operation: operation, Type: r.typ, Kind: kind, Codec: codec, Subresource: r.Subresource,
+		Operation: operation, Type: r.typ, Kind: codec.Kind(), Codec: codec, Subresource: r.Subresource,
 		Namespace: r.Namespace, Name: r.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: r.user,
 	}
 	if a.Name == "" {
@@ -126,11 +126,11 @@ func (r *request) admitDeletion(old *storage.Object, o *deleteOptions) error {
 // its options.
 func (r *request) admitConnection() error {
 	configured := r.configured()
-	t, ok := wire.ForKind(r.sub.Kind.Group, r.sub.Kind.Version, r.sub.Kind.Kind)
+	_, ok := wire.ForKind(r.sub.Kind.Group, r.sub.Kind.Version, r.sub.Kind.Kind)
 	if configured == nil || r.Subresource == "log" || !ok {
 		return nil
 	}
-	codec := kindCodec{t}
+	codec := resource.BuiltinCodec(r.sub.Kind)
 	options, _, err := codec.Normalize(r.connectOptions(), false)
 	if err != nil {
 		return status.BadRequest(err.Error())
@@ -223,8 +223,8 @@ func (j judged) Merge(t *resource.Type, live, applied map[string]any) (map[strin
 		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", j.r.sub.Kind.GroupVersion, j.r.sub.Kind.Kind)
 	}
 	tracked := j.r.surface.ownershipOf(t).objects
-	if kind, codec := j.r.bodyKind(); kind.Kind != t.Kind {
-		tracked = fieldmanager.New(j.r.surface.owners.applyKind(kind, codec))
+	if codec := j.r.bodyCodec(); codec.Kind().Kind != t.Kind {
+		tracked = fieldmanager.New(codec.ManagedKind(j.r.surface.release))
 	}
 	return tracked.Merge(live, applied)
 }

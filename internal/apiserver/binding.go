@@ -25,13 +25,6 @@ var (
 // of an object is written, something is done to it.
 func (r *request) isOrder() bool { return r.sub != nil && r.Verb == "create" }
 
-// takes reports whether a body may be of the kind got where want is expected:
-// Evictions did not change when they left policy/v1beta1.
-func (r *request) takes(got, want resource.Kind) bool {
-	older := resource.Kind{GroupVersion: resource.GroupVersion{Group: "policy", Version: "v1beta1"}, Kind: "Eviction"}
-	return got == want || got == older && want.Group == older.Group && want.Kind == older.Kind
-}
-
 // readOrder reads the body of a POST that is carried out, and checks that
 // the namespace takes it.
 func (r *request) readOrder() (map[string]any, *writeOptions, error) {
@@ -129,7 +122,7 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 		{"ResourceVersion", object.String(meta, "resourceVersion"), storage.FormatVersion(old.Revision)},
 	} {
 		if precondition.want != "" && precondition.want != precondition.is {
-			return preconditionFailed(podResource, name, etcdKey(pods, r.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
+			return preconditionFailed(podResource, name, pods.EtcdKey(r.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
 		}
 	}
 	pod := old.Decode(pods)
@@ -156,31 +149,6 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": r.now()})
 	_, err := r.replaceIn(pods, old, storage.New(pods, pod), o.dryRun())
 	return err
-}
-
-// oddFolders are where kube-apiserver keeps resources in etcd that are not under
-// their names.
-var oddFolders = map[string]string{
-	"endpoints": "services/endpoints", "ingresses": "ingress", "nodes": "minions", "replicationcontrollers": "controllers", "services": "services/specs",
-}
-
-// etcdKey is the key of an object in kube-apiserver's etcd, which clients are told.
-// A dry run does not come so far as to complete it.
-func etcdKey(t *resource.Type, namespace, name string, dryRun bool) string {
-	root, folder := "/registry/", t.Name
-	if odd, ok := oddFolders[t.Name]; ok && !t.Dynamic {
-		folder = odd
-	}
-	if t.Dynamic || t.Group == "apiextensions.k8s.io" || t.Group == "apiregistration.k8s.io" {
-		folder = t.Group + "/" + t.Name
-	}
-	if dryRun {
-		root = "/"
-	}
-	if namespace != "" {
-		folder += "/" + namespace
-	}
-	return root + folder + "/" + name
 }
 
 // preconditionFailed says that a write was meant for another state of the

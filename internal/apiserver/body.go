@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/validation"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // maxBody is the longest body that is read: 3 MiB.
@@ -61,71 +58,42 @@ func readAll(src io.Reader, size int64) ([]byte, error) {
 // and duplicate fields are refused, warned of or dropped, as fieldValidation
 // says; warning is the default.
 func (r *request) decode(format codec.Format, body []byte, o *writeOptions) (map[string]any, error) {
-	kind, c := r.bodyKind()
+	c := r.bodyCodec()
 	doc, err := format.Parse(body)
 	if err != nil {
-		return nil, unrecognized(kind, body, err)
+		return nil, resource.UnrecognizedBody(c.Kind(), body, err)
 	}
-	got, err := givenKind(doc)
+	got, err := c.CheckBody(doc, r.isOtherVersion)
 	if err != nil {
-		return nil, unrecognized(kind, body, err)
+		return nil, err
 	}
-	if r.typ.Dynamic && !r.isScale() {
-		if err := r.checkDynamic(doc, got, kind, body); err != nil {
-			return nil, err
-		}
-	} else if got = got.Or(kind); !r.takes(got, kind) {
-		return nil, r.wrongKind(doc, got, kind)
-	}
-	obj, fieldErrors, err := doc.Decode(c, c.Wire(), o.strict())
+	obj, fieldErrors, err := doc.Decode(c, o.strict())
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
-		err = strictError(fieldErrors)
+		err = resource.StrictError(fieldErrors)
 	}
 	if err != nil {
-		return nil, cannotHandle(got, kind, err)
+		return nil, resource.UndecodableBody(got, c.Kind(), err)
 	}
 	r.warn(codec.Warnings(fieldErrors)...)
 	return r.completed(obj), nil
 }
 
-// checkDynamic checks the kind of a body that is decoded without a Go type: it
-// has to be there.
-func (r *request) checkDynamic(doc *codec.Document, got, want resource.Kind, body []byte) error {
+// isOtherVersion reports whether a kind is that of a type which serves the
+// request's resource.
+func (r *request) isOtherVersion(kind resource.Kind) bool {
+	t := r.registry.ForKind(kind)
+	return t != nil && t.Prefix == r.typ.Prefix
+}
+
+// bodyCodec returns the codec of the request's body.
+func (r *request) bodyCodec() resource.Codec {
 	switch {
-	case got.Kind == "":
-		return unrecognized(want, body, fmt.Errorf("Object 'Kind' is missing in '%s'", body))
-	case got.GroupVersion != want.GroupVersion:
-		return otherVersion(got, want)
-	case got.Kind != want.Kind:
-		kind := status.GroupKind{Group: got.Group, Kind: got.Kind}
-		obj, _, err := doc.Decode(r.typ.Codec, nil, false)
-		if err != nil {
-			return cannotHandle(got, want, err)
-		}
-		return status.Invalid(kind, object.String(obj, "metadata", "name"), validation.List{
-			validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+want.Kind),
-		})
+	case r.isScale():
+		return r.typ.Scale.Codec
+	case r.isOrder():
+		return resource.BuiltinCodec(r.sub.Kind)
 	}
-	return nil
-}
-
-func otherVersion(got, want resource.Kind) error {
-	return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
-}
-
-// bodyKind is the kind that the request's body has, and how it is read.
-func (r *request) bodyKind() (resource.Kind, resource.Codec) {
-	if r.isScale() {
-		return r.sub.Kind, r.typ.Scale.Codec
-	}
-	if r.isOrder() {
-		t, ok := wire.ForKind(r.sub.Kind.Group, r.sub.Kind.Version, r.sub.Kind.Kind)
-		if !ok {
-			panic("apiserver: no type is known for the kind " + r.sub.Kind.Kind) // unreachable: the table has the kinds of all profiles
-		}
-		return r.sub.Kind, kindCodec{t}
-	}
-	return resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}, r.typ.Codec
+	return r.typ.Codec
 }
 
 // completed gives the object of a body its kind and its defaults.
@@ -146,88 +114,9 @@ func completed(t *resource.Type, obj map[string]any) map[string]any {
 	return obj
 }
 
-// strictError joins what fieldValidation=Strict does not let pass.
-func strictError(errs []error) error {
-	texts := make([]string, len(errs))
-	for i, e := range errs {
-		texts[i] = e.Error()
-	}
-	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
-}
-
-// givenKind is the kind that a body says it is of.
-func givenKind(doc *codec.Document) (resource.Kind, error) {
-	gv, err := resource.ParseGroupVersion(doc.APIVersion)
-	return resource.Kind{GroupVersion: gv, Kind: doc.Kind}, err
-}
-
-// unrecognized says that a body does not even tell its kind.
-func unrecognized(want resource.Kind, body []byte, err error) error {
-	return status.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
-}
-
-func cannotHandle(got, want resource.Kind, err error) error {
-	return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
-}
-
-// wrongKind words why a body of another kind is refused: it has to be a good one
-// of its own kind first.
-func (r *request) wrongKind(doc *codec.Document, got, want resource.Kind) error {
-	if t, ok := wire.ForKind(got.Group, got.Version, got.Kind); ok {
-		if _, _, err := doc.Decode(kindCodec{t}, t, false); err != nil {
-			return cannotHandle(got, want, err)
-		}
-	}
-	if other := r.registry.ForKind(got); other != nil && other.Prefix == r.typ.Prefix && got.Kind == want.Kind {
-		return otherVersion(got, want)
-	}
-	return cannotHandle(got, want, r.otherKind(got, want))
-}
-
-// otherKind says that a kind is not the one that is wanted.
-func (r *request) otherKind(got, want resource.Kind) error {
-	if _, registered := wire.ForKind(got.Group, got.Version, got.Kind); !registered {
-		return notRegistered(got)
-	}
-	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, internalPackage(want.Group), want.Kind)
-}
-
-// scheme is the name of the register of kinds, as kube-apiserver's builds have it.
-const scheme = "pkg/runtime/scheme.go:111"
-
-func notRegistered(k resource.Kind) error {
-	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
-}
-
-// internalPackage is the name of the Go package in which kube-apiserver keeps
-// the kinds of a group, as its messages show it.
-func internalPackage(group string) string {
-	switch group {
-	case "", "events.k8s.io":
-		return "core"
-	}
-	name, _, _ := strings.Cut(group, ".")
-	return name
-}
-
-// summary shows the beginning of a body: as it is if it looks like JSON, else
-// in hexadecimal.
-func summary(body []byte) string {
-	const most = 30
-	switch {
-	case len(body) == 0:
-		return "<empty>"
-	case body[0] == '{' && len(body) > most:
-		return string(body[:most]) + " ..."
-	case body[0] == '{':
-		return string(body)
-	case len(body) > most:
-		return hex.EncodeToString(body[:most]) + " ..."
-	}
-	return hex.EncodeToString(body)
-}
-
 var deleteOptionsKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, Kind: "DeleteOptions"}
+
+var deleteOptionsCodec = resource.BuiltinCodec(deleteOptionsKind)
 
 // decodeDeleteOptions reads DeleteOptions, which every group version has.
 func (r *request) decodeDeleteOptions(format codec.Format, body []byte) (map[string]any, error) {
@@ -235,33 +124,20 @@ func (r *request) decodeDeleteOptions(format codec.Format, body []byte) (map[str
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	got, err := givenKind(doc)
+	got, err := resource.BodyKind(doc)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
 	got = got.Or(deleteOptionsKind)
 	known := got.GroupVersion == deleteOptionsKind.GroupVersion || r.registry.Serves(got.GroupVersion)
 	if got.Kind != deleteOptionsKind.Kind || !known {
-		return nil, status.BadRequest(notRegistered(got).Error())
+		return nil, status.BadRequest(resource.NotRegistered(got).Error())
 	}
-	obj, _, err := doc.Decode(kindCodec{metaType("DeleteOptions")}, metaType("DeleteOptions"), false)
+	obj, _, err := doc.Decode(deleteOptionsCodec, false)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
 	return obj, nil
-}
-
-// kindCodec reads and writes a kind that is no resource's.
-type kindCodec struct{ *wire.Type }
-
-func (c kindCodec) Wire() *wire.Type { return c.Type }
-
-func (c kindCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
-	return c.Type.Decode(body, wire.DecodeOptions{Strict: strict})
-}
-
-func (c kindCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.Type.Normalize(obj, wire.DecodeOptions{Strict: strict})
 }
 
 // checkNamespace gives the object the namespace of the request. One that names

@@ -12,7 +12,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -53,7 +52,7 @@ func (s *owners) keep(to *owners, types []*resource.Type) {
 }
 
 func (s *owners) make(t *resource.Type) *ownership {
-	kind := s.applyKind(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, t.Codec)
+	kind := t.Codec.ManagedKind(s.release)
 	if t.Versions != nil {
 		kind.Convert = s.converter(t)
 	}
@@ -74,7 +73,7 @@ func (s *owners) make(t *resource.Type) *ownership {
 		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
-		o.scales = fieldmanager.New(s.applyKind(sub.Kind, t.Scale.Codec))
+		o.scales = fieldmanager.New(t.Scale.Codec.ManagedKind(s.release))
 		o.scale = fieldmanager.NewScale(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return o
@@ -105,32 +104,6 @@ func (s *owners) converter(t *resource.Type) func(obj map[string]any, apiVersion
 		}
 		return objs[0], s.of(to).objects, nil
 	}
-}
-
-func (s *owners) applyKind(kind resource.Kind, codec resource.Codec) fieldmanager.Kind {
-	zero, _, err := codec.Normalize(map[string]any{"kind": kind.Kind, "apiVersion": kind.GroupVersion.String()}, false)
-	if err != nil {
-		panic("apiserver: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
-	}
-	k := fieldmanager.Kind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Zero: zero}
-	if t := codec.Wire(); t != nil {
-		k.Tidy = t.Unstored
-	}
-	if c, ok := codec.(interface{ Schema() *schema.Schema }); ok {
-		k.Zero, k.Schema = nil, c.Schema().ForApply(s.metadata())
-	} else if d, ok := schema.ForKind(s.release, kind.Group, kind.Version, kind.Kind); ok {
-		k.Schema = d
-	}
-	return k
-}
-
-// metadata describes the metadata of objects.
-func (s *owners) metadata() *schema.Schema {
-	namespace, ok := schema.ForKind(s.release, "", "v1", "Namespace")
-	if !ok {
-		return &schema.Schema{} // a profile without core kinds: anything will do
-	}
-	return namespace.Properties["metadata"]
 }
 
 // tracked is the ownership in what the request's bodies are: objects or Scales.

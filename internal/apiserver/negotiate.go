@@ -13,7 +13,7 @@ import (
 func (r *request) offer() codec.Offer {
 	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
 	if r.typ != nil {
-		o.Custom = r.typ.Codec.Wire() == nil
+		o.Custom = r.byDefinition
 		o.List = r.Verb == "list" || r.Verb == "watch"
 	}
 	return o

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -32,8 +30,10 @@ func (r *request) patch(mode writeMode) error {
 	if !slices.Contains(patchTypes, kind) && (kind != patch.ApplyCBORType || !r.offer().CBOR) {
 		return r.unroutedPatch()
 	}
-	if kind == patch.StrategicType && r.typ.Dynamic {
-		return r.unroutedPatch()
+	if kind == patch.StrategicType {
+		if _, ok := r.typ.Codec.MergeSchema(r.surface.release); !ok {
+			return r.unroutedPatch()
+		}
 	}
 	body, err := r.readBody()
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *request) patch(mode writeMode) error {
 
 // unroutedPatch says that no patch of the media type is taken.
 func (r *request) unroutedPatch() error {
-	if !r.typ.Dynamic {
+	if !r.byDefinition {
 		return status.UnroutedMediaType()
 	}
 	types := []string{patch.JSONType, patch.MergeType, patch.ApplyType}
@@ -91,7 +91,7 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 			return nil, patchFailed(err)
 		}
 	}
-	_, c := r.bodyKind()
+	c := r.bodyCodec()
 	if kind == patch.MergeType && len(fieldErrors) == 0 {
 		if obj, ok := r.merged(body, old, c, o); ok {
 			return obj, nil
@@ -101,12 +101,12 @@ func (r *request) jsonPatched(kind string, body []byte, old *version, o *writeOp
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	if r.typ.Dynamic && !r.isScale() {
-		if err := r.checkDynamicPatched(doc, o); err != nil {
-			return nil, err
-		}
+	obj, more, err := c.DecodePatched(doc, r.Name, o.strict())
+	var st *status.Status
+	if errors.As(err, &st) {
+		r.warn(codec.Warnings(more)...)
+		return nil, st
 	}
-	obj, more, err := r.readPatched(doc, c, o.strict())
 	if obj, err = r.judged(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 		delete(meta, "managedFields")
 	}
 	obj, fieldErrors, err := c.Normalize(merged, o.strict())
-	if err != nil || len(fieldErrors) > 0 || r.checkKind(object.String(obj, "apiVersion"), object.String(obj, "kind")) != nil {
+	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
 		return nil, false
 	}
 	for name, v := range kept {
@@ -145,114 +145,13 @@ func (r *request) merged(body []byte, old *version, c resource.Codec, o *writeOp
 	return obj, true
 }
 
-// readPatched decodes what a patch has made of an object's JSON.
-func (r *request) readPatched(doc []byte, c resource.Codec, strict bool) (obj map[string]any, fieldErrors []error, err error) {
-	apiVersion, kind, err := wire.Identify(doc)
-	if err != nil {
-		return nil, nil, err
-	}
-	if apiVersion == "" && c.Wire() != nil {
-		if err := r.checkUnversioned(kind); err != nil {
-			return nil, nil, err
-		}
-		// kube-apiserver reads it into its own type, whose fields have none of the
-		// names that clients write: nothing is left of the object.
-		if strict {
-			fieldErrors, err = unknownMembers(doc, "kind", "apiVersion")
-		}
-		return map[string]any{}, fieldErrors, err
-	}
-	if kind == "" && r.typ.Dynamic && !r.isScale() {
-		return nil, nil, fmt.Errorf("Object 'Kind' is missing in '%s'", doc)
-	}
-	if err := r.checkKind(apiVersion, kind); err != nil {
-		return nil, nil, err
-	}
-	return c.Decode(doc, strict)
-}
-
-// checkDynamicPatched refuses what a patch has made of an object that has no Go
-// type, if that is of another kind or version now. What does not even tell them
-// is left to readPatched.
-func (r *request) checkDynamicPatched(doc []byte, o *writeOptions) error {
-	apiVersion, kind, err := wire.Identify(doc)
-	gv, versionErr := resource.ParseGroupVersion(apiVersion)
-	want := resource.Kind{GroupVersion: r.typ.GroupVersion, Kind: r.typ.Kind}
-	got := resource.Kind{GroupVersion: gv, Kind: kind}
-	switch {
-	case err != nil, versionErr != nil, kind == "", got == want:
-		return nil
-	case apiVersion == "":
-		return status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-	}
-	var errs validation.List
-	if got.Kind != want.Kind {
-		errs = append(errs, validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+want.Kind))
-	}
-	if got.GroupVersion != want.GroupVersion {
-		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+want.GroupVersion.String()))
-		if got.Group == want.Group && got.Kind == want.Kind && o.strict() {
-			// A version that the definition does not have has no fields.
-			unknown, err := unknownMembers(doc, "kind", "apiVersion", "metadata")
-			if err != nil {
-				return status.BadRequest(err.Error())
-			}
-			r.warn(codec.Warnings(unknown)...)
-		}
-	}
-	return status.Invalid(status.GroupKind{Group: got.Group, Kind: got.Kind}, r.Name, errs)
-}
-
-// unknownMembers are field errors for the members of a document that are not
-// known, by name.
-func unknownMembers(doc []byte, known ...string) (fieldErrors []error, err error) {
-	members, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(known, name) {
-			fieldErrors = append(fieldErrors, fmt.Errorf("unknown field %q", name))
-		}
-	}
-	return fieldErrors, nil
-}
-
-// checkUnversioned refuses an object without an apiVersion that a patch has made
-// one of another kind. kube-apiserver takes it for one of its own types.
-func (r *request) checkUnversioned(kind string) error {
-	want, _ := r.bodyKind()
-	if kind == "" || kind == want.Kind {
-		return nil
-	}
-	pkg := internalPackage(want.Group)
-	if _, known := wire.ForKind(want.Group, want.Version, kind); !known {
-		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, want.Group, scheme)
-	}
-	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", pkg, kind, pkg, want.Kind)
-}
-
-// checkKind refuses an object that a patch has made one of another kind.
-func (r *request) checkKind(apiVersion, kind string) error {
-	want, _ := r.bodyKind()
-	gv, err := resource.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return err
-	}
-	got := resource.Kind{GroupVersion: gv, Kind: kind}.Or(want)
-	if got == want {
-		return nil
-	}
-	return r.otherKind(got, want)
-}
-
 // strategicPatched is what a strategic merge patch makes of an object.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (r *request) strategicPatched(_ string, body []byte, old *version, o *writeOptions) (map[string]any, error) {
-	kind, c := r.bodyKind()
-	s, ok := schema.ForKind(r.surface.release, kind.Group, kind.Version, kind.Kind)
-	if !ok || c.Wire() == nil {
+	c := r.bodyCodec()
+	s, ok := c.MergeSchema(r.surface.release)
+	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
 	merged, err := patch.Strategic(r.shown(old), body, s, o.strict())
@@ -272,7 +171,7 @@ func (r *request) strategicPatched(_ string, body []byte, old *version, o *write
 // shows.
 func (r *request) judged(obj map[string]any, fieldErrors []error, err error, o *writeOptions, patch func() string) (map[string]any, error) {
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
-		err = strictError(fieldErrors)
+		err = resource.StrictError(fieldErrors)
 	}
 	if err != nil {
 		return nil, status.Invalid(status.GroupKind{}, "", validation.List{validation.Invalid(patchPath, patch(), err.Error())})
@@ -315,8 +214,7 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 				return nil, err
 			}
 		}
-		_, c := r.bodyKind()
-		if obj, err = normalizeApplied(c, obj); err != nil {
+		if obj, err = r.bodyCodec().NormalizeApplied(obj); err != nil {
 			return nil, status.Unclassified(err.Error())
 		}
 		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
@@ -324,18 +222,6 @@ func (r *request) apply(mode writeMode, kind string, body []byte, o *writeOption
 		}
 		return obj, r.checkPlace(object.Meta(r.completed(obj)))
 	})
-}
-
-// normalizeApplied gives the result of applying canonical form. Codecs may have
-// a way of their own with it.
-func normalizeApplied(c resource.Codec, obj map[string]any) (map[string]any, error) {
-	if own, ok := c.(interface {
-		NormalizeApplied(obj map[string]any) (map[string]any, error)
-	}); ok {
-		return own.NormalizeApplied(obj)
-	}
-	obj, _, err := c.Normalize(obj, false)
-	return obj, err
 }
 
 // checkDuplicates refuses, or warns of, members that a configuration has twice.

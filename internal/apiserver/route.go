@@ -30,10 +30,14 @@ type request struct {
 	start    time.Time
 	came     int64 // the journal's Order at the start
 
-	typ    *resource.Type
-	sub    *resource.Subresource
-	values url.Values // the query, parsed on first use
-	warned warnings
+	typ *resource.Type
+	sub *resource.Subresource
+	// byDefinition is set if a definition serves the path. kube-apiserver then
+	// answers from its handler of custom resources, whose errors differ from its
+	// router's.
+	byDefinition bool
+	values       url.Values // the query, parsed on first use
+	warned       warnings
 
 	wrote    *version      // what it has created, decoded
 	manager  string        // of the fields that it writes; "" before that is known
@@ -132,6 +136,7 @@ func (r *request) isDynamic() bool {
 
 // resolveDynamic is resolve where resources come from definitions.
 func (r *request) resolveDynamic() error {
+	r.byDefinition = true
 	r.typ = r.registry.Lookup(r.Group, r.Version, r.Resource)
 	if r.typ == nil {
 		return errNoPage

@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
-
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -33,19 +31,12 @@ func (r *request) shown(old *version) map[string]any {
 	return normal
 }
 
-// shownJSON is shown, encoded: what is without a Go type, in the order of names.
+// shownJSON returns the document that a JSON Patch of the request is applied to.
 func (r *request) shownJSON(old *version) []byte {
-	switch {
-	case r.isScale():
+	if r.isScale() {
 		return r.typ.Scale.Codec.Append(nil, r.shown(old))
-	case r.typ.Dynamic:
-		b, err := json.Marshal(old.object)
-		if err != nil {
-			panic("apiserver: an object does not encode: " + err.Error()) // unreachable: it was decoded
-		}
-		return b
 	}
-	return old.stored.JSON()
+	return r.typ.Codec.PatchDocument(old.stored.JSON(), old.object)
 }
 
 // owned is what a request other than an apply has made of an object, its

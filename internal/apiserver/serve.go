@@ -118,7 +118,7 @@ func (r *request) serveResource() error {
 // warnOfKind tells a client that the kind it asks for is deprecated.
 // Definitions have warned already.
 func (r *request) warnOfKind() {
-	if !r.typ.Dynamic && (r.sub == nil || r.sub.Kind.Kind == r.typ.Kind) {
+	if !r.byDefinition && (r.sub == nil || r.sub.Kind.Kind == r.typ.Kind) {
 		r.warn(r.typ.Warnings...)
 	}
 }

@@ -121,8 +121,8 @@ func (s *served) ended(t *resource.Type) bool {
 
 // ownershipOf is who owns what in t's objects.
 func (s *served) ownershipOf(t *resource.Type) *ownership {
-	if t.Dynamic {
-		return s.owners.of(t)
+	if s.surface.registry.Has(t) {
+		return s.surface.owners.of(t)
 	}
-	return s.surface.owners.of(t)
+	return s.owners.of(t)
 }

@@ -12,6 +12,6 @@ func (r *request) createToken() error {
 	if err := r.server.tokens.Request(obj, r.Namespace, r.Name); err != nil {
 		return err
 	}
-	_, codec := r.bodyKind()
+	codec := r.bodyCodec()
 	return r.answerUnstored(obj, codec)
 }

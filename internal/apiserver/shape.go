@@ -51,7 +51,7 @@ func (r *request) shape(list bool) (shape, error) {
 	}
 	if refused != "" {
 		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
-			"you requested %s, but the requested object is "+refused, r.out.View, internalPackage(r.typ.Group), r.typ.Kind), nil)
+			"you requested %s, but the requested object is "+refused, r.out.View, resource.InternalPackage(r.typ.Group), r.typ.Kind), nil)
 	}
 	return &metadataShape{apiVersion: apiVersion, typ: r.typ}, nil
 }

@@ -411,7 +411,7 @@ func (r *request) change(mode writeMode, o *writeOptions, uid string, next succe
 			return r.createByChange(mode, o, next)
 		}
 		if uid != "" && uid != old.UID {
-			return preconditionFailed(r.groupResource(), r.Name, etcdKey(r.typ, r.namespaceOfObject(), r.Name, o.dryRun()), "UID", uid, old.UID)
+			return preconditionFailed(r.groupResource(), r.Name, r.typ.EtcdKey(r.namespaceOfObject(), r.Name, o.dryRun()), "UID", uid, old.UID)
 		}
 		stored, err := r.changeOnce(mode, o, old, next)
 		if err == nil {

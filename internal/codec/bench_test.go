@@ -48,7 +48,7 @@ func BenchmarkDecode(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, _, err := d.Decode(lenient{typ}, typ, false); err != nil {
+				if _, _, err := d.Decode(lenient{typ}, false); err != nil {
 					b.Fatal(err)
 				}
 			}

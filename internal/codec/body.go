@@ -53,21 +53,26 @@ func (f Format) Parse(body []byte) (*Document, error) {
 	return d, nil
 }
 
-// A Codec reads objects of one kind; see the methods of the same name of
-// wire.Type.
+// Body returns the body that was parsed.
+func (d *Document) Body() []byte { return d.original }
+
+// A Codec reads the objects of one kind.
 type Codec interface {
+	// Decode and Normalize are as the methods of wire.Type.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
+	// Wire returns the type that decodes protobuf. It may be nil if no Document is
+	// in protobuf.
+	Wire() *wire.Type
 }
 
-// Decode reads the whole body as an object of the kind that c and t are of; t is
-// only for protobuf, and nil where that is not spoken. The object is canonical,
-// with the kind and apiVersion that the body gives. With strict set, fieldErrors
-// tell what the kind does not have and what is there twice; protobuf has neither.
-func (d *Document) Decode(c Codec, t *wire.Type, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+// Decode reads the whole body as an object of c's kind. The object is in
+// canonical form, with the kind and apiVersion that the body gives. With strict
+// set, fieldErrors report unknown and duplicate fields; protobuf has neither.
+func (d *Document) Decode(c Codec, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	switch d.format {
 	case Protobuf:
-		if obj, err = t.DecodeProto(d.data); err != nil {
+		if obj, err = c.Wire().DecodeProto(d.data); err != nil {
 			return nil, nil, err
 		}
 		if d.Kind != "" {

@@ -55,7 +55,7 @@ func TestParseAndDecode(t *testing.T) {
 			assert.Equal(t, "ConfigMap", d.Kind)
 			assert.Equal(t, "v1", d.APIVersion)
 			typ := kind(t, "ConfigMap")
-			obj, fieldErrors, err := d.Decode(lenient{typ}, typ, true)
+			obj, fieldErrors, err := d.Decode(lenient{typ}, true)
 			require.NoError(t, err)
 			assert.Empty(t, fieldErrors)
 			assert.Equal(t, row.want, obj)
@@ -120,7 +120,7 @@ func TestDecodeErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, err := row.format.Parse([]byte(row.body))
 			require.NoError(t, err)
-			_, _, err = d.Decode(lenient{typ}, typ, false)
+			_, _, err = d.Decode(lenient{typ}, false)
 			assert.ErrorContains(t, err, row.want)
 		})
 	}
@@ -131,7 +131,7 @@ func TestStrict(t *testing.T) {
 	typ := kind(t, "ConfigMap")
 	d, err := codec.YAML.Parse([]byte("metadata: {name: a}\ndata: {a: b, a: c}\nfoo: 1\nfoo: 2\n"))
 	require.NoError(t, err)
-	_, fieldErrors, err := d.Decode(lenient{typ}, typ, true)
+	_, fieldErrors, err := d.Decode(lenient{typ}, true)
 	require.NoError(t, err)
 	assert.Len(t, fieldErrors, 2)
 	assert.Equal(t, []string{
@@ -140,7 +140,7 @@ func TestStrict(t *testing.T) {
 		`unknown field "foo"`,
 	}, codec.Warnings(fieldErrors))
 
-	_, fieldErrors, err = d.Decode(lenient{typ}, typ, false)
+	_, fieldErrors, err = d.Decode(lenient{typ}, false)
 	require.NoError(t, err)
 	assert.Empty(t, fieldErrors)
 }
@@ -164,7 +164,7 @@ func TestCBORBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, err := codec.CBOR.Parse([]byte(body))
 			require.NoError(t, err)
-			obj, _, err := d.Decode(lenient{typ}, typ, true)
+			obj, _, err := d.Decode(lenient{typ}, true)
 			require.NoError(t, err)
 			assert.Equal(t, map[string]any{"k": "AAEC"}, obj["binaryData"])
 		})
@@ -213,14 +213,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		obj, _, err := d.Decode(lenient{typ}, typ, true)
+		obj, _, err := d.Decode(lenient{typ}, true)
 		if err != nil {
 			return
 		}
 		doc := typ.Append(nil, obj)
 		again, err := codec.Format(format).Parse(codec.Format(format).Append(nil, doc, typ))
 		require.NoError(t, err)
-		got, _, err := again.Decode(lenient{typ}, typ, true)
+		got, _, err := again.Decode(lenient{typ}, true)
 		require.NoError(t, err)
 		assert.Equal(t, string(doc), string(typ.Append(nil, got)))
 	})

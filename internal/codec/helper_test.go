@@ -18,6 +18,8 @@ func kind(t testing.TB, name string) *wire.Type {
 // lenient makes a codec of the type of a built-in kind.
 type lenient struct{ *wire.Type }
 
+func (t lenient) Wire() *wire.Type { return t.Type }
+
 func (t lenient) Decode(body []byte, strict bool) (map[string]any, []error, error) {
 	return t.Type.Decode(body, wire.DecodeOptions{Strict: strict})
 }

@@ -78,7 +78,7 @@ func TestWriteListOfPods(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "PodList", d.Kind)
 			podList := kind(t, "PodList")
-			obj, _, err := d.Decode(lenient{podList}, podList, true)
+			obj, _, err := d.Decode(lenient{podList}, true)
 			require.NoError(t, err)
 			assert.Equal(t, map[string]any{"resourceVersion": "5"}, obj["metadata"])
 			items := obj["items"].([]any)

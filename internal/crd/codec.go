@@ -1,25 +1,40 @@
 package crd
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A codec reads and writes the objects of one version: any JSON whose metadata
-// is that of an object, without what the version's schema does not know.
-type codec struct {
-	props  map[string]any // the schema as the definition has it
-	schema *schema.Schema
-	keep   bool // unknown members too
+// A customCodec reads and writes the custom resources of one version. An object
+// is any JSON object with valid metadata. Fields that the version's schema does
+// not have are pruned.
+type customCodec struct {
+	kind        resource.Kind
+	props       map[string]any // the schema as the definition has it
+	schema      *schema.Schema
+	keepUnknown bool // spec.preserveUnknownFields: prunes nothing
 }
 
-func (c *codec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+var _ resource.Codec = (*customCodec)(nil)
+
+func (c *customCodec) Kind() resource.Kind { return c.kind }
+
+// Wire implements [resource.Codec]. Custom resources have no Go type.
+func (c *customCodec) Wire() *wire.Type { return nil }
+
+func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
 	obj, fieldErrors, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: strict})
 	if err != nil {
 		return nil, nil, err
@@ -27,20 +42,88 @@ func (c *codec) Decode(body []byte, strict bool) (map[string]any, []error, error
 	return c.coerce(obj, fieldErrors, strict)
 }
 
-func (c *codec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.coerce(object.Copy(obj), nil, strict)
-}
-
-// NormalizeApplied is Normalize for the result of applying, which has the nulls of
-// the configuration: those that may not be are for the schema to refuse.
-func (c *codec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
-	obj = object.Copy(obj)
-	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keep, KeepNulls: true})
+func (c *customCodec) DecodeStrict(body []byte) (map[string]any, error) {
+	obj, _, err := c.Decode(body, false)
 	return obj, err
 }
 
-func (c *codec) coerce(obj map[string]any, fieldErrors []error, strict bool) (map[string]any, []error, error) {
-	unknown, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keep, Strict: strict})
+func (c *customCodec) CheckBody(body *codec.Document, _ func(resource.Kind) bool) (resource.Kind, error) {
+	got, err := resource.BodyKind(body)
+	switch {
+	case err != nil:
+		return got, resource.UnrecognizedBody(c.kind, body.Body(), err)
+	case got.Kind == "":
+		return got, resource.UnrecognizedBody(c.kind, body.Body(), missingKind(body.Body()))
+	case got.GroupVersion != c.kind.GroupVersion:
+		return got, resource.OtherVersion(got, c.kind)
+	case got.Kind != c.kind.Kind:
+		obj, _, err := body.Decode(c, false)
+		if err != nil {
+			return got, resource.UndecodableBody(got, c.kind, err)
+		}
+		return got, status.Invalid(groupKind(got), object.String(obj, "metadata", "name"), validation.List{c.wrongKind(got)})
+	}
+	return got, nil
+}
+
+func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	apiVersion, kind, err := wire.Identify(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	if kind == "" {
+		return nil, nil, missingKind(doc)
+	}
+	gv, err := resource.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	got := resource.Kind{GroupVersion: gv, Kind: kind}
+	switch {
+	case got == c.kind:
+		return c.Decode(doc, strict)
+	case apiVersion == "":
+		return nil, nil, status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+	}
+	var errs validation.List
+	if got.Kind != c.kind.Kind {
+		errs = append(errs, c.wrongKind(got))
+	}
+	if got.GroupVersion != c.kind.GroupVersion {
+		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+c.kind.GroupVersion.String()))
+		if got.Group == c.kind.Group && got.Kind == c.kind.Kind && strict {
+			// A version that the definition does not have has no fields.
+			fieldErrors, err = resource.UnknownMembers(doc, "kind", "apiVersion", "metadata")
+			if err != nil {
+				return nil, nil, status.BadRequest(err.Error())
+			}
+		}
+	}
+	return nil, fieldErrors, status.Invalid(groupKind(got), name, errs)
+}
+
+func groupKind(k resource.Kind) status.GroupKind {
+	return status.GroupKind{Group: k.Group, Kind: k.Kind}
+}
+
+func missingKind(doc []byte) error { return fmt.Errorf("Object 'Kind' is missing in '%s'", doc) }
+
+func (c *customCodec) wrongKind(got resource.Kind) *validation.Error {
+	return validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+c.kind.Kind)
+}
+
+func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
+	return c.coerce(object.Copy(obj), nil, strict)
+}
+
+func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
+	obj = object.Copy(obj)
+	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
+	return obj, err
+}
+
+func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, strict bool) (map[string]any, []error, error) {
+	unknown, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, Strict: strict})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +136,7 @@ func (c *codec) coerce(obj map[string]any, fieldErrors []error, strict bool) (ma
 	return obj, fieldErrors, nil
 }
 
-func (c *codec) Append(dst []byte, obj map[string]any) []byte {
+func (c *customCodec) Append(dst []byte, obj map[string]any) []byte {
 	dst = append(dst, `{"kind":`...)
 	dst = wire.AppendAny(dst, obj["kind"])
 	dst = append(dst, `,"apiVersion":`...)
@@ -77,13 +160,35 @@ func (c *codec) Append(dst []byte, obj map[string]any) []byte {
 var metaType = sync.OnceValue(func() *wire.Type {
 	t, ok := wire.ForKind("meta.k8s.io", "v1", "ObjectMeta")
 	if !ok {
-		panic("crd: ObjectMeta is no type") // unreachable: the table has it
+		panic("crd: no Go type is known for ObjectMeta") // unreachable: the table has it
 	}
 	return t
 })
 
-// Wire is nil: custom resources are not put into protobuf.
-func (c *codec) Wire() *wire.Type { return nil }
+// PatchDocument implements [resource.Codec]: kube-apiserver encodes a map, whose
+// keys are sorted.
+func (c *customCodec) PatchDocument(_ []byte, obj map[string]any) []byte {
+	doc, err := json.Marshal(obj)
+	if err != nil {
+		panic("crd: an object does not encode: " + err.Error()) // unreachable: it was decoded
+	}
+	return doc
+}
 
-// Schema describes the objects, for those who track their fields.
-func (c *codec) Schema() *schema.Schema { return c.schema }
+// ToUnstructured implements [resource.Codec].
+func (c *customCodec) ToUnstructured(obj map[string]any) map[string]any { return obj }
+
+// MergeSchema implements [resource.Codec]. Custom resources do not support
+// strategic merge patches.
+func (c *customCodec) MergeSchema(schema.Documents) (*schema.Schema, bool) { return nil, false }
+
+func (c *customCodec) ManagedKind(documents schema.Documents) fieldmanager.Kind {
+	metadata := &schema.Schema{} // of a release without core kinds: allows any fields
+	if namespace, ok := schema.ForKind(documents, "", "v1", "Namespace"); ok {
+		metadata = namespace.Properties["metadata"]
+	}
+	return fieldmanager.Kind{
+		Group: c.kind.Group, Version: c.kind.Version, Kind: c.kind.Kind,
+		Schema: c.schema.ForApply(metadata),
+	}
+}

@@ -37,6 +37,6 @@ func (v *version) accept(obj map[string]any) error {
 		return nil
 	}
 	obj["apiVersion"] = v.typ.GroupVersion.String()
-	_, _, err := v.typ.Codec.(*codec).coerce(obj, nil, false)
+	_, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, false)
 	return err
 }

@@ -127,10 +127,10 @@ func (d *Definition) types(o Options) []*resource.Type {
 			Prefix:       d.Prefix,
 			Versions:     all,
 			Warnings:     v.warnings(versions),
-			Dynamic:      true,
+			EtcdFolder:   group + "/" + object.String(d.names, "plural"),
 			Since:        d.since,
 		}
-		v.typ.Codec = &codec{props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keep: object.Bool(d.spec, "preserveUnknownFields")}
+		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: object.Bool(d.spec, "preserveUnknownFields")}
 		v.typ.Convert = convert(v)
 		v.typ.Strategy = v.strategy()
 		if v.spec["served"] == true {

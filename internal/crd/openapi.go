@@ -87,7 +87,7 @@ func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
 func InV2(types []*resource.Type) openapi.InV2 {
 	v2 := openapi.InV2{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
 	for _, t := range types {
-		v2.Definitions[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV2(t.Codec.(*codec).props))
+		v2.Definitions[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props))
 	}
 	return v2
 }
@@ -117,7 +117,7 @@ type published struct {
 }
 
 func (d *published) add(t *resource.Type) {
-	d.schemas[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV3(t.Codec.(*codec).props))
+	d.schemas[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV3(t.Codec.(*customCodec).props))
 	d.schemas[schemaName(t, t.ListKind)] = ofKind(t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
 	d.need(metaPrefix + "ListMeta")
 	d.need(metaPrefix + "ObjectMeta")

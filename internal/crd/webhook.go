@@ -154,7 +154,7 @@ func (v *version) adopt(obj, sent map[string]any) error {
 	if err := restoreMeta(obj, sent); err != nil {
 		return fmt.Errorf("invalid metadata: %w", err)
 	}
-	if _, _, err := v.typ.Codec.(*codec).coerce(obj, nil, false); err != nil {
+	if _, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, false); err != nil {
 		return fmt.Errorf("invalid object: %w", err)
 	}
 	return nil

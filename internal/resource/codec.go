@@ -1,53 +1,77 @@
 package resource
 
 import (
-	"sync"
-
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Codec reads and writes the objects of a type as JSON.
+// A Codec reads and writes the objects of one kind in one version. It hides how
+// built-in kinds and custom resources differ: kube-apiserver decodes the former
+// into Go structs and keeps the latter as maps, so that formats, field errors
+// and error texts are not the same. [BuiltinCodec] is the codec of a built-in
+// kind; package crd has the codec of custom resources.
+//
+// A Codec is immutable and safe for concurrent use. Objects are in the generic
+// form of package object; no method changes an object that it is given.
 type Codec interface {
-	// Decode reads a body into its canonical generic form, which is the
-	// caller's. Fields that the type does not have are left out; where strict
-	// is set they are told, as are duplicate ones.
+	// Kind returns the kind of the objects.
+	Kind() Kind
+
+	// Decode reads a JSON body into canonical form. The result is the caller's.
+	// Unknown fields are dropped. With strict set, fieldErrors report unknown and
+	// duplicate fields.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
-	// Normalize gives an object that was put together the form that Decode
-	// would give it. It does not change obj; the result is the caller's.
+	// DecodeStrict is Decode for the JSON Patch of a mutating admission policy. In
+	// a built-in kind, unknown and duplicate fields are an error; in a custom
+	// resource they are dropped.
+	DecodeStrict(body []byte) (map[string]any, error)
+
+	// CheckBody returns the kind that a request body gives, completed where the
+	// body leaves it out. The error is a *status.Status for a body that the kind
+	// does not accept. otherVersion reports whether a kind is another version of
+	// the resource that the request is for; it selects the error's text.
+	CheckBody(body *codec.Document, otherVersion func(Kind) bool) (Kind, error)
+
+	// DecodePatched reads the document that a JSON Patch or a JSON Merge Patch of
+	// the object called name resulted in, like Decode, and checks its kind.
+	//
+	// An error that is a *status.Status is the answer to the request; fieldErrors
+	// are warnings then. Any other error makes the patch invalid.
+	DecodePatched(doc []byte, name string, strict bool) (obj map[string]any, fieldErrors []error, err error)
+
+	// Normalize returns what Decode returns for obj's JSON encoding.
 	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
 
-	// Wire is the type by which objects are put into protobuf; nil for custom
-	// resources, which are not.
-	Wire() *wire.Type
+	// NormalizeApplied puts the result of a server-side apply in canonical form.
+	// It differs from Normalize in the nulls of the applied configuration: a
+	// custom resource keeps them for validation.
+	NormalizeApplied(obj map[string]any) (map[string]any, error)
 
-	// Append appends the encoded object to dst, kind, apiVersion and metadata
-	// first. It does not change the object.
+	// Append appends the JSON encoding of obj to dst: kind, apiVersion and
+	// metadata first, no newline.
 	Append(dst []byte, obj map[string]any) []byte
+
+	// PatchDocument returns the JSON document that a JSON Patch is applied to.
+	// stored is the stored JSON of obj. The order of members matters, because
+	// errors quote the document.
+	PatchDocument(stored []byte, obj map[string]any) []byte
+
+	// ToUnstructured returns obj as its JSON encoding shows it, without empty
+	// lists and maps that the encoding omits. The result may be obj itself.
+	ToUnstructured(obj map[string]any) map[string]any
+
+	// MergeSchema returns the schema by which a strategic merge patch merges. It
+	// reports false if the kind does not support such patches; if it does, Wire is
+	// not nil.
+	MergeSchema(documents schema.Documents) (*schema.Schema, bool)
+
+	// ManagedKind describes the kind to the field manager, without Convert.
+	ManagedKind(documents schema.Documents) fieldmanager.Kind
+
+	// Wire returns the Go type by which objects are encoded in protobuf and CBOR.
+	// It is nil for custom resources, which have no protobuf encoding.
+	Wire() *wire.Type
 }
-
-// BuiltinCodec is the codec of a built-in kind. The description of the kind's Go
-// type is opened on first use.
-func BuiltinCodec(k Kind) Codec {
-	return &builtin{sync.OnceValue(func() *wire.Type {
-		t, ok := wire.ForKind(k.Group, k.Version, k.Kind)
-		if !ok {
-			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test opens every kind of every profile
-		}
-		return t
-	})}
-}
-
-type builtin struct{ open func() *wire.Type }
-
-func (c *builtin) Decode(body []byte, strict bool) (map[string]any, []error, error) {
-	return c.open().Decode(body, wire.DecodeOptions{Strict: strict})
-}
-
-func (c *builtin) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.open().Normalize(obj, wire.DecodeOptions{Strict: strict})
-}
-
-func (c *builtin) Wire() *wire.Type { return c.open() }
-
-func (c *builtin) Append(dst []byte, obj map[string]any) []byte { return c.open().Append(dst, obj) }

@@ -41,6 +41,9 @@ func (r *Registry) Lookup(group, version, resource string) *Type {
 	return r.byPath[path{group, version, resource}]
 }
 
+// Has reports whether t is in the registry.
+func (r *Registry) Has(t *Type) bool { return r.Lookup(t.Group, t.Version, t.Name) == t }
+
 // ForKind returns the type of the objects of a kind, or nil.
 func (r *Registry) ForKind(k Kind) *Type { return r.byKind[k] }
 

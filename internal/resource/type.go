@@ -64,9 +64,10 @@ type Type struct {
 	// Prefix begins the store's keys of this resource: "/deployments.apps/".
 	Prefix string
 
-	// Dynamic resources are found by their names, as kube-apiserver finds those
-	// that come from definitions; its router knows the others.
-	Dynamic bool
+	// EtcdFolder is the folder of the objects in kube-apiserver's etcd, below
+	// /registry. "" stands for the one that kube-apiserver configures for the
+	// built-in resource; see EtcdKey.
+	EtcdFolder string
 
 	// Since is the revision from which on there can be objects, 0 for a type that
 	// has always been there. kube-apiserver's watch cache begins there.

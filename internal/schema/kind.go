@@ -2,47 +2,57 @@ package schema
 
 import (
 	"sync"
-
-	"github.com/kubefake/kubefake/internal/release"
 )
+
+// Documents are the OpenAPI v3 documents of a Kubernetes release.
+type Documents interface {
+	// Name identifies the documents in a panic.
+	Name() string
+	// OpenAPIHash returns the hash of the document of a path such as
+	// "apis/apps/v1", "" if there is none.
+	OpenAPIHash(path string) string
+	// OpenAPI returns the document of a path as JSON.
+	OpenAPI(path string) ([]byte, error)
+}
 
 // documents holds the documents that have been asked for: a
 // func() *Document by documentKey.
 var documents sync.Map
 
-// documentKey names a document of a release.
+// documentKey identifies a document of a release.
 type documentKey struct {
-	release *release.Release
+	release Documents
 	path    string
 }
 
-// ForKind returns the schema of a built-in kind as the release
+// ForKind returns the schema of a built-in kind as a release
 // describes it; the legacy group is "". It reports false for a kind that the
-// release does not serve.
+// release does not serve. release is the key of a cache: it must be comparable,
+// and the same for each call.
 //
 // The first call for a group version parses its document, which for the legacy
 // group takes a few milliseconds; the calls after it share the result.
-func ForKind(p *release.Release, group, version, kind string) (*Schema, bool) {
+func ForKind(release Documents, group, version, kind string) (*Schema, bool) {
 	path := "apis/" + group + "/" + version
 	if group == "" {
 		path = legacyPath
 	}
-	if s, ok := find(p, path, group, version, kind); ok || path == legacyPath {
+	if s, ok := find(release, path, group, version, kind); ok || path == legacyPath {
 		return s, ok
 	}
 	// Some kinds belong to a group but are served by other groups' subresources
 	// only: Scale, Eviction. The legacy group has them all.
-	return find(p, legacyPath, group, version, kind)
+	return find(release, legacyPath, group, version, kind)
 }
 
 const legacyPath = "api/v1"
 
 // find looks for a kind in one document.
-func find(p *release.Release, path, group, version, kind string) (*Schema, bool) {
-	if p.OpenAPIHash(path) == "" {
+func find(release Documents, path, group, version, kind string) (*Schema, bool) {
+	if release.OpenAPIHash(path) == "" {
 		return nil, false
 	}
-	key := documentKey{p, path}
+	key := documentKey{release, path}
 	load, ok := documents.Load(key)
 	if !ok {
 		load, _ = documents.LoadOrStore(key, sync.OnceValue(key.load))

@@ -23,7 +23,7 @@ import (
 
 // plain is a codec of objects whose members are in no particular order but for
 // metadata, name and uid.
-type plain struct{}
+type plain struct{ resource.Codec }
 
 func (plain) Decode(body []byte, _ bool) (map[string]any, []error, error) {
 	var obj map[string]any

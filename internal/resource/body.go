@@ -1,0 +1,70 @@
+package resource
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// BodyKind returns the kind that a request body gives. The error is that of an
+// apiVersion that does not parse.
+func BodyKind(body *codec.Document) (Kind, error) {
+	gv, err := ParseGroupVersion(body.APIVersion)
+	return Kind{GroupVersion: gv, Kind: body.Kind}, err
+}
+
+// UnrecognizedBody returns the Status for a body whose kind cannot be read.
+func UnrecognizedBody(want Kind, body []byte, err error) *status.Status {
+	return status.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
+// UndecodableBody returns the Status for a body that gives the kind got and
+// cannot be decoded as the kind want.
+func UndecodableBody(got, want Kind, err error) *status.Status {
+	return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
+}
+
+// OtherVersion returns the Status for a body in another version of the kind.
+func OtherVersion(got, want Kind) *status.Status {
+	return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
+}
+
+// scheme is the name of the scheme in kube-apiserver's error texts.
+const scheme = "pkg/runtime/scheme.go:111"
+
+// NotRegistered returns the error of a kind that kube-apiserver's scheme does
+// not have.
+func NotRegistered(k Kind) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
+}
+
+// InternalPackage returns the name of the Go package in which kube-apiserver
+// keeps the internal version of a group. Error texts show it.
+func InternalPackage(group string) string {
+	switch group {
+	case "", "events.k8s.io":
+		return "core"
+	}
+	name, _, _ := strings.Cut(group, ".")
+	return name
+}
+
+// summary returns the first 30 bytes of a body: as text if it starts like a JSON
+// object, else in hexadecimal.
+func summary(body []byte) string {
+	const most = 30
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{' && len(body) > most:
+		return string(body[:most]) + " ..."
+	case body[0] == '{':
+		return string(body)
+	case len(body) > most:
+		return hex.EncodeToString(body[:most]) + " ..."
+	}
+	return hex.EncodeToString(body)
+}

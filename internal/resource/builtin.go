@@ -1,0 +1,189 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// BuiltinCodec returns the codec of a built-in kind. The first use of the codec
+// reads the description of the kind's Go type. It panics for a kind that
+// [wire.ForKind] does not find.
+func BuiltinCodec(k Kind) Codec {
+	return &builtinCodec{k, sync.OnceValue(func() *wire.Type {
+		t, ok := wire.ForKind(k.Group, k.Version, k.Kind)
+		if !ok {
+			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every profile
+		}
+		return t
+	})}
+}
+
+type builtinCodec struct {
+	kind Kind
+	wire func() *wire.Type
+}
+
+func (c *builtinCodec) Kind() Kind { return c.kind }
+
+func (c *builtinCodec) Wire() *wire.Type { return c.wire() }
+
+func (c *builtinCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+	return c.wire().Decode(body, wire.DecodeOptions{Strict: strict})
+}
+
+func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {
+	obj, fieldErrors, err := c.Decode(body, true)
+	if err == nil && len(fieldErrors) > 0 {
+		err = StrictError(fieldErrors)
+	}
+	return obj, err
+}
+
+func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) bool) (Kind, error) {
+	got, err := BodyKind(body)
+	if err != nil {
+		return got, UnrecognizedBody(c.kind, body.Body(), err)
+	}
+	if got = got.Or(c.kind); got == c.kind || got == oldEviction && c.kind.Group == got.Group && c.kind.Kind == got.Kind {
+		return got, nil
+	}
+	// kube-apiserver decodes the body as the kind that it gives before it
+	// compares the kinds.
+	if _, ok := wire.ForKind(got.Group, got.Version, got.Kind); ok {
+		if _, _, err := body.Decode(BuiltinCodec(got), false); err != nil {
+			return got, UndecodableBody(got, c.kind, err)
+		}
+	}
+	if got.Kind == c.kind.Kind && otherVersion(got) {
+		return got, OtherVersion(got, c.kind)
+	}
+	return got, UndecodableBody(got, c.kind, c.conversionError(got))
+}
+
+// oldEviction is accepted wherever policy/v1 Eviction is: kube-apiserver still
+// serves Evictions in both versions.
+var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1beta1"}, Kind: "Eviction"}
+
+// conversionError is the error of converting an object of another kind to the
+// codec's.
+func (c *builtinCodec) conversionError(got Kind) error {
+	if _, registered := wire.ForKind(got.Group, got.Version, got.Kind); !registered {
+		return NotRegistered(got)
+	}
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, InternalPackage(c.kind.Group), c.kind.Kind)
+}
+
+func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	apiVersion, kind, err := wire.Identify(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	if apiVersion == "" {
+		return c.decodeInternal(doc, kind, strict)
+	}
+	gv, err := ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	if got := (Kind{GroupVersion: gv, Kind: kind}).Or(c.kind); got != c.kind {
+		return nil, nil, c.conversionError(got)
+	}
+	return c.Decode(doc, strict)
+}
+
+// decodeInternal decodes a document without an apiVersion. kube-apiserver takes
+// it for its internal version, whose fields have other names than the ones in
+// JSON: the result is an empty object, and every field is unknown.
+func (c *builtinCodec) decodeInternal(doc []byte, kind string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	if kind != "" && kind != c.kind.Kind {
+		pkg := InternalPackage(c.kind.Group)
+		if _, known := wire.ForKind(c.kind.Group, c.kind.Version, kind); !known {
+			return nil, nil, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, c.kind.Group, scheme)
+		}
+		return nil, nil, fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", pkg, kind, pkg, c.kind.Kind)
+	}
+	if strict {
+		fieldErrors, err = UnknownMembers(doc, "kind", "apiVersion")
+	}
+	return map[string]any{}, fieldErrors, err
+}
+
+// UnknownMembers returns a field error for each member of a JSON object whose
+// name is not among known, sorted by name.
+func UnknownMembers(doc []byte, known ...string) (fieldErrors []error, err error) {
+	members, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(known, name) {
+			fieldErrors = append(fieldErrors, fmt.Errorf("unknown field %q", name))
+		}
+	}
+	return fieldErrors, nil
+}
+
+func (c *builtinCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
+	return c.wire().Normalize(obj, wire.DecodeOptions{Strict: strict})
+}
+
+func (c *builtinCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
+	normal, _, err := c.Normalize(obj, false)
+	return normal, err
+}
+
+func (c *builtinCodec) Append(dst []byte, obj map[string]any) []byte {
+	return c.wire().Append(dst, obj)
+}
+
+func (c *builtinCodec) PatchDocument(stored []byte, _ map[string]any) []byte { return stored }
+
+func (c *builtinCodec) ToUnstructured(obj map[string]any) map[string]any {
+	omitsNothing := object.All(obj, func(_ string, v any) bool {
+		list, isList := v.([]any)
+		return v != any(object.EmptyMap{}) && (!isList || len(list) > 0)
+	})
+	if obj == nil || omitsNothing {
+		return obj
+	}
+	out, _, err := wire.DecodeUntyped(c.Append(nil, obj), wire.DecodeOptions{})
+	if err != nil {
+		panic("resource: an encoded object does not decode: " + err.Error()) // unreachable: Append wrote it
+	}
+	return out
+}
+
+func (c *builtinCodec) MergeSchema(documents schema.Documents) (*schema.Schema, bool) {
+	return schema.ForKind(documents, c.kind.Group, c.kind.Version, c.kind.Kind)
+}
+
+func (c *builtinCodec) ManagedKind(documents schema.Documents) fieldmanager.Kind {
+	zero, _, err := c.Normalize(map[string]any{"kind": c.kind.Kind, "apiVersion": c.kind.GroupVersion.String()}, false)
+	if err != nil {
+		panic("resource: an empty object does not decode: " + err.Error()) // unreachable: no field is required
+	}
+	s, _ := c.MergeSchema(documents)
+	return fieldmanager.Kind{
+		Group: c.kind.Group, Version: c.kind.Version, Kind: c.kind.Kind,
+		Schema: s, Zero: zero, Tidy: c.wire().Unstored,
+	}
+}
+
+// StrictError returns the error of a strict decoding with field errors.
+func StrictError(fieldErrors []error) error {
+	texts := make([]string, len(fieldErrors))
+	for i, e := range fieldErrors {
+		texts[i] = e.Error()
+	}
+	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
+}
