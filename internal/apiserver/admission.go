@@ -240,7 +240,7 @@ func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string
 	if account := access.ServiceAccount; account.Name != "" {
 		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
 	}
-	d := a.r.server.authorizer().Authorize(user, &authz.Attributes{
+	d := a.r.server.authorizer.Authorize(user, &authz.Attributes{
 		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,
 		Group: access.Group, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
 	})

@@ -10,7 +10,7 @@ import (
 
 // authorize fails with 403 if the user may not make the request.
 func (r *request) authorize() error {
-	if a := r.server.authorizer(); a.Policy == nil || r.user.InGroup(authn.MastersGroup) {
+	if a := r.server.authorizer; a.Policy == nil || r.user.InGroup(authn.MastersGroup) {
 		return nil
 	}
 	return r.check(r.attributes())
@@ -18,7 +18,16 @@ func (r *request) authorize() error {
 
 // check fails with 403 if the request's user may not do at.
 func (r *request) check(at authz.Attributes) error {
-	return r.server.authorizer().Check(r.user, at)
+	return r.server.authorizer.Check(r.user, at)
+}
+
+// checkEscalation fails with 403 if the request writes a role, or a binding to a
+// role, that permits what its user may not do.
+func (r *request) checkEscalation(obj, old map[string]any) error {
+	if r.sub != nil {
+		return nil
+	}
+	return r.server.authorizer.CheckEscalation(r.user, authz.RoleWrite{Type: r.typ, Namespace: r.Namespace, Name: r.Name, Object: obj, Old: old})
 }
 
 // impersonate replaces the request's user by the one that the Impersonate-*
@@ -28,7 +37,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, err := impersonation.Authorize(r.server.authorizer(), requested, r.user, r.attributes())
+	user, err := impersonation.Authorize(r.server.authorizer, requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -93,7 +94,7 @@ func (r *request) serviceRanges(family string) []serviceRange {
 		return out
 	}
 	for o := range r.server.store.All(t.Prefix) {
-		c, err := parse(r.server.surface.readings, o, parseServiceCIDR)
+		c, err := storage.Parse(r.server.surface.parsed, o, parseServiceCIDR)
 		if err != nil {
 			continue // it was put past the API
 		}

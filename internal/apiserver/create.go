@@ -27,7 +27,7 @@ func (r *request) create() error {
 	if err := r.mutate(writeObject, obj, nil, o); err != nil {
 		return err
 	}
-	if err := r.checkGrant(obj, nil); err != nil {
+	if err := r.checkEscalation(obj, nil); err != nil {
 		return err
 	}
 	stored, err := r.createNamed(obj, o)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/discovery"
@@ -98,6 +99,7 @@ type Server struct {
 
 	authenticator *authn.Authenticator
 	tokens        *serviceaccount.Tokens
+	authorizer    authz.RBAC
 
 	ids      *ids
 	journal  *journal.Journal
@@ -128,7 +130,7 @@ type surface struct {
 	openapi   []*openapi.Document
 	owners    *owners
 	seeds     *seeds
-	readings  *readings
+	parsed    *storage.ParseCache
 }
 
 var surfaces sync.Map // of *release.Release to func() *surface
@@ -157,7 +159,7 @@ func surfaceOf(p *release.Release) *surface {
 				openapi:   openapiOf(p),
 				owners:    newOwners(p),
 				seeds:     newSeeds(registry),
-				readings:  &readings{},
+				parsed:    &storage.ParseCache{},
 			}
 		}))
 	}
@@ -254,6 +256,9 @@ func newServer(c Config, store *storage.Store) *Server {
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), Fired: s.noteFault})
 	s.tokens = &serviceaccount.Tokens{Types: s.surface.registry, Store: store, Now: c.Clock.Now, NewUID: s.ids.uid}
 	s.authenticator = &authn.Authenticator{Tokens: c.Auth.Tokens, ServiceAccounts: s.tokens, Audiences: serviceaccount.Audiences()}
+	if c.Auth.RBAC {
+		s.authorizer.Policy = &authz.StorePolicy{Types: s.surface.registry, Store: store, Cache: s.surface.parsed}
+	}
 	s.served.Store(s.bare())
 	if every := c.Compaction.Every; every > 0 {
 		s.compaction = c.Clock.Every(every, s.compactOld)

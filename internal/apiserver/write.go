@@ -453,7 +453,7 @@ func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Objec
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkGrant(obj, was); err != nil {
+	if err := r.checkEscalation(obj, was); err != nil {
 		return nil, err
 	}
 	if err := r.checkVersion(object.Meta(obj), old); err != nil {
@@ -531,7 +531,7 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err := r.mutate(mode, obj, nil, o); err != nil {
 		return err
 	}
-	if err := r.checkGrant(obj, nil); err != nil {
+	if err := r.checkEscalation(obj, nil); err != nil {
 		return err
 	}
 	if err := r.prepareNew(obj, o); err != nil {

@@ -1,13 +1,13 @@
-// Package authz decides who may do what, as the RBAC authorizer of
+// Package authz decides what users may do, as the RBAC authorizer of
 // kube-apiserver does.
 //
-// A [Rule] permits verbs on resources, or on paths that are of no resource.
-// Roles hold rules, and a [Binding] grants the rules of one role to its
-// subjects: in its namespace, or everywhere if it is the cluster's. Nothing is
-// ever denied by a rule; what no rule permits is not allowed.
+// A [Rule] permits verbs on resources, or on paths that are not of a resource.
+// Roles hold rules. A [Binding] grants the rules of one role to its subjects, in
+// its namespace or, as a ClusterRoleBinding, everywhere. Rules only permit: what
+// no rule permits is forbidden.
 //
-// The package keeps no state. It asks a [Policy] for the roles and bindings
-// that there are at the moment.
+// An [RBAC] evaluates the roles and bindings of a [Policy], and answers the
+// reviews of authorization.k8s.io. A [StorePolicy] is the policy in a store.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/.
 package authz

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 )
 
-// A policy of texts: bindings and roles as JSON.
+// A policy holds bindings and roles as JSON.
 type policy struct {
 	bindings map[string][]string // by namespace
 	roles    map[string]string   // by kind/name, or kind/namespace/name
@@ -41,11 +41,11 @@ func (p policy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	return ParseRules([]byte(role))
 }
 
-var world = policy{
+var testPolicy = policy{
 	bindings: map[string][]string{
 		"": {
 			`{"metadata":{"name":"readers"},"subjects":[{"kind":"Group","name":"readers"}],"roleRef":{"kind":"ClusterRole","name":"reader"}}`,
-			`{"metadata":{"name":"lost"},"subjects":[{"kind":"User","name":"eve"}],"roleRef":{"kind":"ClusterRole","name":"gone"}}`,
+			`{"metadata":{"name":"dangling"},"subjects":[{"kind":"User","name":"eve"}],"roleRef":{"kind":"ClusterRole","name":"gone"}}`,
 			`{"metadata":{"name":"nobody"},"subjects":[{"kind":"ServiceAccount","name":"robot"}],"roleRef":{"kind":"ClusterRole","name":"reader"}}`,
 		},
 		"a": {
@@ -74,37 +74,37 @@ func TestAuthorize(t *testing.T) {
 		want   bool
 		reason string
 	}{
-		{"group at cluster scope", reader, resource("list", "", "pods", "", "", ""), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
-		{"the cluster's binding holds in every namespace", reader, resource("get", "", "pods", "", "b", "x"), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"ClusterRoleBinding at cluster scope", reader, resource("list", "", "pods", "", "", ""), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"ClusterRoleBinding in a namespace", reader, resource("get", "", "pods", "", "b", "x"), true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
 		{"another verb", reader, resource("delete", "", "pods", "", "b", "x"), false, ""},
 		{"another group", reader, resource("get", "apps", "pods", "", "b", "x"), false, ""},
-		{"a subresource is not the resource", reader, resource("get", "", "pods", "log", "b", "x"), false, ""},
+		{"subresource of a permitted resource", reader, resource("get", "", "pods", "log", "b", "x"), false, ""},
 		{"path", reader, Attributes{Verb: "get", Path: "/healthz"}, true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
-		{"path by prefix", reader, Attributes{Verb: "get", Path: "/debug/x/y"}, true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
-		{"path that only begins so", reader, Attributes{Verb: "get", Path: "/healthz/etcd"}, false, ""},
+		{"path with a permitted prefix", reader, Attributes{Verb: "get", Path: "/debug/x/y"}, true, `RBAC: allowed by ClusterRoleBinding "readers" of ClusterRole "reader" to Group "readers"`},
+		{"path below a permitted path", reader, Attributes{Verb: "get", Path: "/healthz/etcd"}, false, ""},
 		{"role in its namespace", bob, resource("patch", "apps", "deployments", "scale", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
 		{"role in another namespace", bob, resource("patch", "apps", "deployments", "scale", "b", "x"), false, ""},
 		{"role at cluster scope", bob, resource("patch", "apps", "deployments", "scale", "", "x"), false, ""},
-		{"subresource of all is not the resource", bob, resource("patch", "apps", "deployments", "", "a", "x"), false, ""},
+		{"resource with a permitted subresource", bob, resource("patch", "apps", "deployments", "", "a", "x"), false, ""},
 		{"resource name", bob, resource("update", "", "secrets", "", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
 		{"other resource name", bob, resource("update", "", "secrets", "", "a", "y"), false, ""},
-		{"no name where names are required", bob, resource("update", "", "secrets", "", "a", ""), false, ""},
+		{"no name, with a rule of resource names", bob, resource("update", "", "secrets", "", "a", ""), false, ""},
 		{"subresource by name", bob, resource("update", "", "pods", "status", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to User "bob"`},
-		{"service account of the binding's namespace", robot, resource("update", "", "secrets", "", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to ServiceAccount "robot/a"`},
-		{"service account without a namespace is nobody", robot, resource("get", "", "pods", "", "b", "x"), false, ""},
+		{"service account without a namespace, in a RoleBinding", robot, resource("update", "", "secrets", "", "a", "x"), true, `RBAC: allowed by RoleBinding "w/a" of Role "writer" to ServiceAccount "robot/a"`},
+		{"service account without a namespace, in a ClusterRoleBinding", robot, resource("get", "", "pods", "", "b", "x"), false, ""},
 		{"missing role", eve, resource("get", "", "pods", "", "b", "x"), false, `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`},
 		{"missing roles", eve, resource("get", "", "pods", "", "a", "x"), false, `RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "gone" not found]`},
 		{"system:masters", &authn.User{Groups: []string{authn.MastersGroup}}, resource("x", "y", "z", "", "", ""), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{world}.Authorize(tt.user, &tt.at))
+			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{testPolicy}.Authorize(tt.user, &tt.at))
 		})
 	}
-	assert.True(t, RBAC{}.Authorize(eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "no policy forbids nothing")
+	assert.True(t, RBAC{}.Authorize(eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "a nil policy permits everything")
 }
 
 func TestRules(t *testing.T) {
-	rules, errs := RBAC{world}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
+	rules, errs := RBAC{testPolicy}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
 	assert.Len(t, rules, 2)
 	assert.Len(t, errs, 2)
 	rules, errs = RBAC{}.Rules(&authn.User{}, "a")
@@ -112,8 +112,8 @@ func TestRules(t *testing.T) {
 	assert.Empty(t, errs)
 }
 
-func TestCheckGrant(t *testing.T) {
-	same := func(err error) error { return err }
+func TestCheckHeld(t *testing.T) {
+	unchanged := func(err error) error { return err }
 	rule := func(verbs, groups, resources []string, names ...string) Rule {
 		return Rule{Verbs: verbs, APIGroups: groups, Resources: resources, ResourceNames: names}
 	}
@@ -133,12 +133,12 @@ func TestCheckGrant(t *testing.T) {
 		{"all verbs", ann, []Rule{rule([]string{"*"}, core, []string{"pods"}, "s")}, `{APIGroups:[""], Resources:["pods"], ResourceNames:["s"], Verbs:["*"]}`},
 		{"several", ann, []Rule{rule([]string{"get"}, core, []string{"secrets", "pods", "nodes"}), {Verbs: []string{"get"}, NonResourceURLs: []string{"*"}}},
 			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}\n{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"get\"]}"},
-		{"subresource of all", &authn.User{Name: "bob", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, []string{"apps"}, []string{"deployments/scale"})}, ""},
+		{"subresource of a permitted wildcard", &authn.User{Name: "bob", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, []string{"apps"}, []string{"deployments/scale"})}, ""},
 		{"errors", &authn.User{Name: "eve", Groups: []string{"readers"}}, []Rule{rule([]string{"get"}, core, []string{"nodes"})},
 			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}; resolution errors: [[clusterrole.rbac.authorization.k8s.io \"gone\" not found, role.rbac.authorization.k8s.io \"gone\" not found]]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := RBAC{world}.CheckGrant(tt.user, "a", tt.rules, same)
+			err := RBAC{testPolicy}.checkHeld(tt.user, "a", tt.rules, unchanged)
 			if tt.want == "" {
 				assert.NoError(t, err)
 				return

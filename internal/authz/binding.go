@@ -1,0 +1,80 @@
+package authz
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/authn"
+)
+
+// A RoleRef refers to the role of a binding.
+type RoleRef struct {
+	APIGroup string `json:"apiGroup"`
+	Kind     string `json:"kind"` // Role or ClusterRole
+	Name     string `json:"name"`
+}
+
+// A Subject is a user, a group or a service account of a binding.
+type Subject struct {
+	Kind      string `json:"kind"` // User, Group or ServiceAccount
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"` // of a service account; "" for the binding's
+}
+
+// A Binding grants the rules of a role to its subjects. It is a ClusterRoleBinding
+// if it has no namespace. Bindings are shared: do not change one.
+type Binding struct {
+	Metadata struct{ Name, Namespace string } `json:"metadata"`
+	Subjects []Subject                        `json:"subjects"`
+	RoleRef  RoleRef                          `json:"roleRef"`
+}
+
+// ParseBinding decodes a RoleBinding or ClusterRoleBinding.
+func ParseBinding(body []byte) (*Binding, error) {
+	b := &Binding{}
+	return b, json.Unmarshal(body, b)
+}
+
+// subjectOf returns the first subject that is the user or one of the user's
+// groups, nil if there is none.
+func (b *Binding) subjectOf(u *authn.User) *Subject {
+	for i := range b.Subjects {
+		s := &b.Subjects[i]
+		switch s.Kind {
+		case "User":
+			if s.Name == u.Name {
+				return s
+			}
+		case "Group":
+			if u.InGroup(s.Name) {
+				return s
+			}
+		case "ServiceAccount":
+			if ns := b.namespaceOf(s); ns != "" && u.Name == authn.ServiceAccountName(ns, s.Name) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// namespaceOf returns the namespace of a service account.
+func (b *Binding) namespaceOf(s *Subject) string {
+	if s.Namespace != "" {
+		return s.Namespace
+	}
+	return b.Metadata.Namespace
+}
+
+// reason returns the reason of a decision that the binding allows for a subject.
+func (b *Binding) reason(s *Subject) string {
+	kind, name := "ClusterRoleBinding", b.Metadata.Name
+	if b.Metadata.Namespace != "" {
+		kind, name = "RoleBinding", name+"/"+b.Metadata.Namespace
+	}
+	subject := s.Name
+	if s.Kind == "ServiceAccount" {
+		subject += "/" + b.namespaceOf(s)
+	}
+	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", kind, name, b.RoleRef.Kind, b.RoleRef.Name, s.Kind, subject)
+}

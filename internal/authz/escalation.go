@@ -1,0 +1,249 @@
+package authz
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// A RoleWrite is a write of an object of type Type, which CheckEscalation
+// checks.
+type RoleWrite struct {
+	Type            *resource.Type
+	Namespace, Name string         // those of the request
+	Object          map[string]any // what is written
+	Old             map[string]any // nil on a creation
+}
+
+// CheckEscalation fails with 403 if the user writes a role, or a binding to a
+// role, that permits what the user may not do. Users with the verb "escalate" on
+// the role, or "bind" on the bound role, may do so. Objects of other API groups
+// pass.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
+func (a RBAC) CheckEscalation(u *authn.User, w RoleWrite) error {
+	if w.Type.Group != Group || a.Policy == nil || u.InGroup(authn.MastersGroup) || changesOwnersOnly(w.Object, w.Old) {
+		return nil
+	}
+	c := escalationCheck{a, u, w}
+	switch w.Type.Name {
+	case "roles", "clusterroles":
+		return c.role()
+	case "rolebindings", "clusterrolebindings":
+		return c.binding()
+	}
+	return nil
+}
+
+// An escalationCheck checks one write of a role or binding.
+type escalationCheck struct {
+	RBAC
+	user *authn.User
+	RoleWrite
+}
+
+func (c escalationCheck) groupResource() status.GroupResource {
+	return status.GroupResource{Group: c.Type.Group, Resource: c.Type.Name}
+}
+
+func (c escalationCheck) role() error {
+	at := &Attributes{IsResource: true, Verb: "escalate", Group: c.Type.Group, Resource: c.Type.Name, Namespace: c.Namespace, Name: c.Name}
+	if c.Authorize(c.user, at).Allowed {
+		return nil
+	}
+	rules, err := ParseRules(c.Type.Codec.Append(nil, c.Object))
+	if err != nil {
+		return status.BadRequest(err.Error())
+	}
+	return c.held(rules)
+}
+
+func (c escalationCheck) binding() error {
+	binding, err := ParseBinding(c.Type.Codec.Append(nil, c.Object))
+	if err != nil {
+		return status.BadRequest(err.Error())
+	}
+	ref := binding.RoleRef
+	at := &Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: c.Namespace, Name: ref.Name}
+	switch ref.Kind {
+	case "ClusterRole":
+		at.Resource = "clusterroles"
+	case "Role":
+		at.Resource = "roles"
+	}
+	if at.Resource != "" && c.Authorize(c.user, at).Allowed {
+		return nil
+	}
+	rules, err := c.Policy.Rules(ref, c.Namespace)
+	if err != nil {
+		return c.roleError(err)
+	}
+	return c.held(rules)
+}
+
+// held fails with 403 if the user does not hold the rules.
+func (c escalationCheck) held(rules []Rule) error {
+	if err := c.checkHeld(c.user, c.Namespace, rules, c.roleError); err != nil {
+		return status.Forbidden(c.groupResource(), object.String(c.Object, "metadata", "name"), err.Error())
+	}
+	return nil
+}
+
+// roleError returns the error of a role that a binding refers to. kube-apiserver
+// reports a missing role here as a missing object of the resource that is
+// written.
+func (c escalationCheck) roleError(err error) error {
+	var missing *MissingRoleError
+	if errors.As(err, &missing) {
+		return status.NotFound(c.groupResource(), missing.Name)
+	}
+	return status.Unclassified(err.Error())
+}
+
+// checkHeld fails if the user does not hold all of rules in the namespace. The
+// message also has the errors of bindings to missing roles, as returned by
+// roleError.
+func (a RBAC) checkHeld(u *authn.User, namespace string, rules []Rule, roleError func(error) error) error {
+	held, errs := a.Rules(u, namespace)
+	missing := mergeVerbs(uncovered(held, rules))
+	if len(missing) == 0 {
+		return nil
+	}
+	texts := make([]string, len(missing))
+	for i, rule := range missing {
+		texts[i] = rule.String()
+	}
+	slices.Sort(texts)
+	message := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
+		u.Name, u.Groups, strings.Join(slices.Compact(texts), "\n"))
+	if len(errs) > 0 {
+		for i := range errs {
+			errs[i] = roleError(errs[i])
+		}
+		message += fmt.Sprintf("; resolution errors: [%s]", status.Aggregate(errs))
+	}
+	return errors.New(message)
+}
+
+// changesOwnersOnly reports whether obj and old differ at most in metadata that
+// the garbage collector writes. It is false on a creation.
+func changesOwnersOnly(obj, old map[string]any) bool {
+	if old == nil {
+		return false
+	}
+	same := object.Copy(obj)
+	meta, oldMeta := object.Meta(same), object.Meta(old)
+	for _, name := range []string{"ownerReferences", "finalizers", "managedFields", "selfLink"} {
+		object.Keep(meta, oldMeta, name)
+	}
+	return object.Equal(any(same), any(old))
+}
+
+// uncovered returns the single permissions in rules that no rule of held covers.
+func uncovered(held, rules []Rule) []Rule {
+	var out []Rule
+	for _, rule := range rules {
+		for _, single := range rule.split() {
+			if !slices.ContainsFunc(held, func(h Rule) bool { return h.covers(&single) }) {
+				out = append(out, single)
+			}
+		}
+	}
+	return out
+}
+
+// split returns the single permissions of a rule: rules with one verb, and
+// either one resource and at most one name, or one path.
+func (r *Rule) split() []Rule {
+	var out []Rule
+	for _, group := range r.APIGroups {
+		for _, resource := range r.Resources {
+			for _, verb := range r.Verbs {
+				single := Rule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}}
+				if len(r.ResourceNames) == 0 {
+					out = append(out, single)
+				}
+				for _, name := range r.ResourceNames {
+					single.ResourceNames = []string{name}
+					out = append(out, single)
+				}
+			}
+		}
+	}
+	for _, url := range r.NonResourceURLs {
+		for _, verb := range r.Verbs {
+			out = append(out, Rule{NonResourceURLs: []string{url}, Verbs: []string{verb}})
+		}
+	}
+	return out
+}
+
+// covers reports whether the rule permits everything that a single permission
+// does.
+func (r *Rule) covers(single *Rule) bool {
+	if !matches(r.Verbs, single.Verbs[0]) {
+		return false
+	}
+	if len(single.NonResourceURLs) > 0 {
+		return slices.ContainsFunc(r.NonResourceURLs, func(url string) bool { return matchesPath(url, single.NonResourceURLs[0]) })
+	}
+	return matches(r.APIGroups, single.APIGroups[0]) && r.coversResource(single.Resources[0]) && r.coversNames(single.ResourceNames)
+}
+
+func (r *Rule) coversResource(resource string) bool {
+	if matches(r.Resources, resource) {
+		return true
+	}
+	_, sub, ok := strings.Cut(resource, "/")
+	return ok && slices.Contains(r.Resources, all+"/"+sub)
+}
+
+func (r *Rule) coversNames(names []string) bool {
+	return len(r.ResourceNames) == 0 || len(names) > 0 && slices.Contains(r.ResourceNames, names[0])
+}
+
+// mergeVerbs merges single permissions that differ only in their verbs.
+func mergeVerbs(permissions []Rule) []Rule {
+	var out []Rule
+	index := map[string]int{} // of rules in out, by resource
+	for _, p := range permissions {
+		if len(p.NonResourceURLs) > 0 {
+			out = append(out, p)
+			continue
+		}
+		key := fmt.Sprintf("%q", [][]string{p.APIGroups, p.Resources, p.ResourceNames})
+		if i, ok := index[key]; ok {
+			out[i].Verbs = append(slices.Clip(out[i].Verbs), p.Verbs...)
+			continue
+		}
+		index[key] = len(out)
+		out = append(out, p)
+	}
+	return out
+}
+
+// String returns the rule as error messages print it, without empty members.
+func (r Rule) String() string {
+	var texts []string
+	for _, member := range []struct {
+		name   string
+		values []string
+	}{
+		{"APIGroups", r.APIGroups},
+		{"Resources", r.Resources},
+		{"NonResourceURLs", r.NonResourceURLs},
+		{"ResourceNames", r.ResourceNames},
+		{"Verbs", r.Verbs},
+	} {
+		if len(member.values) > 0 {
+			texts = append(texts, fmt.Sprintf("%s:%q", member.name, member.values))
+		}
+	}
+	return "{" + strings.Join(texts, ", ") + "}"
+}

@@ -1,0 +1,33 @@
+package authz
+
+import (
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// ReviewRules returns the status of a SelfSubjectRulesReview by the user. It
+// fails with 400 if the review has no namespace.
+func (a RBAC) ReviewRules(review map[string]any, u *authn.User) (map[string]any, error) {
+	namespace := object.String(review, "spec", "namespace")
+	if namespace == "" {
+		return nil, status.BadRequest("no namespace on request")
+	}
+	rules, errs := a.Rules(u, namespace)
+	resources, paths := []any{}, []any{}
+	for _, rule := range rules {
+		if len(rule.Resources) > 0 {
+			resources = append(resources, map[string]any{
+				"verbs": object.Texts(rule.Verbs), "apiGroups": object.Texts(rule.APIGroups), "resources": object.Texts(rule.Resources), "resourceNames": object.Texts(rule.ResourceNames),
+			})
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			paths = append(paths, map[string]any{"verbs": object.Texts(rule.Verbs), "nonResourceURLs": object.Texts(rule.NonResourceURLs)})
+		}
+	}
+	out := map[string]any{"resourceRules": resources, "nonResourceRules": paths}
+	if len(errs) > 0 {
+		out["evaluationError"] = status.Aggregate(errs)
+	}
+	return out, nil
+}
