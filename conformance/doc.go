@@ -1,14 +1,12 @@
 // Package conformance compares the server with a real kube-apiserver.
 //
-// TestCorpus plays the scenarios in testdata/corpus, sequences of HTTP
-// exchanges that a real kube-apiserver answered, against a server of this
-// project and demands the same answers. Scenarios that cannot pass yet stand
-// with their reasons in testdata/pending.txt.
+// TestCorpus plays the scenarios in testdata/corpus, which a real kube-apiserver has
+// answered, against a server of this project and requires the same answers.
+// testdata/pending.txt lists the scenarios that cannot pass yet, with the reasons.
 //
-// The package clients runs real clients (client-go, controller-runtime,
-// kubectl) against the server; the module oldclient runs client-go of an older
-// release; both share the module clientsuite.
+// Package clients runs client-go, controller-runtime and kubectl against the server.
+// Module oldclient runs client-go of an older release. Both use module clientsuite.
 //
-// All of them start a server in process. With CONFORMANCE_SERVER set to a base
-// URL they use that server instead; see the package target for the variables.
+// All of them start a server in process. If CONFORMANCE_SERVER is the base URL of a
+// server, they use that server instead. See package target for the variables.
 package conformance

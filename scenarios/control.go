@@ -14,6 +14,8 @@ func (p *play) control(st *Step) error {
 	switch {
 	case len(st.Put)+len(st.Delete) > 0:
 		return p.change(st.Change)
+	case st.Compact != nil && p.Compact != nil:
+		return p.Compact()
 	case st.Compact != nil:
 		return p.post("compact", compaction(*st.Compact))
 	case st.Pause != 0:

@@ -53,7 +53,7 @@ func decodeBody(contentType string, body []byte) any {
 	case strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf"):
 		var err error
 		if v, err = decodeProtobuf(body); err != nil {
-			return "<invalid protobuf: " + err.Error() + ">"
+			return "<protobuf that does not decode: " + err.Error() + ">"
 		}
 	case strings.HasPrefix(contentType, "application/json"), body[0] == '{':
 		// The OpenAPI index is JSON with the type text/plain.

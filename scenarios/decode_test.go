@@ -34,7 +34,7 @@ func TestDecodeBody(t *testing.T) {
 			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{}, "status": map[string]any{},
 		}},
 		{"protobuf of a kind that client-go does not know", protobuf, "k8s\x00\x0a\x0d\x0a\x0bexample.com\x12\x00",
-			`<invalid protobuf: no kind "" is registered for version "example.com" in scheme "pkg/runtime/scheme.go:111">`},
+			`<protobuf that does not decode: no kind "" is registered for version "example.com" in scheme "pkg/runtime/scheme.go:111">`},
 		{"text", "text/plain", "ok", "ok"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -77,6 +77,9 @@ type Player struct {
 	// Timeout is how long a step waits for events, for the status of until, or for
 	// the answer of expect. The default is 2s.
 	Timeout time.Duration
+	// Compact, if not nil, runs compact steps in place of the control endpoint.
+	// It is for servers without one.
+	Compact func() error
 	// Transcript, if not nil, gets all requests and answers byte for byte, except
 	// that the values of predefined variables are replaced by their names. A Player
 	// with a transcript must not play scenarios concurrently.

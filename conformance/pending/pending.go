@@ -1,11 +1,10 @@
-// Package pending keeps lists of tests that cannot pass yet, each with the
-// reason. A list is right in both directions: a test that fails must stand in
-// it, and a test that stands in it must fail.
+// Package pending keeps lists of tests that cannot pass yet, each with the reason.
+// A test that fails must be in the list, and a test in the list must fail.
 //
-// A list is a text file of lines "name: reason"; blank lines and lines that
-// start with # are comments. With the flag -update-pending a run rewrites the
-// files of the tests that it runs: tests that pass leave, tests that fail
-// enter with the reason Unexplained, which fails them until somebody words it.
+// A list is a text file with lines "name: reason". Blank lines and lines that start
+// with # are comments. With the flag -update-pending a run rewrites the lists: tests
+// that pass are removed, and tests that fail are added with the reason Unexplained,
+// which fails them until it is replaced by a real reason.
 package pending
 
 import (
@@ -21,13 +20,13 @@ import (
 	"testing"
 )
 
-// Unexplained is the reason of tests that an update added.
+// Unexplained is the reason of a test that -update-pending has added.
 const Unexplained = "unexplained"
 
 var update = flag.Bool("update-pending", false, "rewrite the lists of pending tests")
 
-// A List tells which tests are pending. The zero List is empty, and every test
-// must pass. Its methods may be called concurrently.
+// A List is the set of pending tests. The zero List is empty: every test must pass.
+// Its methods may be called concurrently.
 type List struct {
 	path    string
 	comment []byte // the lines before the first entry
@@ -36,8 +35,8 @@ type List struct {
 	reasons map[string]string
 }
 
-// Load reads the list at path. Entries for tests that are not among names fail
-// t. With -update-pending the file is rewritten when t ends.
+// Load reads the list at path. It fails t for entries that are not among names. With
+// -update-pending it rewrites the file when t ends.
 func Load(t testing.TB, path string, names []string) *List {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -55,7 +54,7 @@ func Load(t testing.TB, path string, names []string) *List {
 		case *update:
 			delete(l.reasons, name)
 		default:
-			t.Errorf("%s: there is no test %s", path, name)
+			t.Errorf("%s: unknown test %s", path, name)
 		}
 	}
 	if *update {
@@ -81,10 +80,10 @@ func parse(b []byte) (*List, error) {
 		}
 		name, reason, ok := strings.Cut(line, ": ")
 		if !ok || strings.TrimSpace(reason) == "" {
-			return nil, fmt.Errorf("line %d is not name: reason", n)
+			return nil, fmt.Errorf("line %d: want name: reason", n)
 		}
 		if l.reasons[name] != "" {
-			return nil, fmt.Errorf("line %d names %s again", n, name)
+			return nil, fmt.Errorf("line %d: duplicate test %s", n, name)
 		}
 		l.reasons[name] = strings.TrimSpace(reason)
 	}
@@ -101,16 +100,16 @@ func (l *List) format() []byte {
 	return out
 }
 
-// Has reports whether the test that the list knows by name is pending.
+// Has reports whether the named test is pending.
 func (l *List) Has(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.reasons[name] != ""
 }
 
-// Verdict ends the test t, which the list knows by name, according to what it
-// found: failure is empty where all was well. It passes t, fails it, or skips
-// it with the reason for which it is pending.
+// Verdict ends the test t, which has the given name in the list. failure describes
+// why the test failed; it is empty if the test passed. Verdict passes t, fails it, or
+// skips it with the reason in the list.
 func (l *List) Verdict(t testing.TB, name, failure string) {
 	t.Helper()
 	l.mu.Lock()

@@ -13,33 +13,33 @@ import (
 
 const list = "# Why each waits.\n\na/1: needs patch\nb/2: unexplained\n"
 
-// recorder is a test whose end is recorded rather than felt.
-type recorder struct {
+// fakeTB records the outcome of a test.
+type fakeTB struct {
 	testing.TB
 	outcome string
 	cleanup []func()
 }
 
-func (r *recorder) Helper()          {}
-func (r *recorder) Cleanup(f func()) { r.cleanup = append(r.cleanup, f) }
-func (r *recorder) Errorf(format string, args ...any) {
+func (r *fakeTB) Helper()          {}
+func (r *fakeTB) Cleanup(f func()) { r.cleanup = append(r.cleanup, f) }
+func (r *fakeTB) Errorf(format string, args ...any) {
 	r.outcome = "error: " + fmt.Sprintf(format, args...)
 }
-func (r *recorder) Fatal(args ...any) {
+func (r *fakeTB) Fatal(args ...any) {
 	r.outcome = "fatal: " + fmt.Sprint(args...)
 	runtime.Goexit()
 }
-func (r *recorder) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }
-func (r *recorder) Skip(args ...any) {
+func (r *fakeTB) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }
+func (r *fakeTB) Skip(args ...any) {
 	r.outcome = "skip: " + fmt.Sprint(args...)
 	runtime.Goexit()
 }
 
-// outcome runs f as a test.
+// outcome runs f as a test and returns its outcome.
 func outcome(f func(testing.TB)) string {
-	r := &recorder{outcome: "pass"}
+	r := &fakeTB{outcome: "pass"}
 	done := make(chan struct{})
-	go func() { // Goexit ends a goroutine of its own
+	go func() { // Goexit must end a separate goroutine
 		defer close(done)
 		f(r)
 	}()
@@ -80,10 +80,10 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestLoadRefusesUnknownTests(t *testing.T) {
+func TestLoadUnknownTest(t *testing.T) {
 	path := write(t)
 	got := outcome(func(t testing.TB) { Load(t, path, []string{"a/1"}) })
-	assert.Equal(t, "error: "+path+": there is no test b/2", got)
+	assert.Equal(t, "error: "+path+": unknown test b/2", got)
 }
 
 func TestUpdate(t *testing.T) {
@@ -103,9 +103,9 @@ func TestUpdate(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
-		{"no reason", "a/1", "line 1 is not name: reason"},
-		{"empty reason", "#\na/1:  ", "line 2 is not name: reason"},
-		{"twice", "a/1: x\na/1: y", "line 2 names a/1 again"},
+		{"no reason", "a/1", "line 1: want name: reason"},
+		{"empty reason", "#\na/1:  ", "line 2: want name: reason"},
+		{"twice", "a/1: x\na/1: y", "line 2: duplicate test a/1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := parse([]byte(row.text))

@@ -53,17 +53,7 @@ func Remote() bool { return os.Getenv("CONFORMANCE_SERVER") != "" }
 func Start(t testing.TB, gates ...string) *Server {
 	t.Helper()
 	if !Remote() {
-		on := map[string]bool{}
-		for _, g := range gates {
-			on[g] = true
-		}
-		srv := fakeapi.Start(t,
-			fakeapi.WithFeatureGates(on),
-			fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
-			fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
-			fakeapi.WithRBAC(),
-			fakeapi.WithTLS(), // kubectl sends no token in the clear
-		)
+		srv := fakeapi.Start(t, append(Options(gates...), fakeapi.WithTLS())...) // kubectl sends tokens only over TLS
 		return &Server{
 			URL:     srv.URL,
 			compact: func() error { srv.Compact(); return nil },
@@ -78,6 +68,21 @@ func Start(t testing.TB, gates ...string) *Server {
 	return &Server{
 		URL:     strings.TrimSuffix(os.Getenv("CONFORMANCE_SERVER"), "/"),
 		compact: compactEtcd,
+	}
+}
+
+// Options returns the options of a server that Start starts in process, except
+// its transport.
+func Options(gates ...string) []fakeapi.Option {
+	enabled := map[string]bool{}
+	for _, g := range gates {
+		enabled[g] = true
+	}
+	return []fakeapi.Option{
+		fakeapi.WithFeatureGates(enabled),
+		fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
+		fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
+		fakeapi.WithRBAC(),
 	}
 }
 
