@@ -39,10 +39,9 @@ func decode(t testing.TB, text string) map[string]any {
 // A server is a Server with a few objects, whose webhooks are functions.
 type server struct {
 	*resource.Registry
-	objects  []map[string]any
-	hooks    map[string]func(review map[string]any) string // by url
-	asked    []string                                      // the urls, in order
-	warnings []string
+	objects []map[string]any
+	hooks   map[string]func(review map[string]any) string // by url
+	asked   []string                                      // the urls, in order
 }
 
 func (s *server) Get(kind resource.Kind, namespace, name string) map[string]any {
@@ -66,7 +65,6 @@ func (s *server) List(kind resource.Kind, namespace string) (all []map[string]an
 func (s *server) Type(kind resource.Kind) *resource.Type { return s.ForKind(kind) }
 func (s *server) Authorizer() cel.Authorizer             { return nobody{} }
 func (s *server) UID() string                            { return "u" }
-func (s *server) Warn(text string)                       { s.warnings = append(s.warnings, text) }
 
 func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	out := object.Copy(live)
@@ -90,6 +88,8 @@ func (s *server) Call(_ context.Context, config map[string]any, _ time.Duration,
 	return []byte(answer(review)), nil
 }
 
+func noPlugins(*Attributes) error { return nil }
+
 // nobody may do nothing.
 type nobody struct{}
 
@@ -109,13 +109,13 @@ func patching(patch string) func(map[string]any) string {
 }
 
 // request is one about a config map, or an autoscaler in version v2.
-func request(t testing.TB, r *resource.Registry, operation, obj, old string) *Request {
+func request(t testing.TB, r *resource.Registry, operation Operation, obj, old string) *Attributes {
 	t.Helper()
 	typ := r.Lookup("", "v1", "configmaps")
 	if strings.Contains(obj+old, "autoscaling") {
 		typ = r.Lookup("autoscaling", "v2", "horizontalpodautoscalers")
 	}
-	a := &Request{
+	a := &Attributes{
 		Operation: operation, Type: typ, Kind: resource.Kind{GroupVersion: typ.GroupVersion, Kind: typ.Kind}, Codec: typ.Codec,
 		Namespace: "n", User: &authn.User{Name: "alice", Groups: []string{"devs"}},
 	}
@@ -154,8 +154,10 @@ func TestMatching(t *testing.T) {
 	const scaler = `{"apiVersion":"autoscaling/v2","metadata":{"name":"h","namespace":"n"}}`
 	r := registry(t)
 	for _, tt := range []struct {
-		name, criteria, operation, object, old string
-		want                                   string // the kind that it is matched as; "" if it is not
+		name, criteria string
+		operation      Operation
+		object, old    string
+		want           string // the kind that it is matched as; "" if it is not
 	}{
 		{"rule", rules, Create, configMap, "", "/v1 ConfigMap"},
 		{"other operation", rules, Delete, "", configMap, ""},
@@ -192,7 +194,7 @@ func TestMatching(t *testing.T) {
 func TestNamespacesMatchThemselves(t *testing.T) {
 	r := registry(t)
 	typ := r.Lookup("", "v1", "namespaces")
-	a := &Request{Operation: Create, Type: typ, Namespace: "n", Name: "n", Object: decode(t, namespace)}
+	a := &Attributes{Operation: Create, Type: typ, Namespace: "n", Name: "n", Object: decode(t, namespace)}
 	gold := criteriaOf(decode(t, `{"namespaceSelector":{"matchLabels":{"tier":"gold"}}}`), "rules")
 	_, ok := gold.matches(a, &server{})
 	assert.True(t, ok, "by the labels that it will have")
@@ -256,9 +258,10 @@ func TestValidatingWebhooks(t *testing.T) {
 			if tt.answer != nil {
 				s.hooks = map[string]func(map[string]any) string{"x": tt.answer}
 			}
-			err := configured(t, webhook("Validating", "a", "x", tt.fields)).Validate(t.Context(), request(t, s.Registry, Create, configMap, ""), s)
+			a := request(t, s.Registry, Create, configMap, "")
+			err := configured(t, webhook("Validating", "a", "x", tt.fields)).Validate(t.Context(), a, s)
 			assertRefused(t, tt.want, tt.code, err)
-			assert.Equal(t, tt.warnings, s.warnings)
+			assert.Equal(t, tt.warnings, a.Warnings)
 		})
 	}
 }
@@ -317,7 +320,7 @@ func TestMutatingWebhooks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &server{Registry: registry(t), hooks: tt.hooks}
 			a := request(t, s.Registry, Create, tt.object, "")
-			err := configured(t, tt.configs...).Mutate(t.Context(), a, s, func(map[string]any) error { return nil })
+			err := configured(t, tt.configs...).Mutate(t.Context(), a, s, noPlugins)
 			assert.Equal(t, tt.asked, s.asked)
 			if err != nil {
 				assert.EqualError(t, err, tt.want)
@@ -334,7 +337,7 @@ func TestMutatingInAnotherVersion(t *testing.T) {
 	s := &server{Registry: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"replace","path":"/spec/targetCPUUtilizationPercentage","value":7}]`)}}
 	a := request(t, s.Registry, Create, `{"apiVersion":"autoscaling/v2","metadata":{"name":"h"},"spec":{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":60}}}]}}`, "")
 	config := strings.Replace(webhook("Mutating", "a", "x", ""), `"apiVersions":["*"]`, `"apiVersions":["v1"]`, 1)
-	require.NoError(t, configured(t, config).Mutate(t.Context(), a, s, func(map[string]any) error { return nil }))
+	require.NoError(t, configured(t, config).Mutate(t.Context(), a, s, noPlugins))
 	assert.Equal(t, "autoscaling/v2", a.Object["apiVersion"])
 	metric, _ := object.List(a.Object, "spec", "metrics")[0].(map[string]any)
 	assert.Equal(t, int64(7), object.Value(metric, "resource", "target", "averageUtilization"))
@@ -389,9 +392,10 @@ func TestValidatingPolicies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &server{Registry: registry(t), objects: params}
 			snapshot := configured(t, policies("Validating", tt.spec, tt.binding)...)
-			err := snapshot.Validate(t.Context(), request(t, s.Registry, Create, configMap, ""), s)
+			a := request(t, s.Registry, Create, configMap, "")
+			err := snapshot.Validate(t.Context(), a, s)
 			assertRefused(t, tt.want, tt.code, err)
-			assert.Equal(t, tt.warnings, s.warnings)
+			assert.Equal(t, tt.warnings, a.Warnings)
 		})
 	}
 }
@@ -417,7 +421,7 @@ func TestMutatingPolicies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &server{Registry: registry(t), objects: []map[string]any{decode(t, namespace)}}
 			a := request(t, s.Registry, Create, configMap, "")
-			err := configured(t, policies("Mutating", tt.spec, "")...).Mutate(t.Context(), a, s, func(map[string]any) error { return nil })
+			err := configured(t, policies("Mutating", tt.spec, "")...).Mutate(t.Context(), a, s, noPlugins)
 			if err != nil {
 				assert.EqualError(t, err, tt.want)
 				return
@@ -431,8 +435,8 @@ func TestMutatingPolicies(t *testing.T) {
 func TestPluginsRunAgain(t *testing.T) {
 	s := &server{Registry: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"add","path":"/data/x","value":"1"}]`)}}
 	var seen []string
-	plugins := func(obj map[string]any) error {
-		seen = append(seen, fmt.Sprint(obj["data"]))
+	plugins := func(a *Attributes) error {
+		seen = append(seen, fmt.Sprint(a.Object["data"]))
 		return nil
 	}
 	require.NoError(t, configured(t, webhook("Mutating", "a", "x", "")).Mutate(t.Context(), request(t, s.Registry, Create, configMap, ""), s, plugins))
@@ -445,7 +449,7 @@ func TestSnapshot(t *testing.T) {
 	var none *Snapshot
 	a := request(t, s.Registry, Create, configMap, "")
 	require.NoError(t, none.Validate(t.Context(), a, s))
-	require.NoError(t, none.Mutate(t.Context(), a, s, func(map[string]any) error { return nil }))
+	require.NoError(t, none.Mutate(t.Context(), a, s, noPlugins))
 
 	hook := Configuration{ID: "x", Object: decode(t, webhook("Validating", "a", "x", ""))}
 	one := New([]Configuration{hook}, nil)
@@ -454,7 +458,7 @@ func TestSnapshot(t *testing.T) {
 	assert.Len(t, two.validating, 2)
 
 	typ := s.Lookup(Group, "v1", "validatingwebhookconfigurations")
-	a = &Request{Operation: Create, Type: typ, Object: hook.Object}
+	a = &Attributes{Operation: Create, Type: typ, Object: hook.Object}
 	require.NoError(t, two.Validate(t.Context(), a, s), "configurations are not judged")
 }
 

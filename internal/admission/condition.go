@@ -86,7 +86,7 @@ func (c *conditions) failure(err error) error {
 }
 
 // inputs are what expressions see of a request, as one to a target.
-func (r *Request) inputs(t target, p pair, s Server) cel.Inputs {
+func (r *Attributes) inputs(t target, p pair, s Server) cel.Inputs {
 	return cel.Inputs{
 		Object: r.codec(t).ToUnstructured(p.object), OldObject: r.codec(t).ToUnstructured(p.old), Request: r.review(t), Authorizer: s.Authorizer(),
 		RequestResource: cel.Access{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},

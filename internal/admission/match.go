@@ -66,7 +66,7 @@ func rulesOf(list any) (all []rule) {
 // matches reports whether the criteria are met, and as which version of its
 // resource a request meets them. Criteria without rules are met by requests to
 // any resource.
-func (c *criteria) matches(r *Request, cluster resource.Cluster) (target, bool) {
+func (c *criteria) matches(r *Attributes, cluster resource.Reader) (target, bool) {
 	if !c.inNamespace(r, cluster) || !c.hasLabels(r) {
 		return target{}, false
 	}
@@ -81,7 +81,7 @@ func (c *criteria) matches(r *Request, cluster resource.Cluster) (target, bool) 
 
 // rule finds the first rule that is for a request; one for the version that the
 // request is made in comes before one for another version.
-func (c *criteria) rule(rules []rule, r *Request) (target, bool) {
+func (c *criteria) rule(rules []rule, r *Attributes) (target, bool) {
 	for i := range rules {
 		if rules[i].matches(r, r.Type) {
 			return r.target(), true
@@ -103,7 +103,7 @@ func (c *criteria) rule(rules []rule, r *Request) (target, bool) {
 
 // inNamespace holds the labels of a request's namespace against the selector.
 // What is in no namespace is never left out.
-func (c *criteria) inNamespace(r *Request, cluster resource.Cluster) bool {
+func (c *criteria) inNamespace(r *Attributes, cluster resource.Reader) bool {
 	if c.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
 		return true
 	}
@@ -116,7 +116,7 @@ func (c *criteria) inNamespace(r *Request, cluster resource.Cluster) bool {
 
 // hasLabels holds the labels of the objects against the selector: those of one
 // of them will do.
-func (c *criteria) hasLabels(r *Request) bool {
+func (c *criteria) hasLabels(r *Attributes) bool {
 	if c.objects.Empty() {
 		return true
 	}
@@ -135,8 +135,8 @@ func labelsOf(obj map[string]any) selector.Map {
 
 // matches reports whether the rule is for a request, as one to a version of its
 // resource.
-func (u *rule) matches(r *Request, t *resource.Type) bool {
-	return u.inScope(r) && oneOf(u.operations, r.Operation) && oneOf(u.groups, t.Group) && oneOf(u.versions, t.Version) &&
+func (u *rule) matches(r *Attributes, t *resource.Type) bool {
+	return u.inScope(r) && oneOf(u.operations, string(r.Operation)) && oneOf(u.groups, t.Group) && oneOf(u.versions, t.Version) &&
 		u.hasResource(t.Name, r.Subresource) && (len(u.names) == 0 || slices.Contains(u.names, r.Name))
 }
 
@@ -144,7 +144,7 @@ func oneOf(list []string, s string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, s)
 }
 
-func (u *rule) inScope(r *Request) bool {
+func (u *rule) inScope(r *Attributes) bool {
 	namespaced := r.Namespace != "" && !r.isNamespace()
 	switch u.scope {
 	case "Namespaced":

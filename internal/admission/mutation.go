@@ -77,11 +77,11 @@ func (f *refusal) add(p *policy, b *binding, err error, reason string) {
 	f.messages = append(f.messages, fmt.Sprintf("%s denied request: %s", by, err))
 }
 
-func (f *refusal) status(r *Request) error {
+func (f *refusal) status(r *Attributes) error {
 	if len(f.messages) == 0 {
 		return nil
 	}
-	st := status.Forbidden(r.groupResource(), r.shownName(), "")
+	st := status.Forbidden(r.GroupResource(), r.displayName(), "")
 	st.Message = f.messages[0]
 	if f.reason != "" {
 		st.Reason = f.reason
@@ -94,7 +94,7 @@ func (f *refusal) status(r *Request) error {
 
 // mutateByPolicies has mutating policies change the object of a request. Which of
 // them do is found out before the first one does.
-func mutateByPolicies(ctx context.Context, policies []*bound, r *Request, s Server, again *reinvocation) error {
+func mutateByPolicies(ctx context.Context, policies []*bound, r *Attributes, s Server, again *reinvocation) error {
 	var refused refusal
 	var invocations []*invocation
 	for _, p := range policies {
@@ -135,7 +135,7 @@ func mutateByPolicies(ctx context.Context, policies []*bound, r *Request, s Serv
 }
 
 // invoke asks one policy. Its error is for what ends the request at once.
-func (i *invocation) invoke(ctx context.Context, r *Request, s Server, refused *refusal, again *reinvocation) error {
+func (i *invocation) invoke(ctx context.Context, r *Attributes, s Server, refused *refusal, again *reinvocation) error {
 	objects, err := r.in(ctx, i.target)
 	if err != nil {
 		return status.Internal(err.Error())
@@ -180,7 +180,7 @@ func (i *invocation) invoke(ctx context.Context, r *Request, s Server, refused *
 }
 
 // apply is what a mutation makes of the object.
-func (m *mutation) apply(p *cel.Policy, in cel.Inputs, t target, r *Request, s Server) (map[string]any, error) {
+func (m *mutation) apply(p *cel.Policy, in cel.Inputs, t target, r *Attributes, s Server) (map[string]any, error) {
 	in.Object = r.codec(t).ToUnstructured(in.Object)
 	v, err := m.run(p.Evaluate(in, cel.Budget))
 	if err != nil {
@@ -218,7 +218,7 @@ func merged(value any, v ref.Val, obj map[string]any, t target, s Server) (map[s
 
 // patched is an object that a JSON patch was applied to. One of which a test
 // fails changes nothing.
-func patched(value any, obj map[string]any, t target, r *Request) (map[string]any, error) {
+func patched(value any, obj map[string]any, t target, r *Attributes) (map[string]any, error) {
 	operations, _ := value.([]any)
 	for o := range object.Each(operations) {
 		for _, name := range []string{"op", "path"} {

@@ -150,7 +150,7 @@ func (p *policy) collect(ref *paramRef, namespace string, s Server) ([]map[strin
 }
 
 // namespace is what expressions call namespaceObject.
-func (r *Request) namespace(s Server) map[string]any {
+func (r *Attributes) namespace(s Server) map[string]any {
 	if r.Namespace == "" || r.isNamespace() {
 		return nil
 	}
@@ -311,7 +311,7 @@ func (u *rules) auditErrors(in cel.Inputs) (errs []error) {
 
 // validateByPolicies asks validating policies. All are asked; the first denial
 // is told of.
-func validateByPolicies(policies []*bound, ctx context.Context, r *Request, s Server) error {
+func validateByPolicies(policies []*bound, ctx context.Context, r *Attributes, s Server) error {
 	var denied error
 	for _, p := range policies {
 		t, ok := p.criteria.matches(r, s)
@@ -344,7 +344,7 @@ func validateByPolicies(policies []*bound, ctx context.Context, r *Request, s Se
 					case "Deny":
 						deny(b, f.message, f.reason)
 					case "Warn":
-						s.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, f.message))
+						r.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, f.message))
 					}
 				}
 			}
@@ -355,7 +355,7 @@ func validateByPolicies(policies []*bound, ctx context.Context, r *Request, s Se
 
 // judge asks a policy, as a binding uses it, with each of its parameters. The
 // error is for a binding that cannot be used.
-func (p *policy) judge(ctx context.Context, b *binding, t target, r *Request, s Server) (all []finding, err error) {
+func (p *policy) judge(ctx context.Context, b *binding, t target, r *Attributes, s Server) (all []finding, err error) {
 	if b.criteria != nil {
 		if _, ok := b.criteria.matches(r, s); !ok {
 			return nil, nil
@@ -379,13 +379,13 @@ func (p *policy) judge(ctx context.Context, b *binding, t target, r *Request, s 
 }
 
 // policyDenial is the answer to a request that a policy denies.
-func policyDenial(r *Request, p *policy, b *binding, message, reason string) error {
+func policyDenial(r *Attributes, p *policy, b *binding, message, reason string) error {
 	by := fmt.Sprintf("ValidatingAdmissionPolicy '%s'", p.name)
 	if b != nil {
 		by += fmt.Sprintf(" with binding '%s'", b.name)
 	}
 	message = by + " denied request: " + message
-	st := status.Forbidden(r.groupResource(), r.shownName(), message)
+	st := status.Forbidden(r.GroupResource(), r.displayName(), message)
 	st.Reason, st.Code = reason, http.StatusUnprocessableEntity
 	switch reason {
 	case status.ReasonForbidden:

@@ -4,48 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/status"
 )
-
-// The operations that are admitted.
-const (
-	Create  = "CREATE"
-	Update  = "UPDATE"
-	Delete  = "DELETE"
-	Connect = "CONNECT"
-)
-
-// A Request is one operation on an object, or through a subresource of it.
-type Request struct {
-	Operation   string
-	Type        *resource.Type // of the resource that is written to
-	Kind        resource.Kind  // of Object and Old
-	Codec       resource.Codec // of that kind
-	Subresource string
-
-	// Namespace is the one that the object is in; of a Namespace, itself.
-	Namespace string
-	// Name is "" of an object whose name is not generated yet, and in the
-	// deletion of a collection.
-	Name string
-
-	// Object is nil in a deletion. Mutate puts another one in its place.
-	Object map[string]any
-	// Old is nil in a creation; not to be changed.
-	Old map[string]any
-
-	Options map[string]any // a CreateOptions, UpdateOptions or DeleteOptions
-	DryRun  bool
-	User    *authn.User
-}
 
 // A Server is what judges of a request turn to.
 type Server interface {
-	resource.Cluster
+	resource.Reader
 	// Type returns the type that objects of a kind are served as; nil if they
 	// are not.
 	Type(kind resource.Kind) *resource.Type
@@ -57,8 +23,6 @@ type Server interface {
 	UID() string
 	// Merge is an object of a type with what another one says merged into it.
 	Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error)
-	// Warn tells the client something.
-	Warn(text string)
 }
 
 // A target is a version of the resource that is written to, as which a rule
@@ -69,11 +33,11 @@ type target struct {
 }
 
 // target is the version that the request is made in.
-func (r *Request) target() target { return target{r.Type, r.Kind} }
+func (r *Attributes) target() target { return target{r.Type, r.Kind} }
 
 // equivalents are the other versions in which the resource has what is written
 // to.
-func (r *Request) equivalents() (all []target) {
+func (r *Attributes) equivalents() (all []target) {
 	for _, t := range r.Type.Versions {
 		if t == r.Type {
 			continue
@@ -96,7 +60,7 @@ func (r *Request) equivalents() (all []target) {
 type pair struct{ object, old map[string]any }
 
 // in are the request's objects in the version of a target.
-func (r *Request) in(ctx context.Context, t target) (pair, error) {
+func (r *Attributes) in(ctx context.Context, t target) (pair, error) {
 	if t.kind == r.Kind {
 		return pair{r.Object, r.Old}, nil
 	}
@@ -120,7 +84,7 @@ func convert(ctx context.Context, t *resource.Type, obj map[string]any) (map[str
 }
 
 // codec reads and writes what is written to a target.
-func (r *Request) codec(t target) resource.Codec {
+func (r *Attributes) codec(t target) resource.Codec {
 	if t.kind == r.Kind {
 		return r.Codec
 	}
@@ -128,7 +92,7 @@ func (r *Request) codec(t target) resource.Codec {
 }
 
 // replace makes obj, in the version of a target, what is written.
-func (r *Request) replace(ctx context.Context, t target, obj map[string]any) error {
+func (r *Attributes) replace(ctx context.Context, t target, obj map[string]any) error {
 	if t.kind == r.Kind {
 		r.Object = obj
 		return nil
@@ -149,41 +113,23 @@ func (t target) completed(obj map[string]any) map[string]any {
 	return obj
 }
 
-func (r *Request) groupResource() status.GroupResource {
-	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name}
-}
-
-// shownName is the name that a refusal tells.
-func (r *Request) shownName() string {
-	name := r.Name
-	for _, member := range []string{"name", "generateName"} {
-		if name == "" {
-			name = object.String(r.Object, "metadata", member)
-		}
-	}
-	if name == "" {
-		return "Unknown"
-	}
-	return name
-}
-
 // isNamespace reports whether the object is a Namespace.
-func (r *Request) isNamespace() bool { return r.Type.Group == "" && r.Type.Name == "namespaces" }
+func (r *Attributes) isNamespace() bool { return r.Type.Group == "" && r.Type.Name == "namespaces" }
 
 // Group is the API group of what is configured.
 const Group = "admissionregistration.k8s.io"
 
 // isConfiguration reports whether the request changes what this package does,
 // which is not judged by it.
-func (r *Request) isConfiguration() bool { return r.Type.Group == Group }
+func (r *Attributes) isConfiguration() bool { return r.Type.Group == Group }
 
 // review is what webhooks and expressions are told of the request, but for its
 // objects, as one to a target.
-func (r *Request) review(t target) map[string]any {
+func (r *Attributes) review(t target) map[string]any {
 	out := map[string]any{
 		"kind": kindOf(t.kind), "resource": resourceOf(t.Type),
 		"requestKind": kindOf(r.Kind), "requestResource": resourceOf(r.Type),
-		"operation": r.Operation, "userInfo": r.User.UserInfo(), "dryRun": r.DryRun,
+		"operation": string(r.Operation), "userInfo": r.User.UserInfo(), "dryRun": r.DryRun,
 	}
 	for name, v := range map[string]string{
 		"subResource": r.Subresource, "requestSubResource": r.Subresource, "name": r.Name, "namespace": r.Namespace,

@@ -83,7 +83,7 @@ func bind(policies []*policy, bindings map[string][]*binding) (all []*bound) {
 var unjudged = []string{"tokenreviews", "selfsubjectreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "localsubjectaccessreviews", "selfsubjectrulesreviews"}
 
 // hasPolicies reports whether policies are asked about a request.
-func hasPolicies(r *Request) bool {
+func hasPolicies(r *Attributes) bool {
 	return r.Type.Group != "authentication.k8s.io" && r.Type.Group != "authorization.k8s.io" || !slices.Contains(unjudged, r.Type.Name)
 }
 
@@ -92,16 +92,16 @@ func hasPolicies(r *Request) bool {
 // the outcome, there is a second round.
 //
 // Errors: *status.Status; those of plugins.
-func (s *Snapshot) Mutate(ctx context.Context, r *Request, server Server, plugins func(obj map[string]any) error) error {
+func (s *Snapshot) Mutate(ctx context.Context, r *Attributes, server Server, plugins func(*Attributes) error) error {
 	if s == nil || r.isConfiguration() || len(s.mutating)+len(s.mutatingPolicies) == 0 {
-		return plugins(r.Object)
+		return plugins(r)
 	}
 	var policies, webhooks reinvocation
 	for {
 		if r.Object != nil {
 			r.Object = object.Copy(r.Object) // what was seen in the first round stays
 		}
-		if err := plugins(r.Object); err != nil {
+		if err := plugins(r); err != nil {
 			return err
 		}
 		if hasPolicies(r) {
@@ -122,7 +122,7 @@ func (s *Snapshot) Mutate(ctx context.Context, r *Request, server Server, plugin
 // Validate has policies and webhooks judge a request whose object is valid.
 //
 // Errors: *status.Status.
-func (s *Snapshot) Validate(ctx context.Context, r *Request, server Server) error {
+func (s *Snapshot) Validate(ctx context.Context, r *Attributes, server Server) error {
 	if s == nil || r.isConfiguration() {
 		return nil
 	}

@@ -80,7 +80,7 @@ type call struct {
 }
 
 // call finds out whether a webhook is to be called about a request; nil if not.
-func (h *hook) call(ctx context.Context, r *Request, s Server) (*call, error) {
+func (h *hook) call(ctx context.Context, r *Attributes, s Server) (*call, error) {
 	t, ok := h.criteria.matches(r, s)
 	if !ok {
 		return nil, nil
@@ -91,7 +91,7 @@ func (h *hook) call(ctx context.Context, r *Request, s Server) (*call, error) {
 	}
 	holds, err := h.conditions().hold(func() cel.Inputs { return r.inputs(t, p, s) })
 	if err != nil {
-		return nil, status.Forbidden(r.groupResource(), r.Name, err.Error())
+		return nil, status.Forbidden(r.GroupResource(), r.Name, err.Error())
 	}
 	if !holds {
 		return nil, nil
@@ -173,7 +173,7 @@ func parse(body []byte, version string) (*AdmissionReview, error) {
 // ask calls a webhook and returns its response, which lets the request pass.
 //
 // Errors: *callError; a *status.Status of a webhook that does not let it pass.
-func (c *call) ask(ctx context.Context, r *Request, s Server, mutating bool) (*AdmissionResponse, error) {
+func (c *call) ask(ctx context.Context, r *Attributes, s Server, mutating bool) (*AdmissionResponse, error) {
 	if r.DryRun && !c.quiet {
 		return nil, status.BadRequest(fmt.Sprintf("admission webhook %q does not support dry run", c.name))
 	}
@@ -197,7 +197,7 @@ func (c *call) ask(ctx context.Context, r *Request, s Server, mutating bool) (*A
 }
 
 // body is the review that is sent.
-func (c *call) body(r *Request, uid string) []byte {
+func (c *call) body(r *Attributes, uid string) []byte {
 	review := r.review(c.target)
 	review["uid"] = uid
 	for name, obj := range map[string]map[string]any{"object": c.object, "oldObject": c.old} {
@@ -276,7 +276,7 @@ func denial(webhook string, said *status.Status) error {
 
 // validate asks validating webhooks, all at once. Of several that do not let the
 // request pass, the first one is told of, the warnings of all are.
-func validate(ctx context.Context, hooks []*hook, r *Request, s Server) error {
+func validate(ctx context.Context, hooks []*hook, r *Attributes, s Server) error {
 	var calls []*call
 	for _, h := range hooks {
 		c, err := h.call(ctx, r, s)
@@ -295,7 +295,7 @@ func validate(ctx context.Context, hooks []*hook, r *Request, s Server) error {
 	asked.Wait()
 	var first error
 	for i, c := range calls {
-		warn(s, responses[i])
+		r.addWarnings(responses[i])
 		if err := c.failed(failures[i]); err != nil && first == nil {
 			first = err
 		}
@@ -303,16 +303,15 @@ func validate(ctx context.Context, hooks []*hook, r *Request, s Server) error {
 	return first
 }
 
-func warn(s Server, v *AdmissionResponse) {
+// addWarnings adds the warnings of a webhook; nil has none.
+func (r *Attributes) addWarnings(v *AdmissionResponse) {
 	if v != nil {
-		for _, text := range v.Warnings {
-			s.Warn(text)
-		}
+		r.Warnings = append(r.Warnings, v.Warnings...)
 	}
 }
 
 // mutate asks mutating webhooks, one after the other.
-func mutate(ctx context.Context, hooks []*hook, r *Request, s Server, again *reinvocation) error {
+func mutate(ctx context.Context, hooks []*hook, r *Attributes, s Server, again *reinvocation) error {
 	again.begin(r.Object)
 	defer func() { again.last = r.Object }()
 	for _, h := range hooks {
@@ -338,9 +337,9 @@ func mutate(ctx context.Context, hooks []*hook, r *Request, s Server, again *rei
 }
 
 // mutate asks one webhook, and reports whether it changes the object.
-func (c *call) mutate(ctx context.Context, r *Request, s Server) (changed bool, err error) {
+func (c *call) mutate(ctx context.Context, r *Attributes, s Server) (changed bool, err error) {
 	v, err := c.ask(ctx, r, s, true)
-	warn(s, v)
+	r.addWarnings(v)
 	if err != nil || len(v.Patch) == 0 {
 		return false, err
 	}

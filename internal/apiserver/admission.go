@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
-	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -23,28 +23,14 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A judge is a step of admission: of mutating or of validating plugins.
-type judge func(w *resource.Write) error
-
-// plugins has those plugins that every server has judge what a write makes of
-// old, which is nil on a creation. A nil step lets everything pass.
-func (r *request) plugins(step judge, obj, old map[string]any) error {
-	if step == nil {
-		return nil
-	}
-	w := r.writing(obj, old)
-	err := step(w)
-	r.warn(w.Warnings...)
-	return r.refusal(obj, err)
-}
-
-// attempted is an operation on an object as admission sees it. obj is nil in a
+// admissionAttributes describe an operation on an object to admission. obj is nil in a
 // deletion, old in a creation.
-func (r *request) attempted(operation string, obj, old, options map[string]any, dryRun bool) *admission.Request {
+func (r *request) admissionAttributes(operation admission.Operation, obj, old, options map[string]any, dryRun bool) *admission.Attributes {
 	codec := r.bodyCodec()
-	a := &admission.Request{
+	a := &admission.Attributes{
 		Operation: operation, Type: r.typ, Kind: codec.Kind(), Codec: codec, Subresource: r.Subresource,
 		Namespace: r.Namespace, Name: r.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: r.user,
+		Reader: reader{r},
 	}
 	if a.Name == "" {
 		a.Name = object.String(obj, "metadata", "name")
@@ -55,21 +41,26 @@ func (r *request) attempted(operation string, obj, old, options map[string]any, 
 	return a
 }
 
+// writeAttributes describe a write of obj over old, which is nil on a creation.
+func (r *request) writeAttributes(obj, old map[string]any, o *writeOptions) *admission.Attributes {
+	operation, kind := admission.Update, "UpdateOptions"
+	if old == nil {
+		operation, kind = admission.Create, "CreateOptions"
+	}
+	return r.admissionAttributes(operation, obj, old, o.object(kind), o.dryRun())
+}
+
 // mutate has plugins, policies and webhooks change obj, which a write makes of
 // old: nil on a creation. Both are as the request's path shows them.
-func (r *request) mutate(mode writeMode, obj, old map[string]any, o *writeOptions) error {
-	var step judge
-	if mode == writeObject && !r.typ.Virtual() {
-		step = r.typ.Mutate
-	}
-	plugins := func(obj map[string]any) error { return r.plugins(step, obj, old) }
+func (r *request) mutate(obj, old map[string]any, o *writeOptions) error {
 	configured := r.configured()
-	if configured == nil {
-		return plugins(obj)
+	if configured == nil && !r.server.plugins.Handles(r.typ) {
+		return nil
 	}
-	operation, kind := operationOf(old)
-	a := r.attempted(operation, obj, old, o.object(kind), o.dryRun())
-	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, plugins); err != nil {
+	a := r.writeAttributes(obj, old, o)
+	err := configured.Mutate(r.ctx(), a, admissionEnv{reader{r}}, r.server.plugins.Mutate)
+	r.warn(a.Warnings...)
+	if err != nil {
 		return err
 	}
 	if !object.Same(a.Object, obj) {
@@ -91,22 +82,24 @@ func (r *request) mend(meta, before map[string]any) {
 	r.dedupOwners(meta, " after mutating admission happens")
 }
 
-// validate has policies and webhooks judge what a write makes of old, which is
-// nil on a creation. Both are as the request's path shows them.
+// validate has plugins, policies and webhooks check what a write makes of old,
+// which is nil on a creation, and then the quotas of the namespace. Both objects
+// are as the request's path shows them.
 func (r *request) validate(obj, old map[string]any, o *writeOptions) error {
-	configured := r.configured()
-	if configured == nil {
+	configured, quotas := r.configured(), r.quotas()
+	if configured == nil && quotas == nil && !r.server.plugins.Handles(r.typ) {
 		return nil
 	}
-	operation, kind := operationOf(old)
-	return configured.Validate(r.ctx(), r.attempted(operation, obj, old, o.object(kind), o.dryRun()), judged{cluster{r}})
-}
-
-func operationOf(old map[string]any) (operation, options string) {
-	if old == nil {
-		return admission.Create, "CreateOptions"
+	a := r.writeAttributes(obj, old, o)
+	err := r.server.plugins.Validate(a)
+	if err == nil {
+		err = configured.Validate(r.ctx(), a, admissionEnv{reader{r}})
 	}
-	return admission.Update, "UpdateOptions"
+	r.warn(a.Warnings...)
+	if err != nil {
+		return err
+	}
+	return r.chargeQuotas(a, quotas)
 }
 
 // admitDeletion has policies and webhooks judge a deletion.
@@ -115,11 +108,19 @@ func (r *request) admitDeletion(old *storage.Object, o *deleteOptions) error {
 	if configured == nil || o.admitted {
 		return nil
 	}
-	a := r.attempted(admission.Delete, nil, old.Decode(r.typ), o.object(), o.dryRun())
-	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, func(map[string]any) error { return nil }); err != nil {
-		return err
+	a := r.admissionAttributes(admission.Delete, nil, old.Decode(r.typ), o.object(), o.dryRun())
+	return r.admit(configured, a)
+}
+
+// admit has policies and webhooks check an operation that no plugin handles.
+func (r *request) admit(configured *admission.Snapshot, a *admission.Attributes) error {
+	env := admissionEnv{reader{r}}
+	err := configured.Mutate(r.ctx(), a, env, func(*admission.Attributes) error { return nil })
+	if err == nil {
+		err = configured.Validate(r.ctx(), a, env)
 	}
-	return configured.Validate(r.ctx(), a, judged{cluster{r}})
+	r.warn(a.Warnings...)
+	return err
 }
 
 // admitConnection has policies and webhooks judge a connection, whose object are
@@ -135,12 +136,9 @@ func (r *request) admitConnection() error {
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
-	a := r.attempted(admission.Connect, options, nil, nil, false)
+	a := r.admissionAttributes(admission.Connect, options, nil, nil, false)
 	a.Kind, a.Codec, a.Name = r.sub.Kind, codec, r.Name
-	if err := configured.Mutate(r.ctx(), a, judged{cluster{r}}, func(map[string]any) error { return nil }); err != nil {
-		return err
-	}
-	return configured.Validate(r.ctx(), a, judged{cluster{r}})
+	return r.admit(configured, a)
 }
 
 // connectOptions are the options of a connection that the query gives.
@@ -197,39 +195,37 @@ func (s *Server) configure() {
 	s.admission.Store(admission.New(all, s.admission.Load()))
 }
 
-// judged is the server as policies and webhooks see it.
-type judged struct{ cluster }
+// admissionEnv is the server as policies and webhooks see it.
+type admissionEnv struct{ reader }
 
-var _ admission.Server = judged{}
+var _ admission.Server = admissionEnv{}
 
 // Type implements [admission.Server], as the methods below do.
-func (j judged) Type(kind resource.Kind) *resource.Type {
-	if t := j.r.registry.ForKind(kind); t != nil && !t.Virtual() {
+func (e admissionEnv) Type(kind resource.Kind) *resource.Type {
+	if t := e.r.registry.ForKind(kind); t != nil && !t.Virtual() {
 		return t
 	}
 	return nil
 }
 
-func (j judged) Authorizer() cel.Authorizer { return celAuthorizer{j.r} }
+func (e admissionEnv) Authorizer() cel.Authorizer { return celAuthorizer{e.r} }
 
-func (j judged) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
-	return j.r.server.webhooks().Post(ctx, config, timeout, review)
+func (e admissionEnv) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
+	return e.r.server.webhooks().Post(ctx, config, timeout, review)
 }
 
-func (j judged) UID() string { return j.r.server.ids.uid() }
+func (e admissionEnv) UID() string { return e.r.server.ids.uid() }
 
-func (j judged) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
-	if j.r.isScale() {
-		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", j.r.sub.Kind.GroupVersion, j.r.sub.Kind.Kind)
+func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
+	if e.r.isScale() {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", e.r.sub.Kind.GroupVersion, e.r.sub.Kind.Kind)
 	}
-	tracked := j.r.surface.ownershipOf(t).objects
-	if codec := j.r.bodyCodec(); codec.Kind().Kind != t.Kind {
-		tracked = fieldmanager.New(codec.ManagedKind(j.r.surface.release))
+	tracked := e.r.surface.ownershipOf(t).objects
+	if codec := e.r.bodyCodec(); codec.Kind().Kind != t.Kind {
+		tracked = fieldmanager.New(codec.ManagedKind(e.r.surface.release))
 	}
 	return tracked.Merge(live, applied)
 }
-
-func (j judged) Warn(text string) { j.r.warn(text) }
 
 // A celAuthorizer answers expressions for the user of a request.
 type celAuthorizer struct{ r *request }
@@ -247,58 +243,41 @@ func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string
 	return d.Allowed, d.Reason, nil
 }
 
-// writing is a write of the request's as admission sees it.
+// writing is a write of the request's as its type's own rules see it.
 func (r *request) writing(obj, old map[string]any) *resource.Write {
-	return &resource.Write{Object: obj, Old: old, Subresource: r.Subresource, Cluster: cluster{r}}
+	return &resource.Write{Object: obj, Old: old, Subresource: r.Subresource, Reader: reader{r}}
 }
 
-// refusal is the answer to a write of obj that a step of admission refuses with
-// an error; nil for none.
-func (r *request) refusal(obj map[string]any, err error) error {
-	if err == nil {
-		return nil
-	}
-	name := r.Name
-	for _, member := range []string{"name", "generateName"} {
-		if name == "" {
-			name = object.String(obj, "metadata", member)
-		}
-	}
-	var invalid *resource.Invalid
-	if errors.As(err, &invalid) {
-		return status.Invalid(r.groupKind(), name, invalid.Errors)
-	}
-	return status.Forbidden(r.groupResource(), name, err.Error())
-}
-
-// chargeQuotas charges a write to the quotas of its namespace, or refuses it. A
-// dry run is charged to none. What is charged stays charged if the write comes to
-// nothing: a quota's controller counts anew. A quota without a status, which its
-// controller writes first in a cluster, limits nothing.
-func (r *request) chargeQuotas(obj, old map[string]any, dryRun bool) error {
+// quotas returns the ResourceQuotas of the request's namespace; nil if there are
+// none.
+func (r *request) quotas() (all []*storage.Object) {
 	if r.Namespace == "" {
 		return nil
 	}
-	t := r.registry.ForKind(kinds.ResourceQuotaKind)
-	if t == nil {
+	if t := r.registry.ForKind(resourcequota.Kind); t != nil {
+		for o := range r.server.store.All(t.KeyPrefix(r.Namespace)) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// chargeQuotas adds what a write uses to the quotas of its namespace, or refuses
+// the write. A dry run changes no quota. The quotas keep what is added if the
+// write fails later: their controller computes it anew.
+func (r *request) chargeQuotas(a *admission.Attributes, quotas []*storage.Object) error {
+	if len(quotas) == 0 || !r.server.plugins.HandlesQuota(a) {
 		return nil
 	}
-	var quotas []*storage.Object
-	for o := range r.server.store.All(t.KeyPrefix(r.Namespace)) {
-		quotas = append(quotas, o)
-	}
-	w := r.writing(obj, old)
-	if len(quotas) == 0 || !kinds.IsCharged(r.typ, w) {
-		return nil
-	}
+	t := r.registry.ForKind(resourcequota.Kind)
 	for len(quotas) > 0 {
 		decoded := make([]map[string]any, len(quotas))
 		for i, o := range quotas {
 			decoded[i] = r.server.decoded.get(t, o)
 		}
-		used, err := kinds.Charge(r.typ, w, decoded)
-		if err != nil || dryRun {
-			return r.refusal(obj, err)
+		used, err := r.server.plugins.EvaluateQuota(a, decoded)
+		if err != nil || a.DryRun {
+			return err
 		}
 		if quotas, err = r.use(t, quotas, decoded, used); err != nil {
 			return err
@@ -332,10 +311,10 @@ func (r *request) use(t *resource.Type, quotas []*storage.Object, decoded, used 
 	return changed, nil
 }
 
-// A cluster is the server's state as admission sees it.
-type cluster struct{ r *request }
+// A reader reads the newest state of the server.
+type reader struct{ r *request }
 
-func (c cluster) Get(kind resource.Kind, namespace, name string) map[string]any {
+func (c reader) Get(kind resource.Kind, namespace, name string) map[string]any {
 	t := c.r.registry.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil
@@ -349,7 +328,7 @@ func (c cluster) Get(kind resource.Kind, namespace, name string) map[string]any 
 
 // decode returns a stored object in generic form, in t's version; nil if it does
 // not convert.
-func (c cluster) decode(t *resource.Type, o *storage.Object) map[string]any {
+func (c reader) decode(t *resource.Type, o *storage.Object) map[string]any {
 	if t.Versions == nil {
 		return c.r.server.decoded.get(t, o)
 	}
@@ -360,7 +339,7 @@ func (c cluster) decode(t *resource.Type, o *storage.Object) map[string]any {
 	return shown.Decode(t)
 }
 
-func (c cluster) List(kind resource.Kind, namespace string) (all []map[string]any) {
+func (c reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
 	t := c.r.registry.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil

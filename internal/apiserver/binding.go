@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -43,7 +43,7 @@ func (r *request) readOrder() (map[string]any, *writeOptions, error) {
 	if err := r.admitNamespace(name, true); err != nil {
 		return nil, nil, err
 	}
-	return obj, o, r.mutate(writePart, obj, nil, o)
+	return obj, o, r.mutate(obj, nil, o)
 }
 
 // checkOrderName refuses an order for another object than the path's.
@@ -143,9 +143,7 @@ func (r *request) bindOnce(pods *resource.Type, binding map[string]any, o *write
 			object.Set(pod, v, "metadata", member, k)
 		}
 	}
-	for k, v := range kinds.TopologyLabels(cluster{r}, object.String(binding, "target", "name")) {
-		object.Set(pod, v, "metadata", "labels", k)
-	}
+	podtopologylabels.SetLabels(reader{r}, pod, object.String(binding, "target", "name"))
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": r.now()})
 	_, err := r.replaceIn(pods, old, storage.New(pods, pod), o.dryRun())
 	return err

@@ -24,7 +24,7 @@ func (r *request) create() error {
 	if err := r.admitNamespace(object.String(obj, "metadata", "name"), true); err != nil {
 		return err
 	}
-	if err := r.mutate(writeObject, obj, nil, o); err != nil {
+	if err := r.mutate(obj, nil, o); err != nil {
 		return err
 	}
 	if err := r.checkEscalation(obj, nil); err != nil {

@@ -29,7 +29,7 @@ func (r *request) review() error {
 	if err != nil {
 		return err
 	}
-	if err := r.mutate(writeObject, obj, nil, o); err != nil {
+	if err := r.mutate(obj, nil, o); err != nil {
 		return err
 	}
 	if err := r.validate(obj, nil, o); err != nil {

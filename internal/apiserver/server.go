@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -96,6 +97,7 @@ type Server struct {
 
 	configuring sync.Mutex // held by who brings admission in line with the store
 	admission   atomic.Pointer[admission.Snapshot]
+	plugins     *plugin.Chain
 
 	authenticator *authn.Authenticator
 	tokens        *serviceaccount.Tokens
@@ -250,6 +252,7 @@ func newServer(c Config, store *storage.Store) *Server {
 		ids:     newIDs(c.Seed),
 		journal: journal.New(c.Clock.Now),
 		metrics: newMetrics(),
+		plugins: plugin.Default(),
 		started: c.Clock.Now(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -102,16 +102,7 @@ func (r *request) prepareNew(obj map[string]any, o *writeOptions) error {
 	if t.Warn != nil {
 		r.warn(t.Warn(obj, nil)...)
 	}
-	if err := r.plugins(t.Admit, obj, nil); err != nil {
-		return err
-	}
-	if err := r.validate(obj, nil, o); err != nil {
-		return err
-	}
-	if err := r.chargeQuotas(obj, nil, o.dryRun()); err != nil {
-		return err
-	}
-	return nil
+	return r.validate(obj, nil, o)
 }
 
 // validateIn checks what a type's objects may have in some namespaces only.
@@ -232,20 +223,6 @@ func (r *request) prepareChange(mode writeMode, obj, old map[string]any, o *writ
 	case mode == writeStatus && t.WarnStatus != nil:
 		r.warn(t.WarnStatus(obj, old)...)
 	}
-	if mode == writeObject || mode == writePart {
-		if err := r.plugins(t.Admit, obj, old); err != nil {
-			return err
-		}
-	}
-	if err := r.validateChange(obj, old, o); err != nil {
-		return err
-	}
-	return r.chargeQuotas(obj, old, o.dryRun())
-}
-
-// validateChange has policies and webhooks judge what the request's path shows
-// of a change.
-func (r *request) validateChange(obj, old map[string]any, o *writeOptions) error {
 	if r.isScale() && r.configured() != nil {
 		obj, old = r.scaleOf(obj), r.scaleOf(old)
 	}
@@ -446,7 +423,7 @@ func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.admitNamespace(r.Name, false); err != nil {
 		return nil, err
 	}
-	if err := r.mutate(mode, body, r.shown(present), o); err != nil {
+	if err := r.mutate(body, r.shown(present), o); err != nil {
 		return nil, err
 	}
 	obj, err := r.placed(body, present)
@@ -528,7 +505,7 @@ func (r *request) createByChange(mode writeMode, o *writeOptions, next successor
 	if err := r.admitNamespace(r.Name, true); err != nil {
 		return err
 	}
-	if err := r.mutate(mode, obj, nil, o); err != nil {
+	if err := r.mutate(obj, nil, o); err != nil {
 		return err
 	}
 	if err := r.checkEscalation(obj, nil); err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // prepareNamespace gives a new namespace its phase and the finalizer that holds
@@ -141,20 +140,4 @@ func prepareNode(obj, old map[string]any) {
 func prepareNodeStatus(obj, old map[string]any) {
 	statusAndMeta.prepare(obj, old)
 	without(child(obj, "status"), object.Map(old, "status"), "config")
-}
-
-// mutateNode keeps pods from a new node until it is found to be ready.
-func mutateNode(w *resource.Write) error {
-	const taint = "node.kubernetes.io/not-ready"
-	if w.Old != nil {
-		return nil
-	}
-	spec := child(w.Object, "spec")
-	for t := range object.Each(spec["taints"]) {
-		if t["key"] == taint && t["effect"] == "NoSchedule" {
-			return nil
-		}
-	}
-	spec["taints"] = append(object.List(spec, "taints"), map[string]any{"key": taint, "effect": "NoSchedule"})
-	return nil
 }

@@ -40,15 +40,11 @@ func TestPrepareCore(t *testing.T) {
 	testCreates(t, "serviceaccounts", []row{
 		{"names alone", `{"secrets":[{"kind":"Secret","name":"a","namespace":"b"}]}`, "secrets", `[{"name":"a"}]`},
 	})
-	const taint = `{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"}`
 	testCreates(t, "nodes", []row{
-		{"tainted", `{"spec":{"taints":[{"key":"k","effect":"NoExecute"}]}}`, "spec.taints", `[{"key":"k","effect":"NoExecute"},` + taint + `]`},
-		{"tainted once", `{"spec":{"taints":[` + taint + `]}}`, "spec.taints", `[` + taint + `]`},
 		{"status", `{"status":{"phase":"Running"}}`, "status.phase", `"Running"`},
 		{"a source of configuration", `{"spec":{"configSource":{"configMap":{"name":"m"}}}}`, "spec.configSource", ``},
 	})
 	testUpdates(t, "nodes", []change{
-		{"taints", `{}`, `{}`, "spec.taints", ``},
 		{"status", `{"status":{"phase":"Running"}}`, `{"status":{"phase":"Pending"}}`, "status.phase", `"Running"`},
 	})
 	testCreates(t, "configmaps", []row{{"as it is", `{"data":{"a":"b"},"immutable":true}`, "data", `{"a":"b"}`}})

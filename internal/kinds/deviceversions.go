@@ -102,7 +102,7 @@ func adminAccess(w *resource.Write) validation.List {
 	if path == nil {
 		return nil
 	}
-	namespace := w.Get(namespaceKind, "", object.String(w.Object, "metadata", "namespace"))
+	namespace := w.Get(resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Namespace"}, "", object.String(w.Object, "metadata", "namespace"))
 	if object.String(namespace, "metadata", "labels", adminNamespaces) == "true" {
 		return nil
 	}

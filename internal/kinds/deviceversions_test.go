@@ -80,13 +80,13 @@ func TestAdminAccess(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			stored := typeOf(t, r.resource+".resource.k8s.io")
 			meta := `{"metadata":{"namespace":"` + r.namespace + `"},`
-			w := &resource.Write{Object: decoded(t, stored, meta+r.body+`}`), Cluster: cluster, Authorize: anybodyMay}
+			w := &resource.Write{Object: decoded(t, stored, meta+r.body+`}`), Reader: cluster, Authorize: anybodyMay}
 			if r.old != "" {
 				w.Old = decoded(t, stored, meta+r.old+`}`)
 			}
 			assert.Equal(t, r.want, stored.ValidateIn(w).Message())
 			typ := inV1beta1(t, stored)
-			other := &resource.Write{Object: converted(t, typ, w.Object), Cluster: cluster, Authorize: anybodyMay}
+			other := &resource.Write{Object: converted(t, typ, w.Object), Reader: cluster, Authorize: anybodyMay}
 			if w.Old != nil {
 				other.Old = converted(t, typ, w.Old)
 			}

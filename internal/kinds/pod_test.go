@@ -73,16 +73,10 @@ func TestDefaultPodResources(t *testing.T) {
 }
 
 func TestCreatePod(t *testing.T) {
-	const tolerations = `{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}`
 	const profile = `"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"`
 	testCreates(t, "pods", []row{
 		{"waits", onePod("", ""), "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
 		{"waits for its gates", onePod("", `"schedulingGates":[{"name":"g"}]`), "status.conditions", `[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates","lastProbeTime":null,"lastTransitionTime":"2024-01-02T03:04:05Z"}]`},
-		{"has its tolerations", onePod("", ""), "spec.tolerations", `[` + tolerations + `]`},
-		{"keeps its own", onePod("", `"tolerations":[{"key":"k"}]`), "spec.tolerations", `[{"key":"k"},` + tolerations + `]`},
-		{"tolerates anything", onePod("", `"tolerations":[{"operator":"Exists"}]`), "spec.tolerations", `[{"operator":"Exists"}]`},
-		{"has a priority", onePod("", ""), "spec.priority", `0`},
-		{"has a class's priority", onePod("", `"priorityClassName":"system-node-critical"`), "spec.priority", `2000001000`},
 		{"selects by its own labels", onePod("", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["a","x"]}]`), "spec.topologySpreadConstraints.0.labelSelector", `{"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]}`},
 		{"shuns its own labels", onePod("", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"mismatchLabelKeys":["b"]}]}}`), "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector", `{"matchExpressions":[{"key":"b","operator":"NotIn","values":["2"]}]}`},
 		{"no selector selects nothing", onePod("", `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"z","matchLabelKeys":["a"]}}]}}`), "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.podAffinityTerm.labelSelector", ``},
@@ -97,8 +91,6 @@ func TestCreatePod(t *testing.T) {
 func TestUpdatePod(t *testing.T) {
 	testUpdates(t, "pods", []change{
 		{"status", onePod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
-		{"priority", onePod("", `"priorityClassName":"system-node-critical"`), onePod("", ""), "spec.priority", `2000001000`},
-		{"tolerations", onePod("", ""), onePod("", ""), "spec.tolerations.1.key", `"node.kubernetes.io/unreachable"`},
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -86,7 +85,7 @@ func TestValidateChangedPods(t *testing.T) {
 				pod := decoded(t, typ, string(body))
 				object.Set(pod, "2024-01-02T03:04:05Z", "metadata", "creationTimestamp")
 				object.Set(pod, "u", "metadata", "uid")
-				require.NoError(t, typ.Mutate(&resource.Write{Object: pod, Old: old, Cluster: clusterOf(t)}))
+				admit(pod, old)
 				return pod
 			}
 			old := mutated(r.Old, nil)
@@ -110,6 +109,25 @@ func TestValidateChangedPods(t *testing.T) {
 			}
 			assert.Equal(t, inOrder(r.Errors), texts(errs))
 		})
+	}
+}
+
+// admit changes a pod like the admission plugins that the recorded requests
+// passed: Priority and DefaultTolerationSeconds.
+func admit(pod, old map[string]any) {
+	spec := object.Map(pod, "spec")
+	if old != nil {
+		inherit(spec, object.Map(old, "spec"), "priority", "preemptionPolicy")
+	} else {
+		fill(spec, "priority", int64(0))
+		fill(spec, "preemptionPolicy", "PreemptLowerPriority")
+	}
+	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+		tolerations := object.List(spec, "tolerations")
+		hasKey := func(t any) bool { m, _ := t.(map[string]any); return m["key"] == key }
+		if !slices.ContainsFunc(tolerations, hasKey) {
+			spec["tolerations"] = append(tolerations, map[string]any{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300)})
+		}
 	}
 }
 

@@ -116,7 +116,6 @@ func created(t testing.TB, typ *resource.Type, body string) map[string]any {
 	obj := decoded(t, typ, body)
 	meta := object.Meta(obj)
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
-	mutate(t, typ, obj, nil)
 	allocate(t, typ, obj, nil)
 	typ.Prepare(obj, nil)
 	if typ.Complete != nil {
@@ -125,20 +124,11 @@ func created(t testing.TB, typ *resource.Type, body string) map[string]any {
 	return obj
 }
 
-// mutate runs the mutating admission of a write, in a cluster that has what
-// every cluster has.
-func mutate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
-	t.Helper()
-	if typ.Mutate != nil {
-		require.NoError(t, typ.Mutate(&resource.Write{Object: obj, Old: old, Cluster: clusterOf(t)}))
-	}
-}
-
-// A testCluster is a resource.Cluster of a few objects.
+// A testCluster is a resource.Reader of a few objects.
 type testCluster []map[string]any
 
 // clusterOf is the cluster of the objects and the system's priority classes.
-func clusterOf(t testing.TB, objects ...string) resource.Cluster {
+func clusterOf(t testing.TB, objects ...string) resource.Reader {
 	t.Helper()
 	objects = append(objects,
 		`{"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}`,
@@ -227,7 +217,6 @@ func testUpdates(t *testing.T, name string, rows []change) {
 			old := created(t, typ, r.old)
 			kept := object.Copy(old)
 			obj := decoded(t, typ, r.body)
-			mutate(t, typ, obj, old)
 			allocate(t, typ, obj, old)
 			typ.Prepare(obj, old)
 			assert.Equal(t, kept, old)

@@ -1,8 +1,6 @@
 package kinds
 
 import (
-	"slices"
-
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -95,22 +93,6 @@ func sameSource(source map[string]any) map[string]any {
 		object.Keep(out, source, name)
 	}
 	return out
-}
-
-// protected has an admission rule give new objects the finalizer that keeps
-// them while they are in use.
-func protected(finalizer string) func(w *resource.Write) error {
-	return func(w *resource.Write) error {
-		if w.Old != nil {
-			return nil
-		}
-		meta := object.Meta(w.Object)
-		finalizers := object.List(meta, "finalizers")
-		if !slices.Contains(finalizers, any(finalizer)) {
-			meta["finalizers"] = append(finalizers, finalizer)
-		}
-		return nil
-	}
 }
 
 func defaultStorageClass(obj map[string]any) {

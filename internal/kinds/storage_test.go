@@ -25,18 +25,15 @@ func TestDefaultStorage(t *testing.T) {
 func TestPrepareStorage(t *testing.T) {
 	testCreates(t, "persistentvolumes", []row{
 		{"status", `{"status":{"phase":"Bound"}}`, "status", `{"phase":"Pending","lastPhaseTransitionTime":"2024-01-02T03:04:05Z"}`},
-		{"protection", `{"metadata":{"finalizers":["a.b/c"]}}`, "metadata.finalizers", `["a.b/c","kubernetes.io/pv-protection"]`},
 	})
 	const source, claim = `{"apiGroup":"a.b","kind":"K","name":"n"}`, `{"apiGroup":null,"kind":"PersistentVolumeClaim","name":"n"}`
 	testCreates(t, "persistentvolumeclaims", []row{
 		{"status", `{"status":{"phase":"Bound"}}`, "status", `{"phase":"Pending"}`},
-		{"protection once", `{"metadata":{"finalizers":["kubernetes.io/pvc-protection"]}}`, "metadata.finalizers", `["kubernetes.io/pvc-protection"]`},
 		{"a source", `{"spec":{"dataSource":` + claim + `}}`, "spec.dataSourceRef", claim},
 		{"a source that claims never had", `{"spec":{"dataSource":` + source + `}}`, "spec.dataSource", ``},
 		{"a reference", `{"spec":{"dataSourceRef":` + source + `}}`, "spec.dataSource", source},
 		{"a reference to another namespace", `{"spec":{"dataSourceRef":{"kind":"K","name":"n","namespace":"x"}}}`, "spec.dataSourceRef", ``},
 	})
-	testCreates(t, "volumeattributesclasses.storage.k8s.io", []row{{"protection", `{}`, "metadata.finalizers", `["kubernetes.io/vac-protection"]`}})
 	testUpdates(t, "persistentvolumeclaims", []change{
 		{"no new protection", `{}`, `{}`, "metadata.finalizers", ``},
 		{"status", `{}`, `{"status":{"phase":"Bound"}}`, "status", `{"phase":"Pending"}`},

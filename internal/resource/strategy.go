@@ -73,18 +73,6 @@ type Strategy struct {
 	// object that a request or a file brings, whatever it is for.
 	Default func(obj map[string]any)
 
-	// Mutate, if not nil, is what the mutating admission plugins that every
-	// server has make of an object before it is prepared. The text of its error
-	// says why the write is forbidden.
-	//
-	// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
-	Mutate func(w *Write) error
-
-	// Admit, if not nil, is the validating ones' judgement of a valid object, and
-	// of one that is written through one of its Parts; its error is as Mutate's, or
-	// an *Invalid.
-	Admit func(w *Write) error
-
 	// Allocate, if not nil, gives obj what no two objects of the server may have
 	// at once. It is called before Prepare. On a creation old is nil. It fails
 	// with an *Invalid where the object is to blame.
@@ -214,34 +202,28 @@ func (c MetaChecks) Times(whole bool) (update, asNew int) {
 	return 1, 1
 }
 
-// A Write is a write of an object as admission sees it.
+// A Write describes the write of an object to [Strategy.ValidateIn].
 type Write struct {
 	Object      map[string]any
-	Old         map[string]any // nil on a creation; not to be changed
-	Subresource string         // the one that is written to; "" for the object itself
-	Cluster
+	Old         map[string]any // nil on a creation; must not be changed
+	Subresource string         // "" for the object itself
+	Reader
 
-	// ValidateIn alone has these: the verb of the request, who makes it, and what
-	// tells why that one may not do something else, too, by a subresource that
-	// need not be served.
-	Verb      string
-	Author    Author
+	Verb   string // the verb of the request
+	Author Author // the user who makes the request
+
+	// Authorize returns an error if the author may not use the verb on the
+	// subresource, which need not be served.
 	Authorize func(verb, subresource, namespace, name string) error
-
-	// Warnings are what the client is to be told.
-	Warnings []string
 }
 
-// Warn adds a warning.
-func (w *Write) Warn(text string) { w.Warnings = append(w.Warnings, text) }
-
-// A Cluster reads what else the server holds. Nothing that it returns may be
-// changed.
-type Cluster interface {
-	// Get returns an object as it is stored; nil if there is none.
+// A Reader reads the state of the server. The objects that it returns must not
+// be changed.
+type Reader interface {
+	// Get returns the stored object, or nil if there is none.
 	Get(kind Kind, namespace, name string) map[string]any
-	// List returns all objects of a kind in a namespace, or in all if it is "",
-	// in the order of their names.
+	// List returns the objects of a kind in the namespace, ordered by name. The
+	// namespace "" means all namespaces.
 	List(kind Kind, namespace string) []map[string]any
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/podsecurity"
 )
 
 func decode(t testing.TB, text string) map[string]any {

@@ -1,4 +1,4 @@
-package kinds
+package resourcequota_test
 
 import (
 	"encoding/json"
@@ -7,31 +7,32 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/admission/admissiontest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 )
 
-func TestCharge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	const gib = `"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"gold","resources":{"requests":{"storage":"1Gi"}}}`
 	pod := func(fields string) string { return `{"spec":{` + fields + `}}` }
 	container := func(resources string) string { return `"containers":[{"name":"c","resources":{` + resources + `}}]` }
 	for _, r := range []struct {
 		name, resource, object, old, subresource string
 		hard, used, scopes                       string // of the quota
-		want, refused                            string // what is used then; "" if it is not charged
+		want, err                                string // what is used then; "" if it is not charged
 	}{
 		{name: "counted", resource: "configmaps", object: `{}`, hard: `{"count/configmaps":"2","configmaps":"2","secrets":"1"}`, used: `{"count/configmaps":"1","configmaps":"0","secrets":"0"}`,
 			want: `{"count/configmaps":"2","configmaps":"1","secrets":"0"}`},
 		{name: "counted by group", resource: "deployments.apps", object: `{}`, hard: `{"count/deployments.apps":"1"}`, used: `{"count/deployments.apps":"1"}`,
-			refused: "exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1"},
+			err: "exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1"},
 		{name: "others", resource: "secrets", object: `{}`, hard: `{"configmaps":"0"}`, used: `{"configmaps":"0"}`},
-		{name: "unknown use", resource: "secrets", object: `{}`, hard: `{"secrets":"1","count/secrets":"1"}`, used: `{"secrets":"0"}`, refused: "status unknown for quota: q, resources: count/secrets,secrets"},
+		{name: "unknown use", resource: "secrets", object: `{}`, hard: `{"secrets":"1","count/secrets":"1"}`, used: `{"secrets":"0"}`, err: "status unknown for quota: q, resources: count/secrets,secrets"},
 		{name: "pod", resource: "pods", object: pod(container(`"requests":{"cpu":"100m","memory":"1Gi","example.com/gpu":"2"},"limits":{"cpu":"1"}`) + `,"overhead":{"cpu":"10m"}`),
 			hard: `{"pods":"3","cpu":"1","requests.memory":"2Gi","limits.cpu":"2","requests.example.com/gpu":"4"}`, used: `{"pods":"1","cpu":"500m","requests.memory":"0","limits.cpu":"0","requests.example.com/gpu":"0"}`,
 			want: `{"pods":"2","cpu":"610m","requests.memory":"1Gi","limits.cpu":"1010m","requests.example.com/gpu":"2"}`},
 		{name: "large pod", resource: "pods", object: pod(container(`"requests":{"cpu":"2","memory":"3Gi"}`)), hard: `{"cpu":"1","memory":"1Gi","pods":"5"}`, used: `{"cpu":"500m","memory":"0","pods":"0"}`,
-			refused: "exceeded quota: q, requested: cpu=2,memory=3Gi, used: cpu=500m,memory=0, limited: cpu=1,memory=1Gi"},
+			err: "exceeded quota: q, requested: cpu=2,memory=3Gi, used: cpu=500m,memory=0, limited: cpu=1,memory=1Gi"},
 		{name: "silent pod", resource: "pods", object: pod(`"initContainers":[{"name":"i"}],` + container(`"requests":{"cpu":"1"}`)), hard: `{"limits.memory":"1","requests.cpu":"9"}`, used: `{"limits.memory":"0","requests.cpu":"0"}`,
-			refused: "failed quota: q: must specify limits.memory for: c,i; requests.cpu for: i"},
+			err: "failed quota: q: must specify limits.memory for: c,i; requests.cpu for: i"},
 		{name: "pod that speaks as a whole", resource: "pods", object: pod(`"resources":{"requests":{"cpu":"1"}},` + container(``)), hard: `{"requests.cpu":"9"}`, used: `{"requests.cpu":"0"}`, want: `{"requests.cpu":"1"}`},
 		{name: "update of a pod", resource: "pods", object: pod(container(``)), old: pod(container(``)), hard: `{"pods":"0"}`, used: `{"pods":"0"}`},
 		{name: "pod that will end", resource: "pods", object: pod(`"activeDeadlineSeconds":1,` + container(``)), old: pod(container(``)), hard: `{"pods":"1"}`, used: `{"pods":"0"}`, scopes: `"scopes":["Terminating"]`, want: `{"pods":"1"}`},
@@ -41,9 +42,9 @@ func TestCharge(t *testing.T) {
 		{name: "priority", resource: "pods", object: pod(`"priorityClassName":"a",` + container(``)), hard: `{"pods":"1"}`, used: `{"pods":"0"}`, scopes: `"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"In","values":["a"]}]}`, want: `{"pods":"1"}`},
 		{name: "other priority", resource: "pods", object: pod(`"priorityClassName":"a",` + container(``)), hard: `{"pods":"0"}`, used: `{"pods":"0"}`, scopes: `"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"NotIn","values":["a"]}]}`},
 		{name: "no priority", resource: "pods", object: pod(container(``)), hard: `{"pods":"0"}`, used: `{"pods":"0"}`, scopes: `"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"NotIn","values":["a"]}]}`,
-			refused: "exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"},
+			err: "exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"},
 		{name: "foreign affinity", resource: "pods", object: pod(`"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"k","namespaces":["n"]}}]}},` + container(``)),
-			hard: `{"pods":"0"}`, used: `{"pods":"0"}`, scopes: `"scopes":["CrossNamespacePodAffinity"]`, refused: "exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"},
+			hard: `{"pods":"0"}`, used: `{"pods":"0"}`, scopes: `"scopes":["CrossNamespacePodAffinity"]`, err: "exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"},
 		{name: "service", resource: "services", object: `{"spec":{"type":"NodePort","ports":[{"port":1},{"port":2}]}}`, hard: `{"services":"2","services.nodeports":"3","services.loadbalancers":"0"}`, used: `{"services":"0","services.nodeports":"1","services.loadbalancers":"0"}`,
 			want: `{"services":"1","services.nodeports":"3","services.loadbalancers":"0"}`},
 		{name: "service that changes", resource: "services", object: `{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":1,"nodePort":30000},{"port":2}]}}`, old: `{"spec":{"ports":[{"port":1}]}}`,
@@ -53,27 +54,23 @@ func TestCharge(t *testing.T) {
 			want: `{"requests.storage":"1536Mi","gold.storageclass.storage.k8s.io/requests.storage":"1Gi","silver.storageclass.storage.k8s.io/persistentvolumeclaims":"0"}`},
 		{name: "allocated claim", resource: "persistentvolumeclaims", subresource: "status", object: `{` + gib + `,"status":{"allocatedResources":{"storage":"3Gi"}}}`, old: `{` + gib + `}`, hard: `{"requests.storage":"2Gi"}`, used: `{"requests.storage":"1Gi"}`, want: `{"requests.storage":"3Gi"}`},
 		{name: "claim with attributes", resource: "persistentvolumeclaims", object: `{"spec":{"volumeAttributesClassName":"a"}}`, hard: `{"persistentvolumeclaims":"0"}`, used: `{"persistentvolumeclaims":"0"}`,
-			scopes: `"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass","operator":"Exists"}]}`, refused: "exceeded quota: q, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=0, limited: persistentvolumeclaims=0"},
+			scopes: `"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass","operator":"Exists"}]}`, err: "exceeded quota: q, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=0, limited: persistentvolumeclaims=0"},
 		{name: "devices", resource: "resourceclaims.resource.k8s.io", object: `{"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"gpu","allocationMode":"All"}},{"name":"b","firstAvailable":[{"name":"x","deviceClassName":"gpu","count":3},{"name":"y","deviceClassName":"gpu","count":4}]}]}}}`,
 			hard: `{"gpu.deviceclass.resource.k8s.io/devices":"36"}`, used: `{"gpu.deviceclass.resource.k8s.io/devices":"0"}`, want: `{"gpu.deviceclass.resource.k8s.io/devices":"36"}`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			typ := typeOf(t, r.resource)
-			w := &resource.Write{Object: decoded(t, typ, r.object), Subresource: r.subresource}
-			if r.old != "" {
-				w.Old = decoded(t, typ, r.old)
-			}
+			a := (&admissiontest.Request{Resource: r.resource, Subresource: r.subresource, Object: r.object, Old: r.old}).Attributes(t)
 			if r.scopes == "" {
 				r.scopes = `"scopes":[]`
 			}
-			quota := decoded(t, typeOf(t, "resourcequotas"), `{"metadata":{"name":"q"},"spec":{`+r.scopes+`},"status":{"hard":`+r.hard+`,"used":`+r.used+`}}`)
-			if !IsCharged(typ, w) {
-				assert.Empty(t, r.want+r.refused, "not charged")
+			quota := admissiontest.Decode(t, admissiontest.Type(t, "resourcequotas"), `{"metadata":{"name":"q"},"spec":{`+r.scopes+`},"status":{"hard":`+r.hard+`,"used":`+r.used+`}}`)
+			if !(resourcequota.Plugin{}).Handles(a) {
+				assert.Empty(t, r.want+r.err, "not handled")
 				return
 			}
-			used, err := Charge(typ, w, []map[string]any{quota})
-			if r.refused != "" {
-				assert.EqualError(t, err, r.refused)
+			used, err := resourcequota.Plugin{}.Evaluate(a, []map[string]any{quota})
+			if r.err != "" {
+				assert.EqualError(t, err, r.err)
 				return
 			}
 			require.NoError(t, err)
@@ -84,56 +81,6 @@ func TestCharge(t *testing.T) {
 			text, err := json.Marshal(used[0])
 			require.NoError(t, err)
 			assert.JSONEq(t, r.want, string(text))
-		})
-	}
-}
-
-func TestPodSecurity(t *testing.T) {
-	namespace := func(labels string) string {
-		return `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"n","labels":{` + labels + `}}}`
-	}
-	enforced, warned := namespace(`"pod-security.kubernetes.io/enforce":"baseline"`), namespace(`"pod-security.kubernetes.io/warn":"baseline"`)
-	const (
-		violation  = `violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`
-		hostPod    = `{"metadata":{"name":"p","namespace":"n"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i"}]}}`
-		hostPodTwo = `{"metadata":{"name":"p","namespace":"n"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"j"}]}}`
-		template   = `{"metadata":{"name":"p","namespace":"n"},"spec":{"template":` + hostPod + `}}`
-	)
-	for _, r := range []struct {
-		name, resource, object, old string
-		cluster                     []string
-		warnings                    []string
-		refused                     string
-	}{
-		{name: "pod", resource: "pods", object: hostPod, cluster: []string{enforced}, refused: "violates" + violation[len("violate"):]},
-		{name: "pod that stays as it is", resource: "pods", object: hostPod, old: hostPod, cluster: []string{enforced}},
-		{name: "pod with another image", resource: "pods", object: hostPodTwo, old: hostPod, cluster: []string{enforced}, refused: "violates" + violation[len("violate"):]},
-		{name: "pod, warned of", resource: "pods", object: hostPod, cluster: []string{warned}, warnings: []string{"would " + violation}},
-		{name: "pod elsewhere", resource: "pods", object: hostPod},
-		{name: "deployment", resource: "deployments.apps", object: template, cluster: []string{enforced}, warnings: []string{"would " + violation}},
-		{name: "cron job", resource: "cronjobs.batch", object: `{"metadata":{"namespace":"n"},"spec":{"jobTemplate":{"spec":{"template":` + hostPod + `}}}}`, cluster: []string{warned}, warnings: []string{"would " + violation}},
-		{name: "no template", resource: "replicationcontrollers", object: `{"metadata":{"namespace":"n"},"spec":{}}`, cluster: []string{warned}},
-		{name: "namespace", resource: "namespaces", object: enforced, old: namespace(""),
-			cluster:  []string{`{"kind":"Pod","apiVersion":"v1",` + hostPod[1:], `{"kind":"Pod","apiVersion":"v1",` + `"metadata":{"name":"a","namespace":"n"},` + hostPod[len(`{"metadata":{"name":"p","namespace":"n"},`):]},
-			warnings: []string{`existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"`, "a (and 1 other pod): host namespaces"}},
-		{name: "laxer namespace", resource: "namespaces", object: enforced, old: namespace(`"pod-security.kubernetes.io/enforce":"restricted"`), cluster: []string{`{"kind":"Pod","apiVersion":"v1",` + hostPod[1:]}},
-		{name: "wrong label", resource: "namespaces", object: namespace(`"pod-security.kubernetes.io/enforce":"x"`),
-			refused: `metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "x": must be one of privileged, baseline, restricted`},
-		{name: "label that was wrong", resource: "namespaces", object: namespace(`"pod-security.kubernetes.io/enforce":"x"`), old: namespace(`"pod-security.kubernetes.io/enforce":"x"`)},
-	} {
-		t.Run(r.name, func(t *testing.T) {
-			typ := typeOf(t, r.resource)
-			w := &resource.Write{Object: decoded(t, typ, r.object), Cluster: clusterOf(t, r.cluster...)}
-			if r.old != "" {
-				w.Old = decoded(t, typ, r.old)
-			}
-			err := typ.Admit(w)
-			if r.refused != "" {
-				assert.EqualError(t, err, r.refused)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, r.warnings, w.Warnings)
 		})
 	}
 }

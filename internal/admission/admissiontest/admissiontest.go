@@ -1,0 +1,176 @@
+// Package admissiontest tests admission plugins with tables of requests.
+package admissiontest
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A Request is a request and what a plugin does with it. Objects are JSON.
+type Request struct {
+	Name        string
+	Resource    string   // with its group: "pods", "deployments.apps"
+	Subresource string   // "" for the object itself
+	Objects     []string // what the server stores, with kind and apiVersion
+	Object      string   // what the request writes
+	Old         string   // "" for a creation
+
+	Error    string   // of the plugin; "" if it admits the request
+	Path     string   // a field of the object after that: "spec.tolerations.0"; "" for none
+	Want     string   // its value; "" if it is absent
+	Warnings []string // for the client
+}
+
+// Run sends each request to Mutate and Validate of the plugin, as far as it
+// handles the resource and has them.
+func Run(t *testing.T, p admission.Plugin, requests []Request) {
+	t.Helper()
+	for _, r := range requests {
+		t.Run(r.Name, func(t *testing.T) {
+			a := r.Attributes(t)
+			assert.Contains(t, p.Resources(), a.GroupResource())
+			err := run(p, a)
+			assert.Equal(t, r.Warnings, a.Warnings)
+			if r.Error != "" {
+				assert.EqualError(t, err, r.Error)
+				return
+			}
+			require.NoError(t, err)
+			if r.Path != "" {
+				checkField(t, a.Object, r.Path, r.Want)
+			}
+		})
+	}
+}
+
+func run(p admission.Plugin, a *admission.Attributes) error {
+	if m, ok := p.(admission.Mutator); ok {
+		if err := m.Mutate(a); err != nil {
+			return err
+		}
+	}
+	if v, ok := p.(admission.Validator); ok {
+		return v.Validate(a)
+	}
+	return nil
+}
+
+func checkField(t *testing.T, obj map[string]any, path, want string) {
+	t.Helper()
+	got := field(obj, path)
+	if want == "" {
+		assert.Nil(t, got, path)
+		return
+	}
+	text, err := json.Marshal(got)
+	require.NoError(t, err)
+	assert.JSONEq(t, want, string(text), path)
+}
+
+// field returns the value at a dotted path, whose elements may be indices of
+// lists; nil if it is absent.
+func field(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(parent) {
+				return nil
+			}
+			v = parent[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// Attributes returns the request as plugins see it.
+func (r *Request) Attributes(t testing.TB) *admission.Attributes {
+	t.Helper()
+	typ := Type(t, r.Resource)
+	a := &admission.Attributes{
+		Operation: admission.Create, Type: typ, Kind: resource.Kind{GroupVersion: typ.GroupVersion, Kind: typ.Kind}, Codec: typ.Codec,
+		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
+	}
+	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
+	if r.Old != "" {
+		a.Operation, a.Old = admission.Update, Decode(t, typ, r.Old)
+	}
+	return a
+}
+
+// Type returns the resource in the version in which the newest release stores
+// it.
+func Type(t testing.TB, name string) *resource.Type {
+	t.Helper()
+	p, err := release.Open("v1.36-all")
+	require.NoError(t, err)
+	for _, typ := range kinds.Types(p.Types()) {
+		if (status.GroupResource{Group: typ.Group, Resource: typ.Name}).String() == name && typ.GroupVersion == typ.Stored {
+			return typ
+		}
+	}
+	require.Fail(t, "no such resource", name)
+	return nil
+}
+
+// Decode returns an object of the type with its defaults.
+func Decode(t testing.TB, typ *resource.Type, text string) map[string]any {
+	t.Helper()
+	obj, fieldErrors, err := typ.Codec.Decode([]byte(text), true)
+	require.NoError(t, err)
+	require.Empty(t, fieldErrors)
+	obj["kind"], obj["apiVersion"] = typ.Kind, typ.GroupVersion.String()
+	if typ.Default != nil {
+		typ.Default(obj)
+	}
+	return obj
+}
+
+// A reader is a [resource.Reader] of a few objects.
+type reader []map[string]any
+
+func newReader(t testing.TB, objects []string) reader {
+	t.Helper()
+	var r reader
+	for _, text := range objects {
+		obj, _, err := wire.DecodeUntyped([]byte(text), wire.DecodeOptions{})
+		require.NoError(t, err)
+		r = append(r, obj)
+	}
+	return r
+}
+
+func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
+	for _, obj := range r.List(kind, namespace) {
+		if object.String(obj, "metadata", "name") == name {
+			return obj
+		}
+	}
+	return nil
+}
+
+func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
+	for _, obj := range r {
+		if obj["kind"] == kind.Kind && obj["apiVersion"] == kind.GroupVersion.String() && (namespace == "" || object.String(obj, "metadata", "namespace") == namespace) {
+			all = append(all, obj)
+		}
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package admission
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// An Operation is what a request does to an object.
+type Operation string
+
+// The operations that admission handles.
+const (
+	Create  Operation = "CREATE"
+	Update  Operation = "UPDATE"
+	Delete  Operation = "DELETE"
+	Connect Operation = "CONNECT"
+)
+
+// Attributes describe one operation on an object, or on a subresource of it, to
+// admission plugins, policies and webhooks.
+type Attributes struct {
+	Operation   Operation
+	Type        *resource.Type // the resource that is written to
+	Kind        resource.Kind  // the kind of Object and Old
+	Codec       resource.Codec // the codec of Kind
+	Subresource string         // "" for the object itself
+
+	// Namespace is the namespace of the object. For a Namespace it is its own
+	// name.
+	Namespace string
+	// Name is "" if the name is not generated yet, and in the deletion of a
+	// collection.
+	Name string
+
+	// Object is nil in a deletion. Mutating plugins change it in place;
+	// policies and webhooks may replace it.
+	Object map[string]any
+	// Old is nil in a creation. It must not be changed.
+	Old map[string]any
+
+	Options map[string]any // a CreateOptions, UpdateOptions or DeleteOptions; nil for none
+	DryRun  bool
+	User    *authn.User
+
+	// Reader reads the state of the server.
+	Reader resource.Reader
+
+	// Warnings are the warnings for the client, in the order in which they were
+	// added.
+	Warnings []string
+}
+
+// Warn adds a warning for the client.
+func (a *Attributes) Warn(text string) { a.Warnings = append(a.Warnings, text) }
+
+// Forbidden returns the answer to a request that a plugin refuses with err: err
+// itself if it is a *status.Status, else 403 with the text of err.
+func (a *Attributes) Forbidden(err error) error {
+	var st *status.Status
+	if errors.As(err, &st) {
+		return st
+	}
+	return status.Forbidden(a.GroupResource(), a.displayName(), err.Error())
+}
+
+// GroupResource returns the resource that is written to.
+func (a *Attributes) GroupResource() status.GroupResource {
+	return status.GroupResource{Group: a.Type.Group, Resource: a.Type.Name}
+}
+
+// displayName returns the name of the object for messages. It is "Unknown" if
+// the object has neither a name nor a generateName.
+func (a *Attributes) displayName() string {
+	name := a.Name
+	for _, member := range []string{"name", "generateName"} {
+		if name == "" {
+			name = object.String(a.Object, "metadata", member)
+		}
+	}
+	if name == "" {
+		return "Unknown"
+	}
+	return name
+}

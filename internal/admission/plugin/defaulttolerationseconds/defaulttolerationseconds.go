@@ -1,0 +1,49 @@
+// Package defaulttolerationseconds is the DefaultTolerationSeconds admission
+// plugin. Pods tolerate for five minutes that their node is not ready or
+// unreachable.
+package defaulttolerationseconds
+
+import (
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Mutator].
+type Plugin struct{}
+
+var _ admission.Mutator = Plugin{}
+
+// Name returns "DefaultTolerationSeconds".
+func (Plugin) Name() string { return "DefaultTolerationSeconds" }
+
+// Resources returns pods.
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{{Resource: "pods"}}
+}
+
+// Mutate adds a toleration for each of the two taints that the pod does not
+// tolerate.
+func (Plugin) Mutate(a *admission.Attributes) error {
+	if a.Subresource != "" {
+		return nil
+	}
+	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+		tolerations := object.List(a.Object, "spec", "tolerations")
+		if slices.ContainsFunc(tolerations, func(t any) bool { return tolerates(t, taint) }) {
+			continue
+		}
+		object.Set(a.Object, append(tolerations, map[string]any{
+			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300),
+		}), "spec", "tolerations")
+	}
+	return nil
+}
+
+func tolerates(toleration any, taint string) bool {
+	t, _ := toleration.(map[string]any)
+	key, effect := object.String(t, "key"), object.String(t, "effect")
+	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
+}

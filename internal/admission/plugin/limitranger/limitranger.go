@@ -1,0 +1,240 @@
+// Package limitranger is the LimitRanger admission plugin. It sets the default
+// requests and limits of containers, and checks pods and claims for volumes
+// against the LimitRanges of their namespace.
+//
+// See https://kubernetes.io/docs/concepts/policy/limit-range/.
+package limitranger
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Mutator] and [admission.Validator].
+type Plugin struct{}
+
+var (
+	_ admission.Mutator   = Plugin{}
+	_ admission.Validator = Plugin{}
+)
+
+// Name returns "LimitRanger".
+func (Plugin) Name() string { return "LimitRanger" }
+
+var (
+	pods   = status.GroupResource{Resource: "pods"}
+	claims = status.GroupResource{Resource: "persistentvolumeclaims"}
+)
+
+// Resources returns pods and persistentvolumeclaims.
+func (Plugin) Resources() []status.GroupResource { return []status.GroupResource{pods, claims} }
+
+var limitRangeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "LimitRange"}
+
+// limitRanges returns the LimitRanges of the namespace of a request.
+func limitRanges(a *admission.Attributes) []map[string]any {
+	return a.Reader.List(limitRangeKind, a.Namespace)
+}
+
+// Mutate sets the requests and limits that the containers of a new pod do not
+// have and the LimitRanges have defaults for. An annotation lists them.
+func (Plugin) Mutate(a *admission.Attributes) error {
+	if a.GroupResource() != pods || a.Subresource != "" || a.Operation != admission.Create {
+		return nil
+	}
+	for _, limitRange := range limitRanges(a) {
+		limits, requests := map[string]any{}, map[string]any{}
+		for limit := range limitsOfType(limitRange, "Container") {
+			maps.Copy(limits, object.Map(limit, "default"))
+			maps.Copy(requests, object.Map(limit, "defaultRequest"))
+		}
+		var changes []string
+		for _, list := range []struct{ field, title string }{{"containers", "container"}, {"initContainers", "init container"}} {
+			for container := range object.Each(object.Value(a.Object, "spec", list.field)) {
+				for _, set := range []struct {
+					field, title string
+					defaults     map[string]any
+				}{{"requests", "request", requests}, {"limits", "limit", limits}} {
+					if added := setDefaults(container, set.field, set.defaults); len(added) > 0 {
+						changes = append(changes, fmt.Sprintf("%s %s for %s %s", strings.Join(added, ", "), set.title, list.title, object.String(container, "name")))
+					}
+				}
+			}
+		}
+		if len(changes) > 0 {
+			object.Set(a.Object, "LimitRanger plugin set: "+strings.Join(changes, "; "), "metadata", "annotations", "kubernetes.io/limit-ranger")
+		}
+	}
+	return nil
+}
+
+// setDefaults adds quantities to the requests or limits of a container and
+// returns the names of those that it did not have, sorted.
+func setDefaults(container map[string]any, field string, defaults map[string]any) (added []string) {
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		if _, ok := object.Map(container, "resources", field)[name]; !ok {
+			object.Set(container, defaults[name], "resources", field, name)
+			added = append(added, name)
+		}
+	}
+	return added
+}
+
+// limitsOfType returns the limits of a LimitRange that have the type.
+func limitsOfType(limitRange map[string]any, typ string) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for limit := range object.Each(object.Value(limitRange, "spec", "limits")) {
+			if limit["type"] == typ && !yield(limit) {
+				return
+			}
+		}
+	}
+}
+
+// Validate checks new and resized pods, and claims that are not being deleted.
+func (Plugin) Validate(a *admission.Attributes) error {
+	var check func(limitRange map[string]any) []string
+	switch a.GroupResource() {
+	case pods:
+		if a.Subresource != "resize" && (a.Subresource != "" || a.Operation != admission.Create) {
+			return nil
+		}
+		spec := object.Map(a.Object, "spec")
+		check = func(limitRange map[string]any) []string { return podViolations(limitRange, spec) }
+	case claims:
+		if a.Subresource != "" || object.Value(a.Old, "metadata", "deletionTimestamp") != nil {
+			return nil
+		}
+		requests := object.Map(a.Object, "spec", "resources", "requests")
+		check = func(limitRange map[string]any) []string { return claimViolations(limitRange, requests) }
+	}
+	for _, limitRange := range limitRanges(a) {
+		if err := aggregate(check(limitRange)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func podViolations(limitRange, spec map[string]any) (violations []string) {
+	for limit := range object.Each(object.Value(limitRange, "spec", "limits")) {
+		switch limit["type"] {
+		case "Container":
+			for _, field := range []string{"containers", "initContainers"} {
+				for container := range object.Each(spec[field]) {
+					resources := object.Map(container, "resources")
+					violations = append(violations, limitViolations(limit, object.Map(resources, "requests"), object.Map(resources, "limits"))...)
+				}
+			}
+		case "Pod":
+			violations = append(violations, limitViolations(limit, kinds.PodResources(spec, "requests"), kinds.PodResources(spec, "limits"))...)
+		}
+	}
+	return violations
+}
+
+func claimViolations(limitRange, requests map[string]any) (violations []string) {
+	for limit := range limitsOfType(limitRange, "PersistentVolumeClaim") {
+		violations = append(violations, minViolations(limit, requests, nil)...)
+		for name, maximum := range quantities(limit, "max") {
+			request, ok := requests[name].(string)
+			switch {
+			case !ok:
+				violations = append(violations, fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s.  No request is specified", name, maximum))
+			case kinds.CompareQuantities(request, maximum) > 0:
+				violations = append(violations, fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s, but request is %s", name, maximum, request))
+			}
+		}
+	}
+	return violations
+}
+
+// limitViolations checks requests and limits against min, max and
+// maxLimitRequestRatio of a limit.
+func limitViolations(limit, requests, limits map[string]any) []string {
+	violations := minViolations(limit, requests, limits)
+	typ := object.String(limit, "type")
+	for name, maximum := range quantities(limit, "max") {
+		request, hasRequest := requests[name].(string)
+		own, hasLimit := limits[name].(string)
+		switch {
+		case !hasLimit:
+			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s.  No limit is specified", name, typ, maximum))
+		case kinds.CompareQuantities(own, maximum) > 0:
+			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s, but limit is %s", name, typ, maximum, own))
+		case hasRequest && kinds.CompareQuantities(request, maximum) > 0:
+			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s, but request is %s", name, typ, maximum, request))
+		}
+	}
+	for name, maximum := range quantities(limit, "maxLimitRequestRatio") {
+		request, _ := requests[name].(string)
+		own, _ := limits[name].(string)
+		switch {
+		case !kinds.IsNonzeroQuantity(request):
+			violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but no request is specified or request is 0", name, typ, maximum))
+		case !kinds.IsNonzeroQuantity(own):
+			violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but no limit is specified or limit is 0", name, typ, maximum))
+		default:
+			if ratio := kinds.QuantityRatio(own, request); ratio > kinds.QuantityRatio(maximum, "1") {
+				violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but provided ratio is %f", name, typ, maximum, ratio))
+			}
+		}
+	}
+	return violations
+}
+
+func minViolations(limit, requests, limits map[string]any) (violations []string) {
+	typ := object.String(limit, "type")
+	for name, minimum := range quantities(limit, "min") {
+		request, hasRequest := requests[name].(string)
+		own, hasLimit := limits[name].(string)
+		switch {
+		case !hasRequest:
+			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s.  No request is specified", name, typ, minimum))
+		case kinds.CompareQuantities(request, minimum) < 0:
+			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s, but request is %s", name, typ, minimum, request))
+		case hasLimit && kinds.CompareQuantities(own, minimum) < 0:
+			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s, but limit is %s", name, typ, minimum, own))
+		}
+	}
+	return violations
+}
+
+// quantities returns the quantities in a field, sorted by name.
+func quantities(obj map[string]any, field string) iter.Seq2[string, string] {
+	return func(yield func(name, quantity string) bool) {
+		list := object.Map(obj, field)
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if q, ok := list[name].(string); ok && !yield(name, q) {
+				return
+			}
+		}
+	}
+}
+
+// aggregate returns messages as one error, each once; nil for no message.
+func aggregate(messages []string) error {
+	var unique []string
+	for _, m := range messages {
+		if !slices.Contains(unique, m) {
+			unique = append(unique, m)
+		}
+	}
+	switch len(unique) {
+	case 0:
+		return nil
+	case 1:
+		return errors.New(unique[0])
+	}
+	return fmt.Errorf("[%s]", strings.Join(unique, ", "))
+}

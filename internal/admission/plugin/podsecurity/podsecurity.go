@@ -1,0 +1,163 @@
+package podsecurity
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Validator].
+type Plugin struct{}
+
+var _ admission.Validator = Plugin{}
+
+// Name returns "PodSecurity".
+func (Plugin) Name() string { return "PodSecurity" }
+
+var (
+	pods       = status.GroupResource{Resource: "pods"}
+	namespaces = status.GroupResource{Resource: "namespaces"}
+)
+
+// templatePaths are the paths of the pod templates, by resource.
+var templatePaths = map[status.GroupResource][]string{
+	{Resource: "podtemplates"}:                {"template"},
+	{Resource: "replicationcontrollers"}:      {"spec", "template"},
+	{Group: "apps", Resource: "daemonsets"}:   {"spec", "template"},
+	{Group: "apps", Resource: "deployments"}:  {"spec", "template"},
+	{Group: "apps", Resource: "replicasets"}:  {"spec", "template"},
+	{Group: "apps", Resource: "statefulsets"}: {"spec", "template"},
+	{Group: "batch", Resource: "cronjobs"}:    {"spec", "jobTemplate", "spec", "template"},
+	{Group: "batch", Resource: "jobs"}:        {"spec", "template"},
+}
+
+// Resources returns pods, namespaces, and the resources that have pod templates.
+func (Plugin) Resources() []status.GroupResource {
+	all := []status.GroupResource{pods, namespaces}
+	for r := range templatePaths {
+		all = append(all, r)
+	}
+	return all
+}
+
+var (
+	namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Namespace"}
+	podKind       = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Pod"}
+)
+
+// Validate refuses pods that violate the enforced standard of their namespace,
+// and invalid labels of namespaces. It warns of pods and pod templates that
+// violate the standard of the warn label, and of existing pods that violate a
+// stricter standard of their namespace.
+func (Plugin) Validate(a *admission.Attributes) error {
+	switch a.GroupResource() {
+	case pods:
+		switch a.Subresource {
+		case "", "ephemeralcontainers", "resize":
+			return validatePod(a)
+		}
+		return nil
+	case namespaces:
+		if a.Subresource == "" {
+			return validateNamespace(a)
+		}
+		return nil
+	}
+	if template := object.Map(a.Object, templatePaths[a.GroupResource()]...); template != nil && a.Subresource == "" {
+		warn(a, policyOf(a).Warn, template)
+	}
+	return nil
+}
+
+// policyOf returns the policy of the namespace of a request.
+func policyOf(a *admission.Attributes) Policy {
+	policy, _ := PolicyOf(a.Reader.Get(namespaceKind, "", a.Namespace))
+	return policy
+}
+
+// validatePod checks a pod that is new or has new containers or images.
+func validatePod(a *admission.Attributes) error {
+	if a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) {
+		return nil
+	}
+	policy := policyOf(a)
+	if violations := policy.Enforce.Violations(a.Object); len(violations) > 0 {
+		return fmt.Errorf("violates PodSecurity %q: %s", policy.Enforce, Details(violations))
+	}
+	warn(a, policy.Warn, a.Object)
+	return nil
+}
+
+// images returns the images of a pod, with "" after each list of containers. It
+// changes if a container does, as containers cannot be renamed.
+func images(pod map[string]any) (all []string) {
+	for _, field := range []string{"containers", "initContainers", "ephemeralContainers"} {
+		for c := range object.Each(object.Value(pod, "spec", field)) {
+			all = append(all, object.String(c, "image"))
+		}
+		all = append(all, "")
+	}
+	return all
+}
+
+func warn(a *admission.Attributes, standard Standard, pod map[string]any) {
+	if violations := standard.Violations(pod); len(violations) > 0 {
+		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", standard, Details(violations)))
+	}
+}
+
+func validateNamespace(a *admission.Attributes) error {
+	policy, errs := PolicyOf(a.Object)
+	invalid := func() error {
+		return status.Invalid(status.GroupKind{Kind: "Namespace"}, a.Name, errs)
+	}
+	if a.Operation == admission.Create {
+		if len(errs) > 0 {
+			return invalid()
+		}
+		return nil
+	}
+	old, oldErrs := PolicyOf(a.Old)
+	if len(errs) > 0 && errs.Message() != oldErrs.Message() {
+		return invalid()
+	}
+	relaxed := policy.Enforce.Version == old.Enforce.Version && policy.Enforce.Level <= old.Enforce.Level
+	if policy.Enforce.Level != Privileged && !relaxed {
+		warnOfPods(a, policy.Enforce)
+	}
+	return nil
+}
+
+// warnOfPods warns of the pods in the namespace a.Name that violate a standard.
+// Pods with the same violations share a warning.
+func warnOfPods(a *admission.Attributes, standard Standard) {
+	pods := map[string][]string{}
+	for _, pod := range a.Reader.List(podKind, a.Name) {
+		if violations := standard.Violations(pod); len(violations) > 0 {
+			reasons := Reasons(violations)
+			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))
+		}
+	}
+	if len(pods) == 0 {
+		return
+	}
+	a.Warn(fmt.Sprintf("existing pods in namespace %q violate the new PodSecurity enforce level %q", a.Name, standard))
+	var warnings []string
+	for reasons, names := range pods {
+		first := slices.Min(names)
+		switch others := len(names) - 1; others {
+		case 0:
+		case 1:
+			first += " (and 1 other pod)"
+		default:
+			first = fmt.Sprintf("%s (and %d other pods)", first, others)
+		}
+		warnings = append(warnings, first+": "+reasons)
+	}
+	slices.Sort(warnings)
+	a.Warnings = append(a.Warnings, warnings...)
+}

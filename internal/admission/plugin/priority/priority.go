@@ -1,0 +1,125 @@
+// Package priority is the Priority admission plugin. It sets the priority of
+// pods from their PriorityClass, and allows only one default PriorityClass.
+//
+// See https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/.
+package priority
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Plugin implements [admission.Mutator] and [admission.Validator].
+type Plugin struct{}
+
+var (
+	_ admission.Mutator   = Plugin{}
+	_ admission.Validator = Plugin{}
+)
+
+// Name returns "Priority".
+func (Plugin) Name() string { return "Priority" }
+
+var (
+	pods    = status.GroupResource{Resource: "pods"}
+	classes = status.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+)
+
+// Resources returns pods and priorityclasses.
+func (Plugin) Resources() []status.GroupResource { return []status.GroupResource{pods, classes} }
+
+var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1"}, Kind: "PriorityClass"}
+
+// Mutate sets spec.priority, spec.preemptionPolicy and, from the default class,
+// spec.priorityClassName of a new pod. An update keeps the first two if it does
+// not set them.
+func (Plugin) Mutate(a *admission.Attributes) error {
+	if a.GroupResource() != pods || a.Subresource != "" {
+		return nil
+	}
+	if a.Operation == admission.Update {
+		keepPriority(a.Object, object.Map(a.Old, "spec"))
+		return nil
+	}
+	return setPriority(a)
+}
+
+func keepPriority(pod, oldSpec map[string]any) {
+	for _, name := range []string{"priority", "preemptionPolicy"} {
+		if v := oldSpec[name]; v != nil && validation.Equal(object.Value(pod, "spec", name), nil) {
+			object.Set(pod, v, "spec", name)
+		}
+	}
+}
+
+// noClass gives the priority of pods without a class.
+var noClass = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowerPriority"}
+
+func setPriority(a *admission.Attributes) error {
+	spec := object.Map(a.Object, "spec")
+	var class map[string]any
+	if name := object.String(spec, "priorityClassName"); name != "" {
+		if class = findClass(a.Reader, name); class == nil {
+			return fmt.Errorf("no PriorityClass with name %s was found", name)
+		}
+	} else if class = defaultClass(a.Reader); class != nil {
+		object.Set(a.Object, object.String(class, "metadata", "name"), "spec", "priorityClassName")
+	} else {
+		class = noClass
+	}
+	priority, _ := object.Int(class, "value")
+	if own, ok := object.Int(spec, "priority"); ok && own != priority {
+		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", own, priority)
+	}
+	object.Set(a.Object, priority, "spec", "priority")
+	policy := object.String(class, "preemptionPolicy")
+	if policy == "" {
+		return nil
+	}
+	if own, ok := spec["preemptionPolicy"].(string); ok && own != policy {
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", own, policy)
+	}
+	object.Set(a.Object, policy, "spec", "preemptionPolicy")
+	return nil
+}
+
+// findClass returns the class of the name, or nil. The classes of the system
+// need not be stored.
+func findClass(r resource.Reader, name string) map[string]any {
+	class := r.Get(classKind, "", name)
+	if value, ok := kinds.SystemPriority(name); ok && class == nil {
+		class = map[string]any{"value": value, "preemptionPolicy": "PreemptLowerPriority"}
+	}
+	return class
+}
+
+// defaultClass returns the global default class, or nil. Of several it is the
+// one with the lowest value.
+func defaultClass(r resource.Reader) (lowest map[string]any) {
+	var least int64
+	for _, class := range r.List(classKind, "") {
+		value, _ := object.Int(class, "value")
+		if object.Bool(class, "globalDefault") && (lowest == nil || value < least) {
+			lowest, least = class, value
+		}
+	}
+	return lowest
+}
+
+// Validate refuses a second global default class.
+func (Plugin) Validate(a *admission.Attributes) error {
+	if a.GroupResource() != classes || a.Subresource != "" || !object.Bool(a.Object, "globalDefault") {
+		return nil
+	}
+	name := object.String(defaultClass(a.Reader), "metadata", "name")
+	if name != "" && (a.Operation == admission.Create || name != object.String(a.Object, "metadata", "name")) {
+		return fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", name)
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package resourcequota
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// An evaluator computes what the objects of one resource use.
+type evaluator struct {
+	// handles reports whether a request can change the use.
+	handles func(a *admission.Attributes) bool
+	// computes reports whether usage can have the quantity.
+	computes func(name string) bool
+	// usage returns the quantities that an object uses.
+	usage func(obj map[string]any) map[string]any
+	// inScope reports whether an object is in the scope. Nil means that no object
+	// is in any scope.
+	inScope func(obj map[string]any, s scope) bool
+	// missing returns the requests and limits that an object must have if the
+	// quantities are limited, and does not; "" for none. It may be nil.
+	missing func(obj map[string]any, limited []string) string
+}
+
+// evaluators are the evaluators of the resources that quotas do more than count.
+var evaluators = map[status.GroupResource]evaluator{
+	{Resource: "pods"}:                                     {podHandles, podComputes, podUsage, podInScope, podMissing},
+	{Resource: "services"}:                                 {objectHandles, isOneOf("count/services", "services", "services.nodeports", "services.loadbalancers"), serviceUsage, nil, nil},
+	{Resource: "persistentvolumeclaims"}:                   {claimHandles, claimComputes, claimUsage, claimInScope, nil},
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}: {objectHandles, resourceClaimComputes, resourceClaimUsage, nil, nil},
+}
+
+// shortNames are the resources that quotas also count without the prefix count/.
+var shortNames = []string{"configmaps", "resourcequotas", "replicationcontrollers", "secrets"}
+
+// evaluatorOf returns the evaluator of a resource. The default one counts
+// objects.
+func evaluatorOf(r status.GroupResource) evaluator {
+	if e, ok := evaluators[r]; ok {
+		return e
+	}
+	names := []string{"count/" + r.String()}
+	if r.Group == "" && slices.Contains(shortNames, r.Resource) {
+		names = append(names, r.Resource)
+	}
+	return evaluator{
+		computes: isOneOf(names...),
+		usage:    func(map[string]any) map[string]any { return oneOfEach(names...) },
+	}
+}
+
+func isOneOf(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+// oneOfEach returns a list with the quantity 1 of each name.
+func oneOfEach(names ...string) map[string]any {
+	list := make(map[string]any, len(names))
+	for _, name := range names {
+		list[name] = "1"
+	}
+	return list
+}
+
+func has(m map[string]any, name string) bool { _, ok := m[name]; return ok }
+
+// objectHandles reports whether the request writes the object itself.
+func objectHandles(a *admission.Attributes) bool { return a.Subresource == "" }
+
+func podHandles(a *admission.Attributes) bool {
+	switch a.Subresource {
+	case "":
+		return a.Operation == admission.Create || hasDeadline(a.Object) != hasDeadline(a.Old)
+	case "resize":
+		return true
+	}
+	return false
+}
+
+func hasDeadline(pod map[string]any) bool {
+	deadline, ok := object.Int(pod, "spec", "activeDeadlineSeconds")
+	return ok && deadline >= 0
+}
+
+// podQuantities are the quantities of pods that quotas can limit, besides huge
+// pages and extended resources.
+var podQuantities = []string{
+	"count/pods", "pods",
+	"cpu", "memory", "ephemeral-storage",
+	"requests.cpu", "requests.memory", "requests.ephemeral-storage",
+	"limits.cpu", "limits.memory", "limits.ephemeral-storage",
+}
+
+func podComputes(name string) bool {
+	return slices.Contains(podQuantities, name) || kinds.IsQuotaHugePages(name) || isQuotaExtendedResource(name)
+}
+
+// implicitPrefix is the prefix of the quota names of the extended resources that
+// every DeviceClass has.
+const implicitPrefix = "requests.deviceclass.resource.kubernetes.io/"
+
+func isQuotaExtendedResource(name string) bool {
+	return strings.HasPrefix(name, "requests.") && (!kinds.IsNativeResource(name) || strings.HasPrefix(name, implicitPrefix))
+}
+
+func podUsage(pod map[string]any) map[string]any {
+	usage := oneOfEach("count/pods")
+	if phase := object.String(pod, "status", "phase"); phase == "Failed" || phase == "Succeeded" {
+		return usage
+	}
+	spec := object.Map(pod, "spec")
+	requests, limits, overhead := kinds.PodResources(spec, "requests"), kinds.PodResources(spec, "limits"), object.Map(spec, "overhead")
+	kinds.AddQuantities(requests, overhead)
+	for name, q := range overhead {
+		if limit, _ := limits[name].(string); kinds.IsNonzeroQuantity(limit) {
+			kinds.AddQuantities(limits, map[string]any{name: q})
+		}
+	}
+	maps.Copy(usage, computeUsage(requests, limits))
+	return usage
+}
+
+// computeUsage returns the requests and limits of a pod or a container under the
+// names that quotas have for them.
+func computeUsage(requests, limits map[string]any) map[string]any {
+	usage := oneOfEach("pods")
+	for name, q := range requests {
+		switch {
+		case name == "cpu", name == "memory", name == "ephemeral-storage", kinds.IsHugePages(name):
+			usage[name], usage["requests."+name] = q, q
+		case kinds.IsExtendedResource(name), strings.HasPrefix("requests."+name, implicitPrefix):
+			usage["requests."+name] = q
+		}
+	}
+	for name, q := range limits {
+		if name == "cpu" || name == "memory" || name == "ephemeral-storage" {
+			usage["limits."+name] = q
+		}
+	}
+	return usage
+}
+
+// podMissing returns the limited quantities of cpu and memory that containers do
+// not set: "cpu for: a,b; memory for: a".
+func podMissing(pod map[string]any, limited []string) string {
+	spec := object.Map(pod, "spec")
+	for _, field := range []string{"requests", "limits"} {
+		for name := range object.Map(spec, "resources", field) {
+			if name == "cpu" || name == "memory" || kinds.IsHugePages(name) {
+				return "" // the pod sets them as a whole
+			}
+		}
+	}
+	var missing []string
+	for _, name := range limited {
+		plain := strings.TrimPrefix(strings.TrimPrefix(name, "requests."), "limits.")
+		if plain != "cpu" && plain != "memory" {
+			continue
+		}
+		var containers []string
+		for _, field := range []string{"containers", "initContainers"} {
+			for c := range object.Each(spec[field]) {
+				if !has(computeUsage(object.Map(c, "resources", "requests"), object.Map(c, "resources", "limits")), name) {
+					containers = append(containers, object.String(c, "name"))
+				}
+			}
+		}
+		if len(containers) > 0 {
+			slices.Sort(containers)
+			missing = append(missing, name+" for: "+strings.Join(slices.Compact(containers), ","))
+		}
+	}
+	return strings.Join(missing, "; ")
+}
+
+func podInScope(pod map[string]any, s scope) bool {
+	spec := object.Map(pod, "spec")
+	switch s.name {
+	case "Terminating":
+		return hasDeadline(pod)
+	case "NotTerminating":
+		return !hasDeadline(pod)
+	case "BestEffort":
+		return isBestEffort(pod)
+	case "NotBestEffort":
+		return !isBestEffort(pod)
+	case "PriorityClass":
+		return s.selects(object.String(spec, "priorityClassName"))
+	case "CrossNamespacePodAffinity":
+		return hasForeignAffinity(object.Map(spec, "affinity", "podAffinity")) || hasForeignAffinity(object.Map(spec, "affinity", "podAntiAffinity"))
+	}
+	return false
+}
+
+func isBestEffort(pod map[string]any) bool {
+	if class := object.String(pod, "status", "qosClass"); class != "" {
+		return class == "BestEffort"
+	}
+	return kinds.IsBestEffort(object.Map(pod, "spec"))
+}
+
+// hasForeignAffinity reports whether a term of an affinity or anti-affinity
+// selects pods of other namespaces.
+func hasForeignAffinity(affinity map[string]any) bool {
+	isForeign := func(term map[string]any) bool {
+		return len(object.List(term, "namespaces")) > 0 || term["namespaceSelector"] != nil
+	}
+	for term := range object.Each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
+		if isForeign(term) {
+			return true
+		}
+	}
+	for weighted := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
+		if isForeign(object.Map(weighted, "podAffinityTerm")) {
+			return true
+		}
+	}
+	return false
+}
+
+func serviceUsage(service map[string]any) map[string]any {
+	usage := oneOfEach("count/services", "services")
+	ports := object.List(service, "spec", "ports")
+	n := len(ports)
+	typ := object.String(service, "spec", "type")
+	if typ == "LoadBalancer" {
+		usage["services.loadbalancers"] = "1"
+		if object.Value(service, "spec", "allocateLoadBalancerNodePorts") == false {
+			n = 0
+			for port := range object.Each(ports) {
+				if nodePort, _ := object.Int(port, "nodePort"); nodePort != 0 {
+					n++
+				}
+			}
+		}
+	}
+	if typ == "LoadBalancer" || typ == "NodePort" {
+		usage["services.nodeports"] = fmt.Sprint(n)
+	}
+	return usage
+}
+
+// storageClassInfix separates the name of a StorageClass from the name of the
+// quantity: "gold.storageclass.storage.k8s.io/requests.storage".
+const storageClassInfix = ".storageclass.storage.k8s.io/"
+
+func claimHandles(a *admission.Attributes) bool {
+	return a.Subresource == "" || a.Subresource == "status"
+}
+
+func claimComputes(name string) bool {
+	if _, after, ok := strings.Cut(name, storageClassInfix); ok {
+		name = after
+	}
+	return name == "count/persistentvolumeclaims" || name == "persistentvolumeclaims" || name == "requests.storage"
+}
+
+func claimUsage(claim map[string]any) map[string]any {
+	usage := oneOfEach("persistentvolumeclaims", "count/persistentvolumeclaims")
+	class, _ := kinds.ClaimStorageClass(claim).(string)
+	if class != "" {
+		usage[class+storageClassInfix+"persistentvolumeclaims"] = "1"
+	}
+	storage := object.String(claim, "spec", "resources", "requests", "storage")
+	if storage == "" {
+		return usage
+	}
+	if allocated := object.String(claim, "status", "allocatedResources", "storage"); allocated != "" && kinds.CompareQuantities(allocated, storage) > 0 {
+		storage = allocated
+	}
+	storage = kinds.RoundUpQuantity(storage)
+	usage["requests.storage"] = storage
+	if class != "" {
+		usage[class+storageClassInfix+"requests.storage"] = storage
+	}
+	return usage
+}
+
+func claimInScope(claim map[string]any, s scope) bool {
+	return s.name == "VolumeAttributesClass" && s.selects(
+		object.String(claim, "spec", "volumeAttributesClassName"),
+		object.String(claim, "status", "currentVolumeAttributesClassName"),
+		object.String(claim, "status", "modifyVolumeStatus", "targetVolumeAttributesClassName"))
+}
+
+const (
+	resourceClaimCount = "count/resourceclaims.resource.k8s.io"
+	// deviceClassSuffix follows the name of a DeviceClass in the quota name of
+	// its devices.
+	deviceClassSuffix = ".deviceclass.resource.k8s.io/devices"
+	// maxDevices is the maximum number of devices of a ResourceClaim.
+	maxDevices = "32"
+)
+
+func resourceClaimComputes(name string) bool {
+	return name == resourceClaimCount || strings.HasSuffix(name, deviceClassSuffix)
+}
+
+// resourceClaimUsage returns the maximum number of devices of each class that
+// can be allocated to a ResourceClaim.
+func resourceClaimUsage(claim map[string]any) map[string]any {
+	usage := oneOfEach(resourceClaimCount)
+	for request := range object.Each(object.Value(claim, "spec", "devices", "requests")) {
+		devices := map[string]any{}
+		for alternative := range object.Each(request["firstAvailable"]) {
+			kinds.MaxQuantities(devices, requestedDevices(alternative))
+		}
+		if exactly := object.Map(request, "exactly"); exactly != nil && len(devices) == 0 {
+			devices = requestedDevices(exactly)
+		}
+		kinds.AddQuantities(usage, devices)
+	}
+	return usage
+}
+
+func requestedDevices(request map[string]any) map[string]any {
+	n := "0"
+	switch count, _ := object.Int(request, "count"); object.String(request, "allocationMode") {
+	case "ExactCount":
+		n = fmt.Sprint(count)
+	case "All":
+		n = maxDevices
+	}
+	return map[string]any{object.String(request, "deviceClassName") + deviceClassSuffix: n}
+}

@@ -1,0 +1,238 @@
+// Package resourcequota is the ResourceQuota admission plugin. It refuses
+// requests that would use more than a ResourceQuota of their namespace allows.
+//
+// An evaluator computes what the objects of a resource use. A ResourceQuota
+// limits nothing until its status has a limit and the present use: in a cluster
+// its controller writes them.
+//
+// See https://kubernetes.io/docs/concepts/policy/resource-quotas/.
+package resourcequota
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin evaluates requests. Unlike other plugins it needs its caller to store
+// the new use of the quotas.
+type Plugin struct{}
+
+var _ admission.Plugin = Plugin{}
+
+// Name returns "ResourceQuota".
+func (Plugin) Name() string { return "ResourceQuota" }
+
+// Resources returns nil. Quotas limit every namespaced resource, custom ones
+// included.
+func (Plugin) Resources() []status.GroupResource { return nil }
+
+// Kind is the kind of ResourceQuotas.
+var Kind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "ResourceQuota"}
+
+// Handles reports whether a request can change the use of a quota.
+func (Plugin) Handles(a *admission.Attributes) bool {
+	if !a.Type.Namespaced || a.Type.Name == "events" || a.Operation != admission.Create && a.Operation != admission.Update {
+		return false
+	}
+	e, ok := evaluators[storedResource(a.Type)]
+	if !ok {
+		return a.Operation == admission.Create && a.Subresource == ""
+	}
+	return e.handles(a)
+}
+
+// Evaluate returns the status.used of each quota after a request that the plugin
+// handles; nil for a quota whose use does not change. The quotas are those of
+// the namespace and are not changed. An error refuses the request.
+func (Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
+	e := evaluatorOf(storedResource(a.Type))
+	obj, old := a.Object, a.Old
+	if stored := a.Type.Storage(); stored != a.Type {
+		if obj, err = convert(stored, obj); err != nil {
+			return nil, err
+		}
+		if old, err = convert(stored, old); err != nil {
+			return nil, err
+		}
+	}
+	var matching []int
+	for i, quota := range quotas {
+		if !e.matches(quota, obj) {
+			continue
+		}
+		if err := e.check(quota, obj); err != nil {
+			return nil, err
+		}
+		matching = append(matching, i)
+	}
+	used = make([]map[string]any, len(quotas))
+	if len(matching) == 0 {
+		return used, nil
+	}
+	usage := e.usage(obj)
+	for _, i := range matching {
+		delta := usage
+		if old != nil && e.matches(quotas[i], old) {
+			delta = increase(usage, e.usage(old))
+		}
+		if used[i], err = add(quotas[i], delta, a.Subresource != "status"); err != nil {
+			return nil, err
+		}
+	}
+	return used, nil
+}
+
+// storedResource returns the resource of a type in the group that it is stored
+// in.
+func storedResource(t *resource.Type) status.GroupResource {
+	return status.GroupResource{Group: t.Stored.Group, Resource: t.Name}
+}
+
+// convert returns an object, which may be nil, in the version of t.
+func convert(t *resource.Type, obj map[string]any) (map[string]any, error) {
+	if obj == nil {
+		return nil, nil
+	}
+	out, err := t.Convert(context.Background(), []map[string]any{object.Copy(obj)})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// limited returns the names of the quantities that the quota limits and the
+// evaluator computes, sorted.
+func (e *evaluator) limited(quota map[string]any) (names []string) {
+	for name := range object.Map(quota, "status", "hard") {
+		if e.computes(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// matches reports whether the quota limits the object.
+func (e *evaluator) matches(quota, obj map[string]any) bool {
+	if len(e.limited(quota)) == 0 {
+		return false
+	}
+	for _, scope := range scopesOf(quota) {
+		if e.inScope == nil || !e.inScope(obj, scope) {
+			return false
+		}
+	}
+	return true
+}
+
+// check returns an error if the object lacks requests or limits that the quota
+// needs, or the quota lacks its present use.
+func (e *evaluator) check(quota, obj map[string]any) error {
+	name, limited := object.String(quota, "metadata", "name"), e.limited(quota)
+	if e.missing != nil {
+		if missing := e.missing(obj, limited); missing != "" {
+			return fmt.Errorf("failed quota: %s: must specify %s", name, missing)
+		}
+	}
+	used := object.Map(quota, "status", "used")
+	if slices.ContainsFunc(limited, func(name string) bool { return !has(used, name) }) {
+		return fmt.Errorf("status unknown for quota: %s, resources: %s", name, strings.Join(limited, ","))
+	}
+	return nil
+}
+
+// add returns status.used of a quota with delta added; nil if the quota limits
+// nothing of it. With enforce it fails if that exceeds a limit.
+func add(quota, delta map[string]any, enforce bool) (map[string]any, error) {
+	hard, used := object.Map(quota, "status", "hard"), object.Map(quota, "status", "used")
+	requested, exceeded := map[string]any{}, []string{}
+	after := maps.Clone(used)
+	for _, name := range slices.Sorted(maps.Keys(delta)) {
+		limit, limited := hard[name].(string)
+		q, _ := delta[name].(string)
+		if !limited || !kinds.IsNonzeroQuantity(q) {
+			continue
+		}
+		requested[name] = q
+		kinds.AddQuantities(after, map[string]any{name: q})
+		if total, _ := after[name].(string); kinds.CompareQuantities(total, limit) > 0 {
+			exceeded = append(exceeded, name)
+		}
+	}
+	if enforce && len(exceeded) > 0 {
+		return nil, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
+			object.String(quota, "metadata", "name"), listText(requested, exceeded), listText(used, exceeded), listText(hard, exceeded))
+	}
+	if len(requested) == 0 {
+		return nil, nil
+	}
+	return after, nil
+}
+
+// listText returns the named quantities of a list as text: "cpu=1,pods=2".
+func listText(list map[string]any, names []string) string {
+	var parts []string
+	for _, name := range names {
+		if q, ok := list[name].(string); ok {
+			parts = append(parts, name+"="+q)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// increase returns list - old without the quantities that did not grow.
+func increase(list, old map[string]any) map[string]any {
+	out := make(map[string]any, len(list))
+	for name, v := range list {
+		q, _ := v.(string)
+		if before, ok := old[name].(string); ok {
+			if kinds.CompareQuantities(q, before) <= 0 {
+				continue
+			}
+			q = kinds.SubtractQuantity(q, before)
+		}
+		out[name] = q
+	}
+	return out
+}
+
+// A scope is a condition on the objects that a quota limits.
+type scope struct {
+	name, operator string
+	values         []string
+}
+
+func scopesOf(quota map[string]any) (all []scope) {
+	for _, name := range object.Strings(quota, "spec", "scopes") {
+		all = append(all, scope{name: name, operator: "Exists"})
+	}
+	for e := range object.Each(object.Value(quota, "spec", "scopeSelector", "matchExpressions")) {
+		all = append(all, scope{object.String(e, "scopeName"), object.String(e, "operator"), object.Strings(e, "values")})
+	}
+	return all
+}
+
+// selects reports whether the operator holds for the names of an object's
+// classes. Names that are "" do not count.
+func (s scope) selects(names ...string) bool {
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	hasValue := func(name string) bool { return slices.Contains(s.values, name) }
+	switch s.operator {
+	case "Exists":
+		return len(names) > 0
+	case "DoesNotExist":
+		return len(names) == 0
+	case "In":
+		return slices.ContainsFunc(names, hasValue)
+	}
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return !hasValue(name) })
+}

@@ -1,0 +1,18 @@
+package storageobjectinuseprotection_test
+
+import (
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/admission/admissiontest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/storageobjectinuseprotection"
+)
+
+func TestFinalizers(t *testing.T) {
+	admissiontest.Run(t, storageobjectinuseprotection.Plugin{}, []admissiontest.Request{
+		{Name: "volume with a finalizer", Resource: "persistentvolumes", Object: `{"metadata":{"finalizers":["a.b/c"]}}`, Path: "metadata.finalizers", Want: `["a.b/c","kubernetes.io/pv-protection"]`},
+		{Name: "claim with the finalizer", Resource: "persistentvolumeclaims", Object: `{"metadata":{"finalizers":["kubernetes.io/pvc-protection"]}}`, Path: "metadata.finalizers", Want: `["kubernetes.io/pvc-protection"]`},
+		{Name: "claim", Resource: "persistentvolumeclaims", Object: `{}`, Path: "metadata.finalizers", Want: `["kubernetes.io/pvc-protection"]`},
+		{Name: "class", Resource: "volumeattributesclasses.storage.k8s.io", Object: `{}`, Path: "metadata.finalizers", Want: `["kubernetes.io/vac-protection"]`},
+		{Name: "update", Resource: "persistentvolumeclaims", Object: `{}`, Old: `{}`, Path: "metadata.finalizers"},
+	})
+}
