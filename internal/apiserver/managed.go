@@ -23,7 +23,7 @@ type ownership struct {
 	parts          map[string]*fieldmanager.Filter // the same by subresource
 
 	scales *fieldmanager.Type // of the scale subresource, if there is one
-	scale  *fieldmanager.Scale
+	scale  *fieldmanager.ScaleHandler
 }
 
 // owners are the ownerships of types that are served together.
@@ -74,7 +74,7 @@ func (s *owners) make(t *resource.Type) *ownership {
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		o.scales = fieldmanager.New(t.Scale.Codec.ManagedKind(s.release))
-		o.scale = fieldmanager.NewScale(t.GroupVersion.String(), replicasPaths(t))
+		o.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return o
 }

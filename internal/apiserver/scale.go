@@ -20,7 +20,7 @@ func (r *request) shown(old *version) map[string]any {
 		return old.object
 	}
 	scale := r.scaleOf(old.object)
-	managed, err := r.surface.ownershipOf(r.typ).scale.Show(object.List(old.object, "metadata", "managedFields"))
+	managed, err := r.surface.ownershipOf(r.typ).scale.ToSubresource(object.List(old.object, "metadata", "managedFields"))
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
 	}
@@ -66,7 +66,7 @@ func (r *request) placed(body map[string]any, old *version) (map[string]any, err
 		meta["resourceVersion"] = version
 	}
 	object.Set(obj, replicas, r.typ.Scale.Spec...)
-	managed, err := r.surface.ownershipOf(r.typ).scale.Merge(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
+	managed, err := r.surface.ownershipOf(r.typ).scale.ToParent(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
 	if err != nil {
 		return nil, err
 	}

@@ -439,7 +439,7 @@ func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Objec
 	if err := r.prepareChange(mode, obj, was, o); err != nil {
 		return nil, err
 	}
-	obj = r.surface.ownershipOf(r.typ).objects.KeepTimes(was, obj)
+	obj = r.surface.ownershipOf(r.typ).objects.IgnoreTimestamps(was, obj)
 	draft, err := storage.Draft(r.ctx(), r.typ, obj)
 	if err != nil {
 		return nil, err

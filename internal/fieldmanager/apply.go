@@ -11,23 +11,24 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// beforeManager owns what an object had when it was first applied to.
+// beforeManager owns the existing fields of an object when it is first applied
+// to.
 const beforeManager = "before-first-apply"
 
 // Apply merges an applied configuration into live and returns the result with
-// its managedFields. A nil live is a creation. The configuration has an
-// apiVersion and a kind.
+// its managedFields. A nil live creates the object. The configuration must have
+// an apiVersion and a kind.
 //
-// The result is not in canonical form: nulls of the configuration are in it, and
-// defaults are still to be set. If the configuration changes nothing but
-// ownership, the result is live, but for its managedFields.
+// The result is not in canonical form: it contains the nulls of the
+// configuration, and defaults are not set yet. If the configuration changes
+// only ownership, the result equals live except for its managedFields.
 //
-// Errors: *RequestError; *ConflictError unless o.Force is set; any other error
-// says that an object does not have the form that the schema tells.
+// Errors: *RequestError; *ConflictError unless o.Force is set. Any other error
+// means that an object does not match the schema.
 //
-// Differs from kube-apiserver: an element of a map list that leaves out one of
-// several keys, where that has no default, is an error here
-// (structured-merge-diff/v6 tells it apart by the keys it has).
+// Differs from kube-apiserver: an element of a map list that lacks one of
+// several keys which has no default is an error here (structured-merge-diff/v6
+// identifies it by the keys it has).
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
 	m, err := t.compiled().names.parseManaged(list)
@@ -47,7 +48,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
-	out, m, err := t.upgrade(live, applied, m, o)
+	out, m, err := t.applyOverLastApplied(live, applied, m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +59,9 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	return out, nil
 }
 
-// apply merges applied into live, which has no managedFields, and returns what
-// becomes of both. The result's metadata may be changed. It does not change m.
+// apply merges applied into live, which has no managedFields, and returns the
+// merged object and its managed fields. The caller may change the result's
+// metadata. apply does not change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	if _, present := managedFields(applied); present {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
@@ -95,7 +97,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	return withoutManagedFields(out), m, nil
 }
 
-// updater is the engine for one request.
+// updater returns the structured-merge-diff updater for one request.
 func (t *Type) updater(m *managed, o Options) *merge.Updater {
 	b := merge.UpdaterBuilder{Converter: converter{t}}
 	if o.Fields != nil {
@@ -109,7 +111,7 @@ func (t *Type) updater(m *managed, o Options) *merge.Updater {
 	return b.BuildUpdater()
 }
 
-// strip takes from an entry what nobody owns.
+// strip removes the fields that are never owned from an entry.
 func (m *managed) strip(id string) {
 	vs, ok := m.sets[id]
 	if !ok {
@@ -123,7 +125,7 @@ func (m *managed) strip(id string) {
 	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 }
 
-// groupVersionKind reads what an object says it is.
+// groupVersionKind splits an object's apiVersion and returns its kind.
 func groupVersionKind(obj map[string]any) (group, version, kind string) {
 	apiVersion, kind := object.String(obj, "apiVersion"), object.String(obj, "kind")
 	switch strings.Count(apiVersion, "/") {
@@ -140,7 +142,7 @@ func formatKind(group, version, kind string) string {
 	return group + "/" + version + ", Kind=" + kind
 }
 
-// describe names an object in an error.
+// describe returns the text that identifies an object in an error.
 func describe(obj map[string]any) string {
 	return object.String(obj, "metadata", "namespace") + "/" + object.String(obj, "metadata", "name") +
 		"; " + formatKind(groupVersionKind(obj))

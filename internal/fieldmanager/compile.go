@@ -10,14 +10,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// Names of the types that are not made from a schema. structured-merge-diff
-// knows the second by its name.
+// Names of the types that are not compiled from a schema. structured-merge-diff
+// treats deducedName specially.
 var (
 	atomicName  = "__untyped_atomic_"
 	deducedName = "__untyped_deduced_"
 )
 
-// Component schemas whose OpenAPI form says less than their Go type does.
+// Component schemas whose OpenAPI form is less precise than their Go type.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
@@ -26,21 +26,22 @@ const (
 // compiled is a schema in structured-merge-diff's form.
 type compiled struct {
 	typed.ParseableType
-	// null is nothing but its type.
+	// null is a typed null. It carries the type where no value is at hand.
 	null  *typed.TypedValue
 	names names
-	shape *shape
+	types *resolvedType
 }
 
-// compile compiles a schema; nil is one that allows any fields. Structs, maps
-// and lists are named types and refer to each other by name: schemas may be
-// circles, and structured-merge-diff compares types by walking them.
+// compile compiles a schema. nil compiles to a schema that allows any fields.
+// Structs, maps and lists become named types that refer to each other by name:
+// schemas may be recursive, and structured-merge-diff compares types by walking
+// them.
 func compile(s *schema.Schema) *compiled {
 	if s == nil {
 		return newCompiled(typed.DeducedParseableType, nil)
 	}
-	c := compiler{out: &smd.Schema{}, types: map[place]*string{}, names: names{}}
-	root := c.ref(s, false)
+	c := compiler{out: &smd.Schema{}, types: map[typeKey]*string{}, names: names{}}
+	root := c.typeRef(s, false)
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
 	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names)
@@ -51,18 +52,18 @@ func newCompiled(p typed.ParseableType, n names) *compiled {
 	if err != nil {
 		panic("fieldmanager: " + err.Error()) // unreachable: all types allow a null
 	}
-	return &compiled{p, null, n, shapes{p.Schema, map[string]*shape{}}.of(p.TypeRef)}
+	return &compiled{p, null, n, resolver{p.Schema, map[string]*resolvedType{}}.resolve(p.TypeRef)}
 }
 
 type compiler struct {
 	out   *smd.Schema
-	types map[place]*string
+	types map[typeKey]*string
 	names names
 }
 
-// A place is a schema and whether one that it lies in preserves unknown fields,
-// which goes for all that is below.
-type place struct {
+// A typeKey identifies a compiled type: its schema, and whether the schema or
+// an enclosing one preserves unknown fields.
+type typeKey struct {
 	schema   *schema.Schema
 	preserve bool
 }
@@ -71,8 +72,8 @@ func (c *compiler) define(name string, a smd.Atom) {
 	c.out.Types = append(c.out.Types, smd.TypeDef{Name: name, Atom: a})
 }
 
-// ref is a reference to the type of what s describes.
-func (c *compiler) ref(s *schema.Schema, preserve bool) smd.TypeRef {
+// typeRef returns a reference to the type that s describes.
+func (c *compiler) typeRef(s *schema.Schema, preserve bool) smd.TypeRef {
 	switch {
 	case s.Name == rawExtensionName:
 		return smd.TypeRef{NamedType: &atomicName}
@@ -93,7 +94,7 @@ func (c *compiler) ref(s *schema.Schema, preserve bool) smd.TypeRef {
 		return inlined(smd.Untyped)
 	}
 
-	at := place{s, preserve || s.PreserveUnknownFields}
+	at := typeKey{s, preserve || s.PreserveUnknownFields}
 	if name, ok := c.types[at]; ok {
 		return smd.TypeRef{NamedType: name}
 	}
@@ -116,7 +117,7 @@ func inlined(s smd.Scalar) smd.TypeRef {
 	return smd.TypeRef{Inlined: smd.Atom{Scalar: &s}}
 }
 
-func (c *compiler) object(at place) *smd.Map {
+func (c *compiler) object(at typeKey) *smd.Map {
 	s, m := at.schema, &smd.Map{}
 	switch s.MapType {
 	case "atomic":
@@ -127,23 +128,23 @@ func (c *compiler) object(at place) *smd.Map {
 	for _, text := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[text]
 		c.names[text] = &name{text, "f:" + text}
-		f := smd.StructField{Name: text, Type: c.ref(p, at.preserve)}
+		f := smd.StructField{Name: text, Type: c.typeRef(p, at.preserve)}
 		if p.HasDefault && f.Type.NamedType == nil {
-			// Only keys of map lists are asked for their defaults.
+			// structured-merge-diff reads the defaults of map-list keys only.
 			f.Default = p.Default
 		}
 		m.Fields = append(m.Fields, f)
 	}
 	switch {
 	case s.Additional != nil:
-		m.ElementType = c.ref(s.Additional, at.preserve)
+		m.ElementType = c.typeRef(s.Additional, at.preserve)
 	case at.preserve || len(s.Properties) == 0:
 		m.ElementType = smd.TypeRef{NamedType: &deducedName}
 	}
 	return m
 }
 
-func (c *compiler) list(at place) *smd.List {
+func (c *compiler) list(at typeKey) *smd.List {
 	s, l := at.schema, &smd.List{ElementRelationship: smd.Atomic}
 	switch {
 	case s.ListType == "map":
@@ -158,13 +159,13 @@ func (c *compiler) list(at place) *smd.List {
 	}
 	l.ElementType = smd.TypeRef{NamedType: &atomicName}
 	if s.Items != nil {
-		l.ElementType = c.ref(s.Items, at.preserve)
+		l.ElementType = c.typeRef(s.Items, at.preserve)
 	}
 	return l
 }
 
-// untyped is the type of any value, whose maps are related as told; its lists
-// are atomic.
+// untyped returns the type of any value. Its lists are atomic; maps is the
+// element relationship of its maps.
 func untyped(name *string, maps smd.ElementRelationship) smd.Atom {
 	return smd.Atom{
 		Scalar: new(smd.Untyped),

@@ -9,42 +9,41 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
-// A diff is what a write did to the fields of an object, as trees.
+// A diff is the field sets that a write changed and removed, as trees in the
+// format of [parseFields].
 type diff struct {
-	// changed are those that it added or gave another value.
+	// changed contains the fields that the write added or gave another value.
 	changed, removed map[string]any
 }
 
-// diff compares two objects. It finds what typed.TypedValue.Compare finds, but
-// for a map-list element without one of its keys: that is told apart by the
-// keys it has, as newer releases of structured-merge-diff do. It works on the
-// objects as they are, because every write comes by here, where Compare takes
-// each of their values into a wrapper.
+// diff compares two objects. It returns what typed.TypedValue.Compare returns,
+// except that it identifies a map-list element without one of its keys by the
+// keys it has, as newer releases of structured-merge-diff do. It compares the
+// objects directly because every write calls it; Compare wraps each value.
 //
-// Errors: an object does not have the form that the schema tells, and so cannot
-// be compared.
+// It fails if an object does not match the schema.
 func (t *Type) diff(before, after map[string]any) (*diff, error) {
-	d, untidy, err := t.compare(before, after)
-	if untidy && t.kind.Tidy != nil {
-		d, _, err = t.compare(before, t.kind.Tidy(after))
+	d, foundEmpty, err := t.compare(before, after)
+	if foundEmpty && t.kind.OmitEmpty != nil {
+		d, _, err = t.compare(before, t.kind.OmitEmpty(after))
 	}
 	return d, err
 }
 
-// compare is diff for objects as they are. It reports whether it met an empty list
-// or map in after, which its JSON may not show.
-func (t *Type) compare(before, after map[string]any) (d *diff, untidy bool, err error) {
-	root := t.compiled().shape.object
+// compare is diff without Kind.OmitEmpty. foundEmpty reports whether it found
+// an empty list or map in after, which the JSON encoding may omit.
+func (t *Type) compare(before, after map[string]any) (d *diff, foundEmpty bool, err error) {
+	root := t.compiled().types.object
 	if root == nil {
 		return nil, false, errors.New("schema error: objects are no maps")
 	}
 	d, c := &diff{}, &comparer{}
 	_, err = c.maps(root, before, after, d)
-	return d, c.untidy, err
+	return d, c.foundEmpty, err
 }
 
-// bare reports whether a value is an empty list or map.
-func bare(v any) bool {
+// isEmpty reports whether v is an empty list or map.
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case []any:
 		return len(v) == 0
@@ -54,17 +53,18 @@ func bare(v any) bool {
 	return false
 }
 
-// hollow reports whether there is an empty list or map in a value.
-func hollow(v any) bool {
-	return !object.All(v, func(_ string, v any) bool { return !bare(v) })
+// containsEmpty reports whether v is or contains an empty list or map.
+func containsEmpty(v any) bool {
+	return !object.All(v, func(_ string, v any) bool { return !isEmpty(v) })
 }
 
-// nothing is what an object has where it does not even have a null.
-type nothing struct{}
+// absentValue is the type of absent, which stands for a member that an object
+// does not have; nil stands for a null.
+type absentValue struct{}
 
-var absent any = nothing{}
+var absent any = absentValue{}
 
-// member is what an object has under a name.
+// member returns a member of m, absent if there is none.
 func member(m map[string]any, name string) any {
 	if v, ok := m[name]; ok {
 		return v
@@ -74,58 +74,58 @@ func member(m map[string]any, name string) any {
 
 // A comparer compares values.
 type comparer struct {
-	untidy bool // see Type.compare
+	foundEmpty bool // see Type.compare
 }
 
-// form is which of the forms that a type allows a value has.
-type form int
+// A variant is one of the forms that a type allows: scalar, list or map.
+type variant int
 
 const (
-	anyForm form = iota // any, because the value is a null or of no form allowed
-	scalarForm
-	listForm
-	mapForm
+	anyVariant variant = iota // the value is null, or of a form that the type does not allow
+	scalarVariant
+	listVariant
+	mapVariant
 )
 
-func formOf(s *shape, v any) form {
+func variantOf(s *resolvedType, v any) variant {
 	switch v.(type) {
 	case string, bool, int64, float64:
 		if s.scalar != nil {
-			return scalarForm
+			return scalarVariant
 		}
 	case []any:
 		if s.list != nil {
-			return listForm
+			return listVariant
 		}
 	case map[string]any:
 		if s.object != nil {
-			return mapForm
+			return mapVariant
 		}
 	}
 	switch {
 	case s.scalar == nil && s.list == nil:
-		return mapForm
+		return mapVariant
 	case s.scalar == nil && s.object == nil:
-		return listForm
+		return listVariant
 	case s.list == nil && s.object == nil:
-		return scalarForm
+		return scalarVariant
 	}
-	return anyForm
+	return anyVariant
 }
 
-// step compares what is at one step below the path that d is about. One of the
-// values is not absent.
+// compareAt compares the values at one step below the path of d. At least one
+// of them is not absent.
 //
-// Objects are deep, so that the frames of step and of what it calls are kept
+// Objects are deep: the stack frames of compareAt and its callees are kept
 // small.
-func (c *comparer) step(step string, s *shape, before, after any, d *diff) error {
+func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d *diff) error {
 	if s.empty() {
-		return at(step, errors.New(": schema error: no type"))
+		return atStep(step, errors.New(": schema error: no type"))
 	}
-	if bare(after) {
-		c.untidy = true
+	if isEmpty(after) {
+		c.foundEmpty = true
 	}
-	was, is := formOf(s, before), formOf(s, after)
+	was, is := variantOf(s, before), variantOf(s, after)
 	if after == absent {
 		is = was
 	} else if before == absent {
@@ -134,51 +134,51 @@ func (c *comparer) step(step string, s *shape, before, after any, d *diff) error
 	var below diff
 	var changed, removed bool
 	if was != is {
-		// Both forms have a say: a list in place of a scalar is a change of the
-		// one and an addition of the elements of the other.
-		leaf, err := c.as(was, s, before, after, &below)
+		// Compare in both variants: a list in place of a scalar changes the
+		// scalar and adds the elements of the list.
+		leaf, err := c.compareAs(was, s, before, after, &below)
 		if err != nil {
-			return at(step, err)
+			return atStep(step, err)
 		}
 		if leaf {
-			changed, removed = whole(before, after)
+			changed, removed = compareAtomic(before, after)
 		}
 	}
-	leaf, err := c.as(is, s, before, after, &below)
+	leaf, err := c.compareAs(is, s, before, after, &below)
 	if err != nil {
-		return at(step, err)
+		return atStep(step, err)
 	}
 	switch {
 	case leaf:
-		if changed, removed = whole(before, after); changed && hollow(after) {
-			c.untidy = true
+		if changed, removed = compareAtomic(before, after); changed && containsEmpty(after) {
+			c.foundEmpty = true
 		}
 	case before == absent:
 		changed = true
 	case after == absent:
 		removed = true
 	}
-	grow(&d.changed, step, changed, below.changed)
-	grow(&d.removed, step, removed, below.removed)
+	addStep(&d.changed, step, changed, below.changed)
+	addStep(&d.removed, step, removed, below.removed)
 	return nil
 }
 
-// at is an error of what is below a step.
-func at(step string, err error) error { return fmt.Errorf("%s%w", told(step), err) }
+// atStep adds a step to the path that begins an error's text.
+func atStep(step string, err error) error { return fmt.Errorf("%s%w", stepText(step), err) }
 
-// whole compares values that are owned as a whole.
-func whole(before, after any) (changed, removed bool) {
+// compareAtomic compares values that are owned as a whole.
+func compareAtomic(before, after any) (changed, removed bool) {
 	return after != absent && (before == absent || !equal(before, after)), after == absent
 }
 
-// as compares values as ones of a form, and adds to d what is below them. It
-// reports whether they are owned as a whole.
-func (c *comparer) as(f form, s *shape, before, after any, d *diff) (leaf bool, err error) {
+// compareAs compares values as one variant of s and adds the differences below
+// them to d. It reports whether the values are owned as a whole.
+func (c *comparer) compareAs(as variant, s *resolvedType, before, after any, d *diff) (leaf bool, err error) {
 	switch {
-	case f == mapForm || f == anyForm && s.object != nil:
+	case as == mapVariant || as == anyVariant && s.object != nil:
 		return c.maps(s.object, before, after, d)
-	case f == scalarForm || f == anyForm && s.scalar != nil:
-		if !fits(*s.scalar, before) && !fits(*s.scalar, after) {
+	case as == scalarVariant || as == anyVariant && s.scalar != nil:
+		if !allows(*s.scalar, before) && !allows(*s.scalar, after) {
 			return false, fmt.Errorf(": expected %s", *s.scalar)
 		}
 		return true, nil
@@ -186,10 +186,11 @@ func (c *comparer) as(f form, s *shape, before, after any, d *diff) (leaf bool, 
 	return c.lists(s.list, before, after, d)
 }
 
-// fits reports whether a scalar type allows a value. Nothing and null fit all.
-func fits(s smd.Scalar, v any) bool {
+// allows reports whether a scalar type allows a value. Every type allows null
+// and absent.
+func allows(s smd.Scalar, v any) bool {
 	switch v.(type) {
-	case nil, nothing:
+	case nil, absentValue:
 		return true
 	case string:
 		return s == smd.String || s == smd.Untyped
@@ -201,11 +202,11 @@ func fits(s smd.Scalar, v any) bool {
 	return false
 }
 
-func (c *comparer) maps(t *mapShape, before, after any, d *diff) (leaf bool, err error) {
+func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err error) {
 	was, _ := before.(map[string]any)
 	is, _ := after.(map[string]any)
-	// Where there is nothing below, the difference between an empty map, a null
-	// and nothing is a change of the map itself.
+	// If neither map has members, the difference between an empty map, a null
+	// and an absent value is a change of the map itself.
 	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
 	}
@@ -214,7 +215,7 @@ func (c *comparer) maps(t *mapShape, before, after any, d *diff) (leaf bool, err
 	}
 	for name, v := range was {
 		step, s := t.field(name)
-		if err := c.step(step, s, v, member(is, name), d); err != nil {
+		if err := c.compareAt(step, s, v, member(is, name), d); err != nil {
 			return false, err
 		}
 	}
@@ -223,64 +224,64 @@ func (c *comparer) maps(t *mapShape, before, after any, d *diff) (leaf bool, err
 			continue
 		}
 		step, s := t.field(name)
-		if err := c.step(step, s, absent, v, d); err != nil {
+		if err := c.compareAt(step, s, absent, v, d); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// An element is what two lists have under one key: the first of each, and how
-// many.
-type element struct {
+// A listElement has the first element of each of two lists at one step, and the
+// number of such elements.
+type listElement struct {
 	step          string
 	before, after any
 	was, is       int
 }
 
-func (c *comparer) lists(t *listShape, before, after any, d *diff) (leaf bool, err error) {
+func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, err error) {
 	was, _ := before.([]any)
 	is, _ := after.([]any)
 	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
 	}
-	elements, err := elementsOf(t, was, is)
+	elements, err := matchElements(t, was, is)
 	if err != nil {
 		return false, err
 	}
 	for i := range elements {
 		e := &elements[i]
-		// Elements that there are several of are owned together.
+		// Elements with the same key are owned together.
 		switch {
 		case e.was > 1 && e.is > 1:
-			grow(&d.changed, e.step, !sameElements(t, e.step, was, is), nil)
+			addStep(&d.changed, e.step, !sameElements(t, e.step, was, is), nil)
 			continue
 		case e.was > 1:
-			grow(&d.removed, e.step, true, nil)
+			addStep(&d.removed, e.step, true, nil)
 			e.before = absent
 		case e.is > 1:
-			grow(&d.changed, e.step, true, nil)
+			addStep(&d.changed, e.step, true, nil)
 			e.after = absent
 		}
 		if e.before == absent && e.after == absent {
 			continue
 		}
-		if err := c.step(e.step, t.element, e.before, e.after, d); err != nil {
+		if err := c.compareAt(e.step, t.element, e.before, e.after, d); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// elementsOf brings the elements of two lists together.
-func elementsOf(t *listShape, was, is []any) ([]element, error) {
+// matchElements pairs the elements of two lists by their steps.
+func matchElements(t *listType, was, is []any) ([]listElement, error) {
 	most := max(len(was), len(is))
-	e := elements{list: make([]element, 0, most)}
+	e := elementIndex{list: make([]listElement, 0, most)}
 	if most > fewElements {
 		e.index = make(map[string]int, most)
 	}
 	for _, v := range was {
-		of, err := e.of(t, v)
+		of, err := e.get(t, v)
 		if err != nil {
 			return nil, err
 		}
@@ -289,7 +290,7 @@ func elementsOf(t *listShape, was, is []any) ([]element, error) {
 		}
 	}
 	for _, v := range is {
-		of, err := e.of(t, v)
+		of, err := e.get(t, v)
 		if err != nil {
 			return nil, err
 		}
@@ -300,29 +301,29 @@ func elementsOf(t *listShape, was, is []any) ([]element, error) {
 	return e.list, nil
 }
 
-// elements are elements that are found by their steps.
-type elements struct {
-	list  []element
-	index map[string]int // where they are in the list; nil if that is short
+// An elementIndex finds elements by their steps.
+type elementIndex struct {
+	list  []listElement
+	index map[string]int // step to position in list; nil if the list is short
 }
 
-// fewElements is how many are sought without an index.
+// fewElements is the number of elements that are searched without an index.
 const fewElements = 8
 
-// of is the element that has v.
-func (e *elements) of(t *listShape, v any) (*element, error) {
+// get returns the element with the step of v. It adds one if there is none.
+func (e *elementIndex) get(t *listType, v any) (*listElement, error) {
 	step, err := t.step(v)
 	if err != nil {
 		return nil, err
 	}
 	i, ok := e.index[step]
 	if e.index == nil {
-		i = slices.IndexFunc(e.list, func(e element) bool { return e.step == step })
+		i = slices.IndexFunc(e.list, func(e listElement) bool { return e.step == step })
 		ok = i >= 0
 	}
 	if !ok {
 		i = len(e.list)
-		e.list = append(e.list, element{step: step, before: absent, after: absent})
+		e.list = append(e.list, listElement{step: step, before: absent, after: absent})
 		if e.index != nil {
 			e.index[step] = i
 		}
@@ -331,7 +332,7 @@ func (e *elements) of(t *listShape, v any) (*element, error) {
 }
 
 // sameElements reports whether two lists have the same elements at a step.
-func sameElements(t *listShape, step string, was, is []any) bool {
+func sameElements(t *listType, step string, was, is []any) bool {
 	with := func(list []any) (out []any) {
 		for _, v := range list {
 			if s, err := t.step(v); err == nil && s == step {
@@ -343,8 +344,8 @@ func sameElements(t *listShape, step string, was, is []any) bool {
 	return equal(with(was), with(is))
 }
 
-// step is the step to an element of a list that is a map or a set.
-func (t *listShape) step(v any) (string, error) {
+// step returns the path step to an element of an associative list.
+func (t *listType) step(v any) (string, error) {
 	if len(t.keys) == 0 {
 		switch v.(type) {
 		case nil, []any, map[string]any:
@@ -356,7 +357,7 @@ func (t *listShape) step(v any) (string, error) {
 	if !ok {
 		return "", fmt.Errorf(": a map list has a %T for an element", v)
 	}
-	var room [4]key // on the stack
+	var room [4]key // avoids an allocation
 	keys := room[:0]
 	for _, k := range t.keys {
 		v, ok := obj[k.name]
@@ -373,7 +374,8 @@ func (t *listShape) step(v any) (string, error) {
 	return keyStep(keys), nil
 }
 
-// equal compares two values. Numbers are equal if they are the same number.
+// equal compares two values. Integers and floats are equal if their numbers
+// are.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// everything has all sorts of types.
+// everything is a schema with every sort of type.
 const everything = `
 type: object
 properties:
@@ -35,8 +35,8 @@ properties:
     items: {type: object, properties: {text: {type: string, default: a}, number: {type: integer, default: 0}, free: {type: object}}}
 `
 
-// TestDiff compares random objects, of which many do not have the form of their
-// schema, with structured-merge-diff's comparison.
+// TestDiff compares the diff of random objects with structured-merge-diff's
+// comparison. Many of the objects do not match the schema.
 func TestDiff(t *testing.T) {
 	for _, k := range []struct {
 		name string
@@ -109,7 +109,7 @@ func randomObject(r *rand.Rand) map[string]any {
 	return obj
 }
 
-// randomMember makes a value that mostly fits the member's type.
+// randomMember returns a value that mostly matches the member's type.
 func randomMember(r *rand.Rand, name string) any {
 	if r.IntN(20) == 0 {
 		return nil
@@ -173,8 +173,8 @@ func randomMember(r *rand.Rand, name string) any {
 	return randomMember(r, []string{"text", "number", "truth", "free", "list", "set"}[r.IntN(6)])
 }
 
-// TestDiffMissingKeys: of several keys an element may leave out some that have
-// no default, not all.
+// TestDiffMissingKeys: an element may lack some of several keys without
+// default, but not all.
 func TestDiffMissingKeys(t *testing.T) {
 	k := custom(t, `
 type: object

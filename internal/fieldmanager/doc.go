@@ -1,33 +1,34 @@
-// Package fieldmanager keeps track of who owns which field of an object, and merges
-// applied configurations by it: the server-side apply and the
-// metadata.managedFields of Kubernetes, over structured-merge-diff.
+// Package fieldmanager records which manager owns which field of an object. It
+// implements server-side apply and metadata.managedFields of Kubernetes on
+// structured-merge-diff.
 //
 // # Terms
 //
-// A manager is the name a client goes by. An entry of managedFields says which
-// fields one manager owns through one operation: Apply for server-side applies,
-// Update for every other write. What it owns is a field set, a tree whose steps
-// are field names, keys of map-list elements and values of set elements.
+// A manager is a client, identified by a name. An entry of managedFields is the
+// set of fields that one manager owns through one operation: Apply for
+// server-side applies, Update for every other write. A field set is a tree
+// whose steps are field names, keys of map-list elements and values of set
+// elements.
 //
-// # Two ways to write
+// # Two operations
 //
-// [Type.Update] is told of an object that has been written by other means than
-// an apply. The manager comes to own what it changed, and everybody else loses
-// that. [Type.Apply] merges a configuration into an object: the manager comes to
-// own exactly the fields of the configuration, what it no longer mentions is
-// removed unless somebody else owns it, and changing what others own is a
-// [ConflictError] unless forced.
+// [Type.Update] records a write that is not an apply. The manager takes
+// ownership of the fields it changed, and all other managers lose them.
+// [Type.Apply] merges a configuration into an object. Afterwards the manager
+// owns exactly the fields of the configuration; fields that it no longer lists
+// are removed unless another manager owns them. Changing a field of another
+// manager is a [ConflictError] unless forced.
 //
-// When an object without managed fields is applied to, what it has goes to the
+// The first apply to an object without managed fields assigns its fields to the
 // manager before-first-apply. At most ten Update entries are kept; the oldest
-// beyond are merged into ancient-changes.
+// ones beyond that are merged into ancient-changes.
 //
 // # Objects
 //
-// Objects are the generic form of package object. Of a built-in kind they must
-// be in canonical form (package wire): the fields that a Go struct writes even
-// when they are empty are part of what an object has, and so of what a write
-// adds to it. Numbers are int64 or float64. Nothing here modifies an object
-// that it is given. What is returned shares parts with what was given and, in
-// its managedFields, with other results: copy before changing any of it.
+// Objects are in the generic form of package object. Objects of built-in kinds
+// must be in canonical form (package wire): a write owns the fields that the Go
+// struct encodes even when they are empty. Numbers are int64 or float64. No
+// function modifies the objects that it is given. Results share memory with
+// arguments and, in their managedFields, with other results: copy before
+// changing them.
 package fieldmanager

@@ -23,18 +23,19 @@ type entry struct {
 	operation   string
 	apiVersion  string
 	subresource string
-	// time is in canonical form, which sorts as text; "" if there is none.
+	// time is in canonical form, which sorts as text; "" if the entry has no
+	// time.
 	time string
 
-	// set and tree are the fields as they were read: while the entry still has
-	// that set, it has that tree.
+	// set and tree are the fields as they were read. tree is valid while the
+	// entry still has that set.
 	set  *fieldpath.Set
 	tree map[string]any
 }
 
-// id tells the entries of an object apart. A manager has one entry for Apply in
-// whatever version it applies, and one for Update for each version. Entries with
-// the same time are told oldest by it.
+// id identifies an entry within an object. A manager has one entry for Apply
+// regardless of version, and one for Update for each version. Entries with the
+// same time are ordered by id.
 func (e *entry) id() string {
 	version := e.apiVersion
 	if e.operation == opApply {
@@ -47,7 +48,7 @@ func (e *entry) id() string {
 	return string(strconv.AppendQuote(b, e.subresource))
 }
 
-// owner is the manager in words.
+// owner describes the manager in the text of a conflict.
 func (e *entry) owner() string {
 	s := strconv.Quote(e.manager)
 	if e.subresource != "" {
@@ -59,11 +60,11 @@ func (e *entry) owner() string {
 	return s
 }
 
-// managed is what managedFields says.
+// managed is the parsed form of managedFields.
 type managed struct {
 	names names
 	sets  fieldpath.ManagedFields
-	// entries has at least those that sets has, by the same id.
+	// entries contains the ids of sets, and possibly more.
 	entries map[string]*entry
 }
 
@@ -75,7 +76,7 @@ func newManaged(n names, size int) *managed {
 	}
 }
 
-// entry returns the entry that a request writes: the one there is, or e.
+// entry returns the entry that a request writes: the existing one, or e.
 func (m *managed) entry(e *entry) (id string, _ *entry) {
 	id = e.id()
 	if known, ok := m.entries[id]; ok {
@@ -85,14 +86,15 @@ func (m *managed) entry(e *entry) (id string, _ *entry) {
 	return id, e
 }
 
-// Validate reports why a value of metadata.managedFields cannot be read, nil if
-// it can: webhooks that break it are overruled with a warning that says so.
+// Validate returns an error if metadata.managedFields cannot be read, nil if it
+// can. Changes by webhooks that fail the check are reverted with a warning that
+// contains the error.
 func Validate(managedFields []any) error {
 	_, err := names(nil).parseManaged(managedFields)
 	return err
 }
 
-// parseManaged reads managedFields.
+// parseManaged parses managedFields.
 func (n names) parseManaged(list []any) (*managed, error) {
 	m := newManaged(n, len(list))
 	for i, v := range list {
@@ -139,7 +141,8 @@ func (n names) parseManaged(list []any) (*managed, error) {
 	return m, nil
 }
 
-// canonicalTime is the time in UTC in whole seconds, "" if the text is none.
+// canonicalTime returns the time in UTC, in whole seconds; "" if the text is
+// not a time.
 func canonicalTime(s string) string {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -150,8 +153,8 @@ func canonicalTime(s string) string {
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// format writes managedFields: applies first, then by time, those without one
-// before all others.
+// format encodes managedFields: Apply entries first, then by time; entries
+// without a time come before those with one.
 func (m *managed) format() []any {
 	all := make([]*entry, 0, len(m.sets))
 	for _, id := range slices.Sorted(maps.Keys(m.sets)) {
@@ -193,14 +196,14 @@ func (e *entry) format() map[string]any {
 	return out
 }
 
-// maxUpdaters is how many Update entries an object keeps.
+// maxUpdaters is the maximum number of Update entries of an object.
 const maxUpdaters = 10
 
-// ancientManager owns what the oldest Update entries owned.
+// ancientManager owns the fields of the oldest Update entries.
 const ancientManager = "ancient-changes"
 
-// limit merges the oldest Update entries of each version into one until there
-// are no more than maxUpdaters.
+// limit merges the oldest Update entries of each version into one until at most
+// maxUpdaters are left.
 func (m *managed) limit() {
 	var updaters []string
 	for id, vs := range m.sets {
@@ -224,7 +227,7 @@ func (m *managed) limit() {
 		version := vs.APIVersion()
 		first, ok := oldest[version]
 		if !ok {
-			// Merging takes two.
+			// There is nothing to merge it with yet.
 			oldest[version] = id
 			continue
 		}

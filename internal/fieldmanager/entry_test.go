@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLimit writes by more managers than an object keeps. Each second another
+// TestLimit writes with more managers than the maximum. Each second another
 // manager adds a field:
 //
 //	second  0   1   2  ...  10                       11
@@ -18,8 +18,8 @@ func TestLimit(t *testing.T) {
 	k := builtin(t, "", "v1", "ConfigMap")
 	s := &state{kind: k, now: start}
 	write := func(i int) {
-		obj := merged(s.object(t, "{}"), s.live)
-		obj = merged(obj, map[string]any{"data": map[string]any{fmt.Sprint("k", i): "v"}})
+		obj := mergePatch(s.object(t, "{}"), s.live)
+		obj = mergePatch(obj, map[string]any{"data": map[string]any{fmt.Sprint("k", i): "v"}})
 		s.store(t, k.Update(s.live, k.canonical(t, obj.(map[string]any)), s.options(fmt.Sprint("m", i), "")))
 		s.now = s.now.Add(time.Second)
 	}

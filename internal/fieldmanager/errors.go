@@ -11,26 +11,28 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
 )
 
-// ErrNoVersion is in the error of a Kind's Convert for an API version that the
-// kind does not have.
+// ErrNoVersion is wrapped by the error of Kind.Convert for an API version that
+// the kind does not have.
 var ErrNoVersion = errors.New("no such version")
 
-// A RequestError is a configuration that cannot be applied whatever the object
-// it is applied to: a bad request.
+// A RequestError is returned for a configuration that cannot be applied to any
+// object. The response is 400 Bad Request.
 type RequestError struct{ Message string }
 
 func (e *RequestError) Error() string { return e.Message }
 
-// A ConflictError says that a configuration changes what other managers own.
+// A ConflictError is returned for a configuration that changes fields of other
+// managers.
 type ConflictError struct {
-	// Conflicts has at least one element. They are ordered by manager; those of
-	// one manager are in the order of its field set.
+	// Conflicts has at least one element. Conflicts are sorted by manager,
+	// those of one manager in the order of its field set.
 	Conflicts []Conflict
 }
 
-// A Conflict is one field that somebody else owns.
+// A Conflict is a field that another manager owns.
 type Conflict struct {
-	// Owner is the manager in words, with what tells its entries apart:
+	// Owner describes the manager and, where it matters, the subresource and
+	// version of its entry:
 	//
 	//	"scaler" with subresource "scale" using apps/v1
 	Owner string
@@ -40,10 +42,10 @@ type Conflict struct {
 	Field string
 }
 
-// String is what the cause in a Status says.
+// String returns the message of the cause in a Status.
 func (c Conflict) String() string { return "conflict with " + c.Owner }
 
-// Error is the message of the Status.
+// Error returns the message of the Status.
 func (e *ConflictError) Error() string {
 	if len(e.Conflicts) == 1 {
 		c := e.Conflicts[0]
@@ -62,8 +64,8 @@ func (e *ConflictError) Error() string {
 	return b.String()
 }
 
-// conflictError makes the error out of what the merge reports, which has the
-// managers in no order.
+// conflictError converts the conflicts that structured-merge-diff reports,
+// whose managers are unordered.
 func (m *managed) conflictError(conflicts merge.Conflicts) *ConflictError {
 	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int {
 		return cmp.Compare(a.Manager, b.Manager)
@@ -75,7 +77,7 @@ func (m *managed) conflictError(conflicts merge.Conflicts) *ConflictError {
 	return e
 }
 
-// without leaves out the conflicts about fields of a set.
+// without returns the conflicts whose fields are not in set.
 func without(conflicts merge.Conflicts, set *fieldpath.Set) merge.Conflicts {
 	return slices.DeleteFunc(slices.Clone(conflicts), func(c merge.Conflict) bool {
 		return set.Has(c.Path)

@@ -45,12 +45,12 @@ func ExampleType_Apply() {
 	// map[size:2] <nil>
 }
 
-func ExampleType_KeepTimes() {
+func ExampleType_IgnoreTimestamps() {
 	live := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
 
 	obj := widgets.Update(live, widget(map[string]any{"size": int64(2)}), fieldmanager.Options{Manager: "one", Now: noon.Add(time.Hour)})
-	obj["spec"] = map[string]any{"size": int64(1)} // a webhook would not have it
-	obj = widgets.KeepTimes(live, obj)
+	obj["spec"] = map[string]any{"size": int64(1)} // which a webhook would refuse
+	obj = widgets.IgnoreTimestamps(live, obj)
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["time"])
@@ -68,12 +68,12 @@ func ExampleExcept() {
 	// Output: map[f:spec:map[.:map[] f:size:map[]]]
 }
 
-func ExampleScale_Show() {
-	scale := fieldmanager.NewScale("ex.com/v1", map[string]string{"ex.com/v1": "spec.size"})
+func ExampleScaleHandler_ToSubresource() {
+	scale := fieldmanager.NewScaleHandler("ex.com/v1", map[string]string{"ex.com/v1": "spec.size"})
 	obj := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
 
-	shown, err := scale.Show(obj["metadata"].(map[string]any)["managedFields"].([]any))
-	entry := shown[0].(map[string]any)
+	entries, err := scale.ToSubresource(obj["metadata"].(map[string]any)["managedFields"].([]any))
+	entry := entries[0].(map[string]any)
 	fmt.Println(entry["manager"], entry["apiVersion"], entry["fieldsV1"], err)
 	// Output: one autoscaling/v1 map[f:spec:map[f:replicas:map[]]] <nil>
 }

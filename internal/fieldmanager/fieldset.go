@@ -11,43 +11,44 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// A field set is written as a tree of objects, the FieldsV1 format. A member's
-// name is a step of a path: "f:" and a field's name, "k:" and the keys of a
-// map-list element as JSON, "v:" and the value of a set element as JSON. A path
-// is in the set if its last step's object is empty or has the member ".":
+// A field set is encoded as a tree of objects, the FieldsV1 format. The name of
+// a member is a step of a path: "f:" and the name of a field, "k:" and the keys
+// of a map-list element as JSON, "v:" and the value of a set element as JSON. A
+// path is in the set if the object of its last step is empty or has the member
+// ".":
 //
 //	{"f:data": {".": {}, "f:a": {}}}    .data and .data.a
 
-// leaf is the object of a path that is in a set and has none below it. All
-// written sets share it: nobody may change it.
+// leaf is the object of a path that is in a set and has no path below it. All
+// encoded sets share it; it must not be changed.
 var leaf = map[string]any{}
 
-// self is the member that puts the path of an object with members in the set.
+// self is the member that marks the path of a non-empty object as in the set.
 const self = "."
 
-// names are field names that are known beforehand, those of a kind's schema, so
-// that steps with them cost no memory. It is never changed.
+// names are the field names of a kind's schema. Steps with these names need no
+// allocation. The map is immutable.
 type names map[string]*name
 
 type name struct{ text, step string }
 
-// field is the step to a field.
+// field returns the step to a field.
 func (n names) field(text string) fieldpath.PathElement {
 	if known, ok := n[text]; ok {
 		return fieldpath.PathElement{FieldName: &known.text}
 	}
-	unknown := text // only this one goes to the heap
+	unknown := text // keeps text itself off the heap
 	return fieldpath.PathElement{FieldName: &unknown}
 }
 
-// A key is a field by which the elements of a map list are told apart.
+// A key is one key of a map-list element and its value.
 type key struct {
 	name  string
 	value any
 }
 
-// keyStep is the step to the element of a map list that has those keys. It
-// reorders them.
+// keyStep returns the step to the map-list element with these keys. It sorts
+// keys.
 func keyStep(keys []key) string {
 	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(a.name, b.name) })
 	b := append(make([]byte, 0, 64), "k:"...)
@@ -59,7 +60,7 @@ func keyStep(keys []key) string {
 	return string(append(b, '}'))
 }
 
-// valueStep is the step to an element of a set.
+// valueStep returns the step to an element of a set.
 func valueStep(v any) string { return string(appendScalar(append(make([]byte, 0, 64), "v:"...), v)) }
 
 // appendScalar appends a value as JSON.
@@ -72,18 +73,19 @@ func appendScalar(b []byte, v any) []byte {
 	}
 	text, err := value.ToJSON(value.NewValueInterface(v))
 	if err != nil {
-		panic("fieldmanager: " + err.Error()) // unreachable: objects are made of what JSON has a form for
+		panic("fieldmanager: " + err.Error()) // unreachable: objects hold JSON values only
 	}
 	return append(b, text...)
 }
 
-// appendString appends a string as JSON, in the way of package value.
+// appendString appends a string as JSON, encoded as structured-merge-diff's
+// package value does.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			text, err := value.ToJSON(value.NewValueInterface(s))
 			if err != nil {
-				panic("fieldmanager: " + err.Error()) // unreachable: every string has a form
+				panic("fieldmanager: " + err.Error()) // unreachable: every string has a JSON encoding
 			}
 			return append(b, text...)
 		}
@@ -93,18 +95,18 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// told is a step as a part of a path in words.
-func told(step string) string {
+// stepText returns a step as it appears in the path of an error.
+func stepText(step string) string {
 	pe, err := names(nil).parseStep(step)
 	if err != nil {
-		panic("fieldmanager: " + err.Error()) // unreachable: steps are made by keyStep and its like
+		panic("fieldmanager: " + err.Error()) // unreachable: steps are made by keyStep and valueStep
 	}
 	return pe.String()
 }
 
-// grow adds a step to a tree: to a path that is in the set if member is true,
-// and to what is below it. The tree comes to have below.
-func grow(tree *map[string]any, step string, member bool, below map[string]any) {
+// addStep adds a step to a tree: the path itself if member is true, and the
+// paths below it. The tree takes ownership of below.
+func addStep(tree *map[string]any, step string, member bool, below map[string]any) {
 	switch {
 	case len(below) == 0 && !member:
 		return
@@ -119,8 +121,8 @@ func grow(tree *map[string]any, step string, member bool, below map[string]any) 
 	(*tree)[step] = below
 }
 
-// prune takes a path, and all below it, from a tree.
-func prune(tree map[string]any, path []string) {
+// removePath removes a path and everything below it from a tree.
+func removePath(tree map[string]any, path []string) {
 	step, rest := path[0], path[1:]
 	if len(rest) == 0 {
 		delete(tree, step)
@@ -130,7 +132,7 @@ func prune(tree map[string]any, path []string) {
 	if len(below) == 0 {
 		return
 	}
-	prune(below, rest)
+	removePath(below, rest)
 	switch _, member := below[self]; {
 	case len(below) == 0:
 		delete(tree, step)
@@ -139,16 +141,16 @@ func prune(tree map[string]any, path []string) {
 	}
 }
 
-// parseFields reads a field set. Steps of kinds that are not known are passed
-// over with all that is below them.
+// parseFields parses a field set. It skips steps of unknown kinds with
+// everything below them.
 func (n names) parseFields(tree map[string]any) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
 	_, err := n.parseChildren(tree, set)
 	return set, err
 }
 
-// parseChildren adds to set what is below an object of the tree, and reports
-// whether the object's own path is in the set.
+// parseChildren adds the paths below an object of the tree to set. It reports
+// whether the path of the object itself is in the set.
 func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
 	set.Members = fieldpath.MakePathElementSet(len(tree))
 	empty := true
@@ -197,7 +199,7 @@ func (n names) parseStep(s string) (fieldpath.PathElement, error) {
 	return fieldpath.DeserializePathElement(s)
 }
 
-// formatFields writes a field set. The result must not be changed.
+// formatFields encodes a field set. The result must not be changed.
 func (n names) formatFields(set *fieldpath.Set) map[string]any {
 	tree := make(map[string]any, set.Members.Size())
 	set.Members.Iterate(func(pe fieldpath.PathElement) {

@@ -14,12 +14,12 @@ import (
 func TestParseFields(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		want       string // as formatFields writes it
+		want       string // as formatFields encodes it
 	}{
 		{"empty", `{}`, `{}`},
 		{"leaf and branch", `{"f:a":{},"f:b":{"f:c":{}}}`, `{"f:a":{},"f:b":{"f:c":{}}}`},
 		{"branch that is in the set", `{"f:a":{".":{},"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
-		{"only itself", `{"f:a":{".":{}}}`, `{"f:a":{}}`},
+		{"branch without members", `{"f:a":{".":{}}}`, `{"f:a":{}}`},
 		{"null is empty", `{"f:a":null}`, `{"f:a":{}}`},
 		{"keys and values", `{"f:a":{"k:{\"name\":\"x\",\"port\":80}":{}},"f:b":{"v:\"x\"":{},"v:1.5":{},"v:true":{}},"f:c":{"i:3":{}}}`,
 			`{"f:a":{"k:{\"name\":\"x\",\"port\":80}":{}},"f:b":{"v:\"x\"":{},"v:1.5":{},"v:true":{}},"f:c":{"i:3":{}}}`},
@@ -58,8 +58,8 @@ func TestParseFieldsErrors(t *testing.T) {
 	}
 }
 
-// FuzzFields checks that trees are read as structured-merge-diff reads them as
-// JSON, and that what is written is read as the same set.
+// FuzzFields checks that parseFields reads a tree as structured-merge-diff
+// reads its JSON, and that formatFields writes a tree of the same set.
 func FuzzFields(f *testing.F) {
 	f.Add(`{"f:a":{".":{},"k:{\"name\":\"x\"}":{"f:b":{}},"v:1":{}},"i:0":{}}`)
 	f.Add(`{"f:a":{"x:unknown":{}}}`)

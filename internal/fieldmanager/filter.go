@@ -6,17 +6,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// A Filter says which fields a request can change, and so own: writes to
-// /status, for instance, leave the spec as it is. It holds for every version of
-// a kind. A nil *Filter lets all pass. It is immutable and safe for concurrent
-// use.
+// A Filter selects the fields that a request can change and therefore own. A
+// write to /status, for instance, does not change the spec. It applies to every
+// version of a kind. A nil *Filter selects all fields. A Filter is immutable
+// and safe for concurrent use.
 type Filter struct {
 	fields fieldpath.Filter
-	paths  [][]string // of what does not pass, in steps
+	paths  [][]string // the fields that are not selected, split into steps
 }
 
-// Except lets all fields pass but those at the paths and below them. A path is
-// field names joined by dots, such as "metadata.labels".
+// Except returns a Filter that selects all fields except paths and the fields
+// below them. A path is field names joined by dots, such as "metadata.labels".
 func Except(paths ...string) *Filter {
 	set, f := fieldpath.NewSet(), &Filter{}
 	for _, p := range paths {
@@ -27,17 +27,17 @@ func Except(paths ...string) *Filter {
 	return f
 }
 
-// prune takes from a tree what does not pass.
+// prune removes the fields that are not selected from a tree.
 func (f *Filter) prune(tree map[string]any) {
 	if f == nil {
 		return
 	}
 	for _, path := range f.paths {
-		prune(tree, path)
+		removePath(tree, path)
 	}
 }
 
-// parsePath reads field names joined by dots; "" is no path.
+// parsePath parses field names joined by dots; "" is the empty path.
 func parsePath(s string) fieldpath.Path {
 	if s == "" {
 		return nil

@@ -32,7 +32,7 @@ func TestFilter(t *testing.T) {
 "f:metadata": {"f:annotations": {"f:b": {}}}
 "f:status": {"f:phase": {}}
 `},
-		{"except nothing that is there", Except("metadata.labels.c", "data"), `
+		{"except absent paths", Except("metadata.labels.c", "data"), `
 "f:metadata": {"f:labels": {".": {}, "f:a": {}}, "f:annotations": {"f:b": {}}}
 "f:spec":
   "f:nodeName": {}

@@ -16,18 +16,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A kind is a built-in kind under test: its objects are made canonical as a
-// server does on either side of this package.
+// A kind is a kind under test. Its methods put objects in the form in which a
+// server passes them to this package.
 type kind struct {
 	*Type
 	wire *wire.Type
 }
 
 // DefaultRelease returns the documents of the default release. The external
-// tests set it: package profile imports this package through package resource.
+// tests set it: package release imports this package through package resource.
 var DefaultRelease func() schema.Documents
 
-// builtin returns a kind of the default release.
+// builtin returns a built-in kind of the default release.
 func builtin(t testing.TB, group, version, name string) *kind {
 	t.Helper()
 	s, ok := schema.ForKind(DefaultRelease(), group, version, name)
@@ -39,7 +39,7 @@ func builtin(t testing.TB, group, version, name string) *kind {
 	if group != "" {
 		typeMeta["apiVersion"] = group + "/" + version
 	}
-	k.Type = New(Kind{Group: group, Version: version, Kind: name, Schema: s, Zero: k.canonical(t, typeMeta), Tidy: w.Unstored})
+	k.Type = New(Kind{Group: group, Version: version, Kind: name, Schema: s, Zero: k.canonical(t, typeMeta), OmitEmpty: w.OmitEmpty})
 	return k
 }
 
@@ -53,7 +53,7 @@ func (k *kind) canonical(t testing.TB, obj map[string]any) map[string]any {
 	return out
 }
 
-// stored is what a server reads back of an object.
+// stored returns an object as a server reads it from the store.
 func (k *kind) stored(t testing.TB, obj map[string]any) map[string]any {
 	t.Helper()
 	if k.wire == nil {
@@ -90,7 +90,8 @@ func integers(v any) any {
 	return v
 }
 
-// custom returns a kind of custom resources; "" is one without a schema.
+// custom returns a kind of custom resources with an OpenAPI schema, "" for
+// none.
 func custom(t testing.TB, openAPI string) *kind {
 	t.Helper()
 	k := Kind{Group: "ex.com", Version: "v1", Kind: "Foo"}
@@ -111,9 +112,8 @@ func custom(t testing.TB, openAPI string) *kind {
 	return &kind{Type: New(k)}
 }
 
-// A story is what happens to one object, told step by step. Each step takes a
-// second; the first is at second 0.
-type story struct {
+// A sequence is a list of writes to one object. Step n is at second n.
+type sequence struct {
 	name  string
 	kind  *kind
 	steps []step
@@ -121,14 +121,14 @@ type story struct {
 
 type step interface{ run(t *testing.T, s *state) }
 
-// Put writes a whole object.
+// Put replaces the object.
 type Put struct {
 	By, Subresource string
 	Object          string
 	Managed         []string // see state.check
 }
 
-// Patch merges members into the object; a null removes one.
+// Patch merges members into the object; a null removes a member.
 type Patch struct {
 	By, Subresource string
 	Merge           string
@@ -141,12 +141,12 @@ type Apply struct {
 	Force           bool
 	Object          string
 
-	Err     string   // the error that is wanted
-	Want    string   // the object that is wanted, but for its managedFields
-	Managed []string // not looked at if empty
+	Err     string   // the expected error
+	Want    string   // the expected object without its managedFields
+	Managed []string // not checked if empty
 }
 
-// state is the object that a story is about, nil while there is none.
+// state is the object of a sequence, nil before it exists.
 type state struct {
 	kind *kind
 	live map[string]any
@@ -155,7 +155,7 @@ type state struct {
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func (s story) run(t *testing.T) {
+func (s sequence) run(t *testing.T) {
 	at := &state{kind: s.kind, now: start}
 	for i, step := range s.steps {
 		ok := t.Run(fmt.Sprintf("step %d", i), func(t *testing.T) { step.run(t, at) })
@@ -166,8 +166,8 @@ func (s story) run(t *testing.T) {
 	}
 }
 
-// options are those of a server whose writes to the object leave the status as
-// it is, and those to the status all else.
+// options returns the options of a server. Writes to the object do not change
+// the status; writes to the status change nothing else.
 func (s *state) options(by, subresource string) Options {
 	o := Options{Manager: by, Subresource: subresource, Now: s.now, Fields: Except("status")}
 	if subresource == "status" {
@@ -176,7 +176,7 @@ func (s *state) options(by, subresource string) Options {
 	return o
 }
 
-// object reads YAML that may leave out what the kind and the name are.
+// object parses YAML that may leave out apiVersion, kind and name.
 func (s *state) object(t *testing.T, text string) map[string]any {
 	obj := parse(t, text)
 	if obj == nil {
@@ -187,9 +187,9 @@ func (s *state) object(t *testing.T, text string) map[string]any {
 	return obj
 }
 
-// store is what a server does with a result.
+// store does what a server does with a result.
 func (s *state) store(t *testing.T, obj map[string]any) {
-	obj = s.kind.stored(t, s.kind.KeepTimes(s.live, s.kind.canonical(t, obj)))
+	obj = s.kind.stored(t, s.kind.IgnoreTimestamps(s.live, s.kind.canonical(t, obj)))
 	object.Set(obj, "u", "metadata", "uid")
 	s.live = obj
 }
@@ -205,13 +205,13 @@ func (p Put) run(t *testing.T, s *state) {
 }
 
 func (p Patch) run(t *testing.T, s *state) {
-	obj := merged(s.live, parse(t, p.Merge)).(map[string]any)
+	obj := mergePatch(s.live, parse(t, p.Merge)).(map[string]any)
 	s.store(t, s.kind.Update(s.live, s.kind.canonical(t, obj), s.options(p.By, p.Subresource)))
 	s.check(t, p.Managed)
 }
 
-// merged is a JSON merge patch.
-func merged(v, patch any) any {
+// mergePatch applies a JSON merge patch.
+func mergePatch(v, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {
 		return patch
@@ -224,7 +224,7 @@ func merged(v, patch any) any {
 		if change == nil {
 			delete(out, name)
 		} else {
-			out[name] = merged(out[name], change)
+			out[name] = mergePatch(out[name], change)
 		}
 	}
 	return out
@@ -252,7 +252,7 @@ func (a Apply) run(t *testing.T, s *state) {
 	}
 }
 
-// check compares the managedFields, each written in a line:
+// check compares the managedFields, each formatted as a line:
 //
 //	manager[/subresource] operation second fields
 //

@@ -10,21 +10,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
 )
 
-// kubectl is the manager whose applies take over from client-side apply.
+// kubectl is the manager whose applies take over the fields of client-side
+// apply.
 const kubectl = "kubectl"
 
-// lastApplied is the annotation in which client-side apply keeps the
-// configuration it applied last.
+// lastApplied is the annotation in which client-side apply stores the last
+// applied configuration.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// annotationsLimit is how many bytes the names and values of an object's
-// annotations may have.
+// annotationsLimit is the maximum total size in bytes of the names and values
+// of an object's annotations.
 const annotationsLimit = 256 << 10
 
-// upgrade applies, and lets the manager kubectl take fields from others without
-// force if client-side apply has set them: if they are in the last-applied
-// annotation with the value that they still have.
-func (t *Type) upgrade(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
+// applyOverLastApplied applies a configuration. The manager kubectl takes
+// fields from others without force if client-side apply set them: if they are
+// in the last-applied annotation with the value that they still have.
+func (t *Type) applyOverLastApplied(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	out, after, err := t.apply(live, applied, m, o)
 	var conflicts merge.Conflicts
 	if !errors.As(err, &conflicts) {
@@ -44,8 +45,8 @@ func (t *Type) upgrade(live, applied map[string]any, m *managed, o Options) (map
 	return t.apply(live, applied, m, o)
 }
 
-// clientApplied is the set of fields that client-side apply has set, nil if it
-// cannot be told.
+// clientApplied returns the set of fields that client-side apply has set, nil
+// if it cannot be determined.
 func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	text := object.String(live, "metadata", "annotations", lastApplied)
 	if text == "" {
@@ -74,9 +75,9 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	return set.Difference(diff.Modified).Difference(diff.Added).Difference(diff.Removed)
 }
 
-// rewriteLastApplied gives obj, whose metadata is its own, the last-applied
-// annotation of a configuration, if it has one. An annotation that makes the
-// annotations too long is left out.
+// rewriteLastApplied updates the last-applied annotation of obj to a
+// configuration, if obj has the annotation. An annotation that exceeds
+// annotationsLimit is removed. The caller must own obj's metadata.
 func rewriteLastApplied(obj, applied map[string]any) {
 	if object.String(obj, "metadata", "annotations", lastApplied) == "" {
 		return
@@ -94,8 +95,8 @@ func rewriteLastApplied(obj, applied map[string]any) {
 	}
 }
 
-// lastAppliedText is a configuration, without its own annotation, as the
-// annotation has it.
+// lastAppliedText encodes a configuration for the annotation: as JSON, without
+// the annotation itself.
 func lastAppliedText(applied map[string]any) string {
 	if old := object.Map(applied, "metadata", "annotations"); old != nil {
 		annotations := maps.Clone(old)
@@ -107,7 +108,7 @@ func lastAppliedText(applied map[string]any) string {
 	}
 	text, err := json.Marshal(applied)
 	if err != nil {
-		panic("fieldmanager: " + err.Error()) // unreachable: JSON has a form for all that objects are made of
+		panic("fieldmanager: " + err.Error()) // unreachable: objects hold JSON values only
 	}
 	return string(text) + "\n"
 }

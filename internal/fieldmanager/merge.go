@@ -11,16 +11,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// Merge is a live object with what an applied configuration says, whoever owns
-// what: this is how mutating admission policies apply one. It changes neither.
+// Merge returns live merged with an applied configuration, regardless of
+// owners. Mutating admission policies apply configurations this way. It changes
+// neither argument.
 //
-// The configuration must not say anything of atomic lists and objects.
+// It fails if the configuration contains atomic lists or objects.
 func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	configuration, err := t.asTyped(applied)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
 	}
-	if atomics := atomicsIn(configuration.Schema(), configuration.TypeRef(), configuration.AsValue(), nil); len(atomics) > 0 {
+	if atomics := atomicPaths(configuration.Schema(), configuration.TypeRef(), configuration.AsValue(), nil); len(atomics) > 0 {
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
 	}
 	object, err := t.asTyped(live, typed.AllowDuplicates)
@@ -33,13 +34,13 @@ func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	}
 	out, ok := merged.AsValue().Unstructured().(map[string]any)
 	if !ok {
-		return nil, errors.New("failed to convert typed object to object: it is none") // unreachable: live is one
+		return nil, errors.New("failed to convert typed object to object: it is none") // unreachable: live is an object
 	}
 	return out, nil
 }
 
-// atomicsIn are the paths of what is atomic in a value.
-func atomicsIn(s *smd.Schema, ref smd.TypeRef, v value.Value, at fieldpath.Path) (paths []string) {
+// atomicPaths returns the paths of the atomic lists and objects in a value.
+func atomicPaths(s *smd.Schema, ref smd.TypeRef, v value.Value, at fieldpath.Path) (paths []string) {
 	atom, ok := s.Resolve(ref)
 	if !ok {
 		return nil
@@ -51,7 +52,7 @@ func atomicsIn(s *smd.Schema, ref smd.TypeRef, v value.Value, at fieldpath.Path)
 		}
 		v.AsMap().Iterate(func(name string, member value.Value) bool {
 			if field, ok := atom.Map.FindField(name); ok {
-				paths = append(paths, atomicsIn(s, field.Type, member, append(at, fieldpath.PathElement{FieldName: &name}))...)
+				paths = append(paths, atomicPaths(s, field.Type, member, append(at, fieldpath.PathElement{FieldName: &name}))...)
 			}
 			return true
 		})
@@ -61,7 +62,7 @@ func atomicsIn(s *smd.Schema, ref smd.TypeRef, v value.Value, at fieldpath.Path)
 		}
 		list := v.AsList()
 		for i := range list.Length() {
-			paths = append(paths, atomicsIn(s, atom.List.ElementType, list.At(i), append(at, fieldpath.PathElement{Index: &i}))...)
+			paths = append(paths, atomicPaths(s, atom.List.ElementType, list.At(i), append(at, fieldpath.PathElement{Index: &i}))...)
 		}
 	}
 	return paths

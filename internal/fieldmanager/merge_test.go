@@ -37,7 +37,7 @@ spec: {containers: [{name: c, image: i, args: [x]}, {name: d, image: j}, {name: 
 			}
 			before := object.Copy(obj)
 			got, err := pod.Merge(obj, applied)
-			assert.Equal(t, before, obj, "the live object stays")
+			assert.Equal(t, before, obj, "Merge must not change the live object")
 			if tt.failure != "" {
 				assert.EqualError(t, err, tt.failure)
 				return

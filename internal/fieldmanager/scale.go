@@ -6,35 +6,36 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// scaleVersion is the version of the objects that /scale takes and gives.
+// scaleVersion is the API version of Scale objects.
 const scaleVersion = "autoscaling/v1"
 
-// replicas is the field of a Scale that stands for one of its parent.
+// replicas is the field of a Scale that corresponds to a field of its parent.
 var replicas = fieldpath.MakePathOrDie("spec", "replicas")
 
-// A Scale translates the managedFields between a resource and its subresource
-// scale, which has a field of the resource under another path. It is immutable
-// and safe for concurrent use.
-type Scale struct {
+// A ScaleHandler translates managedFields between a resource and its
+// subresource scale, in which the number of replicas has another path. It is
+// immutable and safe for concurrent use.
+type ScaleHandler struct {
 	apiVersion string
 	paths      map[string]fieldpath.Path
 }
 
-// NewScale returns the translation for requests in one version of a resource.
-// paths has the place of the number of replicas by API version, field names
-// joined by dots as in "spec.replicas"; "" is for versions that have no scale.
-// Entries in versions that it does not have are dropped.
-func NewScale(apiVersion string, paths map[string]string) *Scale {
-	s := &Scale{apiVersion, make(map[string]fieldpath.Path, len(paths))}
+// NewScaleHandler returns the handler for requests in one version of a
+// resource. paths has the path of the number of replicas by API version, field
+// names joined by dots as in "spec.replicas"; "" is for versions without a
+// scale subresource. Entries in versions that paths does not have are dropped.
+func NewScaleHandler(apiVersion string, paths map[string]string) *ScaleHandler {
+	s := &ScaleHandler{apiVersion, make(map[string]fieldpath.Path, len(paths))}
 	for version, path := range paths {
 		s.paths[version] = parsePath(path)
 	}
 	return s
 }
 
-// Show returns the managedFields of the Scale of an object: for each of the
-// object's entries that owns the number of replicas, one that owns that alone.
-func (s *Scale) Show(list []any) ([]any, error) {
+// ToSubresource returns the managedFields of an object's Scale: one entry for
+// each entry of the object that owns the number of replicas, which owns only
+// that.
+func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
 	parent, err := names(nil).parseManaged(list)
 	if err != nil {
 		return nil, err
@@ -52,10 +53,11 @@ func (s *Scale) Show(list []any) ([]any, error) {
 	return scale.format(), nil
 }
 
-// Merge returns the managedFields of an object whose Scale has been written and
-// has the managedFields scale now: who has lost the number of replicas there has
-// lost it in the object, and who has won it owns it in an entry without a time.
-func (s *Scale) Merge(list, scale []any) ([]any, error) {
+// ToParent returns the managedFields of an object after a write to its Scale,
+// whose managedFields are scale now. Managers that lost the number of replicas
+// there lose it in the object. Managers that gained it own it in an entry
+// without a time.
+func (s *ScaleHandler) ToParent(list, scale []any) ([]any, error) {
 	parent, err := names(nil).parseManaged(list)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (s *Scale) Merge(list, scale []any) ([]any, error) {
 	return s.merge(parent, written).format(), nil
 }
 
-func (s *Scale) merge(parent, scale *managed) *managed {
+func (s *ScaleHandler) merge(parent, scale *managed) *managed {
 	out := newManaged(nil, len(parent.sets)+len(scale.sets))
 	for id, vs := range parent.sets {
 		path, known := s.paths[string(vs.APIVersion())]

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScale follows the number of replicas of a Deployment from who applied it
-// to who scaled it.
+// TestScale transfers the number of replicas of a Deployment from the manager
+// that applied it to the managers that scale it.
 func TestScale(t *testing.T) {
-	scale := NewScale("apps/v1", map[string]string{"apps/v1": "spec.replicas", "apps/v0": ""})
+	scale := NewScaleHandler("apps/v1", map[string]string{"apps/v1": "spec.replicas", "apps/v0": ""})
 	kind := builtin(t, "autoscaling", "v1", "Scale")
 	deployment := list(t, `
 - {manager: owner, operation: Apply, apiVersion: apps/v1, time: "2026-01-01T00:00:00Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:paused": {}, "f:replicas": {}}}}
@@ -18,14 +18,14 @@ func TestScale(t *testing.T) {
 - {manager: early, operation: Update, apiVersion: apps/v0, time: "2026-01-01T00:00:01Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:replicas": {}}}}
 - {manager: lost, operation: Update, apiVersion: apps/v7, time: "2026-01-01T00:00:01Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:replicas": {}}}}
 `)
-	shown, err := scale.Show(deployment)
+	entries, err := scale.ToSubresource(deployment)
 	require.NoError(t, err)
 	assert.Equal(t, list(t, `
 - {manager: owner, operation: Apply, apiVersion: autoscaling/v1, time: "2026-01-01T00:00:00Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:replicas": {}}}}
-`), shown)
+`), entries)
 
 	live := kind.canonical(t, parse(t, `{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: d, uid: u}, spec: {replicas: 1}}`))
-	metadata(live)["managedFields"] = shown
+	metadata(live)["managedFields"] = entries
 	applied := parse(t, `{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: d}, spec: {replicas: 4}}`)
 	o := Options{Manager: "scaler", Subresource: "scale", Now: start}
 	_, err = kind.Apply(live, applied, o)
@@ -34,7 +34,7 @@ func TestScale(t *testing.T) {
 	live, err = kind.Apply(live, applied, o)
 	require.NoError(t, err)
 	written, _ := managedFields(live)
-	deployment, err = scale.Merge(deployment, written)
+	deployment, err = scale.ToParent(deployment, written)
 	require.NoError(t, err)
 	assert.Equal(t, list(t, `
 - {manager: scaler, subresource: scale, operation: Apply, apiVersion: apps/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:replicas": {}}}}
@@ -43,14 +43,14 @@ func TestScale(t *testing.T) {
 - {manager: other, operation: Update, apiVersion: apps/v1, time: "2026-01-01T00:00:01Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:minReadySeconds": {}}}}
 `), deployment)
 
-	// The next to scale takes all that the first had.
-	shown, err = scale.Show(deployment)
+	// The next manager takes everything that the first one had.
+	entries, err = scale.ToSubresource(deployment)
 	require.NoError(t, err)
-	metadata(live)["managedFields"] = shown
+	metadata(live)["managedFields"] = entries
 	scaled := withoutManagedFields(live)
 	scaled["spec"] = map[string]any{"replicas": int64(5)}
 	written, _ = managedFields(kind.Update(live, scaled, Options{Manager: "hpa", Subresource: "scale", Now: start}))
-	deployment, err = scale.Merge(deployment, written)
+	deployment, err = scale.ToParent(deployment, written)
 	require.NoError(t, err)
 	assert.Equal(t, list(t, `
 - {manager: owner, operation: Apply, apiVersion: apps/v1, time: "2026-01-01T00:00:00Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:paused": {}}}}
@@ -61,13 +61,13 @@ func TestScale(t *testing.T) {
 }
 
 func TestScaleErrors(t *testing.T) {
-	scale := NewScale("apps/v1", map[string]string{"apps/v1": "spec.replicas"})
+	scale := NewScaleHandler("apps/v1", map[string]string{"apps/v1": "spec.replicas"})
 	broken := []any{map[string]any{"operation": "Read"}}
-	_, err := scale.Show(broken)
+	_, err := scale.ToSubresource(broken)
 	assert.Error(t, err)
-	_, err = scale.Merge(broken, nil)
+	_, err = scale.ToParent(broken, nil)
 	assert.Error(t, err)
-	_, err = scale.Merge(nil, broken)
+	_, err = scale.ToParent(nil, broken)
 	assert.Error(t, err)
 }
 

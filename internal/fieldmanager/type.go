@@ -11,37 +11,38 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// A Kind is what a Type is made of.
+// A Kind describes one version of a kind to [New].
 type Kind struct {
 	// Group is "" for the legacy group.
 	Group, Version, Kind string
 
-	// Schema describes the objects. nil is for custom resources without one:
-	// then maps are granular, lists are atomic and every field is known.
+	// Schema describes the objects. It is nil for custom resources without a
+	// schema: maps are granular, lists are atomic and every field is known.
 	Schema *schema.Schema
 
-	// Zero is an object of the kind in which nothing is set, in canonical form:
-	// what a creation starts from. A creation owns none of it but what it
-	// changes. nil is for custom resources, whose zero object has no members.
-	// New keeps it.
+	// Zero is an object of the kind without any set field, in canonical form. A
+	// creation is compared with it, so that the creator owns only what differs.
+	// It is nil for custom resources, whose zero object has no members. New
+	// takes ownership of it.
 	Zero map[string]any
 
-	// Tidy returns an object without those empty lists and maps that its JSON does
-	// not show. It must not modify obj. nil: objects have no such.
-	Tidy func(obj map[string]any) map[string]any
+	// OmitEmpty returns obj without the empty lists and maps that its JSON
+	// encoding omits. It must not modify obj. nil means that the encoding omits
+	// none.
+	OmitEmpty func(obj map[string]any) map[string]any
 
-	// Convert gives an object of the kind, in whatever version it is, the form
-	// that it has in another version of its group, and the Type of that version.
-	// It is asked when an object has managers that wrote in other versions than
-	// the request does. It must not modify obj and may return it. Its error
-	// wraps ErrNoVersion when the kind has no such version: then the entries in
-	// that version are dropped. nil: there is one version only.
+	// Convert converts an object of the kind from any version to another
+	// version of its group, and returns the Type of that version. It is called
+	// if an object has managers that wrote in other versions than the request.
+	// It must not modify obj and may return it. If the kind has no such
+	// version, the error wraps ErrNoVersion, and entries in that version are
+	// dropped. nil means that the kind has only one version.
 	Convert func(obj map[string]any, apiVersion string) (map[string]any, *Type, error)
 }
 
-// A Type tracks ownership in the objects of one version of a kind. It is
-// immutable and safe for concurrent use. Make one per version of a kind and keep
-// it: the first use compiles the schema.
+// A Type records ownership in the objects of one version of a kind. It is
+// immutable and safe for concurrent use. The first use compiles the schema:
+// create one Type per version of a kind and keep it.
 type Type struct {
 	kind       Kind
 	apiVersion string
@@ -61,13 +62,14 @@ func New(k Kind) *Type {
 	return t
 }
 
-// asTyped gives an object its type. Its error says where the object does not have
-// the form that the schema tells.
+// asTyped returns an object as a typed value. The error describes where the
+// object does not match the schema.
 func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	return t.compiled().FromUnstructured(obj, o...)
 }
 
-// convert returns an object in another version of the kind, and the Type of that.
+// convert returns an object in another version of the kind, and that version's
+// Type.
 func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *Type, error) {
 	if t.kind.Convert == nil {
 		return nil, nil, fmt.Errorf("%w: %q", ErrNoVersion, apiVersion)

@@ -10,21 +10,21 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// Options say who writes and how.
+// Options describe a write.
 type Options struct {
-	// Manager is the name of the field manager; "" is "unknown".
+	// Manager is the name of the field manager; "" means "unknown".
 	Manager string
-	// Subresource is what is written to, "" for the object itself.
+	// Subresource is the subresource that is written, "" for the object itself.
 	Subresource string
 	// Now is the time of the write.
 	Now time.Time
-	// Fields are those that the request can change; nil is all.
+	// Fields selects the fields that the request can change; nil selects all.
 	Fields *Filter
-	// Force lets Apply take what others own. Update does not read it.
+	// Force makes Apply take fields from other managers. Update ignores it.
 	Force bool
 }
 
-// unknownManager is the manager of writes that name none.
+// unknownManager is the manager of writes that do not name one.
 const unknownManager = "unknown"
 
 func (o *Options) entry(operation, apiVersion string) *entry {
@@ -35,7 +35,7 @@ func (o *Options) entry(operation, apiVersion string) *entry {
 	return e
 }
 
-// The fields that nobody owns.
+// The fields that are never owned.
 var (
 	strippedFields   = []string{"apiVersion", "kind", "metadata"}
 	strippedMetadata = []string{
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// stripped are the fields that nobody owns, as a set.
+// stripped is the set of the fields that are never owned.
 var stripped = func() *fieldpath.Set {
 	set := fieldpath.NewSet()
 	for _, name := range strippedFields {
@@ -55,7 +55,7 @@ var stripped = func() *fieldpath.Set {
 	return set
 }()
 
-// strip takes the fields that nobody owns from a tree.
+// strip removes the fields that are never owned from a tree.
 func strip(tree map[string]any) {
 	meta, _ := tree["f:metadata"].(map[string]any)
 	for _, name := range strippedFields {
@@ -73,17 +73,16 @@ func strip(tree map[string]any) {
 	}
 }
 
-// Update returns obj with the managedFields it has after a request wrote it in
-// place of live by other means than an apply. A nil live is a creation; one that
-// has no uid counts as none, too.
+// Update returns obj with its managedFields after a write that is not an apply.
+// A nil live, or one without a uid, means that the write creates the object.
 //
-// The managedFields that obj brings count: those of a write to the object itself
-// take the place of the live ones, unless they are absent or cannot be read, and
-// an empty list or a list of one empty entry clears them. An object that lives
-// without managed fields stays so. If an object does not have the form that the
-// schema tells, or the objects cannot be compared, the result has none.
+// A write to the object itself may change managedFields: a readable list in obj
+// replaces that of live, and an empty list or a list of one empty entry clears
+// it. An object without managed fields stays without them. If an object does
+// not match the schema, or the objects cannot be compared, the result has no
+// managedFields.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
-	m := t.requested(live, obj, o.Subresource != "")
+	m := t.managedBefore(live, obj, o.Subresource != "")
 	if live == nil {
 		live = t.zero
 	} else {
@@ -91,26 +90,27 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	}
 	out := withoutManagedFields(obj)
 	switch {
-	case !t.shapes(live) || !t.shapes(out):
+	case !t.matchesSchema(live) || !t.matchesSchema(out):
 	case len(m.sets) > 0:
 		if t.update(live, out, m, o) == nil {
 			setManagedFields(out, m.format())
 		}
 	case object.String(live, "metadata", "uid") == "":
-		setManagedFields(out, t.first(live, out, o))
+		setManagedFields(out, t.firstEntry(live, out, o))
 	}
 	return out
 }
 
-// shapes reports whether an object has the form that the schema tells. One of a
-// built-in kind has: it was decoded to its type.
-func (t *Type) shapes(obj map[string]any) bool {
-	return t.kind.Zero != nil || t.compiled().shape.has(obj)
+// matchesSchema reports whether an object matches the schema. Objects of
+// built-in kinds do: they were decoded into their type.
+func (t *Type) matchesSchema(obj map[string]any) bool {
+	return t.kind.Zero != nil || t.compiled().types.matches(obj)
 }
 
-// first are the managedFields of an object that nobody has written before; nil if
-// there are none. Neither obj nor live, which it is compared with, has any.
-func (t *Type) first(live, obj map[string]any, o Options) []any {
+// firstEntry returns the managedFields of an object that nobody has written
+// before; nil if the write owns no field. Neither obj nor live, with which obj
+// is compared, has managedFields.
+func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
 	w := write{to: t, before: live, after: obj, fields: o.Fields}
 	own, err := w.in(t.apiVersion)
 	if err != nil {
@@ -125,8 +125,8 @@ func (t *Type) first(live, obj map[string]any, o Options) []any {
 	return []any{e.format()}
 }
 
-// update makes m what it is after a request wrote obj in place of live. Neither
-// has managedFields. If it fails, m is of no use any more.
+// update changes m to the managed fields after a write that replaced live by
+// obj. Neither object has managedFields. If update fails, m is invalid.
 func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 	w := write{to: t, before: live, after: obj, fields: o.Fields}
 	own, err := w.in(t.apiVersion)
@@ -141,7 +141,7 @@ func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 		} else if err != nil {
 			return err
 		}
-		if err := m.lose(id, v); err != nil {
+		if err := m.removeOwned(id, v); err != nil {
 			return err
 		}
 	}
@@ -157,28 +157,28 @@ func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 	return nil
 }
 
-// A write is an update as the entries of each version see it.
+// A write is an update, which can be compared in each version of its objects.
 type write struct {
 	to            *Type
 	before, after map[string]any
 	fields        *Filter
-	versions      []*version
+	versions      []*versionedDiff
 }
 
-// A version is a write in one version of its objects.
-type version struct {
+// A versionedDiff is the diff of a write in one version of its objects.
+type versionedDiff struct {
 	*Type
 	*diff
-	lost []*fieldpath.Set // made by sets when it is first called
+	lost []*fieldpath.Set // set by the first call of sets
 }
 
-// sets are what the write has changed and what it has removed.
-func (v *version) sets() []*fieldpath.Set {
+// sets returns the changed and the removed field set.
+func (v *versionedDiff) sets() []*fieldpath.Set {
 	if v.lost == nil {
 		for _, tree := range []map[string]any{v.changed, v.removed} {
 			set, err := v.compiled().names.parseFields(tree)
 			if err != nil {
-				panic("fieldmanager: " + err.Error()) // unreachable: a comparison makes steps that can be read
+				panic("fieldmanager: " + err.Error()) // unreachable: diff makes steps that parse
 			}
 			v.lost = append(v.lost, set)
 		}
@@ -186,10 +186,10 @@ func (v *version) sets() []*fieldpath.Set {
 	return v.lost
 }
 
-// in returns the write in a version.
+// in returns the diff of the write in a version.
 //
-// Errors: those of Kind.Convert; the objects cannot be compared.
-func (w *write) in(apiVersion string) (*version, error) {
+// It fails if Kind.Convert fails or the objects cannot be compared.
+func (w *write) in(apiVersion string) (*versionedDiff, error) {
 	for _, v := range w.versions {
 		if v.apiVersion == apiVersion {
 			return v, nil
@@ -211,13 +211,13 @@ func (w *write) in(apiVersion string) (*version, error) {
 	}
 	w.fields.prune(d.changed)
 	w.fields.prune(d.removed)
-	v := &version{Type: t, diff: d}
+	v := &versionedDiff{Type: t, diff: d}
 	w.versions = append(w.versions, v)
 	return v, nil
 }
 
-// lose takes from an entry what a write has changed and removed.
-func (m *managed) lose(id string, v *version) error {
+// removeOwned removes the fields that a write changed or removed from an entry.
+func (m *managed) removeOwned(id string, v *versionedDiff) error {
 	vs := m.sets[id]
 	set := vs.Set()
 	if now, err := typed.ReconcileFieldSetWithSchema(set, v.compiled().null); err != nil {
@@ -238,9 +238,9 @@ func (m *managed) lose(id string, v *version) error {
 	return nil
 }
 
-// requested is what managedFields are before an update: those of the live object
-// or, where they can be written, those that the request brings.
-func (t *Type) requested(live, obj map[string]any, readOnly bool) *managed {
+// managedBefore returns the managed fields before an update: those of obj,
+// where the request may set them, else those of the live object.
+func (t *Type) managedBefore(live, obj map[string]any, readOnly bool) *managed {
 	n := t.compiled().names
 	if !readOnly {
 		list, present := managedFields(obj)
@@ -259,7 +259,7 @@ func (t *Type) requested(live, obj map[string]any, readOnly bool) *managed {
 	return m
 }
 
-// clears reports whether a list that a request brings removes managedFields.
+// clears reports whether list, in a request, clears managedFields.
 func clears(list []any) bool {
 	if len(list) != 1 {
 		return len(list) == 0
@@ -278,14 +278,15 @@ func metadata(obj map[string]any) map[string]any {
 	return meta
 }
 
-// managedFields reads the list and tells an empty one from none.
+// managedFields returns the list of an object. present is false if it has none;
+// an empty list is present.
 func managedFields(obj map[string]any) (list []any, present bool) {
 	list, present = metadata(obj)["managedFields"].([]any)
 	return list, present && list != nil
 }
 
-// withoutManagedFields returns obj without its managedFields. The result and its
-// metadata are copies that may be changed.
+// withoutManagedFields returns obj without its managedFields. The result and
+// its metadata are copies that may be changed.
 func withoutManagedFields(obj map[string]any) map[string]any {
 	out := make(map[string]any, len(obj)+1)
 	maps.Copy(out, obj)
@@ -298,8 +299,8 @@ func withoutManagedFields(obj map[string]any) map[string]any {
 	return out
 }
 
-// setManagedFields gives obj, whose metadata is its own, managedFields, if there
-// are any.
+// setManagedFields sets the managedFields of obj unless list is empty. The
+// caller must own obj's metadata.
 func setManagedFields(obj map[string]any, list []any) {
 	if len(list) == 0 {
 		return

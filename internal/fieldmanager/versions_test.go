@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twoVersions returns the versions v1 and v2 of a kind. What v1 has at
-// .spec.size, v2 has at .spec.replicas.
+// twoVersions returns the versions v1 and v2 of a kind. .spec.size in v1 is
+// .spec.replicas in v2.
 func twoVersions() (v1, v2 *Type) {
 	convert := func(obj map[string]any, apiVersion string) (map[string]any, *Type, error) {
 		from, to, t := "size", "replicas", v2
@@ -43,7 +43,7 @@ func twoVersions() (v1, v2 *Type) {
 	return v1, v2
 }
 
-// managedBy tells the entries of an object: manager, version, fields.
+// managedBy formats the entries of an object: manager, version, fields.
 func managedBy(obj map[string]any) []string {
 	var out []string
 	list, _ := managedFields(obj)
@@ -88,7 +88,7 @@ func TestVersions(t *testing.T) {
 			`one ex.com/v1 {"f:spec":{".":{},"f:color":{}}}`,
 		}, managedBy(got))
 
-		// What was applied in one version is pruned in another.
+		// Fields that were applied in one version are pruned in another.
 		before, _, err = v1.convert(got, "ex.com/v1")
 		require.NoError(t, err)
 		got, err = v1.Apply(before, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 2}}`), o)
@@ -104,8 +104,8 @@ func TestVersions(t *testing.T) {
 		name, version string
 		want          []string
 	}{
-		{"a version that is gone", "ex.com/v0", []string{`one ex.com/v1 {"f:spec":{".":{},"f:size":{}}}`, `two ex.com/v1 {"f:spec":{"f:color":{}}}`}},
-		{"a version that does not convert", "ex.com/broken", nil},
+		{"a removed version", "ex.com/v0", []string{`one ex.com/v1 {"f:spec":{".":{},"f:size":{}}}`, `two ex.com/v1 {"f:spec":{"f:color":{}}}`}},
+		{"a version whose conversion fails", "ex.com/broken", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := object.Copy(live)
@@ -121,8 +121,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestSchemaChange: what was granular when it was written and is atomic now is
-// owned as a whole.
+// TestSchemaChange: a field that was granular when it was written and is atomic
+// now is owned as a whole.
 func TestSchemaChange(t *testing.T) {
 	k := custom(t, `
 type: object
@@ -160,7 +160,7 @@ func TestRequestErrors(t *testing.T) {
 		{"another kind", configMap, `{apiVersion: v1, kind: Secret}`, "invalid object type: /v1, Kind=Secret"},
 		{"another version", configMap, `{apiVersion: v2, kind: ConfigMap}`, "invalid object type: /v2, Kind=ConfigMap"},
 		{"another group", deployment, `{apiVersion: ex.com/v1, kind: Deployment}`, "invalid object type: ex.com/v1, Kind=Deployment"},
-		{"nothing said", configMap, `{data: {a: x}}`, "invalid object type: /, Kind="},
+		{"no apiVersion and kind", configMap, `{data: {a: x}}`, "invalid object type: /, Kind="},
 		{"no version", configMap, `{apiVersion: a/b/c, kind: ConfigMap}`, "invalid object type: /, Kind=ConfigMap"},
 		{"managed fields", configMap, `{apiVersion: v1, kind: ConfigMap, metadata: {managedFields: []}}`, "metadata.managedFields must be nil"},
 	} {
@@ -173,9 +173,9 @@ func TestRequestErrors(t *testing.T) {
 	}
 }
 
-// TestBrokenLive: an object whose managedFields cannot be read is not applied
-// to, and an update starts them anew from nothing.
-func TestBrokenLive(t *testing.T) {
+// TestUnreadableManagedFields: an apply to an object whose managedFields cannot
+// be read fails, and an update starts with empty ones.
+func TestUnreadableManagedFields(t *testing.T) {
 	k := builtin(t, "", "v1", "ConfigMap")
 	live := k.canonical(t, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}, data: {a: x}}`))
 	metadata(live)["managedFields"] = []any{map[string]any{"operation": "Read"}}
@@ -184,8 +184,8 @@ func TestBrokenLive(t *testing.T) {
 	assert.Empty(t, managedBy(k.Update(live, live, Options{Manager: "m", Now: start})))
 }
 
-// TestConcurrentUse has a race for who compiles the schema, and for what
-// structured-merge-diff makes of it as it goes.
+// TestConcurrentUse lets goroutines race for the compilation of the schema, and
+// for what structured-merge-diff computes lazily.
 func TestConcurrentUse(t *testing.T) {
 	k := builtin(t, "", "v1", "Pod")
 	obj := k.canonical(t, parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}`))

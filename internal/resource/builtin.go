@@ -175,7 +175,7 @@ func (c *builtinCodec) ManagedKind(documents schema.Documents) fieldmanager.Kind
 	s, _ := c.MergeSchema(documents)
 	return fieldmanager.Kind{
 		Group: c.kind.Group, Version: c.kind.Version, Kind: c.kind.Kind,
-		Schema: s, Zero: zero, Tidy: c.wire().Unstored,
+		Schema: s, Zero: zero, OmitEmpty: c.wire().OmitEmpty,
 	}
 }
 

@@ -249,7 +249,7 @@ func TestEmpty(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, obj)
 			assert.Equal(t, tt.stored, string(typ.Append(nil, obj)))
-			unstored, err := json.Marshal(typ.Unstored(obj))
+			unstored, err := json.Marshal(typ.OmitEmpty(obj))
 			require.NoError(t, err)
 			assert.JSONEq(t, tt.unstored, string(unstored))
 		})

@@ -27,11 +27,11 @@ func (t *Type) Append(dst []byte, obj map[string]any) []byte {
 	return encode(dst, t.root, obj, t.protobuf)
 }
 
-// Unstored returns what a client would be shown of an object that is not stored
+// OmitEmpty returns what a client would be shown of an object that is not stored
 // yet: without the empty lists and maps that its fields leave out, and with the
 // others, which protobuf would make null. It neither changes obj nor keeps parts
 // of it.
-func (t *Type) Unstored(obj map[string]any) map[string]any {
+func (t *Type) OmitEmpty(obj map[string]any) map[string]any {
 	shown, _, err := t.Decode(encode(nil, t.root, obj, false), DecodeOptions{})
 	if err != nil {
 		panic("wire: " + err.Error()) // unreachable: an encoder wrote it

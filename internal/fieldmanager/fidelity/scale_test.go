@@ -17,7 +17,7 @@ import (
 // TestScale translates random managedFields to those of a Scale and back.
 func TestScale(t *testing.T) {
 	gv := gvk.GroupVersion{Group: "apps", Version: "v1"}
-	ours := fieldmanager.NewScale(gv.String(), map[string]string{"apps/v1": "spec.replicas", "apps/v2": "spec.size", "apps/v3": ""})
+	ours := fieldmanager.NewScaleHandler(gv.String(), map[string]string{"apps/v1": "spec.replicas", "apps/v2": "spec.size", "apps/v3": ""})
 	mappings := managedfields.ResourcePathMappings{
 		"apps/v1": fieldpath.MakePathOrDie("spec", "replicas"),
 		"apps/v2": fieldpath.MakePathOrDie("spec", "size"),
@@ -31,12 +31,13 @@ func TestScale(t *testing.T) {
 
 		want, err := theirs.ToSubresource()
 		require.NoError(t, err)
-		got, err := ours.Show(parent)
+		got, err := ours.ToSubresource(parent)
 		require.NoError(t, err)
-		// Theirs come in no fixed order where two agree in all but their fields.
+		// The order of upstream's entries that differ only in their fields is
+		// random.
 		require.ElementsMatch(t, texts(want), texts(typedEntries(t, got)), "seed %d: %s", seed, text(parent))
 
-		// Some of who had the number of replicas keep it.
+		// Some of the managers that owned the number of replicas keep it.
 		for _, e := range got {
 			if r.IntN(2) == 0 {
 				scaled = append(scaled, e)
@@ -44,13 +45,13 @@ func TestScale(t *testing.T) {
 		}
 		want, err = theirs.ToParent(typedEntries(t, scaled))
 		require.NoError(t, err)
-		got, err = ours.Merge(parent, scaled)
+		got, err = ours.ToParent(parent, scaled)
 		require.NoError(t, err)
 		require.ElementsMatch(t, texts(want), texts(typedEntries(t, got)), "seed %d: %s %s", seed, text(parent), text(scaled))
 	}
 }
 
-// randomEntries makes a list of entries in some of the versions.
+// randomEntries returns a list of entries in some of the versions.
 func randomEntries(r *rand.Rand, versions ...string) []any {
 	list := []any{}
 	for range r.IntN(4) {

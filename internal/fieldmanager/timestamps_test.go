@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestKeepTimes(t *testing.T) {
+func TestIgnoreTimestamps(t *testing.T) {
 	configMap := builtin(t, "", "v1", "ConfigMap")
 	const live = `
 metadata:
@@ -30,7 +30,7 @@ metadata:
   - {manager: n, time: "2026-01-01T00:00:01Z", fieldsV1: {"f:b": {}}}
 data: {a: b}
 `, true},
-		{"a time and what is empty", `
+		{"a time and empty values", `
 metadata:
   labels: {a: b}
   finalizers: []
@@ -82,10 +82,10 @@ data: {a: b}
 			if managed == nil {
 				delete(object.Meta(want), "managedFields")
 			}
-			assert.Equal(t, want, configMap.KeepTimes(live, obj))
+			assert.Equal(t, want, configMap.IgnoreTimestamps(live, obj))
 			assert.Equal(t, parse(t, test.obj), obj, "the object must not change")
 		})
 	}
 	obj := parse(t, live)
-	assert.Equal(t, obj, configMap.KeepTimes(nil, obj), "a creation")
+	assert.Equal(t, obj, configMap.IgnoreTimestamps(nil, obj), "create")
 }

@@ -26,12 +26,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A subject is a kind that stories are about. Those of the group ex.com are
-// custom resources.
+// A subject is a kind under test. Those of the group ex.com are custom
+// resources.
 type subject struct {
 	gvk.GroupVersionKind
-	// full is an object with all the members that stories choose from. A "@" in
-	// a string becomes a digit.
+	// full is an object with all members that random objects choose from. A "@"
+	// in a string is replaced by a digit.
 	full string
 	// subresource has the members that only writes to /status own.
 	subresource bool
@@ -137,8 +137,8 @@ status: {x: "@", z: "@"}
 `, true},
 }
 
-// kept are the members that a random part of an object always has: what list
-// elements are told apart by, and what Go types cannot be without.
+// kept are the members that a random part of an object always has: keys of list
+// elements, and members that Go types require.
 var kept = map[string]bool{
 	"name": true, "containerPort": true, "port": true, "uid": true, "mountPath": true,
 	"type": true, "ip": true, "topologyKey": true, "whenUnsatisfiable": true,
@@ -186,7 +186,7 @@ func keys(m map[string]any) func(func(string) bool) {
 	}
 }
 
-// A world is one story told to both.
+// A world runs the same writes through both implementations.
 type world struct {
 	t   *testing.T
 	r   *rand.Rand
@@ -227,7 +227,7 @@ func newWorld(t *testing.T, s subject, k description, seed uint64) *world {
 	return w
 }
 
-// empty makes an object in which nothing is set.
+// empty returns an object without any set field.
 func (w *world) empty() runtime.Object {
 	if w.wire == nil {
 		return custom{}.empty(w.s.GroupVersionKind)
@@ -248,16 +248,16 @@ func (w *world) canonical(obj map[string]any) map[string]any {
 	return out
 }
 
-// stored is an object in the form in which the server reads it from the store.
+// stored returns an object as the server reads it from the store.
 func (w *world) stored(obj map[string]any) map[string]any {
 	obj = w.canonical(obj)
 	if w.wire == nil {
 		return obj
 	}
-	return w.wire.Unstored(obj)
+	return w.wire.OmitEmpty(obj)
 }
 
-// random makes an object of the kind.
+// random returns a random object of the kind.
 func (w *world) random(keep float64) map[string]any {
 	obj := part(w.r, any(w.full), keep).(map[string]any)
 	m, _ := obj["metadata"].(map[string]any)
@@ -272,7 +272,7 @@ func (w *world) random(keep float64) map[string]any {
 
 func copied(obj map[string]any) map[string]any { return object.Copy(obj) }
 
-// typed makes the Go object that a server has.
+// typed returns an object in the form that upstream takes.
 func (w *world) typed(obj map[string]any) runtime.Object {
 	out := w.empty()
 	text, err := json.Marshal(obj)
@@ -298,7 +298,7 @@ func (w *world) step() {
 	}
 }
 
-// touched is the object with one of many annotations changed.
+// touched returns the live object with one annotation changed.
 func (w *world) touched() map[string]any {
 	obj := copied(w.live)
 	m := obj["metadata"].(map[string]any)
@@ -359,7 +359,7 @@ func (w *world) apply(applied map[string]any, o fieldmanager.Options) {
 	w.compare(ours, theirs)
 }
 
-// compare makes the results what lives, if they are the same.
+// compare fails if the results differ. It makes them the live object.
 func (w *world) compare(ours map[string]any, theirs runtime.Object) {
 	before := copied(ours)
 	live := w.stored(ours)
@@ -393,12 +393,12 @@ func text(v any) string {
 	return string(b)
 }
 
-func TestStories(t *testing.T) {
-	const stories, steps = 40, 30
+func TestRandomWrites(t *testing.T) {
+	const sequences, steps = 40, 30
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {
 			k := describe(t, s)
-			for seed := range uint64(stories) {
+			for seed := range uint64(sequences) {
 				t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						w := newWorld(t, s, k, seed)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is the OpenAPI document of a built-in group version.
+// document returns the OpenAPI document of a built-in group version.
 func document(t *testing.T, gv gvk.GroupVersion) []byte {
 	p, err := release.Open("v1.36.3")
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ properties:
   status: {type: object, additionalProperties: {type: string}}
 `
 
-// describedDocument is a document with that schema.
+// describedDocument returns an OpenAPI document with that schema.
 func describedDocument(t *testing.T) []byte {
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal(document(t, gvk.GroupVersion{Version: "v1"}), &doc))
@@ -76,7 +76,7 @@ func describedDocument(t *testing.T) []byte {
 	return text
 }
 
-// A description is what both know of a kind.
+// A description has the inputs of both implementations for a kind.
 type description struct {
 	fieldmanager.Kind
 	wire    *wire.Type // nil for custom resources
@@ -104,7 +104,7 @@ func describe(t *testing.T, s subject) description {
 		require.True(t, ok)
 		zero, _, err := d.wire.Normalize(map[string]any{}, wire.DecodeOptions{})
 		require.NoError(t, err)
-		d.Zero, d.Tidy = zero, d.wire.Unstored
+		d.Zero, d.OmitEmpty = zero, d.wire.OmitEmpty
 	}
 	return d
 }
@@ -127,7 +127,7 @@ func (d *description) read(t *testing.T, doc []byte) {
 	require.True(t, ok)
 }
 
-// custom treats objects as a server does those of custom resources.
+// custom is the codec of custom resources.
 type custom struct{}
 
 func (custom) empty(kind gvk.GroupVersionKind) *unstructured.Unstructured {

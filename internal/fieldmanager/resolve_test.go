@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// An update that leaves a custom resource with a value of another form than its
-// schema tells takes all managedFields away, wherever the value stands.
+// An update that leaves a value in a custom resource which does not match the
+// schema removes all managedFields, wherever the value is.
 func TestUpdateMistyped(t *testing.T) {
 	k := custom(t, `{type: object, properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: object, properties: {name: {type: string}}}, status: {type: object, properties: {
 		i: {type: integer}, s: {type: string}, b: {type: boolean},
@@ -34,7 +34,7 @@ func TestUpdateMistyped(t *testing.T) {
 			assert.NotEmpty(t, managedBy(live))
 			obj := parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: "+tt.status+"}")
 			assert.Equal(t, tt.kept, len(managedBy(k.Update(live, obj, Options{Manager: "b"}))) > 0)
-			assert.Equal(t, tt.kept, len(managedBy(k.Update(nil, obj, Options{Manager: "b"}))) > 0, "as a new object")
+			assert.Equal(t, tt.kept, len(managedBy(k.Update(nil, obj, Options{Manager: "b"}))) > 0, "create")
 		})
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Stories retell what a kube-apiserver v1.36.3 was recorded doing.
-func TestStories(t *testing.T) {
+// The expectations were recorded from kube-apiserver v1.36.3.
+func TestSequences(t *testing.T) {
 	configMap := builtin(t, "", "v1", "ConfigMap")
 	deployment := builtin(t, "apps", "v1", "Deployment")
 	slice := builtin(t, "discovery.k8s.io", "v1", "EndpointSlice")
@@ -38,8 +38,8 @@ spec:
 `
 	const ownsPods = "f:replicas:{},f:selector:{},f:template:{f:metadata:{f:labels:{.:{},f:a:{}}},f:spec:{f:containers:{k:{'name':'c'}:{.:{},f:image:{},f:name:{},f:resources:{}}}}}"
 
-	for _, s := range []story{
-		{"apply creates, does nothing, adds and removes", configMap, []step{
+	for _, s := range []sequence{
+		{"apply creates, changes nothing, adds and removes fields", configMap, []step{
 			Apply{By: "one", Object: `{data: {a: x, b: x}, metadata: {labels: {l: m}}}`,
 				Managed: []string{"one Apply 0 {f:data:{f:a:{},f:b:{}},f:metadata:{f:labels:{f:l:{}}}}"}},
 			Apply{By: "one", Object: `{data: {a: x, b: x}, metadata: {labels: {l: m}}}`,
@@ -48,11 +48,11 @@ spec:
 				Managed: []string{"one Apply 2 {f:data:{f:b:{},f:c:{}}}"}},
 			Apply{By: "one", Object: `{}`, Want: `{}`, Managed: []string{}},
 		}},
-		{"empty lists and maps are owned where they are written", slice, []step{
+		{"empty lists and maps are owned if JSON encodes them", slice, []step{
 			Put{By: "one", Object: `{metadata: {labels: {}, finalizers: []}, addressType: IPv4, endpoints: []}`,
 				Managed: []string{"one Update 0 {f:addressType:{},f:endpoints:{}}"}},
 		}},
-		{"empty lists and maps that are left out are no change", deployment, []step{
+		{"empty lists and maps that JSON omits change nothing", deployment, []step{
 			Put{By: "one", Object: pods, Managed: []string{"one Update 0 {f:spec:{" + ownsPods + "}}"}},
 			Put{By: "two", Object: `
 metadata: {labels: {}}
@@ -62,7 +62,7 @@ spec:
   template: {metadata: {labels: {a: b}, annotations: {}}, spec: {containers: [{name: c, image: i, args: [], env: []}], nodeSelector: {}}}
 `, Managed: []string{"one Update 0 {f:spec:{" + ownsPods + "}}"}},
 		}},
-		{"a change of what another applied is a conflict", configMap, []step{
+		{"changing a field that another manager applied is a conflict", configMap, []step{
 			Apply{By: "one", Object: `data: {a: x, b: x}`},
 			Apply{By: "two", Object: `data: {a: w}`,
 				Err: `Apply failed with 1 conflict: conflict with "one": .data.a`},
@@ -73,7 +73,7 @@ spec:
 				"two Apply 3 {f:data:{f:a:{}}}",
 			}},
 		}},
-		{"conflicts tell version and subresource of updaters", deployment, []step{
+		{"conflicts name version and subresource of Update entries", deployment, []step{
 			Put{By: "updater", Object: pods, Managed: []string{"updater Update 0 {f:spec:{" + ownsPods + "}}"}},
 			Apply{By: "applier", Object: `spec: {replicas: 3, template: {spec: {containers: [{name: c, image: j}]}}}`,
 				Err: "Apply failed with 2 conflicts: conflicts with \"updater\" using apps/v1:\n- .spec.replicas\n- .spec.template.spec.containers[name=\"c\"].image"},
@@ -85,7 +85,7 @@ spec:
 				Err: "Apply failed with 2 conflicts: conflicts with \"scaler\" with subresource \"scale\" using apps/v1:\n- .spec.replicas\n" +
 					"conflicts with \"updater\" using apps/v1:\n- .spec.template.spec.containers[name=\"c\"].image"},
 		}},
-		{"what two applied the same they share until both give it up", configMap, []step{
+		{"managers that apply the same value share the field until both remove it", configMap, []step{
 			Apply{By: "one", Object: `data: {a: x}`},
 			Apply{By: "two", Object: `data: {a: x}`, Managed: []string{
 				"two Apply - {f:data:{f:a:{}}}",
@@ -97,7 +97,7 @@ spec:
 			}},
 			Apply{By: "two", Object: `{}`, Want: `data: {b: x}`, Managed: []string{"one Apply 2 {f:data:{f:b:{}}}"}},
 		}},
-		{"elements of map lists have owners of their own", deployment, []step{
+		{"each element of a map list has its own owners", deployment, []step{
 			Apply{By: "one", Object: `
 spec:
   selector: {matchLabels: {a: b}}
@@ -119,7 +119,7 @@ spec:
 			Apply{By: "two", Object: `spec: {template: {spec: {containers: [{name: c, env: [{name: A, value: z}]}]}}}`,
 				Err: `Apply failed with 1 conflict: conflict with "one": .spec.template.spec.containers[name="c"].env[name="A"].value`},
 		}},
-		{"sets and maps in metadata have owners of their elements", configMap, []step{
+		{"each element of sets and maps in metadata has its own owners", configMap, []step{
 			Apply{By: "one", Object: `metadata: {finalizers: [ex.com/a], ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u1}]}`,
 				Managed: []string{"one Apply 0 {f:metadata:{f:finalizers:{v:'ex.com/a':{}},f:ownerReferences:{k:{'uid':'u1'}:{}}}}"}},
 			Apply{By: "two", Object: `metadata: {finalizers: [ex.com/b]}`,
@@ -135,7 +135,7 @@ spec:
 			Apply{By: "two", Force: true, Object: `spec: {template: {spec: {nodeSelector: {zone: z}}}}`,
 				Want: `spec: {template: {spec: {nodeSelector: {zone: z}, tolerations: [{key: k, operator: Exists}]}}}`},
 		}},
-		{"updates own what they change", configMap, []step{
+		{"an update owns the fields that it changes", configMap, []step{
 			Put{By: "creator", Object: `{data: {a: x, b: x}, metadata: {labels: {l: m}}}`,
 				Managed: []string{"creator Update 0 {f:data:{.:{},f:a:{},f:b:{}},f:metadata:{f:labels:{.:{},f:l:{}}}}"}},
 			Patch{By: "patcher", Merge: `data: {b: w, c: x}`, Managed: []string{
@@ -160,7 +160,7 @@ spec:
 			}},
 			Patch{By: "creator", Merge: `{data: null, metadata: {labels: null}}`},
 		}},
-		{"writes to the status own nothing else, and others no status", deployment, []step{
+		{"only writes to the status own the status, and nothing else", deployment, []step{
 			Put{By: "maker", Object: pods + "status: {replicas: 9}", Managed: []string{"maker Update 0 {f:spec:{" + ownsPods + "}}"}},
 			Apply{By: "ctl", Subresource: "status", Object: `{spec: {replicas: 9}, status: {replicas: 1, conditions: [{type: Available, status: "True"}]}}`, Force: true, Managed: []string{
 				"ctl/status Apply 1 {f:status:{f:conditions:{k:{'type':'Available'}:{.:{},f:status:{},f:type:{}}},f:replicas:{}}}",
@@ -172,7 +172,7 @@ spec:
 				"upd/status Update 2 {f:status:{f:readyReplicas:{}}}",
 			}},
 		}},
-		{"an empty list and an empty entry clear managedFields for good", configMap, []step{
+		{"an empty list or an empty entry clears managedFields permanently", configMap, []step{
 			Put{By: "one", Object: `data: {a: x}`, Managed: []string{"one Update 0 {f:data:{.:{},f:a:{}}}"}},
 			Put{By: "one", Object: `{data: {a: x}, metadata: {managedFields: [{}]}}`},
 			Patch{By: "two", Merge: `data: {b: x}`},
@@ -183,14 +183,14 @@ spec:
 			Put{By: "one", Subresource: "status", Object: `{data: {a: x}, metadata: {managedFields: [{}]}}`,
 				Managed: []string{"one Update 0 {f:data:{.:{},f:a:{}}}"}},
 		}},
-		{"an update may rewrite managedFields, but not break them", configMap, []step{
+		{"an update may replace managedFields by readable ones only", configMap, []step{
 			Put{By: "one", Object: `data: {a: x, b: x}`, Managed: []string{"one Update 0 {f:data:{.:{},f:a:{},f:b:{}}}"}},
 			Put{By: "one", Object: `{data: {a: x, b: x}, metadata: {managedFields: [{manager: x, operation: Nonsense, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {}}]}}`,
 				Managed: []string{"one Update 0 {f:data:{.:{},f:a:{},f:b:{}}}"}},
 			Put{By: "one", Object: `{data: {a: x, b: x}, metadata: {managedFields: [{manager: x, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:data": {"f:a": {}}}}]}}`,
 				Managed: []string{"x Apply - {f:data:{f:a:{}}}"}},
 		}},
-		{"the first apply to an untracked object finds an owner", configMap, []step{
+		{"the first apply to an object without managedFields adds before-first-apply", configMap, []step{
 			Put{By: "one", Object: `data: {a: x, b: x}`, Managed: []string{"one Update 0 {f:data:{.:{},f:a:{},f:b:{}}}"}},
 			Put{By: "one", Object: `{data: {a: x, b: x}, metadata: {managedFields: [{}]}}`},
 			Apply{By: "one", Object: `data: {a: w}`,
@@ -242,7 +242,7 @@ metadata: {annotations: {b: x}}
 data: {a: "` + strings.Repeat("x", 256<<10) + `", b: x}
 `},
 		}},
-		{"kubectl takes over only what client-side apply has set", configMap, []step{
+		{"kubectl takes over only fields that client-side apply set", configMap, []step{
 			Put{By: "creator", Object: `{data: {a: x}, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: 'not JSON'}}}`,
 				Managed: []string{"creator Update 0 {f:data:{.:{},f:a:{}},f:metadata:{f:annotations:{.:{},f:kubectl.kubernetes.io/last-applied-configuration:{}}}}"}},
 			Apply{By: "kubectl", Object: `data: {a: w}`, Err: `Apply failed with 1 conflict: conflict with "creator" using v1: .data.a`},
@@ -250,12 +250,12 @@ data: {a: "` + strings.Repeat("x", 256<<10) + `", b: x}
 				Managed: []string{"creator Update 2 {f:data:{.:{},f:a:{}},f:metadata:{f:annotations:{.:{},f:kubectl.kubernetes.io/last-applied-configuration:{}}}}"}},
 			Apply{By: "kubectl", Object: `data: {a: w}`, Err: `Apply failed with 1 conflict: conflict with "creator" using v1: .data.a`},
 		}},
-		{"nulls and empty maps are owned as themselves", configMap, []step{
+		{"nulls and empty maps are owned as values", configMap, []step{
 			Apply{By: "one", Object: `{data: {a: null, b: x}, metadata: {labels: null}}`, Want: `data: {a: "", b: x}`,
 				Managed: []string{"one Apply 0 {f:data:{f:a:{},f:b:{}},f:metadata:{f:labels:{}}}"}},
 			Apply{By: "one", Object: `data: {}`, Want: `{}`, Managed: []string{"one Apply 1 {f:data:{}}"}},
 		}},
-		{"what cannot be typed cannot be applied", deployment, []step{
+		{"a configuration that does not match the schema fails", deployment, []step{
 			Apply{By: "one", Object: `spec: {template: {spec: {containers: [{name: c}, {name: c}]}}}`,
 				Err: `failed to create typed patch object (/a; apps/v1, Kind=Deployment): .spec.template.spec.containers: duplicate entries for key [name="c"]`},
 			Apply{By: "one", Object: `metadata: {namespace: ns, finalizers: [ex.com/a, ex.com/a]}`,
@@ -267,11 +267,11 @@ data: {a: "` + strings.Repeat("x", 256<<10) + `", b: x}
 			Apply{By: "one", Object: `metadata: {labels: {a: 1}}`,
 				Err: `failed to create typed patch object (/a; apps/v1, Kind=Deployment): .metadata.labels.a: expected string, got &value.valueUnstructured{Value:1}`},
 		}},
-		{"a configuration has no managedFields", configMap, []step{
+		{"a configuration with managedFields fails", configMap, []step{
 			Apply{By: "one", Object: `metadata: {managedFields: [{manager: x}]}`, Err: "metadata.managedFields must be nil"},
 			Apply{By: "one", Object: `metadata: {managedFields: []}`, Err: "metadata.managedFields must be nil"},
 		}},
-		{"lists that strategic merge patches merge are maps and sets", custom(t, `
+		{"lists with a patch merge strategy are maps and sets", custom(t, `
 type: object
 properties:
   apiVersion: {type: string}
@@ -292,7 +292,7 @@ properties:
 			Patch{By: "two", Merge: `spec: {free: {l: null}}`, Managed: []string{
 				"one Apply 0 {f:spec:{.:{},f:free:{.:{},f:deep:{.:{},f:q:{}}},f:list:{}}}"}},
 		}},
-		{"a custom resource's schema tells its lists and maps", described, []step{
+		{"the schema of a custom resource declares its list and map types", described, []step{
 			Apply{By: "one", Object: `spec: {items: [{name: i1, v: 1}], ref: {a: x}, tags: [t1]}`,
 				Managed: []string{"one Apply 0 {f:spec:{f:items:{k:{'name':'i1','proto':'TCP'}:{.:{},f:name:{},f:v:{}}},f:ref:{},f:tags:{v:'t1':{}}}}"}},
 			Apply{By: "two", Object: `spec: {items: [{name: i1, proto: UDP, v: 2}, {name: i2}], tags: [t2, t1]}`,

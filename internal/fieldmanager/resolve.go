@@ -1,0 +1,142 @@
+package fieldmanager
+
+import (
+	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
+)
+
+// A resolvedType is a type of a schema whose references have been resolved. A
+// value may be a scalar, a list or a map, as far as the type has that variant.
+// A type without any variant comes from a dangling reference.
+type resolvedType struct {
+	scalar *smd.Scalar
+	list   *listType
+	object *mapType
+}
+
+func (s *resolvedType) empty() bool { return s.scalar == nil && s.list == nil && s.object == nil }
+
+// matches reports whether v and everything in it match the type.
+func (s *resolvedType) matches(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return !s.empty()
+	case []any:
+		return s.list != nil && s.list.matches(v)
+	case map[string]any:
+		return s.object != nil && s.object.matches(v)
+	}
+	return s.scalar != nil && allows(*s.scalar, v)
+}
+
+func (l *listType) matches(list []any) bool {
+	for _, v := range list {
+		if !l.element.matches(v) {
+			return false
+		}
+		if l.atomic {
+			continue
+		}
+		if _, err := l.step(v); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *mapType) matches(members map[string]any) bool {
+	for name, v := range members {
+		if _, s := m.field(name); !s.matches(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// A listType is the type of a list. Its elements are identified by keys or, if
+// there are none, by their values.
+type listType struct {
+	atomic  bool
+	keys    []keyField
+	element *resolvedType
+}
+
+// A keyField is a key of a map list and its default, nil if it has none.
+type keyField struct {
+	name   string
+	absent any
+}
+
+func (k keyField) String() string { return k.name }
+
+// A mapType is the type of a map or a struct.
+type mapType struct {
+	atomic bool
+	fields map[string]fieldType
+	other  *resolvedType // the type of unknown fields
+}
+
+type fieldType struct {
+	step string
+	*resolvedType
+}
+
+// field returns the step to a field, and its type.
+func (m *mapType) field(name string) (string, *resolvedType) {
+	if f, ok := m.fields[name]; ok {
+		return f.step, f.resolvedType
+	}
+	return "f:" + name, m.other
+}
+
+// A resolver resolves the types of a schema.
+type resolver struct {
+	schema *smd.Schema
+	named  map[string]*resolvedType // includes types that are still being resolved: types may be recursive
+}
+
+// resolve returns the type that ref refers to.
+func (r resolver) resolve(ref smd.TypeRef) *resolvedType {
+	if ref.NamedType != nil {
+		if known, ok := r.named[*ref.NamedType]; ok {
+			return known
+		}
+	}
+	out := &resolvedType{}
+	if ref.NamedType != nil {
+		r.named[*ref.NamedType] = out
+	}
+	atom, ok := r.schema.Resolve(ref)
+	if !ok {
+		return out
+	}
+	out.scalar = atom.Scalar
+	if atom.List != nil {
+		out.list = r.list(atom.List)
+	}
+	if atom.Map != nil {
+		out.object = r.object(atom.Map)
+	}
+	return out
+}
+
+func (r resolver) list(l *smd.List) *listType {
+	out := &listType{atomic: l.ElementRelationship == smd.Atomic, element: r.resolve(l.ElementType)}
+	element, _ := r.schema.Resolve(l.ElementType)
+	for _, name := range l.Keys {
+		key := keyField{name: name}
+		if element.Map != nil {
+			f, _ := element.Map.FindField(name)
+			key.absent = f.Default
+		}
+		out.keys = append(out.keys, key)
+	}
+	return out
+}
+
+func (r resolver) object(m *smd.Map) *mapType {
+	out := &mapType{atomic: m.ElementRelationship == smd.Atomic, fields: make(map[string]fieldType, len(m.Fields)), other: r.resolve(m.ElementType)}
+	for _, f := range m.Fields {
+		out.fields[f.Name] = fieldType{"f:" + f.Name, r.resolve(f.Type)}
+	}
+	return out
+}
