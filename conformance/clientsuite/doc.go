@@ -1,6 +1,7 @@
-// Package clientsuite drives client-go against an API server.
+// Package clientsuite tests an API server with client-go.
 //
-// It uses only what client-go has had in the last few releases, and requires
-// an old one: the module that imports it decides which release is tested.
-// Each exported function is one test; see the package target for the server.
+// Each exported function that takes only a *testing.T is one test; the package
+// target starts the server. Importers run the tests with the client-go that they
+// require. The module requires an old client-go, with which its own tests run, so
+// the package uses only what client-go has had since.
 package clientsuite

@@ -1,5 +1,5 @@
-// Package definitions holds tests alone: the CustomResourceDefinitions of well
-// known projects are installed and served. They are read from the Go modules
-// that carry them, which are downloaded and not built, so that go.mod does not
-// require them and what they require.
+// Package definitions tests that the CustomResourceDefinitions of well-known
+// projects can be installed and are served. It reads them from the projects' Go
+// modules. The modules are downloaded but not built, so go.mod does not require
+// them.
 package definitions

@@ -1,4 +1,3 @@
-// Package linearizability holds a test alone: that the store of package mvcc is
-// linearizable, judged by porcupine. It is a module of its own so that nothing
-// else depends on porcupine.
+// Package linearizability tests that the store of package mvcc is linearizable,
+// with the checker porcupine.
 package linearizability

@@ -1,4 +1,3 @@
-// Package storypage holds tests alone: that the page of a server's story does in
-// a browser what it is for. They drive a headless Chromium, which has to be
-// installed; without one they are skipped, but fail where CI is set.
+// Package storypage tests the page of a server's story in a headless Chromium. If
+// Chromium is not installed, the tests are skipped, or fail if CI is set.
 package storypage

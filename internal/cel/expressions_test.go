@@ -18,7 +18,7 @@ import (
 )
 
 // expressions.jsonl has the examples of the documentation, and more, with what
-// the libraries of k8s.io/apiserver v0.36.3 make of them; see fidelity.
+// the libraries of k8s.io/apiserver v0.36.3 make of them; see internal/fidelity/cel.
 //
 //go:embed testdata/expressions.jsonl
 var expressions []byte

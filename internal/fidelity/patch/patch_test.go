@@ -1,4 +1,6 @@
-package fidelity
+// Package patch_test compares package patch with the strategic merge patch of
+// k8s.io/apimachinery.
+package patch_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package fidelity
+package fieldmanager_test
 
 import (
 	"encoding/json"

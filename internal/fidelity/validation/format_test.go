@@ -1,4 +1,7 @@
-package fidelity_test
+// Package validation_test compares package validation with the validation
+// functions of k8s.io/apimachinery. The messages must be the same, in the same
+// order.
+package validation_test
 
 import (
 	"context"

@@ -1,4 +1,6 @@
-package fidelity
+// Package fieldmanager_test compares server-side apply with the field manager of
+// k8s.io/apimachinery. Both execute the same random sequences of writes.
+package fieldmanager_test
 
 import (
 	"encoding/json"

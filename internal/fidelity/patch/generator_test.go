@@ -1,4 +1,4 @@
-package fidelity
+package patch_test
 
 import (
 	"encoding/json"

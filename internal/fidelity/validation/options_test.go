@@ -1,4 +1,4 @@
-package fidelity_test
+package validation_test
 
 import (
 	"strings"
