@@ -65,7 +65,7 @@ func tellsServed(registry *resource.Registry, name string) bool {
 func (s seed) draft(values *bootstrap.Values) *storage.Object {
 	o := s.With(values)
 	head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
-	return storage.Encoded(s.typ, head, []byte(o.JSON))
+	return storage.FromJSON(s.typ, head, []byte(o.JSON))
 }
 
 // plant stores seeds, each by a write of its own.

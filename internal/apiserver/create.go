@@ -92,7 +92,7 @@ func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Obj
 		}
 		stored, err := r.insert(next, o.dryRun())
 		if o.dryRun() && claimed != "" && stored != nil {
-			stored = stored.Claiming(claimed) // a dry run shows what it was sent
+			stored = stored.WithVersionText(claimed) // a dry run shows what it was sent
 		}
 		var st *status.Status
 		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -12,21 +13,21 @@ func TestParse(t *testing.T) {
 	calls := 0
 	length := func(b []byte) (int, error) {
 		calls++
-		if len(b) == 0 {
-			return 0, errors.New("empty")
+		if bytes.Contains(b, []byte("broken")) {
+			return 0, errors.New("broken")
 		}
 		return len(b), nil
 	}
-	o := &Object{json: []byte("{}")}
+	o := New(thing(false), build("ns", "a", "1", ""))
 	for range 2 {
 		n, err := Parse(&c, o, length)
 		assert.NoError(t, err)
-		assert.Equal(t, 2, n)
+		assert.Equal(t, len(o.JSON()), n)
 	}
 	assert.Equal(t, 1, calls, "the second call is answered from the cache")
 	for range 2 {
-		_, err := Parse(&c, &Object{}, length)
-		assert.EqualError(t, err, "empty")
+		_, err := Parse(&c, New(thing(false), build("ns", "a", "broken", "")), length)
+		assert.EqualError(t, err, "broken")
 	}
 	assert.Equal(t, 3, calls, "an error is not cached")
 }

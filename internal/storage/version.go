@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -24,7 +23,7 @@ type views struct {
 func (v *views) get(t *resource.Type) *Object {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if o := v.made[t.GroupVersion]; o != nil && o.form == t.Codec {
+	if o := v.made[t.GroupVersion]; o != nil && o.typ.Codec == t.Codec {
 		return o
 	}
 	return nil
@@ -59,7 +58,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 	var raw []map[string]any
 	var at []int // where those of raw are from
 	for i, o := range objects {
-		if o.form == t.Codec {
+		if o.typ.Codec == t.Codec {
 			continue
 		}
 		if out == nil {
@@ -88,7 +87,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 			case from.Revision != 0:
 				made = made.At(from.Revision)
 			case version != "":
-				made = made.Claiming(version)
+				made = made.WithVersionText(version)
 			}
 			made.views = from.views
 			from.views.put(t, made)
@@ -104,15 +103,12 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 // read decodes the object by what t's resource now says of the version that it
 // is stored in.
 func (o *Object) read(t *resource.Type) (map[string]any, error) {
-	var head struct{ APIVersion string }
-	if err := json.Unmarshal(o.json, &head); err != nil {
-		return nil, err
-	}
-	from := t.In(head.APIVersion)
+	apiVersion := o.typ.GroupVersion.String()
+	from := t.In(apiVersion)
 	if from == nil {
-		return nil, &ConversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", head.APIVersion)}
+		return nil, &ConversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
-	obj, _, err := from.Codec.Decode(o.json, false)
+	obj, _, err := from.Codec.Decode(o.JSON(), false)
 	if err != nil {
 		return nil, err
 	}
