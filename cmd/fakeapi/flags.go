@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/allocator"
 )
 
 // A flagSet is the flags of a command, in the groups of its help.
@@ -86,7 +86,7 @@ func (c *serveCommand) setServiceRanges(value string) error {
 		prefixes = append(prefixes, p)
 	}
 	c.serviceRanges = prefixes
-	return apiserver.CheckServiceRanges(prefixes)
+	return allocator.CheckRanges(prefixes)
 }
 
 // checkControllers returns an error for any controller: there are none.

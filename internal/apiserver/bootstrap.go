@@ -114,7 +114,7 @@ func (s *Server) seedValues() *bootstrap.Values {
 	return &bootstrap.Values{
 		Now:    timestamp(s.clock.Now()),
 		UID:    s.ids.uid,
-		Ranges: s.configuredRanges(),
+		Ranges: s.allocator.Ranges,
 		Port:   port,
 	}
 }

@@ -74,7 +74,7 @@ func (r *request) readPosted() (map[string]any, *writeOptions, error) {
 // createNamed prepares and stores the object; one whose name is generated is
 // tried again with another name if an object has it.
 func (r *request) createNamed(obj map[string]any, o *writeOptions) (*storage.Object, error) {
-	defer r.letGo()
+	defer r.release()
 	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
 	for attempt := 1; ; attempt++ {
 		next := obj

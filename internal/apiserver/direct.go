@@ -78,11 +78,11 @@ func (s *Server) Put(body []byte) (map[string]any, error) {
 	}
 	var stored *storage.Object
 	key := t.Key(draft.Namespace, draft.Name)
-	next := r.following(t, s.store.Newest(key), draft)
+	effects := r.server.allocator.SideEffects(t, s.store.Newest(key), draft)
 	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		next.follow(tx)
+		effects.Apply(tx)
 		return nil
 	})
 	if err != nil {
@@ -129,12 +129,12 @@ func (s *Server) Remove(t *resource.Type, namespace, name string) error {
 	if old == nil {
 		return missing
 	}
-	next := r.following(t, old, nil)
+	effects := r.server.allocator.SideEffects(t, old, nil)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if !tx.Delete(key) {
 			return missing
 		}
-		next.follow(tx)
+		effects.Apply(tx)
 		return nil
 	})
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -43,7 +44,7 @@ type request struct {
 	manager  string        // of the fields that it writes; "" before that is known
 	revision mvcc.Revision // of what it has read or written; 0 if it has not
 
-	reserves []string // addresses and ports, until the write is done
+	reservation allocator.Reservation // cluster IPs and node ports, until release
 
 	out codec.Response // how the answer is to look
 }

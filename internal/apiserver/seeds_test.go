@@ -125,32 +125,3 @@ func TestKubernetesService(t *testing.T) {
 	}
 	assert.Equal(t, []string{"10.8.0.1", "ClusterIP"}, all["/services/default/kubernetes"].Fields)
 }
-
-func TestCheckServiceRanges(t *testing.T) {
-	for _, row := range []struct {
-		name   string
-		ranges []string
-		err    string
-	}{
-		{"none", nil, ""},
-		{"eight addresses", []string{"10.0.0.0/29"}, ""},
-		{"both families", []string{"fd00::/125", "10.0.0.0/30"}, ""},
-		{"four addresses", []string{"10.0.0.0/30"}, "the first range of service addresses has less than eight of them"},
-		{"one family twice", []string{"10.0.0.0/24", "10.1.0.0/24"}, "two ranges of service addresses of one IP family"},
-		{"three", []string{"10.0.0.0/24", "fd00::/112", "10.1.0.0/24"}, "more than two ranges of service addresses"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			var ranges []netip.Prefix
-			for _, r := range row.ranges {
-				ranges = append(ranges, netip.MustParsePrefix(r))
-			}
-			err := CheckServiceRanges(ranges)
-			if row.err == "" {
-				assert.NoError(t, err)
-			} else {
-				assert.EqualError(t, err, row.err)
-			}
-		})
-	}
-	assert.EqualError(t, CheckServiceRanges([]netip.Prefix{{}}), "a range of service addresses is not valid")
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -102,15 +103,15 @@ type Server struct {
 	authenticator *authn.Authenticator
 	tokens        *serviceaccount.Tokens
 	authorizer    authz.RBAC
+	allocator     *allocator.Allocator
 
-	ids      *ids
-	journal  *journal.Journal
-	faults   *fault.Set
-	metrics  *metrics
-	started  time.Time
-	decoded  decodedCache
-	reserved reservations
-	initial  *storage.Store // the state before the first request, for Reset
+	ids     *ids
+	journal *journal.Journal
+	faults  *fault.Set
+	metrics *metrics
+	started time.Time
+	decoded decodedCache
+	initial *storage.Store // the state before the first request, for Reset
 
 	snapshots sync.Map // of names to *storage.Store
 
@@ -205,7 +206,7 @@ func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
 		return nil, err
 	}
-	if err := CheckServiceRanges(c.ServiceRanges); err != nil {
+	if err := allocator.CheckRanges(c.ServiceRanges); err != nil {
 		return nil, err
 	}
 	if c.Compaction.Every < 0 || c.Compaction.Keep < 0 {
@@ -262,6 +263,7 @@ func newServer(c Config, store *storage.Store) *Server {
 	if c.Auth.RBAC {
 		s.authorizer.Policy = &authz.StorePolicy{Types: s.surface.registry, Store: store, Cache: s.surface.parsed}
 	}
+	s.allocator = s.newAllocator()
 	s.served.Store(s.bare())
 	if every := c.Compaction.Every; every > 0 {
 		s.compaction = c.Clock.Every(every, s.compactOld)

@@ -82,15 +82,15 @@ func (s *Server) putBack() {
 // another one has got meanwhile.
 func (s *Server) replant(t *resource.Type, key string, draft *storage.Object) {
 	r := s.internalRequest(t, "create")
-	defer r.letGo()
-	if t.Allocate != nil && !r.reserveIPs(kinds.ClusterIPs(draft.Decode(t))) {
+	defer r.release()
+	if t.Allocate != nil && !s.allocator.ReserveIPs(&r.reservation, kinds.ClusterIPs(draft.Decode(t))) {
 		return
 	}
-	next := r.following(t, nil, draft)
+	effects := r.server.allocator.SideEffects(t, nil, draft)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-		if !has(tx, key) {
+		if _, ok := tx.Get(key); !ok {
 			tx.Put(key, draft.At(tx.Revision()))
-			next.follow(tx)
+			effects.Apply(tx)
 		}
 		return nil
 	})

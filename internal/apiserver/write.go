@@ -260,14 +260,14 @@ func (r *request) insert(obj map[string]any, dryRun bool) (*storage.Object, erro
 		return draft, nil
 	}
 	var stored *storage.Object
-	next := r.following(r.typ, nil, draft)
+	effects := r.server.allocator.SideEffects(r.typ, nil, draft)
 	err = r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if item, ok := tx.Get(key); ok {
 			return exists(item.Value)
 		}
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		next.follow(tx)
+		effects.Apply(tx)
 		r.wrote = &version{stored, obj}
 		return nil
 	})
@@ -298,7 +298,7 @@ func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun
 		return draft.At(old.Revision), nil
 	}
 	var stored *storage.Object
-	next := r.following(t, old, draft)
+	effects := r.server.allocator.SideEffects(t, old, draft)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
@@ -306,7 +306,7 @@ func (r *request) replaceIn(t *resource.Type, old, draft *storage.Object, dryRun
 		}
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		next.follow(tx)
+		effects.Apply(tx)
 		return nil
 	})
 	return stored, err
@@ -319,13 +319,13 @@ func (r *request) remove(old *storage.Object, dryRun bool) (*storage.Object, err
 		return old, nil
 	}
 	rev, key := mvcc.Revision(0), r.typ.Key(old.Namespace, old.Name)
-	next := r.following(r.typ, old, nil)
+	effects := r.server.allocator.SideEffects(r.typ, old, nil)
 	err := r.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errLost
 		}
 		tx.Delete(key)
-		next.follow(tx)
+		effects.Apply(tx)
 		rev = tx.Revision()
 		return nil
 	})
@@ -414,7 +414,7 @@ func (r *request) changeOnce(mode writeMode, o *writeOptions, old *storage.Objec
 
 // changeFrom is changeOnce for an old object that is decoded already.
 func (r *request) changeFrom(mode writeMode, o *writeOptions, old *storage.Object, present *version, next successor) (*version, error) {
-	defer r.letGo()
+	defer r.release()
 	was := present.object
 	body, err := next(present)
 	if err != nil {
@@ -494,7 +494,7 @@ func (r *request) finished(obj, old map[string]any) bool {
 // createByChange creates the object that a change did not find, where the type
 // allows it.
 func (r *request) createByChange(mode writeMode, o *writeOptions, next successor) error {
-	defer r.letGo()
+	defer r.release()
 	if mode != writeObject || !r.typ.CreateOnUpdate && !o.creates {
 		return status.NotFound(r.groupResource(), r.Name)
 	}

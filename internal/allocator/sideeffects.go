@@ -1,0 +1,91 @@
+package allocator
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// SideEffects are the writes that the write of a Service needs in its
+// transaction. The zero value has none.
+type SideEffects struct {
+	deleted []string // keys
+	created []created
+}
+
+// A created object and its key.
+type created struct {
+	key    string
+	object *storage.Object
+}
+
+// SideEffects returns the side effects of a write of an object of type t. The
+// write of a Service creates and deletes the IPAddresses of its cluster IPs, and
+// its deletion deletes its Endpoints. old is nil for a creation, next for a
+// deletion.
+func (a *Allocator) SideEffects(t *resource.Type, old, next *storage.Object) (e SideEffects) {
+	if t.Allocate == nil || a.IPAddresses == nil {
+		return e
+	}
+	before, after := clusterIPs(t, old), clusterIPs(t, next)
+	for _, ip := range after {
+		if !slices.Contains(before, ip) {
+			o := a.newIPAddress(ip, next)
+			e.created = append(e.created, created{a.IPAddresses.Key("", o.Name), o})
+		}
+	}
+	for _, ip := range before {
+		if !slices.Contains(after, ip) {
+			e.deleted = append(e.deleted, a.IPAddresses.Key("", parseIP(ip).String()))
+		}
+	}
+	if next == nil && a.Endpoints != nil {
+		e.deleted = append(e.deleted, a.Endpoints.Key(old.Namespace, old.Name))
+	}
+	return e
+}
+
+func clusterIPs(t *resource.Type, o *storage.Object) []string {
+	if o == nil {
+		return nil
+	}
+	return kinds.ClusterIPs(o.Decode(t))
+}
+
+// Apply makes the writes, apart from those that change nothing.
+func (e SideEffects) Apply(tx *mvcc.Txn[*storage.Object]) {
+	for _, key := range e.deleted {
+		if _, ok := tx.Get(key); ok {
+			tx.Delete(key)
+		}
+	}
+	for _, c := range e.created {
+		if _, ok := tx.Get(c.key); !ok {
+			tx.Put(c.key, c.object.At(tx.Revision()))
+		}
+	}
+}
+
+// newIPAddress returns the IPAddress that allocates an address to a Service.
+func (a *Allocator) newIPAddress(ip string, service *storage.Object) *storage.Object {
+	addr := parseIP(ip)
+	return a.NewObject(a.IPAddresses, map[string]any{
+		"metadata": map[string]any{
+			"name": addr.String(),
+			"labels": map[string]any{
+				"ipaddress.kubernetes.io/ip-family":  familyOf(netip.PrefixFrom(addr, 0)),
+				"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+			},
+		},
+		"spec": ipAddressSpec(service.Namespace, service.Name),
+	})
+}
+
+// ipAddressSpec returns the spec of the IPAddress of a Service.
+func ipAddressSpec(namespace, name string) map[string]any {
+	return map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": namespace, "name": name}}
+}
