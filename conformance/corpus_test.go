@@ -93,7 +93,7 @@ func playInProcess(t *testing.T, s *scenarios.Scenario, text []byte, timeout tim
 		return play(t)
 	case bytes.Contains(text, []byte("${webhook")):
 		// The webhook server uses sockets, which block the clock of a bubble.
-		return play(t, fakeapi.WithClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+		return play(t, fakeapi.WithManualClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 	}
 	// In a bubble the clock advances only while everything waits for it.
 	synctest.Test(t, func(t *testing.T) { result = play(t) })

@@ -141,7 +141,7 @@ func TestWithProfile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.profile+tt.path, func(t *testing.T) {
-			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfile(tt.profile)), "GET", tt.path, "")
+			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.profile)), "GET", tt.path, "")
 			assert.Equal(t, tt.code, code)
 		})
 	}
@@ -150,7 +150,7 @@ func TestWithProfile(t *testing.T) {
 // The two servers differ in nothing that a seed decides.
 func TestWithSeed(t *testing.T) {
 	create := func(seed uint64) fakeapi.Object {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithClock(epoch))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithManualClock(epoch))
 		_, o := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"a-"}}`)
 		return o
 	}

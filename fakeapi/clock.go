@@ -7,23 +7,23 @@ import (
 	"github.com/kubefake/kubefake/internal/apiserver"
 )
 
-// A Clock is a server's time: what it writes into metadata, and what ends its
-// watches, sends its bookmarks, moves on caches that lag, ages and compacts its
-// history, and has its events and tokens expire.
+// A Clock is the time of a server. Timestamps in metadata, timeouts of watches,
+// bookmarks, lagging watch caches, compaction, and the expiry of events and tokens
+// use it. By default it runs with the wall clock; see WithManualClock.
 type Clock struct{ api *apiserver.Server }
 
-// Now is the server's time.
+// Now returns the server's time.
 func (c Clock) Now() time.Time { return c.api.Clock().Now() }
 
-// Advance moves the server's time ahead by d, whether it runs or stands still,
-// and wakes what waited for a moment until then. It panics if d is negative.
+// Advance moves the time forward by d and fires the timers that are due. When it
+// returns, the server has run all of them. It panics if d is negative.
 func (c Clock) Advance(d time.Duration) { c.api.Advance(d) }
 
-// Manual reports whether time stands still between calls of Advance.
+// Manual reports whether only Advance moves the time.
 func (c Clock) Manual() bool { return c.api.Clock().Manual() }
 
-// Sleep waits until d has passed on the clock. It returns early, with the error
-// of ctx, once that is done.
+// Sleep waits until d has passed on the clock, or until ctx is done. Then it
+// returns the error of ctx.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
 	t := c.api.Clock().After(d)
 	defer t.Stop()

@@ -17,7 +17,7 @@ import (
 var epoch = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func TestManualClock(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
 	created := func(name string) any {
 		o, err := srv.Put(configMap(name, ""))
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestRunningClockAdvances(t *testing.T) {
 
 // A watch lasts for its timeoutSeconds on the server's clock.
 func TestClockEndsWatch(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	w := watch(t, srv, "timeoutSeconds=60")
 	w.expect("ADDED") // the watch is under way
 	srv.Clock().Advance(time.Minute)
@@ -61,7 +61,7 @@ func TestClockInBubble(t *testing.T) {
 		name    string
 		options []fakeapi.Option
 	}{
-		{"manual", []fakeapi.Option{fakeapi.WithClock(epoch)}},
+		{"manual", []fakeapi.Option{fakeapi.WithManualClock(epoch)}},
 		{"running", nil},
 	}
 	for _, tt := range tests {
@@ -89,11 +89,11 @@ func TestClockInBubble(t *testing.T) {
 				}
 				assert.Contains(t, []string{"", "BOOKMARK"}, last.Type)
 
-				_, err := srv.List("configmaps", fakeapi.At(old))
+				_, err := srv.List("configmaps", fakeapi.AtRevision(old))
 				require.NoError(t, err)
 				srv.Clock().Advance(2 * time.Hour)
 				put(t, srv, configMap("a", "2"))
-				_, err = srv.List("configmaps", fakeapi.At(old))
+				_, err = srv.List("configmaps", fakeapi.AtRevision(old))
 				assert.Error(t, err, "history is older than is kept")
 			})
 		})
@@ -108,7 +108,7 @@ func TestEventsExpire(t *testing.T) {
 			"involvedObject": map[string]any{"namespace": "default", "name": "p"}, "message": note,
 		}
 	}
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(event("once", "")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(event("once", "")))
 	names := func(srv *fakeapi.Server) []string {
 		events, err := srv.List("events")
 		require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestEventsExpire(t *testing.T) {
 	assert.Equal(t, []string{"again", "new", "once"}, names(srv))
 	srv.Clock().Advance(time.Minute)
 	assert.Equal(t, []string{"again", "new"}, names(srv))
-	log := srv.Log(srv.Revision())
+	log := srv.Writes(srv.Revision())
 	assert.Equal(t, "expire", log[0].Writer.Verb)
 	srv.Clock().Advance(30 * time.Minute)
 	assert.Equal(t, []string{"again"}, names(srv))
@@ -149,7 +149,7 @@ func TestEventsExpire(t *testing.T) {
 	fork.Clock().Advance(30 * time.Minute)
 	assert.Empty(t, names(fork))
 
-	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithEventTTL(time.Minute), fakeapi.WithObjects(event("once", "")))
+	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithEventTTL(time.Minute), fakeapi.WithObjects(event("once", "")))
 	w, err := http.NewRequestWithContext(t.Context(), "GET", short.URL+"/api/v1/events?watch=1&resourceVersion="+fmt.Sprint(short.Revision()), nil)
 	require.NoError(t, err)
 	resp, err := short.Client().Do(w)

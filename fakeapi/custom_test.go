@@ -45,7 +45,7 @@ func TestCustomResource(t *testing.T) {
 	c, obj = do(t, srv, "PATCH", widgetsPath+"/w", `{"spec":{"size":"big"}}`)
 	assert.Equal(t, 422, c, "%v", obj)
 
-	all, err := srv.List("wd")
+	all, err := srv.List("widgets")
 	require.NoError(t, err)
 	assert.Len(t, all, 1, "found by its short name past HTTP")
 
@@ -164,7 +164,7 @@ func TestWithCRDs(t *testing.T) {
 	for _, tt := range []struct{ glob, want string }{
 		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
 		{"bad/taken.yaml", `fakeapi: bad/taken.yaml: others.example.com is not served: "WidgetList" is already in use`},
-		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: a Pod is no CustomResourceDefinition"},
+		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: a Pod is not a CustomResourceDefinition"},
 		{"none/*.yaml", `fakeapi: no file matches "none/*.yaml"`},
 	} {
 		t.Run(tt.glob, func(t *testing.T) {

@@ -23,7 +23,7 @@ func Example_bubble() {
 
 func tenMinutes(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	if err := srv.Lag(fakeapi.Resource("configmaps"), 90*time.Second); err != nil {
+	if err := srv.Lag("configmaps", 90*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := srv.Client().Get(fmt.Sprintf(

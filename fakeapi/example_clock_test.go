@@ -10,13 +10,13 @@ import (
 // Ten minutes on a clock that is moved by hand: a cache that trails by two, an
 // event that lives for five, and a history that is kept for seven.
 func ExampleClock_Advance() {
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
 		fakeapi.WithEventTTL(5*time.Minute), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))
 	if err != nil {
 		panic(err)
 	}
 	defer srv.Close()
-	if err := srv.Lag(fakeapi.Resource("configmaps"), 2*time.Minute); err != nil {
+	if err := srv.Lag("configmaps", 2*time.Minute); err != nil {
 		panic(err)
 	}
 	before := srv.Revision()
@@ -25,7 +25,7 @@ func ExampleClock_Advance() {
 	for range 10 {
 		srv.Clock().Advance(time.Minute)
 		events, _ := srv.List("events")
-		_, err := srv.List("configmaps", fakeapi.At(before))
+		_, err := srv.List("configmaps", fakeapi.AtRevision(before))
 		fmt.Println(srv.Clock().Now().Format("15:04"), ask(srv, "a", "?resourceVersion=0"), len(events), err == nil)
 	}
 	// Output:

@@ -13,12 +13,12 @@ import (
 // A controller that reads through an informer sees what it has just written only
 // some time later.
 func ExampleServer_Lag() {
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil {
 		panic(err)
 	}
 	defer srv.Close()
-	if err := srv.Lag(fakeapi.Resource("configmaps"), 3*time.Second); err != nil {
+	if err := srv.Lag("configmaps", 3*time.Second); err != nil {
 		panic(err)
 	}
 	srv.Put(configMap("a", "1"))
@@ -36,7 +36,7 @@ func ExampleServer_Lag() {
 func ExampleServer_LagRevisions() {
 	srv := example()
 	defer srv.Close()
-	if err := srv.LagRevisions(fakeapi.AllResources, 1); err != nil {
+	if err := srv.LagRevisions("*", 1); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
@@ -53,13 +53,13 @@ func ExampleServer_LagRevisions() {
 func ExampleServer_Freeze() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
-	if err := srv.Freeze(fakeapi.Resource("configmaps")); err != nil {
+	if err := srv.Freeze("configmaps"); err != nil {
 		panic(err)
 	}
 	srv.Put(configMap("a", "2"))
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 
-	if err := srv.Thaw(fakeapi.Resource("configmaps")); err != nil {
+	if err := srv.Thaw("configmaps"); err != nil {
 		panic(err)
 	}
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
@@ -71,7 +71,7 @@ func ExampleServer_Freeze() {
 func ExampleServer_FreezeAt() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
-	if err := srv.FreezeAt(fakeapi.Resource("configmaps"), srv.Revision()+1); err != nil {
+	if err := srv.FreezeAt("configmaps", srv.Revision()+1); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"2", "3"} {
@@ -84,7 +84,7 @@ func ExampleServer_FreezeAt() {
 func ExampleServer_CachedRevision() {
 	srv := example()
 	defer srv.Close()
-	if err := srv.LagRevisions(fakeapi.Resource("configmaps"), 2); err != nil {
+	if err := srv.LagRevisions("configmaps", 2); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
@@ -117,7 +117,7 @@ func ExampleServer_Expire() {
 }
 
 func ExampleWithCompaction() {
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
 		fakeapi.WithCompaction(time.Minute, 10*time.Second), fakeapi.WithObjects(configMap("a", "1")))
 	if err != nil {
 		panic(err)
@@ -126,7 +126,7 @@ func ExampleWithCompaction() {
 	old := srv.Revision()
 	srv.Put(configMap("a", "2"))
 	for range 2 {
-		_, err := srv.List("configmaps", fakeapi.At(old))
+		_, err := srv.List("configmaps", fakeapi.AtRevision(old))
 		fmt.Println(err == nil)
 		srv.Clock().Advance(time.Minute)
 	}

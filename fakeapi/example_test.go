@@ -159,8 +159,8 @@ func ExampleServer_List() {
 	srv.Put(configMap("b", "2"))
 	srv.Delete("configmaps", "default", "a")
 
-	now, _ := srv.List("configmaps", fakeapi.In("default"))
-	then, _ := srv.List("configmaps", fakeapi.In("default"), fakeapi.At(before))
+	now, _ := srv.List("configmaps", fakeapi.InNamespace("default"))
+	then, _ := srv.List("configmaps", fakeapi.InNamespace("default"), fakeapi.AtRevision(before))
 	fmt.Println(then[0].Name(), now[0].Name())
 	// Output: a b
 }
@@ -203,20 +203,20 @@ func ExampleServer_Reset() {
 	// Output: map[]
 }
 
-func ExampleServer_Log() {
+func ExampleServer_Writes() {
 	srv := example()
 	defer srv.Close()
 	from := srv.Revision() + 1
 	srv.Put(configMap("a", "1"))
 	srv.Put(configMap("a", "2"))
-	for _, revision := range srv.Log(from) {
-		for _, change := range revision.Changes {
-			fmt.Println(change.Type, change.Key)
+	for _, write := range srv.Writes(from) {
+		for _, change := range write.Changes {
+			fmt.Println(change)
 		}
 	}
 	// Output:
-	// ADDED /configmaps/default/a
-	// MODIFIED /configmaps/default/a
+	// ADDED configmaps default/a
+	// MODIFIED configmaps default/a
 }
 
 func ExampleServer_Story() {
@@ -260,7 +260,7 @@ func ExampleServer_Requests() {
 }
 
 func ExampleClock() {
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil {
 		panic(err)
 	}

@@ -64,6 +64,14 @@ func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
 	}
 }
 
+// inject injects valid faults.
+func inject(t testing.TB, srv *fakeapi.Server, faults ...fakeapi.Fault) *fakeapi.Injection {
+	t.Helper()
+	i, err := srv.Inject(faults...)
+	require.NoError(t, err)
+	return i
+}
+
 // values are the values of the ConfigMaps in the namespace default, by name.
 func values(t testing.TB, srv *fakeapi.Server, options ...fakeapi.ReadOption) map[string]any {
 	t.Helper()
@@ -82,7 +90,7 @@ func contents(srv *fakeapi.Server) map[string]any {
 }
 
 func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, error) {
-	objects, err := srv.List("configmaps", append(options, fakeapi.In("default"))...)
+	objects, err := srv.List("configmaps", append(options, fakeapi.InNamespace("default"))...)
 	if err != nil {
 		return nil, err
 	}

@@ -23,43 +23,33 @@ func randomFault(r *rand.Rand) fakeapi.Fault {
 		f.Probability = r.Float64()
 	}
 	if seldom() {
-		f.For = time.Duration(r.IntN(60)) * time.Second
+		f.Lifetime = time.Duration(r.IntN(60)) * time.Second
 	}
 	if seldom() {
 		f.Verb = []string{"get", "list", "create", "update", "watch", "*e"}[r.IntN(6)]
 	}
 	if r.IntN(2) == 0 {
-		f.Watch = []string{"", fakeapi.CloseWatch, fakeapi.ResetWatch, fakeapi.ExpireWatch, fakeapi.PauseWatch}[r.IntN(5)]
-		f.Watches = []string{"", fakeapi.OpenWatches, fakeapi.NewWatches}[r.IntN(3)]
-		f.Events = r.IntN(3)
+		f.Watch = []fakeapi.WatchEffect{"", fakeapi.CloseWatch, fakeapi.ResetWatch, fakeapi.ExpireWatch, fakeapi.PauseWatch}[r.IntN(5)]
+		f.Watches = []fakeapi.WatchSelection{"", fakeapi.OpenWatches, fakeapi.NewWatches}[r.IntN(3)]
+		f.AfterEvents = r.IntN(3)
 		f.EventDelay = time.Duration(r.IntN(3)) * time.Second
 		f.EventRate = float64(r.IntN(3))
 		f.WithholdBookmarks = seldom()
 		return f
 	}
 	f.Delay = time.Duration(r.IntN(3)) * time.Second
-	f.After = seldom()
+	f.ServeFirst = seldom()
 	switch r.IntN(4) {
 	case 0:
 		f.Code = 400 + r.IntN(200)
 	case 1:
 		f.Reset = true
 	case 2:
-		f.CutAfter = 1 + r.IntN(300)
+		f.CutAfterBytes = 1 + r.IntN(300)
 	case 3:
 		f.ExpireContinue = true
 	}
 	return f
-}
-
-// inject injects a fault if it makes sense.
-func inject(t *testing.T, srv *fakeapi.Server, f fakeapi.Fault) {
-	defer func() {
-		if p := recover(); p != nil {
-			assert.Contains(t, p, "fakeapi: Inject: ")
-		}
-	}()
-	srv.Inject(f)
 }
 
 // Whatever goes wrong, once the faults are removed all is as it was: requests are
@@ -74,13 +64,15 @@ func TestRandomFaults(t *testing.T) {
 			client := &http.Client{Transport: srv.Transport(), Timeout: time.Minute}
 			for range 40 {
 				if r.IntN(3) == 0 {
-					inject(t, srv, randomFault(r))
+					if _, err := srv.Inject(randomFault(r)); err != nil {
+						assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+					}
 				}
 				askAny(client, srv.URL, r)
 				time.Sleep(time.Duration(r.IntN(3)) * time.Second)
 			}
-			for _, f := range srv.Faults() {
-				hits += f.Count()
+			for _, f := range srv.Injections() {
+				hits += f.Hits()
 				f.Remove()
 			}
 			code, _ := do(t, srv, "GET", configMapsPath+"/a", "")

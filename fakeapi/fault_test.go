@@ -19,7 +19,7 @@ import (
 
 func TestConflictOnce(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	conflict := srv.Inject(fakeapi.ConflictOnce("configmaps"))
+	conflict := inject(t, srv, fakeapi.ConflictOnce("configmaps"))
 	update := func() (int, fakeapi.Object) {
 		return do(t, srv, "PUT", configMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"value":"2"}}`)
 	}
@@ -28,31 +28,31 @@ func TestConflictOnce(t *testing.T) {
 	assert.Equal(t, `Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`, answer["message"])
 	code, _ = update()
 	assert.Equal(t, http.StatusOK, code)
-	assert.Equal(t, 1, conflict.Count())
+	assert.Equal(t, 1, conflict.Hits())
 
 	requests := srv.Requests()
 	assert.Equal(t, answer["message"], requests[0].Message, "the log has what the client got")
 	conflict.Remove()
-	assert.Equal(t, 1, conflict.Count())
+	assert.Equal(t, 1, conflict.Hits())
 }
 
 // What is written is written, though the client cannot know.
-func TestLoseAnswer(t *testing.T) {
+func TestLoseResponse(t *testing.T) {
 	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {
 		t.Run(name, func(t *testing.T) {
 			srv := fakeapi.Start(t, option)
-			lost := srv.Inject(fakeapi.LoseAnswer("create", "configmaps"))
+			lost := inject(t, srv, fakeapi.LoseResponse("create", "configmaps"))
 			create := func() (*http.Response, error) {
 				return srv.Client().Post(srv.URL+configMapsPath, "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
 			}
 			_, err := create()
 			assert.ErrorIs(t, err, syscall.ECONNRESET)
-			assert.Equal(t, 1, lost.Count())
+			assert.Equal(t, 1, lost.Hits())
 			resp, err := create()
 			require.NoError(t, err)
 			resp.Body.Close()
 			assert.Equal(t, http.StatusConflict, resp.StatusCode, "it exists")
-			assert.Len(t, srv.Log(srv.Revision()), 1)
+			assert.Len(t, srv.Writes(srv.Revision()), 1)
 			assert.Eventually(t, func() bool { // the client can hear of the reset before the log does
 				return slices.ContainsFunc(srv.Requests(), func(r fakeapi.Request) bool { return r.Code == 0 })
 			}, 10*time.Second, time.Millisecond, "the log has the request that was reset")
@@ -64,25 +64,25 @@ func TestWatchFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	srv.Inject(fakeapi.ExpireOpenWatches("configmaps"))
+	inject(t, srv, fakeapi.ExpireOpenWatches("configmaps"))
 	gone := w.expect("ERROR")
 	assert.Equal(t, "The resourceVersion for the provided watch is too old.", gone["message"])
 	_, more := w.next()
 	assert.False(t, more)
 
-	next := srv.Inject(fakeapi.ExpireNextWatch("configmaps"))
+	next := inject(t, srv, fakeapi.ExpireNextWatch("configmaps"))
 	assert.Equal(t, float64(http.StatusGone), watch(t, srv, "").expect("ERROR")["code"])
-	assert.Equal(t, 1, next.Count())
+	assert.Equal(t, 1, next.Hits())
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	srv.Inject(fakeapi.DropWatches("configmaps"))
+	inject(t, srv, fakeapi.DropWatches("configmaps"))
 	_, err := io.ReadAll(w.body)
 	assert.ErrorIs(t, err, syscall.ECONNRESET)
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	paused := srv.Inject(fakeapi.PauseWatches("configmaps"))
+	paused := inject(t, srv, fakeapi.PauseWatches("configmaps"))
 	put(t, srv, configMap("a", "2"))
 	paused.Remove()
 	assert.Equal(t, map[string]any{"key": "2"}, w.expect("MODIFIED")["data"])
@@ -90,7 +90,7 @@ func TestWatchFaults(t *testing.T) {
 
 func TestExpireContinue(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
-	srv.Inject(fakeapi.ExpireContinue("configmaps"))
+	inject(t, srv, fakeapi.ExpireContinue("configmaps"))
 	token := func(o fakeapi.Object) string {
 		token, _ := o["metadata"].(map[string]any)["continue"].(string)
 		return token
@@ -113,7 +113,7 @@ func TestExpireContinue(t *testing.T) {
 func TestSlowWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
-		slow := srv.Inject(fakeapi.SlowWatches("configmaps", time.Minute), fakeapi.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
+		slow := inject(t, srv, fakeapi.SlowWatches("configmaps", time.Minute), fakeapi.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
 		w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
 		start := time.Now()
 		put(t, srv, configMap("a", "1"))
@@ -121,7 +121,7 @@ func TestSlowWatches(t *testing.T) {
 		assert.Equal(t, time.Second, time.Since(start))
 		w.expect("ADDED")
 		assert.Equal(t, time.Minute, time.Since(start))
-		assert.Equal(t, 2, slow.Count())
+		assert.Equal(t, 2, slow.Hits())
 		w.body.Close()
 	})
 }
@@ -158,7 +158,7 @@ webhooks:
   clientConfig: {url: "`+hook+`"}
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
 `))
-				fault := srv.Inject(row.fault)
+				fault := inject(t, srv, row.fault)
 				start := time.Now()
 				code, answer := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
 				assert.Equal(t, row.code, code)
@@ -166,7 +166,7 @@ webhooks:
 					assert.Contains(t, answer["message"], row.message)
 				}
 				assert.Equal(t, row.took, time.Since(start))
-				assert.Equal(t, 1, fault.Count())
+				assert.Equal(t, 1, fault.Hits())
 			})
 		})
 	}
@@ -174,7 +174,7 @@ webhooks:
 
 func TestResetEndsFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	srv.Inject(fakeapi.Fault{Resource: "*", Code: 500})
+	inject(t, srv, fakeapi.Fault{Resource: "*", Code: 500})
 	require.NoError(t, srv.Reset())
 	code, _ := do(t, srv, "GET", configMapsPath, "")
 	assert.Equal(t, http.StatusOK, code)
@@ -184,7 +184,7 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, "")
-		outage := srv.Inject(fakeapi.Outage(time.Minute)...)
+		outage := inject(t, srv, fakeapi.Outage(time.Minute)...)
 		_, err := io.ReadAll(w.body)
 		assert.ErrorIs(t, err, syscall.ECONNRESET)
 		for _, path := range []string{"/healthz", "/apis", configMapsPath} {
@@ -193,7 +193,7 @@ func TestOutage(t *testing.T) {
 		}
 		code, _ := do(t, srv, "GET", "/debug/fakeapi/faults", "")
 		assert.Equal(t, http.StatusOK, code, "the control endpoint stays")
-		assert.Equal(t, 4, outage.Count())
+		assert.Equal(t, 4, outage.Hits())
 		time.Sleep(time.Minute)
 		code, _ = do(t, srv, "GET", configMapsPath, "")
 		assert.Equal(t, http.StatusOK, code)
@@ -203,17 +203,17 @@ func TestOutage(t *testing.T) {
 // Faults of a fork are its own.
 func TestForkedFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	parents := srv.Inject(fakeapi.TooManyRequests("configmaps", 2, time.Second))
+	parents := inject(t, srv, fakeapi.TooManyRequests("configmaps", 2, time.Second))
 	do(t, srv, "GET", configMapsPath, "")
 	child := srv.Fork(t)
 	for _, want := range []int{429, 429, 200} {
 		code, _ := do(t, child, "GET", configMapsPath, "")
 		assert.Equal(t, want, code)
 	}
-	assert.Equal(t, 1, parents.Count())
-	require.Len(t, child.Faults(), 1)
-	assert.Equal(t, 2, child.Faults()[0].Count())
-	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Faults()[0].String())
+	assert.Equal(t, 1, parents.Hits())
+	require.Len(t, child.Injections(), 1)
+	assert.Equal(t, 2, child.Injections()[0].Hits())
+	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Injections()[0].String())
 }
 
 // A fork calls the webhooks of conversion through its own faults, not those of
@@ -234,15 +234,15 @@ spec:
 ---
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: default}}
 `))
-	parents := srv.Inject(fakeapi.Fault{Webhook: "*", Code: 418})
+	parents := inject(t, srv, fakeapi.Fault{Webhook: "*", Code: 418})
 	child := srv.Fork(t)
-	child.Faults()[0].Remove()
-	forks := child.Inject(fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	child.Injections()[0].Remove()
+	forks := inject(t, child, fakeapi.Fault{Webhook: "*/convert", Code: 503})
 	code, answer := do(t, child, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, answer["message"], "the server is currently unable to handle the request")
-	assert.Equal(t, 1, forks.Count())
-	assert.Zero(t, parents.Count())
+	assert.Equal(t, 1, forks.Hits())
+	assert.Zero(t, parents.Hits())
 	code, _ = do(t, child, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusOK, code)
 }
@@ -257,20 +257,23 @@ func TestWithFaultFiles(t *testing.T) {
 	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
 	assert.Equal(t, http.StatusGatewayTimeout, code)
 	var ids []string
-	for _, f := range srv.Faults() {
+	for _, f := range srv.Injections() {
 		ids = append(ids, f.Faults()[0].ID)
 	}
 	assert.Equal(t, []string{"own", "late", "1", "2"}, ids)
 
 	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.y"))
-	assert.EqualError(t, err, `fakeapi: bad.y: json: unknown field "resources"`)
+	assert.EqualError(t, err, `fakeapi: bad.y: invalid fault: json: unknown field "resources"`)
 	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml"), fakeapi.WithFaultFiles(files, "*.yaml"))
-	assert.EqualError(t, err, `fakeapi: fault "get of configmaps: 504": id: there is a fault "late" already`)
+	assert.EqualError(t, err, `fakeapi: invalid fault (get of configmaps: 504): id: another fault has the ID "late"`)
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 
 	_, err = fakeapi.ParseFaults([]byte("{code: 200}"))
-	assert.EqualError(t, err, "fakeapi: fault 1, anything: 200: code: 200 is not from 400 to 599")
-	assert.PanicsWithValue(t, `fakeapi: Inject: fault "put of anything: reset": verb: "put" is none of get, list, watch, create, update, patch, delete, deletecollection`,
-		func() { srv.Inject(fakeapi.Fault{Verb: "put", Reset: true}) })
+	assert.EqualError(t, err, "fakeapi: invalid fault 1 (anything: 200): code: 200 is not between 400 and 599")
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	_, err = srv.Inject(fakeapi.Fault{Verb: "put", Reset: true})
+	assert.EqualError(t, err, `fakeapi: invalid fault (put of anything: reset): verb: "put" is not one of get, list, watch, create, update, patch, delete, deletecollection`)
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 }
 
 func TestControlFaults(t *testing.T) {
@@ -282,11 +285,11 @@ func TestControlFaults(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, code)
 	late := map[string]any{
 		"fault":   map[string]any{"id": "late", "delay": "1ms", "resource": "configmaps", "seed": float64(3)},
-		"summary": "configmaps: delay of 1ms", "matched": float64(1), "fired": float64(1),
+		"summary": "configmaps: delay of 1ms", "matched": float64(1), "hits": float64(1),
 	}
 	conflict := map[string]any{
 		"fault":   map[string]any{"id": "1", "code": float64(409), "verb": "create", "times": float64(1), "seed": float64(3)},
-		"summary": "create of anything: 409, once", "matched": float64(1), "fired": float64(1),
+		"summary": "create of anything: 409, once", "matched": float64(1), "hits": float64(1),
 	}
 	_, answer = do(t, srv, "GET", path, "")
 	assert.Equal(t, []any{late, conflict}, answer["faults"])
@@ -296,8 +299,8 @@ func TestControlFaults(t *testing.T) {
 		code                     int
 		message                  string
 	}{
-		{"a wrong fault", "POST", path, `{"code":200}`, 400, "fault 1, anything: 200: code: 200 is not from 400 to 599"},
-		{"an ID that is taken", "POST", path, `{"id":"late","code":500}`, 400, `fault "anything: 500": id: there is a fault "late" already`},
+		{"a wrong fault", "POST", path, `{"code":200}`, 400, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599"},
+		{"an ID that is taken", "POST", path, `{"id":"late","code":500}`, 400, `invalid fault (anything: 500): id: another fault has the ID "late"`},
 		{"an ID that nobody has", "DELETE", path + "?id=late&id=early", "", 404, `there is no fault "early"`},
 		{"a method", "PUT", path, "", 405, "the server does not allow this method on the requested resource"},
 	} {
@@ -321,7 +324,7 @@ func TestChaos(t *testing.T) {
 	fates := func(seed uint64) (codes []int) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
-			chaos := srv.Inject(fakeapi.Chaos(seed)...)
+			chaos := inject(t, srv, fakeapi.Chaos(seed)...)
 			for range 300 {
 				resp, err := srv.Client().Get(srv.URL + configMapsPath)
 				code := 0
@@ -334,7 +337,7 @@ func TestChaos(t *testing.T) {
 				}
 				codes = append(codes, code)
 			}
-			assert.Greater(t, chaos.Count(), 10)
+			assert.Greater(t, chaos.Hits(), 10)
 			assert.Contains(t, chaos.String(), "anything: reset, 2%: hit")
 		})
 		return codes

@@ -51,17 +51,11 @@ func TestExpire(t *testing.T) {
 		name   string
 		expire func(srv *fakeapi.Server) (ended int)
 	}{
-		{"from Go", func(srv *fakeapi.Server) int {
-			ended := srv.Expire()
-			eventually(func() bool { return ended.Count() > 0 })
-			return ended.Count()
-		}},
+		{"from Go", (*fakeapi.Server).Expire},
 		{"over the control endpoint", func(srv *fakeapi.Server) int {
 			code, _ := do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
 			require.Equal(t, http.StatusOK, code)
-			ended := srv.Faults()[0]
-			eventually(func() bool { return ended.Count() > 0 })
-			return ended.Count()
+			return srv.Injections()[0].Hits()
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -84,9 +78,9 @@ func TestExpire(t *testing.T) {
 // A schedule forgets what was replaced more than half a minute before, once a
 // minute.
 func TestCompactionSchedule(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithCompaction(time.Minute, 30*time.Second))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithCompaction(time.Minute, 30*time.Second))
 	readable := func(srv *fakeapi.Server, rev int64) bool {
-		_, err := srv.List("configmaps", fakeapi.At(rev))
+		_, err := srv.List("configmaps", fakeapi.AtRevision(rev))
 		return err == nil
 	}
 	put(t, srv, configMap("a", "1"))
@@ -172,24 +166,24 @@ func TestReset(t *testing.T) {
 	assert.Equal(t, fresh, after)
 }
 
-func TestLog(t *testing.T) {
+func TestWrites(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	from := srv.Revision() + 1
 	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
 	put(t, srv, configMap("a", "2"))
 	require.NoError(t, srv.Delete("configmaps", "default", "a"))
-	log := srv.Log(from)
+	log := srv.Writes(from)
 	var lines []string
 	for _, r := range log {
-		lines = append(lines, fmt.Sprintf("+%d %s %s %s", r.Revision-from, r.Writer.Verb, r.Changes[0].Type, r.Changes[0].Key))
+		lines = append(lines, fmt.Sprintf("+%d %s %s", r.Revision-from, r.Writer.Verb, r.Changes[0]))
 	}
 	assert.Equal(t, []string{
-		"+0 create ADDED /configmaps/default/a",
-		"+1 put MODIFIED /configmaps/default/a",
-		"+2 remove DELETED /configmaps/default/a",
+		"+0 create ADDED configmaps default/a",
+		"+1 put MODIFIED configmaps default/a",
+		"+2 remove DELETED configmaps default/a",
 	}, lines)
 	assert.Equal(t, "Go-http-client/1.1", log[0].Writer.UserAgent)
-	assert.Contains(t, log[0].String(), "ADDED /configmaps/default/a by create admin")
+	assert.Contains(t, log[0].String(), "ADDED configmaps default/a by create admin")
 }
 
 func TestRequests(t *testing.T) {

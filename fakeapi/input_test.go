@@ -101,7 +101,7 @@ func FuzzRequest(f *testing.F) {
 	} {
 		f.Add(seed.method, seed.path, seed.query, seed.contentType, seed.body)
 	}
-	parent, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	parent, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	require.NoError(f, err)
 	f.Cleanup(parent.Close)
 	f.Fuzz(func(t *testing.T, method, path, query, contentType, body string) {

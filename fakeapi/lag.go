@@ -7,37 +7,55 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Lag has the watch cache of a resource trail the state by a time, on the
-// server's clock. It fails for one longer than history is kept (see WithHistory),
-// for a resource that is not there (ErrNotFound), and for events.
+// Lag makes the watch cache of a resource lag behind the state by d, on the
+// server's clock. The resource "*" is all resources.
 //
-// Lag, LagRevisions, Freeze, FreezeAt and Thaw each say anew how a resource
-// lags, or all of them. Their other errors are those of Lag.
-func (s *Server) Lag(scope Scope, by time.Duration) error {
-	return s.api.Lag(scope.resource, mvcc.Lag{By: by})
+// Like kube-apiserver, the server serves from a watch cache:
+//
+//   - gets and lists at resourceVersion=0 or not older than another version. If
+//     they need a newer version than the cache has, they wait for it up to 3 s and
+//     fail with 504 "Too large resource version";
+//   - watches, with their bookmarks and initial events. A watch without a
+//     resourceVersion waits in the same way for the cache to reach the present. A
+//     watch from a version that the cache has not reached sends nothing before.
+//
+// Reads without a resourceVersion and writes use the present state, so a client
+// that writes what it computed from an old state gets its conflict. Events have no
+// watch cache in kube-apiserver and never lag. The server itself always reads the
+// present state, for instance of Roles and Namespaces.
+//
+// A watch cache never goes back. If its lag grows, it stands still until the lag
+// is reached. It keeps showing a state that is compacted meanwhile; its watches
+// end with 410 when it then moves on.
+//
+// Lag, LagRevisions, Freeze, FreezeAt and Thaw replace each other. Their errors
+// are ErrNotFound for an unknown resource, and ErrInvalidLag.
+func (s *Server) Lag(resource string, d time.Duration) error {
+	return s.api.Lag(resource, mvcc.Lag{By: d})
 }
 
-// LagRevisions has the watch cache of a resource trail the state by so many
-// writes, to whatever resource.
-func (s *Server) LagRevisions(scope Scope, n int64) error {
-	return s.api.Lag(scope.resource, mvcc.Lag{Revisions: n})
+// LagRevisions makes the watch cache of a resource lag behind the state by n
+// revisions. Writes to every resource count.
+func (s *Server) LagRevisions(resource string, n int64) error {
+	return s.api.Lag(resource, mvcc.Lag{Revisions: n})
 }
 
-// Freeze stops the watch cache of a resource where it is.
-func (s *Server) Freeze(scope Scope) error { return s.api.Lag(scope.resource, apiserver.Frozen) }
+// Freeze stops the watch cache of a resource at its revision.
+func (s *Server) Freeze(resource string) error { return s.api.Lag(resource, apiserver.Frozen) }
 
-// FreezeAt stops the watch cache of a resource at a revision, now or when it
-// comes there. It fails if the cache is past it.
-func (s *Server) FreezeAt(scope Scope, revision int64) error {
-	return s.api.Lag(scope.resource, mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
+// FreezeAt stops the watch cache of a resource at a revision, when it reaches it.
+// It fails with ErrInvalidLag if the cache is past that revision.
+func (s *Server) FreezeAt(resource string, revision int64) error {
+	return s.api.Lag(resource, mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
 }
 
-// Thaw has the watch cache of a resource, whatever it did before, show the
-// present again: watches get all that they have missed.
-func (s *Server) Thaw(scope Scope) error { return s.api.Lag(scope.resource, mvcc.Lag{}) }
+// Thaw ends the lag of a resource. Its watches get the events that they have
+// missed.
+func (s *Server) Thaw(resource string) error { return s.api.Lag(resource, mvcc.Lag{}) }
 
-// CachedRevision is the revision that the watch cache of a resource has come
-// to: what a list at resourceVersion=0 has for its version.
+// CachedRevision returns the revision of the watch cache of a resource: the
+// resourceVersion of a list at resourceVersion=0. It fails with ErrNotFound for an
+// unknown resource.
 func (s *Server) CachedRevision(resource string) (int64, error) {
 	rev, err := s.api.CachedRevision(resource)
 	return int64(rev), err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -37,7 +38,7 @@ func listed(t *testing.T, srv *fakeapi.Server, query string) (map[string]any, in
 // Each kind of lag, set when the ConfigMap a is "1", holds back its later
 // values. The lagging reads show the past, the others the present.
 func TestLag(t *testing.T) {
-	configMaps := fakeapi.Resource("cm")
+	const configMaps = "configmaps"
 	for _, row := range []struct {
 		name string
 		lag  func(srv *fakeapi.Server) error
@@ -48,10 +49,10 @@ func TestLag(t *testing.T) {
 		{"by revisions", func(srv *fakeapi.Server) error { return srv.LagRevisions(configMaps, 1) }, "2"},
 		{"frozen", func(srv *fakeapi.Server) error { return srv.Freeze(configMaps) }, "1"},
 		{"frozen at a later one", func(srv *fakeapi.Server) error { return srv.FreezeAt(configMaps, srv.Revision()+1) }, "2"},
-		{"all resources", func(srv *fakeapi.Server) error { return srv.Freeze(fakeapi.AllResources) }, "1"},
-		{"another resource", func(srv *fakeapi.Server) error { return srv.Freeze(fakeapi.Resource("pods")) }, "3"},
+		{"all resources", func(srv *fakeapi.Server) error { return srv.Freeze("*") }, "1"},
+		{"another resource", func(srv *fakeapi.Server) error { return srv.Freeze("pods") }, "3"},
 		{"all but this", func(srv *fakeapi.Server) error {
-			if err := srv.Freeze(fakeapi.AllResources); err != nil {
+			if err := srv.Freeze("*"); err != nil {
 				return err
 			}
 			return srv.Thaw(configMaps)
@@ -59,7 +60,7 @@ func TestLag(t *testing.T) {
 		{"none", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 0) }, "3"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 			revisions := map[string]int64{"1": srv.Revision()}
 			open := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
 			require.NoError(t, row.lag(srv))
@@ -106,7 +107,7 @@ func TestLag(t *testing.T) {
 					assert.Equal(t, map[string]any{"key": string(value)}, w.expect("MODIFIED")["data"])
 				}
 			}
-			require.NoError(t, srv.Thaw(fakeapi.AllResources))
+			require.NoError(t, srv.Thaw("*"))
 			for _, w := range []*stream{open, late} {
 				for value := row.want[0] + 1; value <= '3'; value++ {
 					assert.Equal(t, map[string]any{"key": string(value)}, w.expect("MODIFIED")["data"])
@@ -137,7 +138,7 @@ func TestLagWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 				time.Sleep(10 * time.Second)
-				require.NoError(t, srv.Lag(fakeapi.Resource("configmaps"), row.lag))
+				require.NoError(t, srv.Lag("configmaps", row.lag))
 				old, rev := listed(t, srv, "resourceVersion=0")
 				assert.Equal(t, map[string]any{"a": "1"}, old)
 				put(t, srv, configMap("a", "2"))
@@ -183,7 +184,7 @@ func TestLagAndBeginningOfWatch(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-				require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+				require.NoError(t, srv.Freeze("configmaps"))
 				old := srv.Revision()
 				put(t, srv, configMap("a", "2"))
 				seen := make(chan string, 10)
@@ -209,7 +210,7 @@ func TestLagAndBeginningOfWatch(t *testing.T) {
 				}
 				synctest.Wait()
 				expect(row.frozen)
-				require.NoError(t, srv.Thaw(fakeapi.Resource("configmaps")))
+				require.NoError(t, srv.Thaw("configmaps"))
 				if row.after[0] == "MODIFIED 3" {
 					put(t, srv, configMap("a", "3"))
 				}
@@ -226,7 +227,7 @@ func TestLagAndBeginningOfWatch(t *testing.T) {
 func TestLagEndsWatchOfPresent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
-		require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+		require.NoError(t, srv.Freeze("configmaps"))
 		put(t, srv, configMap("a", "1"))
 		began := time.Now()
 		failed := watch(t, srv, "").expect("ERROR")
@@ -239,9 +240,9 @@ func TestLagEndsWatchOfPresent(t *testing.T) {
 // A bookmark says how far the cache has come, which is not how far the state is.
 func TestLagHoldsBookmarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d&allowWatchBookmarks=1&timeoutSeconds=3600", srv.Revision()))
-		require.NoError(t, srv.LagRevisions(fakeapi.Resource("configmaps"), 2))
+		require.NoError(t, srv.LagRevisions("configmaps", 2))
 		old := srv.Revision()
 		synctest.Wait()
 		for range 3 {
@@ -256,7 +257,7 @@ func TestLagHoldsBookmarks(t *testing.T) {
 // A client that writes what it made of the past gets a conflict.
 func TestLagMakesConflicts(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+	require.NoError(t, srv.Freeze("configmaps"))
 	put(t, srv, configMap("a", "2"))
 	const path = "/api/v1/namespaces/default/configmaps/a"
 	_, stale := do(t, srv, "GET", path+"?resourceVersion=0", "")
@@ -272,7 +273,7 @@ func TestLagMakesConflicts(t *testing.T) {
 // they would have to show what is gone.
 func TestLagAndCompact(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Freeze(fakeapi.AllResources))
+	require.NoError(t, srv.Freeze("*"))
 	old := srv.Revision()
 	put(t, srv, configMap("a", "2"), configMap("a", "3"))
 	srv.Compact()
@@ -283,15 +284,15 @@ func TestLagAndCompact(t *testing.T) {
 	gone := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old-1)).expect("ERROR")
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 
-	require.NoError(t, srv.Thaw(fakeapi.AllResources))
+	require.NoError(t, srv.Thaw("*"))
 	gone = w.expect("ERROR")
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 }
 
 // A cache shows what it has shown until it may show more.
 func TestLagNeverGoesBack(t *testing.T) {
-	configMaps := fakeapi.Resource("configmaps")
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	const configMaps = "configmaps"
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	srv.Clock().Advance(time.Minute)
 	put(t, srv, configMap("a", "2"))
 	shows := func(want string, at time.Duration) {
@@ -312,8 +313,8 @@ func TestLagNeverGoesBack(t *testing.T) {
 }
 
 func TestForkLags(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Lag(fakeapi.Resource("configmaps"), time.Minute))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	require.NoError(t, srv.Lag("configmaps", time.Minute))
 	put(t, srv, configMap("a", "2"))
 	srv.Clock().Advance(30 * time.Second)
 	fork := srv.Fork(t)
@@ -325,7 +326,7 @@ func TestForkLags(t *testing.T) {
 		got, _ := listed(t, row.srv, "resourceVersion=0")
 		assert.Equal(t, map[string]any{"a": row.want}, got)
 	}
-	require.NoError(t, srv.Thaw(fakeapi.AllResources))
+	require.NoError(t, srv.Thaw("*"))
 	put(t, fork, configMap("a", "3"))
 	got, _ := listed(t, fork, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "2"}, got, "a fork's lag is its own")
@@ -334,7 +335,7 @@ func TestForkLags(t *testing.T) {
 // A server that is reset lags no more.
 func TestResetThaws(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	require.NoError(t, srv.Freeze(fakeapi.AllResources))
+	require.NoError(t, srv.Freeze("*"))
 	require.NoError(t, srv.Reset())
 	put(t, srv, configMap("a", "1"))
 	got, _ := listed(t, srv, "resourceVersion=0")
@@ -344,7 +345,7 @@ func TestResetThaws(t *testing.T) {
 // The cache of a custom resource begins with its definition.
 func TestLagOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	require.NoError(t, srv.Freeze(fakeapi.AllResources))
+	require.NoError(t, srv.Freeze("*"))
 	_, err := srv.Put(widgets("v1", ""))
 	require.NoError(t, err)
 	put(t, srv, configMap("a", "1"))
@@ -364,7 +365,7 @@ func TestLagOfCustomResource(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, configMaps, synced)
 	in := bufio.NewReader(resp.Body)
-	require.NoError(t, srv.Thaw(fakeapi.AllResources))
+	require.NoError(t, srv.Thaw("*"))
 	_, err = srv.Put(widget)
 	require.NoError(t, err)
 	line, err := in.ReadString('\n')
@@ -374,24 +375,25 @@ func TestLagOfCustomResource(t *testing.T) {
 
 func TestLagErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(time.Minute))
-	configMaps := fakeapi.Resource("configmaps")
+	const configMaps = "configmaps"
 	for _, row := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"no such resource", srv.Freeze(fakeapi.Resource("widgets")), "not found: resource widgets"},
-		{"no such resource to thaw", srv.Thaw(fakeapi.Resource("widgets")), "not found: resource widgets"},
-		{"nothing stored", srv.Freeze(fakeapi.Resource("tokenreviews")), "not found: resource tokenreviews"},
-		{"uncached", srv.Lag(fakeapi.Resource("events"), time.Second), "events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
-		{"negative time", srv.Lag(configMaps, -time.Second), "a lag is not negative"},
-		{"negative revisions", srv.LagRevisions(configMaps, -1), "a lag is not negative"},
-		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "a lag of 2m0s is longer than history is kept, which is 1m0s"},
-		{"the past", srv.FreezeAt(configMaps, 2), fmt.Sprintf("version %d has been shown, and no cache goes back to 2", srv.Revision())},
-		{"no revision", srv.FreezeAt(fakeapi.AllResources, 0), fmt.Sprintf("version %d has been shown, and no cache goes back to 1", srv.Revision())},
+		{"no such resource", srv.Freeze("widgets"), "not found: resource widgets"},
+		{"no such resource to thaw", srv.Thaw("widgets"), "not found: resource widgets"},
+		{"nothing stored", srv.Freeze("tokenreviews"), "not found: resource tokenreviews"},
+		{"uncached", srv.Lag("events", time.Second), "invalid lag: events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
+		{"negative time", srv.Lag(configMaps, -time.Second), "invalid lag: it is negative"},
+		{"negative revisions", srv.LagRevisions(configMaps, -1), "invalid lag: it is negative"},
+		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "invalid lag: a lag of 2m0s is longer than history is kept, which is 1m0s"},
+		{"the past", srv.FreezeAt(configMaps, 2), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
+		{"no revision", srv.FreezeAt("*", 0), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 1", srv.Revision())},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			assert.EqualError(t, row.err, row.want)
+			assert.True(t, errors.Is(row.err, fakeapi.ErrNotFound) != errors.Is(row.err, fakeapi.ErrInvalidLag))
 		})
 	}
 	_, err := srv.CachedRevision("widgets")
@@ -401,7 +403,7 @@ func TestLagErrors(t *testing.T) {
 // What a server does to lag, and who sees it, in the terms of the control
 // endpoint.
 func TestControlLag(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	rev := float64(srv.Revision())
 	answered := func(lags ...any) fakeapi.Object {
 		if lags == nil {
@@ -416,14 +418,14 @@ func TestControlLag(t *testing.T) {
 		want                      any
 	}{
 		{"nothing", "GET", "", "", 200, answered()},
-		{"by time", "POST", "", `{"resource": "cm", "by": "3s"}`, 200, answered(lag{"resource": "configmaps", "by": "3s", "revision": rev})},
+		{"by time", "POST", "", `{"resource": "configmaps", "by": "3s"}`, 200, answered(lag{"resource": "configmaps", "by": "3s", "revision": rev})},
 		{"by revisions", "POST", "", `{"resource": "configmaps", "revisions": 2}`, 200, answered(lag{"resource": "configmaps", "revisions": 2.0, "revision": rev})},
 		{"frozen later", "POST", "", fmt.Sprintf(`{"resource": "configmaps", "until": %d}`, srv.Revision()+100), 200, answered(lag{"resource": "configmaps", "until": rev + 100, "revision": rev})},
 		{"another", "POST", "", `{"resource": "deployments.apps", "frozen": true, "by": "1s"}`, 200, answered(
 			lag{"resource": "configmaps", "until": rev + 100, "revision": rev}, lag{"resource": "deployments.apps", "by": "1s", "until": rev, "frozen": true, "revision": rev})},
 		{"one less", "DELETE", "?resource=deployments.apps", "", 200, answered(lag{"resource": "configmaps", "until": rev + 100, "revision": rev})},
-		{"all", "POST", "", `{"frozen": true}`, 200, answered(lag{"until": rev, "frozen": true, "revision": rev})},
-		{"all but one", "DELETE", "?resource=configmaps", "", 200, answered(lag{"until": rev, "frozen": true, "revision": rev}, lag{"resource": "configmaps", "revision": rev})},
+		{"all", "POST", "", `{"frozen": true}`, 200, answered(lag{"resource": "*", "until": rev, "frozen": true, "revision": rev})},
+		{"all but one", "DELETE", "?resource=configmaps", "", 200, answered(lag{"resource": "*", "until": rev, "frozen": true, "revision": rev}, lag{"resource": "configmaps", "revision": rev})},
 		{"none", "DELETE", "", "", 200, answered()},
 		{"none again", "POST", "", `{}`, 200, answered()},
 		{"no duration", "POST", "", `{"by": "3"}`, 400, nil},

@@ -45,7 +45,7 @@ var (
 // guarded is a server that asks who is there: root and alice.
 func guarded(t testing.TB, objects ...any) *fakeapi.Server {
 	return fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithObjects(objects...),
-		fakeapi.WithClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
+		fakeapi.WithManualClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 		fakeapi.WithToken("root-token", fakeapi.User{Name: "root", Groups: []string{"system:masters"}}),
 		fakeapi.WithToken("alice-token", fakeapi.User{Name: "alice", UID: "1", Groups: []string{"devs"}}))
 }

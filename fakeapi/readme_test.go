@@ -19,7 +19,7 @@ func TestReadmeIsComplete(t *testing.T) {
 	}
 	readme := read("../README.md")
 	for _, source := range []struct{ file, pattern, row string }{
-		{"options.go", `(?m)^func (With\w+)\(`, "| `%s("},
+		{"option.go", `(?m)^func (With\w+)\(`, "| `%s("},
 		{"../go.mod", `(?m)^(?:require )?\t?(\S+) v\d\S*(?: // indirect)?$`, "`%s`"},
 	} {
 		names := regexp.MustCompile(source.pattern).FindAllStringSubmatch(read(source.file), -1)

@@ -82,7 +82,7 @@ func TestDeprecatedKindsWarn(t *testing.T) {
 		"v1.36": {`299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`},
 		"v1.32": nil,
 	} {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfile(profile))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(profile))
 		for _, path := range []string{endpoints, endpoints + "/zz"} {
 			resp, _ := text(t, srv, path)
 			assert.Equal(t, want, resp.Header["Warning"], "%s in %s", path, profile)

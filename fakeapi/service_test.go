@@ -177,7 +177,7 @@ func TestServiceCIDRs(t *testing.T) {
 // What a kube-apiserver looks after is back within ten seconds, and a fork looks
 // after it too.
 func TestUpkeep(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 	kept := []string{
 		servicesPath + "/kubernetes", "/api/v1/namespaces/default/endpoints/kubernetes", addressesPath + "/10.0.0.1",
 		"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes",
@@ -231,7 +231,7 @@ func TestUpkeep(t *testing.T) {
 // A release without ServiceCIDRs and IPAddresses knows from the services what is
 // taken.
 func TestClusterIPsOfOldRelease(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithProfile("v1.32"), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
+	srv := fakeapi.Start(t, fakeapi.WithRelease("v1.32"), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
 	for i := range 5 {
 		code, _ := do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
 		require.Equal(t, 201, code)

@@ -1,6 +1,6 @@
 package fakeapi
 
-// TB is the part of testing.TB that Start needs.
+// TB is the part of testing.TB that Start and Fork need.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -9,10 +9,12 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start starts a server for a test and closes it when the test ends. If the
-// test has failed by then, it logs what happened, and with go test -artifacts
-// keeps all of that as a page among the test's artifacts: see Story. A server
-// that does not start fails the test.
+// Start starts a server for a test and closes it when the test ends. It fails the
+// test if the server does not start.
+//
+// If the test has failed by its end, Start logs the end of the server's Story.
+// With go test -artifacts it also writes the whole story, as a page, to the test's
+// artifact directory.
 func Start(t TB, options ...Option) *Server {
 	t.Helper()
 	s, err := New(options...)
@@ -20,17 +22,17 @@ func Start(t TB, options ...Option) *Server {
 		t.Fatalf("%v", err)
 		return nil
 	}
-	s.endWith(t)
+	s.closeAfter(t)
 	return s
 }
 
-// Fork starts a server of the same state, history and options for a test, and
-// closes it when the test ends, as Start does. The two are apart from now on.
-// It takes constant time however much the server holds: fixtures are loaded
-// once, and every subtest gets its own copy of them.
+// Fork starts a server with the state, history and options of s, and closes it
+// when the test ends, as Start does. The two servers are independent. Fork takes
+// constant time, so a test can load its fixtures once and fork for each subtest.
 //
-// The fork listens on an address of its own. Its clock is set as this one's, and
-// what lags in this one does in it.
+// The fork listens on an address of its own. Its clock shows the same time, its
+// watch caches lag as those of s, and it has the faults of s, except those for
+// open watches, with no hits yet.
 func (s *Server) Fork(t TB) *Server {
 	t.Helper()
 	f, err := s.NewFork()
@@ -38,15 +40,16 @@ func (s *Server) Fork(t TB) *Server {
 		t.Fatalf("%v", err)
 		return nil
 	}
-	f.endWith(t)
+	f.closeAfter(t)
 	return f
 }
 
-func (s *Server) endWith(t TB) {
+// closeAfter closes the server when the test ends.
+func (s *Server) closeAfter(t TB) {
 	t.Cleanup(func() {
 		t.Helper()
 		if t.Failed() {
-			s.tell(t)
+			s.logStory(t)
 		}
 		s.Close()
 	})

@@ -48,7 +48,7 @@ func TestStartFails(t *testing.T) {
 		option fakeapi.Option
 		fatal  string
 	}{
-		{"profile", fakeapi.WithProfile("v1.2"), `fakeapi: unknown release "v1.2"`},
+		{"profile", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
 		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unknown feature gate "Magic"`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
@@ -83,7 +83,7 @@ func TestFork(t *testing.T) {
 			tb := &recorder{}
 			fork := parent.Fork(tb)
 			assert.Equal(t, parent.Revision(), fork.Revision())
-			assert.Equal(t, map[string]any{"a": "1"}, values(t, fork, fakeapi.At(old)))
+			assert.Equal(t, map[string]any{"a": "1"}, values(t, fork, fakeapi.AtRevision(old)))
 
 			put(t, parent, configMap("a", "parent"))
 			put(t, fork, configMap("a", "fork"), configMap("b", "fork"))

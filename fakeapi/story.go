@@ -10,61 +10,61 @@ import (
 	"github.com/kubefake/kubefake/internal/story"
 )
 
-// A Story is what happened on a server until it was told, made for people: each
-// revision with who wrote it, what it changed and who had seen it by when, what
-// was refused, and what was done to the server meanwhile. It tells the newest
-// 2,000 revisions and what happened since.
+// A Story reports what happened on a server, for people: for each revision who
+// wrote it, what it changed and which clients saw it when; refused requests; and
+// faults, lags, compactions and clock changes. It has the newest 2,000 revisions
+// and everything since the first of them.
 type Story struct{ story *story.Story }
 
-// Story tells what happened on the server.
+// Story returns what happened on the server until now.
 func (s *Server) Story() Story { return Story{s.api.Story(s.URL)} }
 
-// String is the end of the story in a few lines, as a test that fails logs it.
-func (s Story) String() string { return s.story.Text(shown) }
+// String returns the last 40 lines of the story, as a failed test logs them.
+func (s Story) String() string { return s.story.Text(maxLogLines) }
 
-// WritePage writes the whole story as one page of HTML: a picture of who wrote
-// and who had seen what over time, and the differences that each revision made.
-// The page needs nothing beside it, and opens from a file.
+// WritePage writes the whole story as one HTML page, with a chart of writers and
+// readers over time and the fields that each revision changed. The page loads
+// nothing else, so it opens from a file.
 func (s Story) WritePage(w io.Writer) error { return s.story.WritePage(w) }
 
-// shown is how many lines a failing test logs.
-const shown = 40
+// maxLogLines is how many lines a failed test logs.
+const maxLogLines = 40
 
-// tell logs what led to a failure, and keeps the whole of it among the
-// artifacts of the test.
-func (s *Server) tell(t TB) {
+// logStory logs the end of the story, and writes the page to the test's artifact
+// directory if go test keeps it.
+func (s *Server) logStory(t TB) {
 	t.Helper()
 	title := s.URL
 	if named, ok := t.(interface{ Name() string }); ok {
 		title = named.Name()
 	}
-	told := Story{s.api.Story(title)}
+	story := Story{s.api.Story(title)}
 	where := ""
-	if keeper, ok := t.(artifactKeeper); ok && keepsArtifacts() {
-		name, err := told.keep(keeper.ArtifactDir())
+	if a, ok := t.(artifacter); ok && keepsArtifacts() {
+		name, err := story.writeFile(a.ArtifactDir())
 		if err != nil {
 			t.Logf("fakeapi: %v", err)
 		} else {
-			where = ", the whole story is " + name
+			where = "; the whole story is in " + name
 		}
 	} else if ok {
-		where = "; go test -artifacts keeps the whole story as a page"
+		where = "; go test -artifacts writes the whole story as a page"
 	}
-	t.Logf("fakeapi: what happened, newest last%s\n%s", where, told)
+	t.Logf("fakeapi: the last events, newest last%s\n%s", where, story)
 }
 
-// keepsArtifacts reports whether the test's directory outlives it: go test
-// -artifacts.
+// keepsArtifacts reports whether go test runs with -artifacts, so that the
+// artifact directory outlives the test.
 func keepsArtifacts() bool {
 	f := flag.Lookup("test.artifacts")
 	return f != nil && f.Value.String() == "true"
 }
 
-// An artifactKeeper is a test that has a directory for what it leaves behind.
-type artifactKeeper interface{ ArtifactDir() string }
+// An artifacter is a test with an artifact directory.
+type artifacter interface{ ArtifactDir() string }
 
-// keep writes the page to a new file and returns its name.
-func (s Story) keep(dir string) (string, error) {
+// writeFile writes the page to a new file in dir and returns its name.
+func (s Story) writeFile(dir string) (string, error) {
 	for i := 1; ; i++ {
 		name := filepath.Join(dir, "story.html")
 		if i > 1 {
@@ -72,7 +72,7 @@ func (s Story) keep(dir string) (string, error) {
 		}
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if os.IsExist(err) {
-			continue // another server of the test
+			continue // from another server of the test
 		}
 		if err != nil {
 			return "", err

@@ -24,7 +24,7 @@ import (
 // the server, also of what compaction has taken.
 func TestStory(t *testing.T) {
 	const configMaps = "/api/v1/namespaces/default/configmaps"
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 	fresh := srv.Revision()
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	do(t, srv, "POST", configMaps+"?fieldManager=editor", `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
@@ -108,7 +108,7 @@ func TestStoryOfSlowWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-		srv.Inject(fakeapi.SlowWatches("configmaps", 3*time.Second))
+		inject(t, srv, fakeapi.SlowWatches("configmaps", 3*time.Second))
 		put(t, srv, configMap("a", "1"))
 		time.Sleep(2 * time.Second)
 		assert.Contains(t, srv.Story().String(), "not seen by Go-http-client's watch of configmaps")
@@ -124,7 +124,7 @@ func TestStoryOfLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-		require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+		require.NoError(t, srv.Freeze("configmaps"))
 		put(t, srv, configMap("a", "1"))
 		do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
 		synctest.Wait()
@@ -132,7 +132,7 @@ func TestStoryOfLag(t *testing.T) {
 		assert.Contains(t, story, "lag: frozen (configmaps)")
 		assert.Contains(t, story, "not seen by Go-http-client's watch of configmaps")
 		assert.Contains(t, story, "Go-http-client's list of configmaps read r")
-		require.NoError(t, srv.Thaw(fakeapi.Resource("configmaps")))
+		require.NoError(t, srv.Thaw("configmaps"))
 		w.expect("ADDED")
 		assert.NotContains(t, srv.Story().String(), "not seen")
 	})
@@ -175,14 +175,14 @@ func TestStartKeepsStory(t *testing.T) {
 		page, err := os.ReadFile(filepath.Join(a.dir, name))
 		require.NoError(t, err, "each server of a test has its page")
 		assert.Contains(t, string(page), "<title>TestOfArtist/row</title>")
-		assert.Contains(t, a.log.String(), "the whole story is "+filepath.Join(a.dir, name))
+		assert.Contains(t, a.log.String(), "the whole story is in "+filepath.Join(a.dir, name))
 	}
 
 	for _, a := range []*artist{run("false", true), run("true", false)} {
 		left, err := os.ReadDir(a.dir)
 		require.NoError(t, err)
 		assert.Empty(t, left)
-		assert.Equal(t, a.failed, strings.Contains(a.log.String(), "go test -artifacts keeps the whole story as a page"))
+		assert.Equal(t, a.failed, strings.Contains(a.log.String(), "go test -artifacts writes the whole story as a page"))
 	}
 	a = &artist{dir: "/nowhere"}
 	require.NoError(t, artifacts.Value.Set("true"))
@@ -190,5 +190,5 @@ func TestStartKeepsStory(t *testing.T) {
 	a.failed = true
 	a.end()
 	assert.Contains(t, a.log.String(), "fakeapi: open /nowhere/story.html: no such file or directory")
-	assert.Contains(t, a.log.String(), "fakeapi: what happened")
+	assert.Contains(t, a.log.String(), "fakeapi: the last events")
 }

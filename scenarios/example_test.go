@@ -74,7 +74,7 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil {
 		fmt.Println(err)
 		return

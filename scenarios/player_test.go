@@ -76,7 +76,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func TestPlay(t *testing.T) {
 	for _, file := range played {
 		t.Run(file, func(t *testing.T) {
-			Play(t, fakeapi.Start(t, fakeapi.WithClock(epoch)), file)
+			Play(t, fakeapi.Start(t, fakeapi.WithManualClock(epoch)), file)
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestPlayIsDeterministic(t *testing.T) {
 			t.Run(s.String(), func(t *testing.T) {
 				transcripts := make([]string, 2)
 				for i := range transcripts {
-					srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithSeed(7))
+					srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithSeed(7))
 					var out strings.Builder
 					r := (&Player{URL: srv.URL, Transport: srv.Transport(), Transcript: &out}).Play(t.Context(), s)
 					require.False(t, r.Failed(), r)
@@ -137,7 +137,7 @@ func configMap(name string) map[string]any {
 
 // Each play creates its own namespace.
 func TestPlayCreatesNamespaceAnew(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithClock(epoch))
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch))
 	f, err := Load("testdata/time.yaml")
 	require.NoError(t, err)
 	p := &Player{URL: srv.URL, Transport: srv.Transport()}
@@ -149,7 +149,7 @@ func TestPlayCreatesNamespaceAnew(t *testing.T) {
 
 func TestExpectWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithObjects(map[string]any{
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(map[string]any{
 			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"},
 		}))
 		client := time.AfterFunc(time.Second, func() {

@@ -25,7 +25,7 @@ func TestReadme(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "replicas.yaml")
 	require.NoError(t, os.WriteFile(name, text[1], 0o644))
 
-	srv := fakeapi.Start(t, fakeapi.WithClock(epoch))
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch))
 	done := make(chan error, 1)
 	go func() { done <- copySettings(srv.Client(), srv.URL) }()
 	Play(t, srv, name)

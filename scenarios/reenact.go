@@ -175,7 +175,7 @@ func (r *Reenactment) applyNextLocked() error {
 		}
 	}
 	for _, o := range c.Delete {
-		if err := r.srv.Remove(o); err != nil {
+		if err := r.srv.DeleteObject(o); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}
 	}

@@ -21,7 +21,7 @@ const incident = "testdata/incident.yaml"
 // state returns the values of the ConfigMaps in the namespace shop, by name.
 func state(t *testing.T, srv *fakeapi.Server) map[string]string {
 	t.Helper()
-	list, err := srv.List("configmaps", fakeapi.In("shop"))
+	list, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
 	require.NoError(t, err)
 	out := map[string]string{}
 	for _, o := range list {
@@ -72,7 +72,7 @@ func TestReenactEndsWithTest(t *testing.T) {
 }
 
 func TestReenactWithManualClock(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
 	r := scenarios.Reenact(t, srv, incident)
 	srv.Clock().Advance(time.Hour)
 	<-r.Done()
@@ -86,7 +86,7 @@ func TestReenactStepped(t *testing.T) {
 		manual  bool
 	}{
 		{"wall clock", nil, false},
-		{"manual clock", []fakeapi.Option{fakeapi.WithClock(epoch)}, true},
+		{"manual clock", []fakeapi.Option{fakeapi.WithManualClock(epoch)}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, append(row.options, fakeapi.WithInMemory())...)
@@ -115,7 +115,7 @@ func TestReenactStepped(t *testing.T) {
 // Two reenactments with the same seed leave the same log and objects.
 func TestReenactIsDeterministic(t *testing.T) {
 	run := func() any {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(epoch), fakeapi.WithSeed(1))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithSeed(1))
 		r := scenarios.Reenact(t, srv, incident, scenarios.Stepped())
 		for more := true; more; {
 			var err error
@@ -124,7 +124,7 @@ func TestReenactIsDeterministic(t *testing.T) {
 		}
 		objects, err := srv.List("configmaps")
 		require.NoError(t, err)
-		return []any{srv.Log(0), objects}
+		return []any{srv.Writes(0), objects}
 	}
 	assert.Equal(t, run(), run())
 }
@@ -156,7 +156,7 @@ func TestReenactRecording(t *testing.T) {
 func TestReenactErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct{ name, history, want string }{
-		{"no such object", "- {at: 1s, delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: not found: configmaps a"},
+		{"no such object", "- {at: 1s, delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: fakeapi: DeleteObject: not found: configmaps a"},
 		{"no such kind", "- {put: {apiVersion: v9, kind: Nothing, metadata: {name: a}}}", "history at 0s: fakeapi: Put: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // A lag is a parsed value of --lag.
 type lag struct {
-	scope     fakeapi.Scope
+	resource  string
 	by        time.Duration
 	revisions int64
 	frozen    bool
@@ -20,10 +20,10 @@ type lag struct {
 // setLag parses "pods=3s", "pods=5" or "pods=frozen", or such a lag for all
 // resources: "3s".
 func (c *serveCommand) setLag(value string) error {
-	var l lag
+	l := lag{resource: "*"}
 	resource, how, found := strings.Cut(value, "=")
 	if found {
-		l.scope = fakeapi.Resource(resource)
+		l.resource = resource
 	} else {
 		how = value
 	}
@@ -42,10 +42,10 @@ func (c *serveCommand) setLag(value string) error {
 func (l lag) set(srv *fakeapi.Server) error {
 	switch {
 	case l.frozen:
-		return srv.Freeze(l.scope)
+		return srv.Freeze(l.resource)
 	case l.revisions != 0:
-		return srv.LagRevisions(l.scope, l.revisions)
+		return srv.LagRevisions(l.resource, l.revisions)
 	default:
-		return srv.Lag(l.scope, l.by)
+		return srv.Lag(l.resource, l.by)
 	}
 }

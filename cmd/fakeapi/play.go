@@ -169,16 +169,19 @@ func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p
 	for _, g := range s.Gates {
 		gates[g] = true
 	}
-	srv, err := fakeapi.New(
+	options := []fakeapi.Option{
 		fakeapi.WithInMemory(),
 		fakeapi.WithRBAC(),
 		fakeapi.WithToken(scenarios.DefaultToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 		fakeapi.WithToken("alicetoken", fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
 		fakeapi.WithFeatureGates(gates),
-		fakeapi.WithProfile(c.profile),
+		fakeapi.WithRelease(c.profile),
 		fakeapi.WithSeed(c.seed),
-		fakeapi.WithClock(c.clock),
-	)
+	}
+	if !c.clock.IsZero() {
+		options = append(options, fakeapi.WithManualClock(c.clock))
+	}
+	srv, err := fakeapi.New(options...)
 	if err != nil {
 		return nil, err
 	}

@@ -193,14 +193,16 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
-		fakeapi.WithProfile(release),
+		fakeapi.WithRelease(release),
 		fakeapi.WithFeatureGates(c.featureGates),
 		fakeapi.WithServiceRanges(c.serviceRanges...),
 		fakeapi.WithSeed(c.seed),
-		fakeapi.WithClock(c.clock),
 		fakeapi.WithHistory(c.history),
 		fakeapi.WithEventTTL(c.eventTTL),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
+	}
+	if !c.clock.IsZero() {
+		options = append(options, fakeapi.WithManualClock(c.clock))
 	}
 	switch {
 	case c.tls:

@@ -150,7 +150,7 @@ func TestServeLag(t *testing.T) {
 		names int // how many of three ConfigMaps are visible
 	}{
 		{"by time", []string{"--lag", "configmaps=1m"}, 0},
-		{"by revisions", []string{"--lag", "cm=1"}, 2},
+		{"by revisions", []string{"--lag", "configmaps=1"}, 2},
 		{"frozen", []string{"--lag", "configmaps=frozen"}, 0},
 		{"all", []string{"--lag", "1"}, 2},
 		{"all except one", []string{"--lag", "frozen", "--lag", "configmaps=2"}, 1},

@@ -73,7 +73,8 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	for i := range faults {
 		faults[i].UserAgent = troubled.UserAgent
 	}
-	chaos := srv.Inject(faults...)
+	chaos, err := srv.Inject(faults...)
+	require.NoError(t, err)
 	ctx := t.Context()
 
 	clientset, err := kubernetes.NewForConfig(troubled)
@@ -124,8 +125,8 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	})
 
 	t.Log("\n" + chaos.String())
-	for _, f := range srv.Faults() {
-		hits[f.Faults()[0].ID] += f.Count()
+	for _, f := range srv.Injections() {
+		hits[f.Faults()[0].ID] += f.Hits()
 	}
 }
 

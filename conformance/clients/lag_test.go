@@ -54,7 +54,7 @@ func TestStaleInformer(t *testing.T) {
 	_, err := configMaps.Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
 	require.NoError(t, err)
 	copies := watched(t, client)
-	require.NoError(t, srv.Freeze(fakeapi.Resource("configmaps")))
+	require.NoError(t, srv.Freeze("configmaps"))
 
 	fresh, err := configMaps.Update(t.Context(), configMap("a", "2"), metav1.UpdateOptions{})
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestStaleInformer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, stale.ResourceVersion, old.ResourceVersion)
 
-	require.NoError(t, srv.Thaw(fakeapi.AllResources))
+	require.NoError(t, srv.Thaw("*"))
 	err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, convergence, true, func(context.Context) (bool, error) {
 		now, err := copies.Get("a")
 		return err == nil && now.ResourceVersion == fresh.ResourceVersion, err
@@ -87,18 +87,18 @@ func TestInformersUnderLag(t *testing.T) {
 		copies = append(copies, watched(t, client))
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	scopes := []fakeapi.Scope{fakeapi.AllResources, fakeapi.Resource("configmaps")}
+	resources := []string{"*", "configmaps"}
 	for i := range 200 {
-		scope := scopes[random.IntN(len(scopes))]
+		resource := resources[random.IntN(len(resources))]
 		switch random.IntN(20) {
 		case 0:
-			require.NoError(t, srv.Lag(scope, 50*time.Millisecond))
+			require.NoError(t, srv.Lag(resource, 50*time.Millisecond))
 		case 1:
-			require.NoError(t, srv.LagRevisions(scope, 7))
+			require.NoError(t, srv.LagRevisions(resource, 7))
 		case 2:
-			require.NoError(t, srv.Freeze(scope))
+			require.NoError(t, srv.Freeze(resource))
 		case 3:
-			require.NoError(t, srv.Thaw(scope))
+			require.NoError(t, srv.Thaw(resource))
 		case 4:
 			srv.Compact()
 		case 5:
@@ -117,7 +117,7 @@ func TestInformersUnderLag(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	require.NoError(t, srv.Thaw(fakeapi.AllResources))
+	require.NoError(t, srv.Thaw("*"))
 
 	list, err := configMaps.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ type world struct {
 }
 
 func start(t *testing.T) world {
-	return world{t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))}
+	return world{t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))}
 }
 
 // as makes a request as a client that has this user agent.
@@ -72,13 +72,14 @@ func incident(t *testing.T) *fakeapi.Server {
 	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":5}}`)
 	seen()
 	w.watch("dashboard/v1", "/api/v1/configmaps")
-	require.NoError(t, w.Freeze(fakeapi.Resource("configmaps")))
+	require.NoError(t, w.Freeze("configmaps"))
 	_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "default"},
 		"data": map[string]any{"html": "</script><img src=x onerror=boom()>", "lines": "one\ntwo"}})
 	require.NoError(t, err)
 	w.as("dashboard/v1", "GET", "/api/v1/configmaps?resourceVersion=0", "")
 	w.as("kubectl/v1.36.0", "PUT", deployments+"/shop", `{"metadata":{"name":"shop","resourceVersion":"1"}}`)
-	w.Inject(fakeapi.ConflictOnce("deployments"))
+	_, err = w.Inject(fakeapi.ConflictOnce("deployments"))
+	require.NoError(t, err)
 	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":6}}`)
 	w.as("kubectl/v1.36.0", "GET", deployments+"/shop", "")
 	w.Clock().Advance(90 * time.Second)

@@ -32,7 +32,7 @@ func story(reread bool) rig.Story {
 		o := &conflicts.Observer{Client: client, Deployments: deployments.Lister(), Reread: reread}
 		rig.Run(t, factory, o.Reconcile, deployments.Informer())
 
-		require.NoError(t, srv.Lag(fakeapi.Resource("deployments.apps"), 2300*time.Millisecond))
+		require.NoError(t, srv.Lag("deployments.apps", 2300*time.Millisecond))
 		user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).AppsV1().Deployments("default")
 		_, err := user.Create(ctx, deployment("web"), metav1.CreateOptions{})
 		require.NoError(t, err)

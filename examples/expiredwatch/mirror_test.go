@@ -25,7 +25,8 @@ func story(relist bool) rig.Story {
 		run(t, m)
 		require.Equal(t, "before", m.Data("settings")["color"])
 
-		srv.Inject(fakeapi.DropWatches("configmaps"))
+		_, err := srv.Inject(fakeapi.DropWatches("configmaps"))
+		require.NoError(t, err)
 		put(t, srv, "between")
 		put(t, srv, "after")
 		srv.Compact()

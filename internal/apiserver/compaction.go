@@ -39,7 +39,7 @@ func (s *Server) controlCompact(r *request) (any, error) {
 		return nil, status.BadRequest(err.Error())
 	}
 	if in.Watches {
-		everyOpen := fault.Fault{Resource: "*", Watch: fault.Expire, Watches: fault.Open}
+		everyOpen := fault.Fault{Resource: "*", Watch: fault.ExpireWatch, Watches: fault.OpenWatches}
 		if _, err := s.faults.Inject(everyOpen); err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (s *Server) compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, err
 	if rev > s.store.Revision() {
 		return 0, mvcc.ErrFutureRevision
 	}
-	s.journal.Note(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
+	s.journal.RecordNote(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
 	s.store.CompactEtcd(rev)
 	if watchCache && rev > s.store.Compacted() {
 		return rev, s.store.Compact(rev)

@@ -31,7 +31,7 @@ var controls = map[string]map[string]func(*Server, *request) (any, error){
 	"lag":      {http.MethodGet: (*Server).controlLags, http.MethodPost: (*Server).controlLag, http.MethodDelete: (*Server).controlThaw},
 	"objects":  {http.MethodPost: (*Server).controlObjects},
 	"clock":    {http.MethodGet: (*Server).controlClock, http.MethodPost: (*Server).controlAdvance},
-	"log":      {http.MethodGet: (*Server).controlLog},
+	"writes":   {http.MethodGet: (*Server).controlWrites},
 	"requests": {http.MethodGet: (*Server).controlRequests},
 	"story":    {http.MethodGet: (*Server).controlStory},
 	"faults":   {http.MethodGet: (*Server).controlFaults, http.MethodPost: (*Server).controlInject, http.MethodDelete: (*Server).controlRemoveFaults},
@@ -100,7 +100,7 @@ func (s *Server) Restore(to *storage.Store) error {
 		return err
 	}
 	s.leaseSince(before)
-	s.journal.Note(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
+	s.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: s.store.Revision()})
 	s.configure()
 	s.settle(nil)
 	return nil
@@ -110,7 +110,7 @@ func (s *Server) Restore(to *storage.Store) error {
 // nothing lag or fail any more.
 func (s *Server) Reset() error {
 	s.faults.Clear()
-	if err := s.Lag("", mvcc.Lag{}); err != nil {
+	if err := s.Lag(AllResources, mvcc.Lag{}); err != nil {
 		return err
 	}
 	return s.Restore(s.initial)
@@ -176,16 +176,16 @@ func (s *Server) controlAdvance(r *request) (any, error) {
 
 // Advance moves the clock ahead. It panics if d is negative.
 func (s *Server) Advance(d time.Duration) {
-	s.journal.Note(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	s.journal.RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
 	s.clock.Advance(d)
 }
 
-func (s *Server) controlLog(r *request) (any, error) {
+func (s *Server) controlWrites(r *request) (any, error) {
 	from, err := storage.ParseVersion(r.query().Get("from"))
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	return s.Log(mvcc.Revision(from)), nil
+	return s.Writes(mvcc.Revision(from)), nil
 }
 
 func (s *Server) controlRequests(*request) (any, error) { return s.Requests(), nil }

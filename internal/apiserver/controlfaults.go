@@ -14,7 +14,7 @@ type faultAnswer struct {
 	Fault   fault.Fault `json:"fault"`
 	Summary string      `json:"summary"`
 	Matched int         `json:"matched"`
-	Fired   int         `json:"fired"`
+	Hits    int         `json:"hits"`
 }
 
 type faultsAnswer struct {
@@ -25,7 +25,7 @@ func faultsOf(rules []*fault.Rule) faultsAnswer {
 	out := faultsAnswer{Faults: []faultAnswer{}}
 	for _, r := range rules {
 		f := r.Fault()
-		out.Faults = append(out.Faults, faultAnswer{Fault: f, Summary: f.String(), Matched: r.Matched(), Fired: r.Fired()})
+		out.Faults = append(out.Faults, faultAnswer{Fault: f, Summary: f.String(), Matched: r.Matched(), Hits: r.Hits()})
 	}
 	return out
 }

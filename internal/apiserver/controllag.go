@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,24 +14,30 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Lag has what is read from the watch cache of a resource trail the store from
-// now on, and no more with the zero Lag; "" is all resources. Lists and gets of
-// any version, or of one that is not older than another, and watches show it;
-// consistent reads and writes do not. Events, which have no watch cache, never
-// lag.
+// ErrInvalidLag is returned for a negative lag, for one longer than history is
+// kept, for a resource without a watch cache, and for a last revision older than
+// what the watch cache has shown.
+var ErrInvalidLag = errors.New("invalid lag")
+
+// AllResources stands for all resources where a resource is named.
+const AllResources = "*"
+
+// Lag makes the watch cache of a resource, or of AllResources, lag behind the
+// store. The zero Lag ends it. Gets and lists at resourceVersion=0 or with
+// resourceVersionMatch=NotOlderThan, and watches, read the watch cache. Consistent
+// reads and writes do not.
 //
-// It fails with ErrNotFound for a resource that is not there, for a lag longer
-// than history is kept, and for a last revision that the cache is past.
+// Errors: ErrNotFound, ErrInvalidLag.
 func (s *Server) Lag(name string, lag mvcc.Lag) error {
 	if lag.By < 0 || lag.Revisions < 0 {
-		return errors.New("a lag is not negative")
+		return fmt.Errorf("%w: it is negative", ErrInvalidLag)
 	}
 	t, err := s.cachedType(name)
 	if err != nil {
 		return err
 	}
 	if at := s.store.CachedRevision(t); lag.Until > 0 && lag.Until < at {
-		return fmt.Errorf("version %d has been shown, and no cache goes back to %d", at, lag.Until)
+		return fmt.Errorf("%w: the watch cache is at revision %d, and does not go back to %d", ErrInvalidLag, at, lag.Until)
 	}
 	note := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: s.store.Revision()}
 	if t != nil {
@@ -43,18 +50,18 @@ func (s *Server) Lag(name string, lag mvcc.Lag) error {
 		note.Kind = journal.Thaw
 	}
 	if err := s.store.SetLag(t, lag); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrInvalidLag, err)
 	}
-	s.journal.Note(note)
+	s.journal.RecordNote(note)
 	return nil
 }
 
-// Frozen is the lag that stops a watch cache where it is.
+// Frozen is the lag that stops a watch cache at its revision.
 var Frozen = mvcc.Lag{Until: -1}
 
-// cachedType is the type of a resource by name, nil for "".
+// cachedType returns the type of a resource, nil for AllResources.
 func (s *Server) cachedType(name string) (*resource.Type, error) {
-	if name == "" {
+	if name == AllResources {
 		return nil, nil
 	}
 	t := s.Registry().Find(name)
@@ -64,8 +71,8 @@ func (s *Server) cachedType(name string) (*resource.Type, error) {
 	return t, nil
 }
 
-// CachedRevision is the revision that the watch cache of a resource, or with ""
-// the newest of them, has come to.
+// CachedRevision returns the revision of the watch cache of a resource, for
+// AllResources the highest of them.
 func (s *Server) CachedRevision(name string) (mvcc.Revision, error) {
 	t, err := s.cachedType(name)
 	if err != nil {
@@ -74,10 +81,10 @@ func (s *Server) CachedRevision(name string) (mvcc.Revision, error) {
 	return s.store.CachedRevision(t), nil
 }
 
-// lagText says how far something trails.
+// lagText describes a lag in a few words.
 func lagText(lag mvcc.Lag) string {
 	if lag == (mvcc.Lag{}) {
-		return "behind no more"
+		return "no lag"
 	}
 	var parts []string
 	if lag.By > 0 {
@@ -95,20 +102,20 @@ func lagText(lag mvcc.Lag) string {
 	return strings.Join(parts, ", ")
 }
 
-// A lagRequest says what is to lag and how; of several ways the one that holds
-// back most counts.
+// A lagRequest makes a watch cache lag. If it has several limits, the strictest
+// one applies.
 type lagRequest struct {
-	Resource  string        `json:"resource,omitempty"`  // "pods", "deployments.apps"; all if ""
+	Resource  string        `json:"resource"`            // "pods", "deployments.apps"; "*", the default, is all
 	By        string        `json:"by,omitempty"`        // a Go duration: "3s"
-	Revisions int64         `json:"revisions,omitempty"` // so many revisions
+	Revisions int64         `json:"revisions,omitempty"` // a number of revisions
 	Until     mvcc.Revision `json:"until,omitempty"`     // frozen at a revision
-	Frozen    bool          `json:"frozen,omitempty"`    // frozen where it is
+	Frozen    bool          `json:"frozen,omitempty"`    // frozen at the present revision
 }
 
-// A lagAnswer is what lags.
+// A lagAnswer is the state of a watch cache that lags.
 type lagAnswer struct {
 	lagRequest
-	Revision mvcc.Revision `json:"revision"` // where it is
+	Revision mvcc.Revision `json:"revision"`
 }
 
 func (s *Server) controlLags(*request) (any, error) {
@@ -118,7 +125,7 @@ func (s *Server) controlLags(*request) (any, error) {
 	}{s.store.Revision(), []lagAnswer{}}
 	for _, l := range s.store.Lags() {
 		a := lagAnswer{lagRequest{
-			Resource: strings.Trim(l.Prefix, "/"), Revisions: l.Lag.Revisions, Until: l.Lag.Until,
+			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), AllResources), Revisions: l.Lag.Revisions, Until: l.Lag.Until,
 			Frozen: l.Lag.Until > 0 && l.Revision >= l.Lag.Until,
 		}, l.Revision}
 		if l.Lag.By > 0 {
@@ -138,26 +145,26 @@ func (s *Server) controlLag(r *request) (any, error) {
 	if in.By != "" {
 		var err error
 		if lag.By, err = time.ParseDuration(in.By); err != nil {
-			return nil, status.BadRequest(fmt.Sprintf("by: %q is no duration, such as 3s", in.By))
+			return nil, status.BadRequest(fmt.Sprintf("by: %q is not a duration, such as 3s", in.By))
 		}
 	}
 	if in.Frozen {
 		lag.Until = Frozen.Until
 	}
-	if err := s.Lag(in.Resource, lag); err != nil {
+	if err := s.Lag(cmp.Or(in.Resource, AllResources), lag); err != nil {
 		return nil, lagStatus(err)
 	}
 	return s.controlLags(r)
 }
 
 func (s *Server) controlThaw(r *request) (any, error) {
-	if err := s.Lag(r.query().Get("resource"), mvcc.Lag{}); err != nil {
+	if err := s.Lag(cmp.Or(r.query().Get("resource"), AllResources), mvcc.Lag{}); err != nil {
 		return nil, lagStatus(err)
 	}
 	return s.controlLags(r)
 }
 
-// lagStatus is the answer to a lag that cannot be.
+// lagStatus returns the failure for an error of Lag.
 func lagStatus(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return status.Failure(http.StatusNotFound, status.ReasonNotFound, err.Error(), nil)

@@ -49,5 +49,5 @@ func (s *Server) webhooks() *webhook.Client {
 // noteFault writes a fault that has hit somebody into the journal.
 func (s *Server) noteFault(h fault.Hit) {
 	resource := status.GroupResource{Group: h.Route.Group, Resource: h.Route.Resource}
-	s.journal.Note(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
+	s.journal.RecordNote(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
 }

@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"time"
-
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -27,7 +25,7 @@ func (r *request) answered() {
 		e.Message = f.Message
 		e.Unimplemented = f.Reason == "NotImplemented"
 	}
-	r.server.journal.Answered(e, r.came)
+	r.server.journal.RecordRequest(e, r.came)
 }
 
 // writer is who writes by the request.
@@ -37,21 +35,6 @@ func (r *request) writer() journal.Writer {
 		w.UserAgent = r.http.UserAgent()
 	}
 	return w
-}
-
-// A Revision is an entry of the revision log: one transaction.
-type Revision struct {
-	Revision mvcc.Revision `json:"revision"`
-	Time     time.Time     `json:"time"`
-	// Writer is who made it; the zero value if that is forgotten.
-	Writer  journal.Writer `json:"writer"`
-	Changes []Change       `json:"changes"`
-}
-
-// A Change is what a transaction did to one object.
-type Change struct {
-	Type string `json:"type"` // ADDED, MODIFIED or DELETED
-	Key  string `json:"key"`  // "/pods/default/a", "/deployments.apps/default/b"
 }
 
 // Journal is what happened on the server.
@@ -68,27 +51,20 @@ func (s *Server) Requests() []journal.Request {
 	return out
 }
 
-// Log is the revision log from a revision on, as far as history is kept,
-// oldest first.
-func (s *Server) Log(from mvcc.Revision) []Revision {
+// Writes returns the transactions from a revision on, oldest first, as far as
+// history is kept. Older transactions have no Writer.
+func (s *Server) Writes(from mvcc.Revision) []journal.Write {
 	writers := map[mvcc.Revision]journal.Writer{}
-	for _, e := range s.journal.Writes() {
+	for _, e := range s.journal.Transactions() {
 		writers[e.What.Revision] = e.What.Writer
 	}
-	var out []Revision
+	var out []journal.Write
 	for tx := range s.store.Log(from) {
-		e := Revision{Revision: tx.Revision, Time: tx.Time, Writer: writers[tx.Revision]}
-		for _, event := range tx.Events {
-			change := Change{Type: "MODIFIED", Key: event.Item.Key}
-			switch {
-			case event.Type == mvcc.Delete:
-				change.Type = "DELETED"
-			case event.Prev == nil:
-				change.Type = "ADDED"
-			}
-			e.Changes = append(e.Changes, change)
+		w := journal.Write{Revision: int64(tx.Revision), Time: tx.Time, Writer: writers[tx.Revision]}
+		for i := range tx.Events {
+			w.Changes = append(w.Changes, journal.NewChange(&tx.Events[i]))
 		}
-		out = append(out, e)
+		out = append(out, w)
 	}
 	return out
 }

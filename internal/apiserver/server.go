@@ -257,7 +257,7 @@ func newServer(c Config, store *storage.Store) *Server {
 		started: c.Clock.Now(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), Fired: s.noteFault})
+	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
 	s.tokens = &serviceaccount.Tokens{Types: s.surface.registry, Store: store, Now: c.Clock.Now, NewUID: s.ids.uid}
 	s.authenticator = &authn.Authenticator{Tokens: c.Auth.Tokens, ServiceAccounts: s.tokens, Audiences: serviceaccount.Audiences()}
 	if c.Auth.RBAC {
@@ -271,10 +271,11 @@ func newServer(c Config, store *storage.Store) *Server {
 	return s
 }
 
-// Fork returns a server of the same state, history and configuration, apart
-// from now on: its clock is set as this one's, what lags in this one does in it,
-// and its faults are injected anew. It takes constant time.
-func (s *Server) Fork() *Server {
+// Fork returns an independent server with the same state, history and
+// configuration. Its clock shows the same time, its watch caches lag as those of
+// s, and the faults of s are injected into it with their counts at zero. It takes
+// constant time. It fails if a fault cannot be injected.
+func (s *Server) Fork() (*Server, error) {
 	config := s.config
 	config.Clock = s.clock.Fork()
 	out := newServer(config, s.store.Fork(config.Clock))
@@ -287,8 +288,11 @@ func (s *Server) Fork() *Server {
 	out.served.Store(served)
 	out.admission.Store(s.admission.Load())
 	out.settle(nil)
-	out.faults.Inherit(s.faults)
-	return out
+	if err := out.faults.Inherit(s.faults); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return out, nil
 }
 
 // Close ends watches and waiting reads, which answer what they have. Requests

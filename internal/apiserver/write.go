@@ -342,7 +342,7 @@ func (r *request) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		r.server.journal.Wrote(tx, r.writer())
+		r.server.journal.RecordTransaction(tx, r.writer())
 		if !r.typ.Virtual() && r.typ.Expires {
 			r.server.lease(r.typ, tx)
 		}

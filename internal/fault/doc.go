@@ -1,29 +1,31 @@
-// Package fault makes things go wrong for the clients of an API server, on
-// purpose: requests are delayed, refused or forgotten, answers break off,
-// watches end, stall or expire, webhooks fail.
+// Package fault injects faults between the clients of an API server and the
+// server: delayed, refused and lost responses, broken connections, watches that
+// end, stall or expire, and failing webhook calls.
 //
-// A [Fault] says whom it hits (the matcher), when (the trigger) and what happens
-// then (the effect). A [Set] holds those of one server. It stands between the
-// wire and a [Backend], which answers what no fault hits: a server of one's own,
-// or a proxy before another one. Nothing is known here of what stands behind.
+// A [Fault] has a matcher (which requests), a trigger (when and how often) and an
+// effect (what happens). A [Set] holds the faults of one server. It handles
+// requests before a [Backend], which serves every request that no fault responds
+// to: the server of this module, or a proxy to another one. This package knows
+// nothing of what the backend stores.
 //
 // # Order
 //
-// A request meets the faults in the order of their injection, up to the first
-// that answers it. Those behind that one see it, without effect. Whatever a fault
-// matches counts for what it skips and for its draws, whether or not it is hit,
-// so that a fault goes on as it would without the others.
+// A request is matched with the faults in the order of their injection, up to
+// the first that responds to it. Later faults count the request as matched, but
+// have no effect on it. A fault counts every request that it matches for its
+// Skip and its random draws, whether it hits the request or not, so that other
+// faults do not change which requests it hits.
 //
-// # Chance
+// # Random draws
 //
-// A fault with a probability draws for each request from a stream of random
-// numbers that is made of its seed, of what the fault says, and of who asks for
-// what: method, verb, path and user agent. The nth such request meets the same
-// fate in every run, whatever other clients do meanwhile.
+// A fault with a probability draws a random number for each matching request.
+// The generator is seeded with the fault's seed, the fault's fields, and the
+// method, verb, path and user agent of the request. The nth equal request gets
+// the same draw in every run, whatever other clients do in between.
 //
 // # Watches
 //
-// The answer to a watch passes through a stream, which tells events apart by the
-// format of the answer and can be closed, reset, expired, paused and slowed at any
-// time between two of them.
+// The response to a watch is written through a stream, which splits it into
+// events according to its media type. Faults can close, reset, expire, pause and
+// slow a stream between any two events.
 package fault

@@ -14,64 +14,140 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Fault is something that goes wrong: for whom, when, and what. The package
-// fakeapi documents the fields.
+// ErrInvalid is returned for a fault that does not make sense, for an ID that
+// another fault has, and for text that is not a list of faults.
+var ErrInvalid = errors.New("invalid fault")
+
+// A Fault makes requests fail, wait or break, on purpose. The matcher fields say
+// which requests, watches or webhook calls it can hit; Skip, Times, Probability
+// and Lifetime bound how often it hits them; the effect fields say what happens.
+//
+// Response faults (Delay, Code, Reset, CutAfterBytes, ExpireContinue) hit a
+// request when it arrives. Watch faults (Watch, EventDelay, EventRate,
+// WithholdBookmarks) hit watches while they are open, including watches that
+// were open before the injection. One Fault has effects of one of the two sorts.
+// Several faults can hit one request: in the order of their injection, up to the
+// first that responds to it.
+//
+// In YAML and JSON the fields have the names below with a small first letter.
+// Durations are strings: "1.5s".
 type Fault struct {
+	// ID identifies the fault in lists and logs. If it is empty, Inject assigns a
+	// number.
 	ID string `json:"id,omitempty"`
 
-	Verb      string                   `json:"verb,omitempty"`
-	Resource  string                   `json:"resource,omitempty"`
-	Namespace string                   `json:"namespace,omitempty"`
-	Name      string                   `json:"name,omitempty"`
-	UserAgent string                   `json:"userAgent,omitempty"`
-	Path      string                   `json:"path,omitempty"`
-	Matches   func(*http.Request) bool `json:"-"`
-	Webhook   string                   `json:"webhook,omitempty"`
+	// Verb matches the verb of the request: get, list, watch, create, update,
+	// patch, delete or deletecollection. Verb, Resource, Namespace and Name each
+	// take several patterns, separated by commas. In every pattern * matches any
+	// characters. An empty field matches every request.
+	Verb string `json:"verb,omitempty"`
+	// Resource matches the resource of the request: "pods", "deployments.apps",
+	// "pods/status", "pods/*", "*". The package documentation of fakeapi specifies
+	// the syntax.
+	Resource string `json:"resource,omitempty"`
+	// Namespace matches the namespace in the URL.
+	Namespace string `json:"namespace,omitempty"`
+	// Name matches the object name in the URL. A create request has none.
+	Name string `json:"name,omitempty"`
+	// UserAgent matches the User-Agent header: "kubectl/*".
+	UserAgent string `json:"userAgent,omitempty"`
+	// Path matches the path of the URL: "/apis*" includes discovery.
+	Path string `json:"path,omitempty"`
+	// Matches is called if all other matcher fields match; nil accepts every
+	// request. It must not read the body. YAML and JSON do not have it.
+	Matches func(*http.Request) bool `json:"-"`
+	// Webhook matches calls from the server to webhooks, by their URL without its
+	// query: "*" is every webhook, "https://admit.shop.svc*" those of one service.
+	// Such a fault hits no client requests; the response effects apply to the
+	// webhook's response.
+	Webhook string `json:"webhook,omitempty"`
 
-	Skip        int           `json:"skip,omitempty"`
-	Times       int           `json:"times,omitempty"`
-	Probability float64       `json:"probability,omitempty"`
-	Seed        uint64        `json:"seed,omitempty"`
-	For         time.Duration `json:"for,omitempty"`
-	Watches     string        `json:"watches,omitempty"`
+	// Skip is how many matching requests pass before the first hit.
+	Skip int `json:"skip,omitempty"`
+	// Times is how many requests the fault hits at most; 0 is no limit.
+	Times int `json:"times,omitempty"`
+	// Probability is the chance of hitting a matching request, from 0 to 1; 0 means
+	// 1.
+	Probability float64 `json:"probability,omitempty"`
+	// Seed determines the random draws of Probability; 0 takes the server's seed
+	// (WithSeed). The nth time that a client makes the same request it gets the
+	// same draw in every run, whatever other clients and other faults do.
+	Seed uint64 `json:"seed,omitempty"`
+	// Lifetime ends the fault that long after its injection, on the server's clock;
+	// 0 is no limit.
+	Lifetime time.Duration `json:"lifetime,omitempty"`
+	// Watches limits a watch fault to OpenWatches or NewWatches; "" is both.
+	Watches WatchSelection `json:"watches,omitempty"`
 
-	Delay          time.Duration `json:"delay,omitempty"`
-	Code           int           `json:"code,omitempty"`
-	Reason         string        `json:"reason,omitempty"`
-	Message        string        `json:"message,omitempty"`
-	RetryAfter     time.Duration `json:"retryAfter,omitempty"`
-	Reset          bool          `json:"reset,omitempty"`
-	CutAfter       int           `json:"cutAfter,omitempty"`
-	ExpireContinue bool          `json:"expireContinue,omitempty"`
-	After          bool          `json:"after,omitempty"`
+	// Delay delays the response. It ends early if the fault is removed.
+	Delay time.Duration `json:"delay,omitempty"`
+	// Code responds with an error status, from 400 to 599, in the words that
+	// kube-apiserver uses most often with this code: 409 is a conflict, 500 an etcd
+	// timeout, 429 the response of API priority and fairness.
+	Code int `json:"code,omitempty"`
+	// Reason and Message replace those that belong to Code.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// RetryAfter sets the Retry-After header, rounded up to seconds. It needs Code.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Reset breaks the connection instead of responding.
+	Reset bool `json:"reset,omitempty"`
+	// CutAfterBytes breaks the connection after that many bytes of the response
+	// body, and in any case before its last byte.
+	CutAfterBytes int `json:"cutAfterBytes,omitempty"`
+	// ExpireContinue responds to a list with a continue token as if history had
+	// been compacted: 410 Expired, with a new token for an inconsistent
+	// continuation.
+	ExpireContinue bool `json:"expireContinue,omitempty"`
+	// ServeFirst serves the request, and stores what it writes, before the fault
+	// delays or replaces the response. It does not apply to watches.
+	ServeFirst bool `json:"serveFirst,omitempty"`
 
-	Watch             string        `json:"watch,omitempty"`
-	Events            int           `json:"events,omitempty"`
-	EventDelay        time.Duration `json:"eventDelay,omitempty"`
-	EventRate         float64       `json:"eventRate,omitempty"`
-	WithholdBookmarks bool          `json:"withholdBookmarks,omitempty"`
+	// Watch closes, resets, expires or pauses a watch.
+	Watch WatchEffect `json:"watch,omitempty"`
+	// AfterEvents is how many events, not counting bookmarks, pass before Watch
+	// ends the watch. It does not apply to PauseWatch.
+	AfterEvents int `json:"afterEvents,omitempty"`
+	// EventDelay delivers each event that long after it was sent.
+	EventDelay time.Duration `json:"eventDelay,omitempty"`
+	// EventRate limits a watch to that many events per second; 0 is no limit.
+	EventRate float64 `json:"eventRate,omitempty"`
+	// WithholdBookmarks drops bookmarks, except the one that ends the initial
+	// events.
+	WithholdBookmarks bool `json:"withholdBookmarks,omitempty"`
 }
 
-// What Watch does to a watch.
+// A WatchEffect is what a fault does to a watch.
+type WatchEffect string
+
 const (
-	Close  = "close"  // the answer ends, as it does when the time of a watch is up
-	Reset  = "reset"  // the connection breaks
-	Expire = "expire" // an ERROR event with a 410 ends it
-	Pause  = "pause"  // nothing is sent any more
+	// CloseWatch ends the response, as kube-apiserver does when the watch times
+	// out.
+	CloseWatch WatchEffect = "close"
+	// ResetWatch breaks the connection.
+	ResetWatch WatchEffect = "reset"
+	// ExpireWatch sends an ERROR event with 410 Expired and ends the response.
+	ExpireWatch WatchEffect = "expire"
+	// PauseWatch delivers nothing to the client until the fault is removed.
+	PauseWatch WatchEffect = "pause"
 )
 
-// Which watches a fault of watches is about.
+// A WatchSelection limits a fault to some watches.
+type WatchSelection string
+
 const (
-	Open = "open" // those that are open when the fault is injected
-	New  = "new"  // those that come later
+	// OpenWatches are the watches that are open when the fault is injected.
+	OpenWatches WatchSelection = "open"
+	// NewWatches are the watches that begin after the injection.
+	NewWatches WatchSelection = "new"
 )
 
-// A target is what a fault happens to.
+// A target is what a fault can hit.
 type target int
 
 const (
 	requests target = iota
-	watches         // that are open
+	watches         // open watches
 	webhooks
 )
 
@@ -79,80 +155,84 @@ func (f *Fault) target() target {
 	switch {
 	case f.Webhook != "":
 		return webhooks
-	case f.ofWatch():
+	case f.hasWatchEffect():
 		return watches
 	}
 	return requests
 }
 
-// ofWatch and ofAnswer report whether the fault does something to an open watch
-// and to the answer of a request.
-func (f *Fault) ofWatch() bool {
+func (f *Fault) hasWatchEffect() bool {
 	return f.Watch != "" || f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks
 }
 
-func (f *Fault) ofAnswer() bool { return f.Delay > 0 || f.After || f.answers() }
+func (f *Fault) hasResponseEffect() bool { return f.Delay > 0 || f.ServeFirst || f.responds() }
 
-// answers reports whether the fault takes the place of the answer, or of its
-// end.
-func (f *Fault) answers() bool {
-	return f.Code != 0 || f.Reset || f.CutAfter > 0 || f.ExpireContinue
+// responds reports whether the fault replaces the response, or the end of it.
+func (f *Fault) responds() bool {
+	return f.Code != 0 || f.Reset || f.CutAfterBytes > 0 || f.ExpireContinue
 }
 
-// slows reports whether the fault makes the events of a watch wait.
-func (f *Fault) slows() bool { return f.Watch == Pause || f.EventDelay > 0 || f.EventRate > 0 }
+// delaysEvents reports whether the events of a watch wait.
+func (f *Fault) delaysEvents() bool {
+	return f.Watch == PauseWatch || f.EventDelay > 0 || f.EventRate > 0
+}
 
-// ends reports whether the fault ends a watch.
-func (f *Fault) ends() bool { return f.Watch != "" && f.Watch != Pause }
+// endsWatch reports whether the fault ends a watch.
+func (f *Fault) endsWatch() bool { return f.Watch != "" && f.Watch != PauseWatch }
 
-var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+var (
+	verbs           = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	watchEffects    = []WatchEffect{"", CloseWatch, ResetWatch, ExpireWatch, PauseWatch}
+	watchSelections = []WatchSelection{"", OpenWatches, NewWatches}
+)
 
-// Check says what is wrong with a fault.
+// Check returns an error that lists everything that is wrong with the fault, a
+// line each, in the order of the text.
 func (f *Fault) Check() error {
 	var errs []error
-	wrong := func(is bool, format string, args ...any) {
-		if is {
+	failIf := func(wrong bool, format string, args ...any) {
+		if wrong {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	for _, verb := range listOf(f.Verb) {
+	for _, verb := range splitList(f.Verb) {
 		known := slices.ContainsFunc(verbs, func(v string) bool { return glob(verb, v) })
-		wrong(!known && f.Path == "", "verb: %q is none of %s", verb, strings.Join(verbs, ", "))
+		failIf(!known && f.Path == "", "verb: %q is not one of %s", verb, strings.Join(verbs, ", "))
 	}
-	wrong(!slices.Contains([]string{"", Close, Reset, Expire, Pause}, f.Watch), "watch: %q is none of close, reset, expire, pause", f.Watch)
-	wrong(!slices.Contains([]string{"", Open, New}, f.Watches), "watches: %q is neither open nor new", f.Watches)
-	wrong(f.Probability < 0 || f.Probability > 1, "probability: %v is not from 0 to 1", f.Probability)
-	wrong(f.Code != 0 && (f.Code < 400 || f.Code > 599), "code: %d is not from 400 to 599", f.Code)
-	for name, n := range map[string]int{"skip": f.Skip, "times": f.Times, "cutAfter": f.CutAfter, "events": f.Events} {
-		wrong(n < 0, "%s: %d is negative", name, n)
+	failIf(!slices.Contains(watchEffects, f.Watch), "watch: %q is not one of close, reset, expire, pause", f.Watch)
+	failIf(!slices.Contains(watchSelections, f.Watches), "watches: %q is not one of open, new", f.Watches)
+	failIf(f.Probability < 0 || f.Probability > 1, "probability: %v is not between 0 and 1", f.Probability)
+	failIf(f.Code != 0 && (f.Code < 400 || f.Code > 599), "code: %d is not between 400 and 599", f.Code)
+	for name, n := range map[string]int{"skip": f.Skip, "times": f.Times, "cutAfterBytes": f.CutAfterBytes, "afterEvents": f.AfterEvents} {
+		failIf(n < 0, "%s: %d is negative", name, n)
 	}
 	for name, d := range f.durations() {
-		wrong(*d < 0, "%s: %s is negative", name, *d)
+		failIf(*d < 0, "%s: %s is negative", name, *d)
 	}
-	wrong(f.EventRate < 0, "eventRate: %v is negative", f.EventRate)
+	failIf(f.EventRate < 0, "eventRate: %v is negative", f.EventRate)
 
-	one := 0
-	for _, is := range []bool{f.Code != 0, f.Reset, f.CutAfter > 0, f.ExpireContinue} {
-		if is {
-			one++
+	responses := 0
+	for _, set := range []bool{f.Code != 0, f.Reset, f.CutAfterBytes > 0, f.ExpireContinue} {
+		if set {
+			responses++
 		}
 	}
-	wrong(one > 1, "code, reset, cutAfter and expireContinue exclude each other")
-	wrong(f.ofWatch() && f.ofAnswer(), "what happens to watches and what happens to answers are two faults")
-	wrong(!f.ofWatch() && !f.ofAnswer(), "nothing goes wrong: there is no effect")
-	wrong(f.Code == 0 && (f.Reason != "" || f.Message != "" || f.RetryAfter != 0), "reason, message and retryAfter are part of a code")
-	wrong(f.Watches != "" && !f.ofWatch(), "watches: the fault is not about watches")
-	wrong(f.Events > 0 && !f.ends(), "events: only close, reset and expire let events pass first")
-	wrong(f.After && f.ExpireContinue, "after: a continue token expires before")
-	wrong(f.After && f.Delay == 0 && !f.answers(), "after: nothing goes wrong after")
-	ofRequest := f.Verb != "" || f.Resource != "" || f.Namespace != "" || f.Name != "" || f.UserAgent != "" || f.Path != ""
-	wrong(f.Webhook != "" && (ofRequest || f.ofWatch() || f.ExpireContinue), "webhook: the fault is about requests, too")
+	failIf(responses > 1, "code, reset, cutAfterBytes and expireContinue exclude each other")
+	failIf(f.hasWatchEffect() && f.hasResponseEffect(), "effects on watches and effects on responses need two faults")
+	failIf(!f.hasWatchEffect() && !f.hasResponseEffect(), "the fault has no effect")
+	failIf(f.Code == 0 && (f.Reason != "" || f.Message != "" || f.RetryAfter != 0), "reason, message and retryAfter need a code")
+	failIf(f.Watches != "" && !f.hasWatchEffect(), "watches: the fault has no effect on watches")
+	failIf(f.AfterEvents > 0 && !f.endsWatch(), "afterEvents: only close, reset and expire can wait for events")
+	failIf(f.ServeFirst && f.ExpireContinue, "serveFirst: an expired continue token cannot be served first")
+	failIf(f.ServeFirst && f.Delay == 0 && !f.responds(), "serveFirst: there is no effect after serving")
+	matchesRequests := f.Verb != "" || f.Resource != "" || f.Namespace != "" || f.Name != "" || f.UserAgent != "" || f.Path != ""
+	failIf(f.Webhook != "" && (matchesRequests || f.hasWatchEffect() || f.ExpireContinue), "webhook: the fault also has fields for client requests")
 
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
 }
 
-// String tells the fault in a line: `update,patch of deployments: 409, once`.
+// String returns the fault on one line: "update,patch of deployments: 409, once".
 func (f Fault) String() string {
 	var b strings.Builder
 	what := f.Resource
@@ -165,7 +245,7 @@ func (f Fault) String() string {
 		what = "anything"
 	}
 	verb := f.Verb
-	if verb == "" && f.ofWatch() {
+	if verb == "" && f.hasWatchEffect() {
 		verb = "watch"
 	}
 	if verb != "" {
@@ -180,7 +260,7 @@ func (f Fault) String() string {
 	}
 	b.WriteString(": " + f.effect())
 	if f.Skip > 0 {
-		fmt.Fprintf(&b, ", after %d", f.Skip)
+		fmt.Fprintf(&b, ", skip %d", f.Skip)
 	}
 	switch {
 	case f.Times == 1:
@@ -191,64 +271,62 @@ func (f Fault) String() string {
 	if f.Probability > 0 {
 		b.WriteString(", " + strconv.FormatFloat(100*f.Probability, 'g', 3, 64) + "%")
 	}
-	if f.For > 0 {
-		b.WriteString(", for " + f.For.String())
+	if f.Lifetime > 0 {
+		b.WriteString(", for " + f.Lifetime.String())
 	}
 	return b.String()
 }
 
-// effect tells in a few words what goes wrong.
+// effect returns the effects in a few words: "reset after serving".
 func (f *Fault) effect() string {
 	var words []string
-	add := func(is bool, format string, args ...any) {
-		if is {
+	addIf := func(set bool, format string, args ...any) {
+		if set {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	add(f.Delay > 0, "delay of %s", f.Delay)
-	add(f.Code != 0, "%d", f.Code)
-	add(f.Reset, "reset")
-	add(f.CutAfter > 0, "cut after %d bytes", f.CutAfter)
-	add(f.ExpireContinue, "continue token expired")
-	add(f.Watch != "", "%s", f.Watch)
-	add(f.Events > 0, "after %d events", f.Events)
-	add(f.EventDelay > 0, "events late by %s", f.EventDelay)
-	add(f.EventRate > 0, "%v events a second", f.EventRate)
-	add(f.WithholdBookmarks, "bookmarks withheld")
-	effect := strings.Join(words, " ")
-	if f.After {
-		return effect + " after it is done"
-	}
-	return effect
+	addIf(f.Delay > 0, "delay of %s", f.Delay)
+	addIf(f.Code != 0, "%d", f.Code)
+	addIf(f.Reset, "reset")
+	addIf(f.CutAfterBytes > 0, "cut after %d bytes", f.CutAfterBytes)
+	addIf(f.ExpireContinue, "continue token expired")
+	addIf(f.Watch != "", "%s", f.Watch)
+	addIf(f.AfterEvents > 0, "after %d events", f.AfterEvents)
+	addIf(f.EventDelay > 0, "events delayed by %s", f.EventDelay)
+	addIf(f.EventRate > 0, "%v events per second", f.EventRate)
+	addIf(f.WithholdBookmarks, "bookmarks withheld")
+	addIf(f.ServeFirst, "after serving")
+	return strings.Join(words, " ")
 }
 
-// durations are the fields that JSON has as text, such as "3s".
+// durations returns the fields that are strings in JSON, by their JSON names.
 func (f *Fault) durations() map[string]*time.Duration {
-	return map[string]*time.Duration{"for": &f.For, "delay": &f.Delay, "retryAfter": &f.RetryAfter, "eventDelay": &f.EventDelay}
+	return map[string]*time.Duration{"lifetime": &f.Lifetime, "delay": &f.Delay, "retryAfter": &f.RetryAfter, "eventDelay": &f.EventDelay}
 }
 
-// plain is a Fault that encoding/json takes as it is.
-type plain Fault
+// plainFault is a Fault without methods: encoding/json encodes its fields.
+type plainFault Fault
 
-// A wireFault is a Fault in JSON. Its own fields hide those of the same name.
+// A wireFault is a Fault in JSON. Its own fields hide the embedded fields of the
+// same name.
 type wireFault struct {
-	*plain
-	For        string `json:"for,omitempty"`
+	*plainFault
+	Lifetime   string `json:"lifetime,omitempty"`
 	Delay      string `json:"delay,omitempty"`
 	RetryAfter string `json:"retryAfter,omitempty"`
 	EventDelay string `json:"eventDelay,omitempty"`
 }
 
-// texts are the durations as JSON has them.
-func (w *wireFault) texts() map[string]*string {
-	return map[string]*string{"for": &w.For, "delay": &w.Delay, "retryAfter": &w.RetryAfter, "eventDelay": &w.EventDelay}
+// durations returns the fields of Fault.durations as strings.
+func (w *wireFault) durations() map[string]*string {
+	return map[string]*string{"lifetime": &w.Lifetime, "delay": &w.Delay, "retryAfter": &w.RetryAfter, "eventDelay": &w.EventDelay}
 }
 
-// MarshalJSON implements [json.Marshaler]. Matches is left out.
+// MarshalJSON implements [json.Marshaler]. It omits Matches.
 func (f Fault) MarshalJSON() ([]byte, error) {
-	w := wireFault{plain: (*plain)(&f)}
+	w := wireFault{plainFault: (*plainFault)(&f)}
 	durations := f.durations()
-	for name, text := range w.texts() {
+	for name, text := range w.durations() {
 		if d := *durations[name]; d != 0 {
 			*text = d.String()
 		}
@@ -256,34 +334,34 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. A field that no fault has is an
-// error.
+// UnmarshalJSON implements [json.Unmarshaler]. It fails for an unknown field.
 func (f *Fault) UnmarshalJSON(b []byte) error {
 	*f = Fault{}
-	w := wireFault{plain: (*plain)(f)}
+	w := wireFault{plainFault: (*plainFault)(f)}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
 		return err
 	}
 	durations := f.durations()
-	for name, text := range w.texts() {
+	for name, text := range w.durations() {
 		if *text == "" {
 			continue
 		}
 		var err error
 		if *durations[name], err = time.ParseDuration(*text); err != nil {
-			return fmt.Errorf("%s: %q is no duration, such as 90s", name, *text)
+			return fmt.Errorf("%s: %q is not a duration, such as 90s", name, *text)
 		}
 	}
 	return nil
 }
 
-// Parse reads faults from YAML or JSON, one or a list of them, and checks them.
+// Parse reads one fault or a list of faults from YAML or JSON, and checks them.
+// The error is an [ErrInvalid].
 func Parse(text []byte) ([]Fault, error) {
 	b, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	var faults []Fault
 	switch {
@@ -294,11 +372,11 @@ func Parse(text []byte) ([]Fault, error) {
 		err = json.Unmarshal(b, &faults[0])
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	for i := range faults {
 		if err := faults[i].Check(); err != nil {
-			return nil, fmt.Errorf("fault %d, %s: %w", i+1, faults[i], err)
+			return nil, fmt.Errorf("%w %d (%s): %w", ErrInvalid, i+1, faults[i], err)
 		}
 	}
 	return faults, nil

@@ -7,14 +7,14 @@ import (
 	"github.com/kubefake/kubefake/internal/route"
 )
 
-// A Request is one that faults may hit.
+// A Request is an HTTP request with its parsed route.
 type Request struct {
 	HTTP *http.Request
 	route.Route
 }
 
-// A matcher is what a fault says of those that it hits. A nil list of patterns
-// matches everything.
+// A matcher holds the matcher fields of a fault. A nil list of patterns, or an
+// empty pattern, matches everything.
 type matcher struct {
 	verb, resource, namespace, name []string
 	agent, path, webhook            string
@@ -23,31 +23,31 @@ type matcher struct {
 
 func newMatcher(f *Fault) *matcher {
 	return &matcher{
-		verb: listOf(f.Verb), resource: listOf(f.Resource), namespace: listOf(f.Namespace), name: listOf(f.Name),
+		verb: splitList(f.Verb), resource: splitList(f.Resource), namespace: splitList(f.Namespace), name: splitList(f.Name),
 		agent: f.UserAgent, path: f.Path, webhook: f.Webhook, matches: f.Matches,
 	}
 }
 
-// request reports whether the matcher matches a client's request.
+// request reports whether the matcher accepts a client's request.
 func (m *matcher) request(r *Request) bool {
-	ofResource := m.resource != nil || m.namespace != nil || m.name != nil
+	needsResource := m.resource != nil || m.namespace != nil || m.name != nil
 	return m.webhook == "" &&
-		(!ofResource || r.IsResource) &&
+		(!needsResource || r.IsResource) &&
 		anyOf(m.verb, r.Verb, glob) &&
 		anyOf(m.namespace, r.Namespace, glob) &&
 		anyOf(m.name, r.Name, glob) &&
-		anyOf(m.resource, &r.Route, namesResource) &&
+		anyOf(m.resource, &r.Route, matchesResource) &&
 		(m.path == "" || glob(m.path, r.Path)) &&
 		(m.agent == "" || glob(m.agent, r.HTTP.UserAgent())) &&
 		(m.matches == nil || m.matches(r.HTTP))
 }
 
-// call reports whether the matcher matches the call of a webhook.
+// call reports whether the matcher accepts a call to a webhook.
 func (m *matcher) call(r *http.Request) bool {
-	return m.webhook != "" && glob(m.webhook, callee(r)) && (m.matches == nil || m.matches(r))
+	return m.webhook != "" && glob(m.webhook, webhookURL(r)) && (m.matches == nil || m.matches(r))
 }
 
-// anyOf reports whether one of the patterns matches, or there are none.
+// anyOf reports whether patterns is nil or one of them matches v.
 func anyOf[T any](patterns []string, v T, match func(pattern string, v T) bool) bool {
 	for _, p := range patterns {
 		if match(p, v) {
@@ -57,10 +57,10 @@ func anyOf[T any](patterns []string, v T, match func(pattern string, v T) bool) 
 	return patterns == nil
 }
 
-// namesResource reports whether a pattern names the resource of a route. It is
-// written as in the rules of a Role: "pods", "pods/status", "pods/*", "*". With
-// a dot it names the group, too: "deployments.apps".
-func namesResource(pattern string, r *route.Route) bool {
+// matchesResource reports whether a pattern such as "pods", "deployments.apps",
+// "pods/status", "pods/*" or "*" matches the resource of a route. A pattern
+// without a dot matches the resource in every API group.
+func matchesResource(pattern string, r *route.Route) bool {
 	if pattern == "*" {
 		return true
 	}
@@ -74,8 +74,8 @@ func namesResource(pattern string, r *route.Route) bool {
 	return glob(pattern, r.Resource)
 }
 
-// listOf splits a list of patterns at its commas.
-func listOf(list string) []string {
+// splitList splits comma-separated patterns. It returns nil for "".
+func splitList(list string) []string {
 	if list == "" {
 		return nil
 	}
@@ -86,8 +86,8 @@ func listOf(list string) []string {
 	return patterns
 }
 
-// glob reports whether a pattern matches all of s. A * stands for any
-// characters, or none.
+// glob reports whether the pattern matches the whole of s. A * matches any number
+// of characters.
 func glob(pattern, s string) bool {
 	head, rest, starred := strings.Cut(pattern, "*")
 	if !starred {
@@ -102,7 +102,7 @@ func glob(pattern, s string) bool {
 		if !starred {
 			return strings.HasSuffix(s, next)
 		}
-		at := strings.Index(s, next) // the first place leaves most to what follows
+		at := strings.Index(s, next) // the first match leaves the most to the rest of the pattern
 		if at < 0 {
 			return false
 		}

@@ -9,70 +9,71 @@ import (
 	"time"
 )
 
-// A Rule is a fault that was injected. It is safe for concurrent use.
+// A Rule is an injected fault. It is safe for concurrent use.
 type Rule struct {
 	set     *Set
 	fault   Fault
 	matcher *matcher
-	key     uint64        // of its draws
-	until   time.Time     // when it is over; zero: never
-	gone    chan struct{} // closed when it is removed
+	key     uint64        // seeds the draws
+	until   time.Time     // end of the Lifetime; zero if it has none
+	gone    chan struct{} // closed by Remove
 
 	mu      sync.Mutex // guards the fields below
 	removed bool
-	matched int               // those that it has met and matched
-	claimed int               // those that it was to hit
-	fired   int               // those that it has hit
-	seen    map[uint64]uint64 // how often it has matched each identity; nil if it does not draw
+	matched int               // requests that the matcher accepted
+	claimed int               // requests that it was chosen to hit, at most Times
+	hits    int               // requests that it has hit
+	seen    map[uint64]uint64 // draws per request identity; nil without a probability
 }
 
-// Fault is what was injected, with the ID and the seed that it was given.
+// Fault returns the injected fault. Its ID and Seed are set.
 func (r *Rule) Fault() Fault { return r.fault }
 
-// Matched is how many requests, or watches, it was about.
+// Matched returns how many requests, watches or webhook calls the matcher has
+// accepted.
 func (r *Rule) Matched() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.matched
 }
 
-// Fired is how many of them it has hit.
-func (r *Rule) Fired() int {
+// Hits returns how many of these the fault has hit.
+func (r *Rule) Hits() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.fired
+	return r.hits
 }
 
-// Remove ends the fault, and what it is doing: what it delays goes on. Removing
-// it again does nothing.
+// Remove ends the fault and its effects: delayed requests and paused watches
+// continue. Further calls do nothing.
 func (r *Rule) Remove() { r.set.remove(r) }
 
-// over reports whether the time of the rule is up.
-func (r *Rule) over() bool {
+// expired reports whether the Lifetime of the fault has passed.
+func (r *Rule) expired() bool {
 	return !r.until.IsZero() && !r.set.options.Clock.Now().Before(r.until)
 }
 
-// claim is called for whatever the rule matches and reports whether that is to
-// be hit; never if it is taken, by a rule before this one. last tells that the
-// rule will hit nothing more.
+// claim counts a request that the matcher has accepted, and reports whether the
+// rule hits it. It never does if an earlier rule has responded. last reports
+// whether this is the last hit.
 //
-// Whom a rule meets counts, not whom it hits: what other rules do changes
-// neither the draws of this one nor how many it skips.
-func (r *Rule) claim(identity uint64, taken bool) (hit, last bool) {
+// Skip and draws count matched requests, not hits, so that other rules do not
+// change which requests this one hits.
+func (r *Rule) claim(identity uint64, responded bool) (hit, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.matched++
-	spared := r.seen != nil && !r.drawLocked(identity)
+	lost := r.seen != nil && !r.drawLocked(identity)
 	spent := r.fault.Times > 0 && r.claimed >= r.fault.Times
-	if r.removed || taken || spared || spent || r.matched <= r.fault.Skip {
+	if r.removed || responded || lost || spent || r.matched <= r.fault.Skip {
 		return false, false
 	}
 	r.claimed++
 	return true, r.claimed == r.fault.Times
 }
 
-// drawLocked decides by the rule's probability. Each identity has draws of its
-// own, so that the order in which concurrent clients come does not matter.
+// drawLocked draws with the fault's probability. Each identity has its own
+// sequence of draws, so that the order of concurrent requests does not matter.
 func (r *Rule) drawLocked(identity uint64) bool {
 	n := r.seen[identity]
 	r.seen[identity] = n + 1
@@ -80,18 +81,18 @@ func (r *Rule) drawLocked(identity uint64) bool {
 	return rand.New(source).Float64() < r.fault.Probability
 }
 
-// fire counts a hit.
-func (r *Rule) fire(what Hit) {
+// countHit counts a hit and reports it to Options.OnHit.
+func (r *Rule) countHit(h Hit) {
 	r.mu.Lock()
-	r.fired++
+	r.hits++
 	r.mu.Unlock()
-	what.Fault = r.fault
-	if tell := r.set.options.Fired; tell != nil {
-		tell(what)
+	h.Fault = r.fault
+	if onHit := r.set.options.OnHit; onHit != nil {
+		onHit(h)
 	}
 }
 
-// identity is what is the same for the requests that a client repeats.
+// identity returns a hash of the words. A repeated request has the same identity.
 func identity(words ...string) uint64 {
 	h := fnv.New64a()
 	for _, w := range words {
@@ -105,9 +106,10 @@ func (r *Request) identity() uint64 {
 	return identity(r.HTTP.UserAgent(), r.HTTP.Method, r.Verb, r.Path)
 }
 
-// keyOf is the key of the draws of a fault, of which there are same others like
-// it: it depends on no other fault.
-func keyOf(f Fault, same int) uint64 {
+// keyOf returns the seed of the fault's draws: a hash of its fields, without the
+// ID. copies is the number of equal faults injected before, so that equal faults
+// draw differently.
+func keyOf(f Fault, copies int) uint64 {
 	seed := f.Seed
 	f.ID, f.Seed = "", 0
 	text, err := json.Marshal(f)
@@ -116,6 +118,6 @@ func keyOf(f Fault, same int) uint64 {
 	}
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], seed)
-	binary.LittleEndian.PutUint64(b[8:], uint64(same))
+	binary.LittleEndian.PutUint64(b[8:], uint64(copies))
 	return identity(string(b[:]), string(text))
 }

@@ -17,32 +17,30 @@ import (
 	"github.com/kubefake/kubefake/internal/route"
 )
 
-// Options are what a Set needs of the server that it is for.
+// Options configure a [Set].
 type Options struct {
-	// Clock is the time by which faults wait and end.
+	// Clock measures delays and lifetimes. It must be set.
 	Clock *clock.Clock
-	// Seed makes the draws of faults without a seed of their own; 0 makes them
-	// random.
+	// Seed is the default of Fault.Seed; 0 draws a random seed for each fault.
 	Seed uint64
-	// Done ends all waiting: the server closes. Nil never does.
+	// Done ends all waiting when it is closed. It may be nil.
 	Done <-chan struct{}
-	// Fired is told each time that a fault hits. It must not call the Set. Nil
-	// is not told.
-	Fired func(Hit)
+	// OnHit, if not nil, is called for every hit. It must not call the Set.
+	OnHit func(Hit)
 }
 
-// A Hit is a fault that hit somebody.
+// A Hit is one request, watch or webhook call that a fault has hit.
 type Hit struct {
 	Fault Fault
-	// Route is the request's that was hit, the zero value for a webhook's.
+	// Route is the route of the request; zero for a webhook call.
 	Route route.Route
-	// UserAgent is whose request it was.
+	// UserAgent is the User-Agent header of the request.
 	UserAgent string
-	// Webhook is the URL of the webhook whose call was hit.
+	// Webhook is the URL of the webhook; "" for a request.
 	Webhook string
 }
 
-// String tells the hit in a line: "409: update of deployments.apps shop/web".
+// String returns the hit on one line: "409: update of /apis/apps/v1/...".
 func (h Hit) String() string {
 	what := h.Route.Verb + " of " + h.Route.Path
 	if h.Webhook != "" {
@@ -51,26 +49,24 @@ func (h Hit) String() string {
 	return h.Fault.effect() + ": " + what
 }
 
-// A Set is the faults of one server. It is safe for concurrent use.
+// A Set holds the faults of one server. It is safe for concurrent use.
 type Set struct {
 	options Options
-	// active are the rules that can hit those that come, in the order in which
-	// they were injected; nil for none, so that those who find none look no
-	// further.
+	// active are the rules that can hit new requests, in the order of their
+	// injection; nil if there are none. Requests read it without the lock.
 	active atomic.Pointer[[]*Rule]
 
-	mu      sync.Mutex // guards the fields below, and changes of active
-	rules   []*Rule    // all that are not removed
-	streams map[*stream]struct{}
-	opened  int // streams
-	named   int // rules
+	mu      sync.Mutex           // guards the fields below, and stores to active
+	rules   []*Rule              // rules that are not removed
+	streams map[*stream]struct{} // open watches
+	opened  int                  // number of watches opened so far
+	lastID  int                  // number of the last assigned ID
 }
 
 // NewSet returns a Set without faults.
 func NewSet(o Options) *Set { return &Set{options: o, streams: map[*stream]struct{}{}} }
 
-// Active reports whether a fault can hit a request that comes now. It costs next
-// to nothing.
+// Active reports whether a fault can hit a new request. It costs one atomic load.
 func (s *Set) Active() bool { return s.active.Load() != nil }
 
 func (s *Set) activeRules() []*Rule {
@@ -80,12 +76,11 @@ func (s *Set) activeRules() []*Rule {
 	return nil
 }
 
-// Inject makes faults happen from now on, to watches that are open too. A request
-// that several faults match is hit in the order of their injection, up to one
-// that answers it.
+// Inject adds faults after those that are there, and applies watch faults to the
+// watches that are open. It returns a Rule for each fault, in their order.
 //
-// It fails, and injects none, if there is something wrong with a fault, or its ID
-// is taken.
+// It injects either all faults or none. The error is an [ErrInvalid] if a fault
+// fails its Check or has the ID of another fault.
 func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,18 +90,18 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 	}
 	for _, f := range faults {
 		if err := f.Check(); err != nil {
-			return nil, fmt.Errorf("fault %q: %w", f, err)
+			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
 		}
 		if f.ID != "" && ids[f.ID] {
-			return nil, fmt.Errorf("fault %q: id: there is a fault %q already", f, f.ID)
+			return nil, fmt.Errorf("%w (%s): id: another fault has the ID %q", ErrInvalid, f, f.ID)
 		}
 		ids[f.ID] = true
 	}
 	rules := make([]*Rule, len(faults))
 	for i, f := range faults {
 		for f.ID == "" {
-			s.named++
-			if id := strconv.Itoa(s.named); !ids[id] {
+			s.lastID++
+			if id := strconv.Itoa(s.lastID); !ids[id] {
 				f.ID = id
 			}
 		}
@@ -116,23 +111,23 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 	return rules, nil
 }
 
-// newRuleLocked makes a rule of a fault that has an ID.
+// newRuleLocked returns a rule for a fault, whose ID is set.
 func (s *Set) newRuleLocked(f Fault) *Rule {
 	if f.Seed == 0 {
 		f.Seed = s.options.Seed
 	}
 	if f.Seed == 0 {
-		f.Seed = 1 + rand.Uint64N(1<<53-1) // what JSON has without loss
+		f.Seed = 1 + rand.Uint64N(1<<53-1) // a JSON number holds 53 bits
 	}
 	r := &Rule{set: s, fault: f, matcher: newMatcher(&f), gone: make(chan struct{})}
-	if f.For > 0 {
-		r.until = s.options.Clock.Now().Add(f.For)
+	if f.Lifetime > 0 {
+		r.until = s.options.Clock.Now().Add(f.Lifetime)
 	}
 	if f.Probability > 0 && f.Probability < 1 {
 		r.seen = map[uint64]uint64{}
 		r.key = keyOf(f, 0)
-		for same := 1; slices.ContainsFunc(s.rules, func(other *Rule) bool { return other.key == r.key }); same++ {
-			r.key = keyOf(f, same)
+		for copies := 1; slices.ContainsFunc(s.rules, func(other *Rule) bool { return other.key == r.key }); copies++ {
+			r.key = keyOf(f, copies)
 		}
 	}
 	return r
@@ -146,21 +141,21 @@ func (s *Set) addLocked(r *Rule) {
 		}
 	}
 	s.rules = append(s.rules, r)
-	if r.fault.Watches != Open {
+	if r.fault.Watches != OpenWatches {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
 	}
-	if r.fault.ofWatch() && r.fault.Watches != New {
+	if r.fault.hasWatchEffect() && r.fault.Watches != NewWatches {
 		for _, st := range s.streamsLocked() {
-			s.meetLocked(r, st)
+			s.applyLocked(r, st)
 		}
 	}
 }
 
-// maxRules is how many faults are told of, before those that can hit nothing more
-// are forgotten.
+// maxRules limits the rules that a Set keeps: beyond it, adding a rule removes the
+// oldest rule that can hit nothing more.
 const maxRules = 4096
 
-// Rules are the faults that were injected and not removed, in that order.
+// Rules returns the rules that are not removed, in the order of their injection.
 func (s *Set) Rules() []*Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,12 +169,12 @@ func (s *Set) Clear() {
 	}
 }
 
-// Inherit injects the faults of another Set anew, but for those that were about
-// watches open there. Their IDs must be free.
+// Inherit injects the faults of another Set, except those for open watches, with
+// their counts at zero. The error is that of Inject.
 func (s *Set) Inherit(from *Set) error {
 	var faults []Fault
 	for _, r := range from.Rules() {
-		if r.fault.Watches != Open {
+		if r.fault.Watches != OpenWatches {
 			faults = append(faults, r.fault)
 		}
 	}
@@ -205,7 +200,7 @@ func (s *Set) remove(r *Rule) {
 	}
 }
 
-// retire takes a rule that can hit nothing more out of the way of requests.
+// retire removes a rule from the active ones: it can hit nothing more.
 func (s *Set) retire(r *Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +221,7 @@ func without(rules []*Rule, r *Rule) []*Rule {
 	return slices.DeleteFunc(slices.Clone(rules), func(other *Rule) bool { return other == r })
 }
 
-// open adds a watch that begins and lets the faults of watches meet it.
+// open adds a watch that has begun, and applies watch faults to it.
 func (s *Set) open(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,8 +229,8 @@ func (s *Set) open(st *stream) {
 	st.number = s.opened
 	s.streams[st] = struct{}{}
 	for _, r := range s.activeRules() {
-		if r.fault.ofWatch() {
-			s.meetLocked(r, st)
+		if r.fault.hasWatchEffect() {
+			s.applyLocked(r, st)
 		}
 	}
 }
@@ -246,14 +241,14 @@ func (s *Set) closed(st *stream) {
 	delete(s.streams, st)
 }
 
-// streamsLocked are the open watches, oldest first.
+// streamsLocked returns the open watches, oldest first.
 func (s *Set) streamsLocked() []*stream {
 	return slices.SortedFunc(maps.Keys(s.streams), func(a, b *stream) int { return cmp.Compare(a.number, b.number) })
 }
 
-// meetLocked attaches a fault of watches to a watch, if it is to hit that.
-func (s *Set) meetLocked(r *Rule, st *stream) {
-	if r.over() {
+// applyLocked attaches a watch fault to a watch if it matches and claims it.
+func (s *Set) applyLocked(r *Rule, st *stream) {
+	if r.expired() {
 		s.retireLocked(r)
 		return
 	}
@@ -269,38 +264,39 @@ func (s *Set) meetLocked(r *Rule, st *stream) {
 	}
 }
 
-// hits are the faults that hit a request, in order: none after one that answers.
+// hits returns the rules that hit a request, in order. Only the last one may
+// respond to it.
 func (s *Set) hits(r *Request) []*Rule {
 	var out []*Rule
-	answered := false
+	responded := false
 	for _, rule := range s.activeRules() {
 		f := &rule.fault
-		if f.target() != requests || f.ExpireContinue && !r.goesOn() || f.After && r.Verb == "watch" || !rule.matcher.request(r) {
+		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.ServeFirst && r.Verb == "watch" || !rule.matcher.request(r) {
 			continue
 		}
-		if rule.over() {
+		if rule.expired() {
 			s.retire(rule)
 			continue
 		}
-		hit, last := rule.claim(r.identity(), answered)
+		hit, last := rule.claim(r.identity(), responded)
 		if last {
 			s.retire(rule)
 		}
 		if hit {
 			out = append(out, rule)
-			answered = f.answers()
+			responded = f.responds()
 		}
 	}
 	return out
 }
 
-// goesOn reports whether a request lists on from a continue token.
-func (r *Request) goesOn() bool {
+// hasContinueToken reports whether the request is a list with a continue token.
+func (r *Request) hasContinueToken() bool {
 	return r.Verb == "list" && r.HTTP.URL.Query().Get("continue") != ""
 }
 
-// wait waits for d on the clock. It ends early once the rule is removed, the
-// server closes, or ctx ends, which it returns the cause of.
+// wait waits for d on the clock. It returns early if the rule is removed, the
+// server closes, or ctx ends; then it returns the cause of ctx.
 func (s *Set) wait(ctx context.Context, r *Rule, d time.Duration) error {
 	timer := s.options.Clock.After(d)
 	defer timer.Stop()
@@ -314,8 +310,8 @@ func (s *Set) wait(ctx context.Context, r *Rule, d time.Duration) error {
 	return nil
 }
 
-// Handler is a handler whose requests meet the faults. Those that none hits go
-// to next as they are.
+// Handler returns a handler that applies the faults. It calls next with the
+// requests that no fault responds to.
 func (s *Set) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		s.Serve(w, &Request{hr, route.Parse(hr.Method, hr.URL)}, handler{next})

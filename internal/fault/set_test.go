@@ -125,7 +125,7 @@ func TestAnsweredOnce(t *testing.T) {
 func TestFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
-		inject(t, s, Fault{Code: 500, For: time.Minute})
+		inject(t, s, Fault{Code: 500, Lifetime: time.Minute})
 		time.Sleep(time.Minute - 1)
 		assert.Len(t, s.hits(requestOf("GET", pods)), 1)
 		time.Sleep(1)
@@ -161,9 +161,9 @@ func TestInject(t *testing.T) {
 	assert.Equal(t, []string{"1", "named", "3", "2", "4"}, ids)
 
 	_, err = s.Inject(Fault{Code: 501}, Fault{ID: "named", Code: 502})
-	assert.EqualError(t, err, `fault "anything: 502": id: there is a fault "named" already`)
+	assert.EqualError(t, err, `invalid fault (anything: 502): id: another fault has the ID "named"`)
 	_, err = s.Inject(Fault{Code: 501}, Fault{})
-	assert.EqualError(t, err, `fault "anything: ": nothing goes wrong: there is no effect`)
+	assert.EqualError(t, err, `invalid fault (anything: ): the fault has no effect`)
 	assert.Len(t, s.Rules(), 5, "all or none")
 
 	unseeded := NewSet(Options{Clock: clock.New()})
@@ -174,7 +174,7 @@ func TestSpentFaultsAreForgotten(t *testing.T) {
 	s := newTestSet()
 	first := inject(t, s, Fault{Code: 500})
 	for range maxRules + 10 {
-		inject(t, s, Fault{Watch: Close, Watches: Open})
+		inject(t, s, Fault{Watch: CloseWatch, Watches: OpenWatches})
 	}
 	rules := s.Rules()
 	assert.Len(t, rules, maxRules)
@@ -185,7 +185,7 @@ func TestSpentFaultsAreForgotten(t *testing.T) {
 func TestInherit(t *testing.T) {
 	from, to := newTestSet(), NewSet(Options{Clock: clock.New(), Seed: 2})
 	r := inject(t, from, Fault{Code: 500, Probability: 0.5, Times: 3})
-	inject(t, from, Fault{Watch: Close, Watches: Open})
+	inject(t, from, Fault{Watch: CloseWatch, Watches: OpenWatches})
 	want := fates(from, r, 10, 1)
 	require.NoError(t, to.Inherit(from))
 	require.Len(t, to.Rules(), 1)

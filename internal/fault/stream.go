@@ -15,81 +15,79 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// inFlight is how many bytes of a watch that is slowed may be on their way.
-// Beyond it who sends them waits, as for a client that does not read.
-const inFlight = 16 << 20
+// maxQueued is how many bytes of a slowed watch may wait in its queue. Beyond it
+// the backend's Write blocks, as it does for a client that does not read.
+const maxQueued = 16 << 20
 
-// initialEnd is the annotation of the bookmark that ends the initial events. It
-// is a promise, not a hint: no client gets on without it.
-const initialEnd = "k8s.io/initial-events-end"
+// initialEventsEnd is the annotation of the bookmark that ends the initial events.
+// Clients wait for this bookmark, so no fault withholds it.
+const initialEventsEnd = "k8s.io/initial-events-end"
 
-// A stream is the answer to a watch on its way to the client. It passes whole
-// events on, and only those.
+// A stream is the ResponseWriter of a watch. It sends whole events to the client.
 //
-// Who serves the watch writes to it, and to the client, as long as nothing is
-// slow. From the first event on that is to wait, a goroutine of the stream's own
-// writes to the client, when the time of each event has come; who serves it
-// writes to a queue.
+// The backend's goroutine writes to the client directly until the first event has
+// to wait. From then on it appends events to a queue, and a second goroutine, the
+// sender, writes each of them to the client when it is due.
 type stream struct {
 	http.ResponseWriter
 	set     *Set
 	request Request
-	number  int             // in the order in which watches were opened
-	gone    <-chan struct{} // closed when the client is
+	number  int             // position in the order of opened watches, from 1; 0 before
+	gone    <-chan struct{} // closed when the client is gone
 	cancel  context.CancelCauseFunc
 
-	// Of who serves the watch:
-	begun   bool
-	events  bool // the answer is one of events
+	// The backend's goroutine owns these fields:
+	begun   bool // the header is written
+	events  bool // the response consists of events
 	format  codec.Format
-	partial []byte // the beginning of an event
+	partial []byte // incomplete event at the end of the last Write
 
-	slowed atomic.Bool // by a fault, now or before
+	slowed atomic.Bool // a fault delays events, or has delayed some
 
 	mu      sync.Mutex    // guards the fields below
-	change  chan struct{} // closed and replaced when one of them changes
+	change  chan struct{} // closed at the next change of them; nil if nobody waits
 	effects []*effect     // in the order of their injection
-	end     *Rule         // that ends it; nil if none does
-	queue   []queued      // nil until something is slow
-	size    int           // bytes of it
-	sent    time.Time     // when the last event of the queue went out
-	over    bool          // nothing will be added to the queue
-	done    bool          // it is too late for any effect
-	sender  chan struct{} // closed when the goroutine has ended; nil for none
+	end     *Rule         // the fault that has ended the watch, or nil
+	queue   []queued      // events for the sender
+	size    int           // bytes in queue
+	sent    time.Time     // when the sender took the last event
+	over    bool          // the backend writes nothing more
+	done    bool          // the response is complete: effects come too late
+	sender  chan struct{} // closed when the sender returns; nil if there is none
 }
 
 // An effect is what a rule does to one stream.
 type effect struct {
 	rule *Rule
-	left int  // events that pass before it ends the stream
-	hit  bool // it has been counted
+	left int  // events to pass before it ends the stream
+	hit  bool // the hit is counted
 }
 
-// queued is an event that waits.
+// queued is an event in the queue.
 type queued struct {
 	event []byte
-	since time.Time
-	then  func() // to be called when it is sent; may be nil
+	since time.Time // when the backend wrote it
+	then  func()    // called when it is sent; may be nil
 }
 
-// A Queue is a writer of events that may have to wait, as a watch has it that
-// meets the faults.
+// A Queue is implemented by the ResponseWriter of a watch. It lets the backend
+// learn when events are sent.
 type Queue interface {
-	// Queues reports whether an event that is written now may have to wait.
+	// Queues reports whether events written now may wait in a queue.
 	Queues() bool
-	// WhenSent calls f when everything that has been written is on its way: at
-	// once if it is, and not if it never will be. Of several calls while the
-	// same event waits the last one counts.
+	// WhenSent calls f when everything written so far is sent: at once if it
+	// already is, never if the watch ends before. Of several calls for the same
+	// event only the last f is called.
 	WhenSent(f func())
 }
 
 var _ Queue = (*stream)(nil)
 
-// ErrEnded is the cause by which the context of who serves a watch ends, and what
-// its writes fail with, when a fault ends the watch.
+// ErrEnded is the cause of the backend's context, and the error of its writes,
+// after a fault has ended the watch.
 var ErrEnded = errors.New("a fault ended the watch")
 
-// watch lets the backend answer a watch.
+// watch lets the backend respond to a watch.
 func (s *Set) watch(w http.ResponseWriter, r *Request, b Backend) {
 	ctx, cancel := context.WithCancelCause(r.HTTP.Context())
 	defer cancel(nil)
@@ -99,8 +97,8 @@ func (s *Set) watch(w http.ResponseWriter, r *Request, b Backend) {
 	st.drain()
 }
 
-// serve lets the backend answer. One that has been told to stop may give up, as
-// proxies do.
+// serve calls the backend. A backend whose watch has ended may panic with
+// http.ErrAbortHandler, as reverse proxies do.
 func (st *stream) serve(b Backend, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil && !(p == http.ErrAbortHandler && st.ended()) {
@@ -110,7 +108,7 @@ func (st *stream) serve(b Backend, r *http.Request) {
 	b.Serve(st, r)
 }
 
-// WriteHeader begins the answer. Only a success is a watch.
+// WriteHeader begins the response. A failure has no events.
 func (st *stream) WriteHeader(code int) {
 	if !st.begun && code >= http.StatusOK {
 		st.begun = true
@@ -123,7 +121,7 @@ func (st *stream) WriteHeader(code int) {
 	}
 }
 
-// Write passes on the events that end in p.
+// Write sends the events that are complete with p.
 func (st *stream) Write(p []byte) (int, error) {
 	if !st.begun {
 		st.WriteHeader(http.StatusOK)
@@ -144,21 +142,21 @@ func (st *stream) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// FlushError serves [http.ResponseController].
+// FlushError is for [http.ResponseController].
 func (st *stream) FlushError() error {
 	st.mu.Lock()
 	queueing := st.sender != nil
 	st.mu.Unlock()
 	if queueing {
-		return nil // who sends the queue flushes
+		return nil // the sender flushes
 	}
 	return http.NewResponseController(st.ResponseWriter).Flush()
 }
 
-// Unwrap serves [http.ResponseController].
+// Unwrap is for [http.ResponseController].
 func (st *stream) Unwrap() http.ResponseWriter { return st.ResponseWriter }
 
-// send passes on whole events.
+// send sends or queues whole events.
 func (st *stream) send(events []byte) error {
 	st.mu.Lock()
 	ended, plain := st.end != nil, st.effects == nil && st.sender == nil
@@ -180,7 +178,7 @@ func (st *stream) send(events []byte) error {
 	return nil
 }
 
-// sendOne passes on an event, now or later, or withholds it.
+// sendOne sends, queues or withholds an event.
 func (st *stream) sendOne(event []byte) error {
 	if st.withholds(event) {
 		return nil
@@ -199,11 +197,11 @@ func (st *stream) sendOne(event []byte) error {
 }
 
 func (st *stream) queuesLocked() bool {
-	return st.sender != nil || slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.slows() })
+	return st.sender != nil || slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.delaysEvents() })
 }
 
-// Queues implements [Queue]. It is asked for each event of each watch, whether or
-// not there is any fault.
+// Queues implements [Queue]. It is called for each event of each watch, with or
+// without faults, so it takes no lock.
 func (st *stream) Queues() bool { return st.slowed.Load() }
 
 // WhenSent implements [Queue].
@@ -223,8 +221,8 @@ func (st *stream) withholds(event []byte) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, e := range st.effects {
-		if e.rule.fault.WithholdBookmarks && !e.rule.over() &&
-			st.format.EventType(event) == "BOOKMARK" && !bytes.Contains(event, []byte(initialEnd)) {
+		if e.rule.fault.WithholdBookmarks && !e.rule.expired() &&
+			st.format.EventType(event) == "BOOKMARK" && !bytes.Contains(event, []byte(initialEventsEnd)) {
 			st.hitLocked(e)
 			return true
 		}
@@ -232,7 +230,8 @@ func (st *stream) withholds(event []byte) bool {
 	return false
 }
 
-// deliver writes an event to the client. It may be the last one.
+// deliver writes an event to the client. It returns ErrEnded if a fault ends the
+// watch with this event.
 func (st *stream) deliver(event []byte) error {
 	if _, err := st.ResponseWriter.Write(event); err != nil {
 		return err
@@ -246,7 +245,7 @@ func (st *stream) deliver(event []byte) error {
 		return nil
 	}
 	for _, e := range st.effects {
-		if !e.rule.fault.ends() || e.rule.over() {
+		if !e.rule.fault.endsWatch() || e.rule.expired() {
 			continue
 		}
 		if e.left--; e.left <= 0 {
@@ -257,7 +256,8 @@ func (st *stream) deliver(event []byte) error {
 	return nil
 }
 
-// enqueue adds a copy of an event to the queue, and waits while that is full.
+// enqueue appends a copy of an event to the queue. It waits while the queue is
+// full.
 func (st *stream) enqueue(event []byte) error {
 	since := st.set.options.Clock.Now()
 	for {
@@ -266,7 +266,7 @@ func (st *stream) enqueue(event []byte) error {
 			st.mu.Unlock()
 			return ErrEnded
 		}
-		if st.size < inFlight {
+		if st.size < maxQueued {
 			st.queue = append(st.queue, queued{event: bytes.Clone(event), since: since})
 			st.size += len(event)
 			st.changedLocked()
@@ -285,11 +285,11 @@ func (st *stream) enqueue(event []byte) error {
 	}
 }
 
-// sendQueue writes the events of the queue as their time comes, until none will
-// be added or nobody is there for them.
+// sendQueue is the sender: it writes each event when it is due, until the queue is
+// complete and empty, a fault ends the watch, or the client is gone.
 func (st *stream) sendQueue() {
 	defer close(st.sender)
-	defer st.cancel(nil) // who serves the watch need not go on
+	defer st.cancel(nil) // stops the backend
 	for {
 		event, then, wait, change := st.next()
 		switch {
@@ -317,9 +317,9 @@ func (st *stream) sendQueue() {
 	}
 }
 
-// next takes the first event from the queue if its time has come, and what is to
-// be called then. If not, it tells how long to wait for that, or for a change; a
-// nil change is the end.
+// next removes the first event from the queue if it is due, and returns it with
+// its function. Otherwise it returns how long to wait, unless change is closed
+// before. A nil change means that nothing more is to be sent.
 func (st *stream) next() (event []byte, then func(), wait time.Duration, change <-chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -341,24 +341,24 @@ func (st *stream) next() (event []byte, then func(), wait time.Duration, change 
 	return event, then, 0, nil
 }
 
-// forever is longer than anybody waits.
+// forever is the wait for an event that has no due time.
 const forever = time.Duration(math.MaxInt64)
 
-// waitLocked is how long an event has to wait yet that is there since a time:
-// the slowest effect counts.
+// waitLocked returns how long an event written at since still waits: the maximum
+// over all effects.
 func (st *stream) waitLocked(since, now time.Time) time.Duration {
 	longest := time.Duration(0)
 	for _, e := range st.effects {
 		f := &e.rule.fault
-		if !f.slows() || e.rule.over() {
+		if !f.delaysEvents() || e.rule.expired() {
 			continue
 		}
 		wait := since.Add(f.EventDelay).Sub(now)
 		if f.EventRate > 0 && !st.sent.IsZero() {
-			pace := time.Duration(float64(time.Second) / f.EventRate)
-			wait = max(wait, st.sent.Add(pace).Sub(now))
+			interval := time.Duration(float64(time.Second) / f.EventRate)
+			wait = max(wait, st.sent.Add(interval).Sub(now))
 		}
-		if f.Watch == Pause {
+		if f.Watch == PauseWatch {
 			wait = forever
 		}
 		if !e.rule.until.IsZero() {
@@ -369,19 +369,19 @@ func (st *stream) waitLocked(since, now time.Time) time.Duration {
 	return longest
 }
 
-// attach makes a rule have its effect from now on.
+// attach starts the effect of a rule.
 func (st *stream) attach(r *Rule) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.end != nil || st.done {
 		return
 	}
-	e := &effect{rule: r, left: r.fault.Events}
+	e := &effect{rule: r, left: r.fault.AfterEvents}
 	switch {
-	case r.fault.ends() && e.left == 0:
+	case r.fault.endsWatch() && e.left == 0:
 		st.endLocked(e)
 		return
-	case r.fault.slows():
+	case r.fault.delaysEvents():
 		st.hitLocked(e)
 		st.slowed.Store(true)
 	}
@@ -400,7 +400,7 @@ func (st *stream) detach(r *Rule) {
 	st.changedLocked()
 }
 
-// endLocked has the watch end: who serves it is told to stop.
+// endLocked ends the watch and stops the backend.
 func (st *stream) endLocked(e *effect) {
 	st.hitLocked(e)
 	st.end = e.rule
@@ -416,15 +416,15 @@ func (st *stream) ended() bool {
 	return st.end != nil
 }
 
-// hitLocked counts that an effect takes place.
+// hitLocked counts the hit of an effect, once per stream.
 func (st *stream) hitLocked(e *effect) {
 	if !e.hit {
 		e.hit = true
-		e.rule.hit(&st.request)
+		e.rule.countRequest(&st.request)
 	}
 }
 
-// changeLocked is closed at the next change.
+// changeLocked returns a channel that is closed at the next change.
 func (st *stream) changeLocked() <-chan struct{} {
 	if st.change == nil {
 		st.change = make(chan struct{})
@@ -439,8 +439,8 @@ func (st *stream) changedLocked() {
 	}
 }
 
-// drain waits until the queue is sent, once the watch is served, and ends the
-// answer as the fault has it that ended the watch.
+// drain waits until the queue is sent, after the backend has returned. Then it
+// ends the response as the fault that ended the watch says, if there is one.
 func (st *stream) drain() {
 	st.stop()
 	st.mu.Lock()
@@ -452,15 +452,15 @@ func (st *stream) drain() {
 		if len(st.partial) > 0 {
 			st.ResponseWriter.Write(st.partial)
 		}
-	case end.fault.Watch == Reset:
+	case end.fault.Watch == ResetWatch:
 		reset(st.ResponseWriter)
-	case end.fault.Watch == Expire:
+	case end.fault.Watch == ExpireWatch:
 		expired := status.Expired("The resourceVersion for the provided watch is too old.")
 		st.ResponseWriter.Write(st.format.AppendError(nil, expired.JSON()))
 	}
 }
 
-// close lets go of what the stream holds, however its service has ended.
+// close releases the stream, also after a panic of the backend.
 func (st *stream) close() {
 	if st.number > 0 {
 		st.set.closed(st)
@@ -471,8 +471,7 @@ func (st *stream) close() {
 	st.stop()
 }
 
-// stop says that nothing will be added to the queue and waits for the goroutine
-// that sends it.
+// stop marks the queue as complete and waits for the sender.
 func (st *stream) stop() {
 	st.mu.Lock()
 	st.over = true

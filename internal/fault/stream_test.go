@@ -168,8 +168,8 @@ func bubble(t *testing.T, test func(t *testing.T, s *Set, b *watched, srv *httpt
 func TestWatchUntouched(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
-		inject(t, s, Fault{Resource: "nodes", Watch: Close})
-		inject(t, s, Fault{UserAgent: "kubectl*", Watch: Close})
+		inject(t, s, Fault{Resource: "nodes", Watch: CloseWatch})
+		inject(t, s, Fault{UserAgent: "kubectl*", Watch: CloseWatch})
 		a := b.event("ADDED", "a")
 		b.send(a[:5], a[5:], append(b.event("ADDED", "b"), b.event("ADDED", "c")...))
 		synctest.Wait()
@@ -183,15 +183,15 @@ func TestWatchUntouched(t *testing.T) {
 
 func TestWatchEnds(t *testing.T) {
 	for _, row := range []struct {
-		watch string
+		watch WatchEffect
 		err   error
 		last  []string
 	}{
-		{Close, io.EOF, nil},
-		{Reset, syscall.ECONNRESET, nil},
-		{Expire, io.EOF, []string{"ERROR"}},
+		{CloseWatch, io.EOF, nil},
+		{ResetWatch, syscall.ECONNRESET, nil},
+		{ExpireWatch, io.EOF, []string{"ERROR"}},
 	} {
-		for _, watches := range []string{"", Open} {
+		for _, watches := range []WatchSelection{"", OpenWatches} {
 			t.Run(fmt.Sprintf("%s, open at the time: %q", row.watch, watches), func(t *testing.T) {
 				bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 					w := watch(t, srv, b.format)
@@ -202,12 +202,12 @@ func TestWatchEnds(t *testing.T) {
 					synctest.Wait()
 					assert.ErrorIs(t, w.err(), row.err, "though it had nothing to send")
 					assert.Equal(t, append([]string{"ADDED a"}, row.last...), w.names())
-					assert.Equal(t, 1, r.Fired())
+					assert.Equal(t, 1, r.Hits())
 					assert.Zero(t, b.open.Load(), "who served it knows")
 
 					next := watch(t, srv, b.format)
 					synctest.Wait()
-					if watches == Open {
+					if watches == OpenWatches {
 						assert.NoError(t, next.err(), "one that comes later is let be")
 					} else {
 						assert.ErrorIs(t, next.err(), row.err)
@@ -223,18 +223,18 @@ func TestWatchEndsAfterEvents(t *testing.T) {
 		t.Run(format.StreamMediaType(), func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 				b.format = format
-				r := inject(t, s, Fault{Watch: Expire, Events: 2, Times: 1, Watches: New})
+				r := inject(t, s, Fault{Watch: ExpireWatch, AfterEvents: 2, Times: 1, Watches: NewWatches})
 				w := watch(t, srv, format)
 				b.send(b.event("ADDED", "a"), b.event("BOOKMARK", "b"))
 				synctest.Wait()
 				assert.NoError(t, w.err())
-				assert.Zero(t, r.Fired())
+				assert.Zero(t, r.Hits())
 				// Both in one piece: the second is not sent any more.
 				b.send(append(b.event("ADDED", "c"), b.event("ADDED", "d")...))
 				synctest.Wait()
 				assert.Equal(t, io.EOF, w.err())
 				assert.Equal(t, []string{"ADDED a", "BOOKMARK b", "ADDED c", "ERROR"}, w.names())
-				assert.Equal(t, 1, r.Fired())
+				assert.Equal(t, 1, r.Hits())
 			})
 		})
 	}
@@ -244,7 +244,7 @@ func TestNextWatchEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		open := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: Expire, Watches: New, Times: 1})
+		r := inject(t, s, Fault{Watch: ExpireWatch, Watches: NewWatches, Times: 1})
 		next := watch(t, srv, b.format)
 		synctest.Wait()
 		after := watch(t, srv, b.format)
@@ -253,7 +253,7 @@ func TestNextWatchEnds(t *testing.T) {
 		assert.Equal(t, io.EOF, next.err())
 		assert.Equal(t, []string{"ERROR"}, next.names())
 		assert.NoError(t, after.err())
-		assert.Equal(t, 1, r.Fired())
+		assert.Equal(t, 1, r.Hits())
 		assert.False(t, s.Active())
 	})
 }
@@ -265,7 +265,7 @@ func TestOpenWatchesAreHitInOrder(t *testing.T) {
 			watchers = append(watchers, watch(t, srv, b.format))
 			synctest.Wait()
 		}
-		inject(t, s, Fault{Watch: Close, Skip: 1, Times: 2})
+		inject(t, s, Fault{Watch: CloseWatch, Skip: 1, Times: 2})
 		synctest.Wait()
 		var ended []bool
 		for _, w := range watchers {
@@ -278,15 +278,15 @@ func TestOpenWatchesAreHitInOrder(t *testing.T) {
 func TestWithholdBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
-		r := inject(t, s, Fault{WithholdBookmarks: true, For: time.Minute})
+		r := inject(t, s, Fault{WithholdBookmarks: true, Lifetime: time.Minute})
 		initial := []byte(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}},"message":"[i]"}}` + "\n")
 		b.send(b.event("ADDED", "a"), initial)
 		synctest.Wait()
-		assert.Zero(t, r.Fired(), "none was to withhold yet")
+		assert.Zero(t, r.Hits(), "none was to withhold yet")
 		b.send(b.event("BOOKMARK", "b"), b.event("BOOKMARK", "b"), b.event("ADDED", "c"))
 		synctest.Wait()
 		assert.Equal(t, []string{"ADDED a", "BOOKMARK i", "ADDED c"}, w.names())
-		assert.Equal(t, 1, r.Fired(), "a watch counts once")
+		assert.Equal(t, 1, r.Hits(), "a watch counts once")
 		time.Sleep(time.Minute)
 		b.send(b.event("BOOKMARK", "d"))
 		synctest.Wait()
@@ -305,8 +305,8 @@ func TestSlowWatch(t *testing.T) {
 		{"seldom", []Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
 		{"late and seldom", []Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
 		{"the slowest counts", []Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
-		{"for some time", []Fault{{EventDelay: 3 * s, For: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
-		{"stopped for some time", []Fault{{Watch: Pause, For: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"for some time", []Fault{{EventDelay: 3 * s, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"stopped for some time", []Fault{{Watch: PauseWatch, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, set *Set, b *watched, srv *httptest.Server) {
@@ -314,7 +314,7 @@ func TestSlowWatch(t *testing.T) {
 				synctest.Wait()
 				rules, err := set.Inject(row.faults...)
 				require.NoError(t, err)
-				assert.Equal(t, 1, rules[0].Fired())
+				assert.Equal(t, 1, rules[0].Hits())
 				b.send(append(b.event("ADDED", "a"), b.event("ADDED", "b")...))
 				time.Sleep(s)
 				b.send(b.event("ADDED", "c"))
@@ -385,7 +385,7 @@ func TestPausedWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: Pause})
+		r := inject(t, s, Fault{Watch: PauseWatch})
 		b.send(b.event("ADDED", "a"), b.event("ADDED", "b"))
 		time.Sleep(time.Hour)
 		assert.Empty(t, w.events())
@@ -422,7 +422,7 @@ func TestSlowWatchIsSentToTheEnd(t *testing.T) {
 func TestPausedWatchEnds(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closed chan struct{}){
 		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ chan struct{}) {
-			inject(t, s, Fault{Watch: Close})
+			inject(t, s, Fault{Watch: CloseWatch})
 		},
 		"when the client leaves":     func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ chan struct{}) { w.cancel() },
 		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ chan struct{}) { srv.Close() },
@@ -436,7 +436,7 @@ func TestPausedWatchEnds(t *testing.T) {
 				srv := serve(t, s, b, inMemory)
 				w := watch(t, srv, b.format)
 				synctest.Wait()
-				inject(t, s, Fault{Watch: Pause})
+				inject(t, s, Fault{Watch: PauseWatch})
 				b.send(b.event("ADDED", "a"))
 				synctest.Wait()
 				end(t, s, w, srv, closed)
@@ -454,8 +454,8 @@ func TestBackpressure(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: Pause})
-		big := b.event("ADDED", strings.Repeat("x", inFlight))
+		r := inject(t, s, Fault{Watch: PauseWatch})
+		big := b.event("ADDED", strings.Repeat("x", maxQueued))
 		var sent atomic.Int32
 		go func() {
 			for range 4 {
@@ -474,17 +474,17 @@ func TestBackpressure(t *testing.T) {
 func TestResetOfATornWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
 		a := b.event("ADDED", "a")
-		r := inject(t, s, Fault{Verb: "watch", CutAfter: len(a) + 5})
+		r := inject(t, s, Fault{Verb: "watch", CutAfterBytes: len(a) + 5})
 		w := watch(t, srv, b.format)
 		b.send(a)
 		synctest.Wait()
 		assert.Equal(t, []string{"ADDED a"}, w.names())
-		assert.Zero(t, r.Fired())
+		assert.Zero(t, r.Hits())
 		b.send(a)
 		synctest.Wait()
 		assert.ErrorIs(t, w.err(), syscall.ECONNRESET)
 		assert.Len(t, w.events(), 1)
-		assert.Equal(t, 1, r.Fired())
+		assert.Equal(t, 1, r.Hits())
 		assert.Zero(t, b.open.Load())
 	})
 }
@@ -492,7 +492,7 @@ func TestResetOfATornWatch(t *testing.T) {
 // A watch that is refused is none.
 func TestRefusedWatch(t *testing.T) {
 	s := newTestSet()
-	r := inject(t, s, Fault{Watch: Close})
+	r := inject(t, s, Fault{Watch: CloseWatch})
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
@@ -510,7 +510,7 @@ func TestRefusedWatch(t *testing.T) {
 func TestAbortedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
-		inject(t, s, Fault{Watch: Pause})
+		inject(t, s, Fault{Watch: PauseWatch})
 		b := &watched{}
 		abort := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Transport is a transport of calls to webhooks that meet the faults. Those that
-// none hits go through next as they are.
+// Transport returns a transport for calls to webhooks that applies the faults. It
+// passes calls on to next unless a fault responds to them.
 func (s *Set) Transport(next http.RoundTripper) http.RoundTripper { return &transport{s, next} }
 
 type transport struct {
@@ -20,29 +20,29 @@ type transport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	hits := t.set.calls(r)
+	hits := t.set.webhookHits(r)
 	if len(hits) == 0 {
 		return t.next.RoundTrip(r)
 	}
 	for _, h := range hits {
-		h.fire(Hit{Webhook: callee(r)})
-		if f := &h.fault; f.Delay > 0 && !f.After {
+		h.countHit(Hit{Webhook: webhookURL(r)})
+		if f := &h.fault; f.Delay > 0 && !f.ServeFirst {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
 				return nil, err
 			}
 		}
 	}
 	last := &hits[len(hits)-1].fault
-	if last.answers() && !last.After && last.CutAfter == 0 {
+	if last.responds() && !last.ServeFirst && last.CutAfterBytes == 0 {
 		closeBody(r)
-		return instead(r, last)
+		return faultResponse(r, last)
 	}
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hits {
-		if f := &h.fault; f.Delay > 0 && f.After {
+		if f := &h.fault; f.Delay > 0 && f.ServeFirst {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
 				resp.Body.Close()
 				return nil, err
@@ -50,58 +50,58 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	switch {
-	case last.CutAfter > 0:
-		if err := cutShort(resp, last.CutAfter); err != nil {
+	case last.CutAfterBytes > 0:
+		if err := cutBody(resp, last.CutAfterBytes); err != nil {
 			return nil, err
 		}
-	case last.answers():
+	case last.responds():
 		resp.Body.Close()
-		return instead(r, last)
+		return faultResponse(r, last)
 	}
 	return resp, nil
 }
 
-// calls are the faults that hit the call of a webhook, in order.
-func (s *Set) calls(r *http.Request) []*Rule {
+// webhookHits returns the rules that hit a call to a webhook, in order.
+func (s *Set) webhookHits(r *http.Request) []*Rule {
 	var out []*Rule
-	answered := false
+	responded := false
 	for _, rule := range s.activeRules() {
 		if !rule.matcher.call(r) {
 			continue
 		}
-		if rule.over() {
+		if rule.expired() {
 			s.retire(rule)
 			continue
 		}
-		hit, last := rule.claim(identity(r.URL.Path), answered)
+		hit, last := rule.claim(identity(r.URL.Path), responded)
 		if last {
 			s.retire(rule)
 		}
 		if hit {
 			out = append(out, rule)
-			answered = rule.fault.answers()
+			responded = rule.fault.responds()
 		}
 	}
 	return out
 }
 
-// callee is the webhook that is called: its URL without the query, which is not
-// its own.
-func callee(r *http.Request) string {
+// webhookURL returns the URL of the webhook, without the query that the server
+// has added.
+func webhookURL(r *http.Request) string {
 	url := *r.URL
 	url.RawQuery = ""
 	return url.Redacted()
 }
 
-// closeBody does what a transport must that does not send the body.
+// closeBody closes the request body, as a RoundTripper must.
 func closeBody(r *http.Request) {
 	if r.Body != nil {
 		r.Body.Close()
 	}
 }
 
-// instead is what comes instead of a webhook's answer.
-func instead(r *http.Request, f *Fault) (*http.Response, error) {
+// faultResponse returns the fault's response in place of the webhook's.
+func faultResponse(r *http.Request, f *Fault) (*http.Response, error) {
 	if f.Reset {
 		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	}
@@ -122,20 +122,20 @@ func instead(r *http.Request, f *Fault) (*http.Response, error) {
 	return resp, nil
 }
 
-// cutShort has the body of an answer break off after n bytes, and before its
-// end.
-func cutShort(resp *http.Response, n int) error {
+// cutBody makes the body of a response fail after n bytes, and in any case before
+// its last byte.
+func cutBody(resp *http.Response, n int) error {
 	body, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if err != nil {
 		return err
 	}
 	n = max(0, min(n, len(body)-1))
-	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:n]), broken{}))
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:n]), brokenBody{}))
 	return nil
 }
 
-// broken is what is read of a body that has broken off.
-type broken struct{}
+// A brokenBody fails every Read.
+type brokenBody struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

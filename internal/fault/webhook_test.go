@@ -51,16 +51,16 @@ func TestCallsOfWebhooks(t *testing.T) {
 		{name: "of another webhook", faults: []Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
 		{name: "of requests", faults: []Fault{{Reset: true}}, code: 200, body: body, called: 1},
 		{name: "slow", faults: []Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
-		{name: "slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Second, After: true}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Second, ServeFirst: true}}, code: 200, body: body, called: 1, took: time.Second},
 		{name: "too slow", faults: []Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
-		{name: "too slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Minute, After: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
+		{name: "too slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
 		{name: "reset", faults: []Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
-		{name: "reset after", faults: []Fault{{Webhook: "*", Reset: true, After: true}}, err: syscall.ECONNRESET, called: 1},
+		{name: "reset after", faults: []Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
 		{name: "a code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
 		{name: "a code in own words", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
 			code: 500, body: "no", took: time.Second},
-		{name: "cut", faults: []Fault{{Webhook: "*", CutAfter: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
-		{name: "cut at the end", faults: []Fault{{Webhook: "*", CutAfter: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut", faults: []Fault{{Webhook: "*", CutAfterBytes: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut at the end", faults: []Fault{{Webhook: "*", CutAfterBytes: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -84,14 +84,14 @@ func TestCallsOfWebhooks(t *testing.T) {
 func TestCallsAreCounted(t *testing.T) {
 	var told []Hit
 	s := newTestSet()
-	s.options.Fired = func(h Hit) { told = append(told, h) }
+	s.options.OnHit = func(h Hit) { told = append(told, h) }
 	r := inject(t, s, Fault{Webhook: "*", Code: 500, Skip: 1, Times: 1})
 	for _, want := range []int{200, 500, 200} {
 		code, _, err := call(t.Context(), s, &hook{})
 		require.NoError(t, err)
 		assert.Equal(t, want, code)
 	}
-	assert.Equal(t, 1, r.Fired())
+	assert.Equal(t, 1, r.Hits())
 	assert.False(t, s.Active())
 	require.Len(t, told, 1)
 	assert.Equal(t, "500: webhook https://admit.shop.svc:443/validate", told[0].String())

@@ -1,11 +1,9 @@
-// Package journal is what happened on a server, in the order in which it
-// happened: the requests that it answered, the transactions that they made, how
-// far each watch came, and what was done to the server beside that. Of each it
-// keeps the newest.
+// Package journal records what happens on a server: the requests that it has
+// responded to, the transactions that they made, the progress of each watch, and
+// other actions on the server. It keeps the newest entries of each sort.
 //
-// A journal is written while requests are served, so an entry is what is at
-// hand then, and nothing is made for it. What the entries mean is found out by
-// who tells the story of them.
+// A journal is written while requests are served. It stores the values at hand
+// and derives nothing from them; package story does that.
 package journal
 
 import (
@@ -18,173 +16,149 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Size is how many entries of a sort a journal keeps, and progressSize how many
-// steps of watches, of which one write makes many.
 const (
-	Size         = 4096
+	// Size is how many entries of a sort a journal keeps.
+	Size = 4096
+	// progressSize is that number for watch progress: one write makes an entry for
+	// each watch.
 	progressSize = 4 * Size
 )
 
-// A Journal is the log of one server. It is safe for concurrent use.
+// A Journal holds the entries of one server. It is safe for concurrent use.
 type Journal struct {
 	now   func() time.Time
-	order atomic.Int64 // that of the newest entry
+	order atomic.Int64 // position of the newest entry
 
-	requests ring[Answer]
-	writes   ring[Write]
-	progress ring[Progress]
-	notes    ring[Note]
-	ended    ring[Watch]
+	requests     ring[CompletedRequest]
+	transactions ring[Transaction]
+	progress     ring[Progress]
+	notes        ring[Note]
+	ended        ring[Watch]
 
 	mu   sync.Mutex              // guards open
-	open map[*OpenWatch]struct{} // those that have not ended
+	open map[*OpenWatch]struct{} // watches that have not ended
 }
 
-// New returns an empty journal whose entries have the time of now.
+// New returns an empty journal. It calls now for the times of entries.
 func New(now func() time.Time) *Journal {
 	return &Journal{
-		now:      now,
-		requests: ring[Answer]{size: Size},
-		writes:   ring[Write]{size: Size},
-		progress: ring[Progress]{size: progressSize},
-		notes:    ring[Note]{size: Size},
-		ended:    ring[Watch]{size: Size},
-		open:     map[*OpenWatch]struct{}{},
+		now:          now,
+		requests:     ring[CompletedRequest]{size: Size},
+		transactions: ring[Transaction]{size: Size},
+		progress:     ring[Progress]{size: progressSize},
+		notes:        ring[Note]{size: Size},
+		ended:        ring[Watch]{size: Size},
+		open:         map[*OpenWatch]struct{}{},
 	}
 }
 
-// An Entry is something that happened, and its place among all entries of the
-// journal: on a clock that stands still, many are of one time.
+// An Entry is a value with its position in the journal. Positions order all
+// entries, of every sort; times do not, because on a manual clock many entries
+// have the same time.
 type Entry[T any] struct {
 	Order int64
 	What  T
 }
 
-// A Request is one that has been answered.
-type Request struct {
-	Time      time.Time     `json:"time"` // when it came
-	Method    string        `json:"method"`
-	URI       string        `json:"uri"`
-	User      string        `json:"user,omitempty"`
-	UserAgent string        `json:"userAgent,omitempty"`
-	Code      int           `json:"code"`
-	Bytes     int64         `json:"bytes"` // of the answer's body
-	Duration  time.Duration `json:"duration"`
-	// Revision is that of the state which it read, or of its newest write.
-	Revision int64 `json:"revision,omitempty"`
-	// Message is that of the failure, if it was one.
-	Message string `json:"message,omitempty"`
-	// Unimplemented marks a request that a kube-apiserver would have answered.
-	Unimplemented bool `json:"unimplemented,omitempty"`
-	// Panic is the trace of a bug of the server that the request hit.
-	Panic string `json:"panic,omitempty"`
-}
-
-// An Answer is a request, and what came before it.
-type Answer struct {
+// A CompletedRequest is a request whose response has ended.
+type CompletedRequest struct {
 	Request
-	// Came is the place of the newest entry when the request came: what has no
-	// later place, it could see.
+	// Came is the position of the newest entry when the request arrived: the
+	// request could see every entry up to it.
 	Came int64
 }
 
-// A Write is a transaction and who made it.
-type Write struct {
+// A Transaction is one transaction of the store.
+type Transaction struct {
 	Revision mvcc.Revision
 	Time     time.Time
 	Writer   Writer
-	// Changes are what it did; nil for very many.
+	// Changes are the events of the transaction; nil for more than maxChanges.
 	Changes []mvcc.Event[*storage.Object]
 }
 
-// maxChanges is how many changes of a transaction are kept from being freed
-// once the store has been compacted.
+// maxChanges limits the changes that a Transaction holds, because they keep
+// compacted objects in memory.
 const maxChanges = 1000
 
-// A Writer is who made a transaction.
-type Writer struct {
-	User      string `json:"user,omitempty"`
-	UserAgent string `json:"userAgent,omitempty"`
-	// Manager is the field manager that the write was made as.
-	Manager string `json:"manager,omitempty"`
-	Verb    string `json:"verb"`
-}
-
-// A Note is something that was done to the server, or that the server was told
-// to do to a client.
+// A Note is an action on the server, or one that the server was asked to do to a
+// client.
 type Note struct {
 	Time time.Time
 	Kind Kind
-	// Text says it in a few words: "a read of pods is 3s behind".
+	// Text describes it in a few words: "3s behind".
 	Text string
-	// Resource is what it is about: "pods", "deployments.apps"; "" is all of
-	// them.
+	// Resource is the resource concerned: "pods", "deployments.apps"; "" is all
+	// resources.
 	Resource string
-	// UserAgent is the client that it happened to, "" if to none.
+	// UserAgent is the User-Agent of the client concerned; "" if there is none.
 	UserAgent string
-	// Revision is what it is about, 0 if there is none.
+	// Revision is the revision concerned; 0 if there is none.
 	Revision mvcc.Revision
 }
 
-// A Kind is what a note is about.
+// A Kind is the kind of a note.
 type Kind string
 
-// The kinds of notes.
 const (
 	Fault      Kind = "fault"      // a fault hit a client
-	Lag        Kind = "lag"        // a view of a resource trails, from here on
-	Thaw       Kind = "thaw"       // and does so no more
-	Compaction Kind = "compaction" // history up to a revision was forgotten
-	Clock      Kind = "clock"      // the clock was moved
-	State      Kind = "state"      // a state was brought back
+	Lag        Kind = "lag"        // a watch cache began to lag
+	Thaw       Kind = "thaw"       // a watch cache stopped lagging
+	Compaction Kind = "compaction" // history was compacted up to a revision
+	Clock      Kind = "clock"      // the clock was advanced
+	State      Kind = "state"      // an earlier state was restored
 )
 
-// Order is the place of the newest entry.
+// Order returns the position of the newest entry.
 func (j *Journal) Order() int64 { return j.order.Load() }
 
-// Answered adds a request whose answer has ended; came is what Order was when
-// it came.
-func (j *Journal) Answered(r Request, came int64) { j.requests.add(&j.order, Answer{r, came}) }
+// RecordRequest adds a request whose response has ended. came is the value of
+// Order when it arrived.
+func (j *Journal) RecordRequest(r Request, came int64) {
+	j.requests.add(&j.order, CompletedRequest{r, came})
+}
 
-// Wrote adds a transaction. It is to be called in it, when all changes are made,
-// so that nobody can have seen them before.
-func (j *Journal) Wrote(tx *mvcc.Txn[*storage.Object], by Writer) {
+// RecordTransaction adds a transaction. The caller calls it inside the
+// transaction after the last change, so that the entry precedes every entry of a
+// reader that has seen the change. A transaction without changes is not added.
+func (j *Journal) RecordTransaction(tx *mvcc.Txn[*storage.Object], by Writer) {
 	changes := tx.Events()
 	switch n := len(changes); {
 	case n == 0:
-		return // it comes to nothing
+		return
 	case n > maxChanges:
 		changes = nil
 	}
-	j.writes.add(&j.order, Write{Revision: tx.Revision(), Time: j.now(), Writer: by, Changes: changes})
+	j.transactions.add(&j.order, Transaction{Revision: tx.Revision(), Time: j.now(), Writer: by, Changes: changes})
 }
 
-// Note adds a note. Its Time is filled in.
-func (j *Journal) Note(n Note) {
+// RecordNote adds a note and sets its Time.
+func (j *Journal) RecordNote(n Note) {
 	n.Time = j.now()
 	j.notes.add(&j.order, n)
 }
 
-// Requests are the newest requests, in the order in which their answers ended.
-func (j *Journal) Requests() []Entry[Answer] { return j.requests.all() }
+// Requests returns the newest requests, in the order in which their responses
+// ended.
+func (j *Journal) Requests() []Entry[CompletedRequest] { return j.requests.all() }
 
-// Writes are the newest transactions, oldest first.
-func (j *Journal) Writes() []Entry[Write] { return j.writes.all() }
+// Transactions returns the newest transactions, oldest first.
+func (j *Journal) Transactions() []Entry[Transaction] { return j.transactions.all() }
 
-// Notes are the newest notes, oldest first.
+// Notes returns the newest notes, oldest first.
 func (j *Journal) Notes() []Entry[Note] { return j.notes.all() }
 
-// A ring keeps the newest of what was added to it.
+// A ring keeps the newest entries.
 type ring[T any] struct {
-	size int // how many
+	size int // maximum number of entries
 
 	mu      sync.Mutex // guards the fields below
-	entries []Entry[T] // up to size
-	next    int        // where the next one goes, once entries is full
+	entries []Entry[T]
+	next    int // index of the oldest entry, once entries has its maximum size
 }
 
-// add takes the next place in the order under the ring's lock: its entries are
-// in order.
+// add takes the next position under the ring's lock, so that entries are sorted
+// by position.
 func (r *ring[T]) add(order *atomic.Int64, what T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,35 +17,35 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func stopped() time.Time { return start }
+func fixedTime() time.Time { return start }
 
-// What happens at one time has an order all the same, whatever it is.
+// Entries of the same time have an order, across all sorts.
 func TestOrder(t *testing.T) {
-	j := journal.New(stopped)
+	j := journal.New(fixedTime)
 	w := j.Open(journal.Watch{Resource: "pods", From: 3})
-	j.Answered(journal.Request{URI: "/a"}, j.Order())
-	j.Note(journal.Note{Kind: journal.Compaction, Revision: 7})
+	j.RecordRequest(journal.Request{URI: "/a"}, j.Order())
+	j.RecordNote(journal.Note{Kind: journal.Compaction, Revision: 7})
 	w.Reached(4, start)
-	w.End("its time was up")
-	j.Answered(journal.Request{URI: "/b"}, 1)
+	w.End("timeout")
+	j.RecordRequest(journal.Request{URI: "/b"}, 1)
 
 	watches := j.Watches()
 	require.Len(t, watches, 1)
-	assert.Equal(t, journal.Watch{Began: 1, Ended: 5, Opened: start, Closed: start, Resource: "pods", From: 3, End: "its time was up"}, watches[0])
-	assert.Equal(t, []journal.Entry[journal.Answer]{
-		{Order: 2, What: journal.Answer{Request: journal.Request{URI: "/a"}, Came: 1}},
-		{Order: 6, What: journal.Answer{Request: journal.Request{URI: "/b"}, Came: 1}},
+	assert.Equal(t, journal.Watch{Began: 1, Ended: 5, Opened: start, Closed: start, Resource: "pods", From: 3, End: "timeout"}, watches[0])
+	assert.Equal(t, []journal.Entry[journal.CompletedRequest]{
+		{Order: 2, What: journal.CompletedRequest{Request: journal.Request{URI: "/a"}, Came: 1}},
+		{Order: 6, What: journal.CompletedRequest{Request: journal.Request{URI: "/b"}, Came: 1}},
 	}, j.Requests())
 	assert.Equal(t, []journal.Entry[journal.Note]{{Order: 3, What: journal.Note{Time: start, Kind: journal.Compaction, Revision: 7}}}, j.Notes())
 	assert.Equal(t, []journal.Entry[journal.Progress]{{Order: 4, What: journal.Progress{Watch: 1, Time: start, Revision: 4}}}, j.Progress())
 }
 
-// Of each sort the newest are kept: many reads do not push out a write.
-func TestNewestAreKept(t *testing.T) {
-	j := journal.New(stopped)
-	j.Note(journal.Note{Text: "first"})
+// Each sort has its own limit: many requests do not displace a note.
+func TestLimits(t *testing.T) {
+	j := journal.New(fixedTime)
+	j.RecordNote(journal.Note{Text: "first"})
 	for i := range journal.Size + 10 {
-		j.Answered(journal.Request{URI: fmt.Sprint(i)}, 0)
+		j.RecordRequest(journal.Request{URI: fmt.Sprint(i)}, 0)
 	}
 	requests := j.Requests()
 	require.Len(t, requests, journal.Size)
@@ -56,9 +56,10 @@ func TestNewestAreKept(t *testing.T) {
 	assert.Len(t, j.Notes(), 1)
 }
 
-// Open watches are kept however many come and go, in the order of their begin.
+// Open watches are kept, however many others end. Watches returns them in the order
+// in which they began.
 func TestWatches(t *testing.T) {
-	j := journal.New(stopped)
+	j := journal.New(fixedTime)
 	first := j.Open(journal.Watch{URI: "first"})
 	for range journal.Size + 1 {
 		j.Open(journal.Watch{URI: "short"}).End("")
@@ -77,7 +78,7 @@ func TestWatches(t *testing.T) {
 }
 
 func TestReached(t *testing.T) {
-	j := journal.New(stopped)
+	j := journal.New(fixedTime)
 	w := j.Open(journal.Watch{From: 5})
 	for _, rev := range []mvcc.Revision{5, 4, 6, 6, 9} {
 		w.Reached(rev, start)
@@ -86,18 +87,18 @@ func TestReached(t *testing.T) {
 	for _, e := range j.Progress() {
 		reached = append(reached, e.What.Revision)
 	}
-	assert.Equal(t, []mvcc.Revision{6, 9}, reached, "only what is news")
+	assert.Equal(t, []mvcc.Revision{6, 9}, reached, "only progress is recorded")
 }
 
-func TestWrote(t *testing.T) {
-	j := journal.New(stopped)
+func TestRecordTransaction(t *testing.T) {
+	j := journal.New(fixedTime)
 	store := mvcc.New[*storage.Object](mvcc.Options{})
 	write := func(do func(tx *mvcc.Txn[*storage.Object]) error) {
 		store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 			if err := do(tx); err != nil {
 				return err
 			}
-			j.Wrote(tx, journal.Writer{Verb: "update"})
+			j.RecordTransaction(tx, journal.Writer{Verb: "update"})
 			return nil
 		})
 	}
@@ -114,18 +115,18 @@ func TestWrote(t *testing.T) {
 	write(func(tx *mvcc.Txn[*storage.Object]) error { return errors.New("refused") })
 	write(put(5000))
 
-	writes := j.Writes()
-	require.Len(t, writes, 2, "what changes nothing is no write")
-	assert.Equal(t, mvcc.Revision(2), writes[0].What.Revision)
-	assert.Equal(t, start, writes[0].What.Time)
-	assert.Equal(t, journal.Writer{Verb: "update"}, writes[0].What.Writer)
-	require.Len(t, writes[0].What.Changes, 2)
-	assert.Equal(t, "/pods/default/1", writes[0].What.Changes[1].Item.Key)
-	assert.Equal(t, mvcc.Revision(3), writes[1].What.Revision)
-	assert.Nil(t, writes[1].What.Changes, "so many would hold too much")
+	transactions := j.Transactions()
+	require.Len(t, transactions, 2, "a transaction without changes is not recorded")
+	assert.Equal(t, mvcc.Revision(2), transactions[0].What.Revision)
+	assert.Equal(t, start, transactions[0].What.Time)
+	assert.Equal(t, journal.Writer{Verb: "update"}, transactions[0].What.Writer)
+	require.Len(t, transactions[0].What.Changes, 2)
+	assert.Equal(t, "/pods/default/1", transactions[0].What.Changes[1].Item.Key)
+	assert.Equal(t, mvcc.Revision(3), transactions[1].What.Revision)
+	assert.Nil(t, transactions[1].What.Changes, "too many changes to keep")
 }
 
-// Whoever comes at once gets an order, and no entry twice.
+// Concurrent callers get distinct positions.
 func TestConcurrent(t *testing.T) {
 	j := journal.New(time.Now)
 	var all sync.WaitGroup
@@ -133,7 +134,7 @@ func TestConcurrent(t *testing.T) {
 		all.Go(func() {
 			w := j.Open(journal.Watch{})
 			for i := range 100 {
-				j.Answered(journal.Request{}, 0)
+				j.RecordRequest(journal.Request{}, 0)
 				w.Reached(mvcc.Revision(i+1), time.Now())
 				j.Requests()
 				j.Watches()
@@ -166,9 +167,9 @@ func BenchmarkReached(b *testing.B) {
 	}
 }
 
-func BenchmarkAnswered(b *testing.B) {
+func BenchmarkRecordRequest(b *testing.B) {
 	j := journal.New(time.Now)
 	for b.Loop() {
-		j.Answered(journal.Request{URI: "/"}, 0)
+		j.RecordRequest(journal.Request{URI: "/"}, 0)
 	}
 }

@@ -9,41 +9,41 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Watch is the answer to a request that watches.
+// A Watch is a watch request.
 type Watch struct {
-	// Began and Ended are the places of its begin and its end in the order of
-	// the journal. Began is its name, Ended is 0 while it is open.
+	// Began and Ended are its positions in the journal. Began identifies the
+	// watch. Ended is 0 while it is open.
 	Began, Ended int64
-	// Opened and Closed are the times of these.
+	// Opened and Closed are the times of Began and Ended.
 	Opened, Closed time.Time
 
 	User, UserAgent string
 	URI             string
-	// Resource is what is watched, as the store's keys begin: "pods",
-	// "deployments.apps". Namespace and Name bound it, unless "".
+	// Resource is the watched resource: "pods", "deployments.apps". Namespace and
+	// Name restrict the watch unless they are "".
 	Resource, Namespace, Name string
-	// From is the revision after which it began.
+	// From is the revision after which the watch began.
 	From mvcc.Revision
-	// End says why the server ended it; "" if the client did.
+	// End is why the server ended the watch; "" if the client did.
 	End string
 }
 
-// Progress is a step of a watch: everything up to a revision that it was to
-// tell has been sent.
+// Progress is a step of a watch: every matching change up to Revision has been
+// sent.
 type Progress struct {
-	Watch    int64 // its Began
+	Watch    int64 // Watch.Began
 	Time     time.Time
 	Revision mvcc.Revision
 }
 
-// An OpenWatch is a watch that tells the journal how far it has come.
+// An OpenWatch records the progress of a watch. It is safe for concurrent use.
 type OpenWatch struct {
 	journal *Journal
 	watch   Watch
 	reached atomic.Int64
 }
 
-// Open adds a watch. Its Began and Opened are filled in. The caller must end it.
+// Open adds a watch and sets its Began and Opened. The caller must call End.
 func (j *Journal) Open(w Watch) *OpenWatch {
 	w.Began, w.Opened = j.order.Add(1), j.now()
 	o := &OpenWatch{journal: j, watch: w}
@@ -54,8 +54,8 @@ func (j *Journal) Open(w Watch) *OpenWatch {
 	return o
 }
 
-// Reached tells that the watch has sent what there was up to a revision. A
-// revision that it has reached before is not news.
+// Reached records that the watch has sent every change up to a revision. It does
+// nothing if the watch has reached that revision before.
 func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 	for {
 		before := o.reached.Load()
@@ -69,23 +69,23 @@ func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 	o.journal.progress.add(&o.journal.order, Progress{o.watch.Began, at, rev})
 }
 
-// End tells that the watch has ended: why the server ended it, or "" if the
-// client did.
-func (o *OpenWatch) End(why string) {
+// End records the end of the watch. reason is why the server ended it, or "" if
+// the client did.
+func (o *OpenWatch) End(reason string) {
 	j := o.journal
 	w := o.watch
-	w.Closed, w.End = j.now(), why
+	w.Closed, w.End = j.now(), reason
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.open, o)
 	j.ended.add(&j.order, w)
 }
 
-// Progress is how far watches came, oldest first.
+// Progress returns the newest steps of watches, oldest first.
 func (j *Journal) Progress() []Entry[Progress] { return j.progress.all() }
 
-// Watches are those that are open and the newest of those that have ended, in
-// the order in which they began.
+// Watches returns the open watches and the newest ended watches, in the order in
+// which they began.
 func (j *Journal) Watches() []Watch {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -53,34 +53,16 @@ func (r *Registry) Serves(gv GroupVersion) bool { return r.versions[gv] }
 // ServesGroup reports whether any version of the group is served.
 func (r *Registry) ServesGroup(group string) bool { return r.groups[group] }
 
-// Find returns the type that a person means by name: a resource, its singular
-// or a short name, with the group after a dot where one is meant
-// ("deployments.apps"). Among several the first in the registry's order is
-// taken. It returns nil if there is none.
+// Find returns the type of a resource, such as "pods" or "deployments.apps". The
+// group follows the first dot; "events." is the resource of the core group.
+// Without a group Find returns the first type with that name, in the registry's
+// order. It returns nil if there is none.
 func (r *Registry) Find(name string) *Type {
-	name = strings.ToLower(name)
+	name, group, hasGroup := strings.Cut(name, ".")
 	for _, t := range r.types {
-		if t.answersTo(name) {
+		if t.Name == name && (!hasGroup || t.Group == group) {
 			return t
 		}
 	}
 	return nil
-}
-
-func (t *Type) answersTo(name string) bool {
-	if resource, group, dotted := strings.Cut(name, "."); dotted {
-		if group != t.Group {
-			return false
-		}
-		name = resource
-	}
-	if name == t.Name || name == t.Singular || strings.EqualFold(name, t.Kind) {
-		return true
-	}
-	for _, s := range t.ShortNames {
-		if name == s {
-			return true
-		}
-	}
-	return false
 }

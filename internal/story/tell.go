@@ -76,21 +76,23 @@ type teller struct {
 }
 
 // writes are the transactions since the source's From, by their revisions.
-func (t *teller) writes() []journal.Entry[journal.Write] {
-	writes := t.Journal.Writes()
+func (t *teller) writes() []journal.Entry[journal.Transaction] {
+	writes := t.Journal.Transactions()
 	for _, e := range t.Journal.Notes() { // a state that was brought back is a write by nobody
 		if n := e.What; n.Kind == journal.State {
-			w := journal.Write{Revision: n.Revision, Time: n.Time, Writer: journal.Writer{Verb: "restore"}}
-			writes = append(writes, journal.Entry[journal.Write]{Order: e.Order, What: w})
+			w := journal.Transaction{Revision: n.Revision, Time: n.Time, Writer: journal.Writer{Verb: "restore"}}
+			writes = append(writes, journal.Entry[journal.Transaction]{Order: e.Order, What: w})
 		}
 	}
-	writes = slices.DeleteFunc(writes, func(e journal.Entry[journal.Write]) bool { return e.What.Revision <= t.From })
-	slices.SortStableFunc(writes, func(a, b journal.Entry[journal.Write]) int { return cmp.Compare(a.What.Revision, b.What.Revision) })
-	return slices.CompactFunc(writes, func(a, b journal.Entry[journal.Write]) bool { return a.What.Revision == b.What.Revision })
+	writes = slices.DeleteFunc(writes, func(e journal.Entry[journal.Transaction]) bool { return e.What.Revision <= t.From })
+	slices.SortStableFunc(writes, func(a, b journal.Entry[journal.Transaction]) int {
+		return cmp.Compare(a.What.Revision, b.What.Revision)
+	})
+	return slices.CompactFunc(writes, func(a, b journal.Entry[journal.Transaction]) bool { return a.What.Revision == b.What.Revision })
 }
 
 // begin finds the time of the first thing that is told.
-func (t *teller) begin(writes []journal.Entry[journal.Write], notes []journal.Entry[journal.Note], requests []journal.Entry[journal.Answer], watches []journal.Watch) {
+func (t *teller) begin(writes []journal.Entry[journal.Transaction], notes []journal.Entry[journal.Note], requests []journal.Entry[journal.CompletedRequest], watches []journal.Watch) {
 	earlier := func(order int64, at time.Time) {
 		if order >= t.first && at.Before(t.story.Began) {
 			t.story.Began = at
@@ -119,7 +121,7 @@ func (t *teller) moment(order int64, at time.Time) (Moment, bool) {
 	return Moment{Order: order, At: t.at(at)}, order >= t.first
 }
 
-func (t *teller) revision(e journal.Entry[journal.Write]) {
+func (t *teller) revision(e journal.Entry[journal.Transaction]) {
 	w := e.What
 	m, _ := t.moment(e.Order, w.Time)
 	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: w.Writer.Verb, Client: writer(w.Writer), Changes: []Change{}}
@@ -214,7 +216,7 @@ func (t *teller) watches(watches []journal.Watch, progress []journal.Entry[journ
 }
 
 // request tells what a request read, or that it did nothing.
-func (t *teller) request(e journal.Entry[journal.Answer]) {
+func (t *teller) request(e journal.Entry[journal.CompletedRequest]) {
 	r := e.What.Request
 	m, ok := t.moment(e.Order, r.Time.Add(r.Duration))
 	u, err := url.ParseRequestURI(r.URI)

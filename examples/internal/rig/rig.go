@@ -77,8 +77,8 @@ func play(t *testing.T, story Story, options []fakeapi.Option) outcome {
 func history(t *testing.T, srv *fakeapi.Server) string {
 	t.Helper()
 	var b strings.Builder
-	for _, revision := range srv.Log(0) {
-		line, err := json.Marshal(revision)
+	for _, write := range srv.Writes(0) {
+		line, err := json.Marshal(write)
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "%s\n", line)
 	}

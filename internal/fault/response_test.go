@@ -100,7 +100,7 @@ func TestCodes(t *testing.T) {
 			want := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` + row.want + fmt.Sprintf(`,"code":%d}`, row.fault.Code)
 			assert.JSONEq(t, want, got)
 			assert.Zero(t, b.served.Load())
-			assert.Equal(t, 1, r.Fired())
+			assert.Equal(t, 1, r.Hits())
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestReset(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, after: %t", name, after), func(t *testing.T) {
 				s, b := newTestSet(), &backend{}
-				r := inject(t, s, Fault{Reset: true, After: after, Times: 1})
+				r := inject(t, s, Fault{Reset: true, ServeFirst: after, Times: 1})
 				srv := serve(t, s, b, o)
 				// A PUT: net/http repeats a GET by itself.
 				_, _, err := ask(t, srv, "PUT", pods+"/web")
@@ -135,7 +135,7 @@ func TestReset(t *testing.T) {
 					assert.ErrorIs(t, err, syscall.ECONNRESET)
 				}
 				assert.Equal(t, after, b.served.Load() == 1)
-				assert.Equal(t, 1, r.Fired())
+				assert.Equal(t, 1, r.Hits())
 
 				_, got, err := ask(t, srv, "PUT", pods+"/web")
 				require.NoError(t, err)
@@ -147,9 +147,9 @@ func TestReset(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	for _, row := range []struct {
-		name     string
-		cutAfter int
-		want     string
+		name          string
+		cutAfterBytes int
+		want          string
 	}{
 		{"amid", 3, body[:3]},
 		{"one before the end", len(body) - 1, body[:len(body)-1]},
@@ -157,36 +157,36 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s, b := newTestSet(), &backend{}
-			r := inject(t, s, Fault{CutAfter: row.cutAfter})
+			r := inject(t, s, Fault{CutAfterBytes: row.cutAfterBytes})
 			resp, got, err := ask(t, serve(t, s, b, httptest.Options{}), "GET", pods)
 			assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			assert.Equal(t, http.StatusCreated, resp.StatusCode)
 			assert.Equal(t, row.want, got)
 			assert.Equal(t, int32(1), b.served.Load())
-			assert.Equal(t, 1, r.Fired())
+			assert.Equal(t, 1, r.Hits())
 		})
 	}
 	t.Run("an empty body has nothing to cut", func(t *testing.T) {
 		s := newTestSet()
-		r := inject(t, s, Fault{CutAfter: 3})
+		r := inject(t, s, Fault{CutAfterBytes: 3})
 		empty := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 		_, _, err := ask(t, serve(t, s, empty, inMemory), "GET", pods)
 		assert.NoError(t, err)
-		assert.Zero(t, r.Fired())
+		assert.Zero(t, r.Hits())
 	})
 }
 
 func TestAfter(t *testing.T) {
 	s, b := newTestSet(), &backend{}
-	r := inject(t, s, Fault{Code: 504, After: true, Times: 1})
+	r := inject(t, s, Fault{Code: 504, ServeFirst: true, Times: 1})
 	srv := serve(t, s, b, inMemory)
 	resp, _, err := ask(t, srv, "POST", pods)
 	require.NoError(t, err)
 	assert.Equal(t, 504, resp.StatusCode)
 	assert.Equal(t, int32(1), b.served.Load(), "it is done, and nobody can tell")
-	assert.Equal(t, 1, r.Fired())
+	assert.Equal(t, 1, r.Hits())
 
-	inject(t, s, Fault{Reset: true, After: true})
+	inject(t, s, Fault{Reset: true, ServeFirst: true})
 	srv = serve(t, s, b, inMemory)
 	resp, _, err = ask(t, srv, "GET", pods+"?watch=1")
 	require.NoError(t, err, "a watch has no answer that could be late")
@@ -202,11 +202,11 @@ func TestDelay(t *testing.T) {
 		code   int
 	}{
 		{"before", []Fault{{Delay: time.Second}}, time.Second, time.Second, 201},
-		{"after", []Fault{{Delay: time.Second, After: true}}, time.Second, 0, 201},
+		{"after", []Fault{{Delay: time.Second, ServeFirst: true}}, time.Second, 0, 201},
 		{"twice", []Fault{{Delay: time.Second}, {Delay: time.Minute}}, 61 * time.Second, 61 * time.Second, 201},
-		{"on both sides", []Fault{{Delay: time.Minute, After: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
+		{"on both sides", []Fault{{Delay: time.Minute, ServeFirst: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
 		{"with an answer", []Fault{{Delay: time.Second}, {Delay: time.Second, Code: 500}}, 2 * time.Second, -1, 500},
-		{"with an answer after", []Fault{{Delay: time.Second, Code: 500, After: true}}, time.Second, 0, 500},
+		{"with an answer after", []Fault{{Delay: time.Second, Code: 500, ServeFirst: true}}, time.Second, 0, 500},
 		{"that comes after an answer", []Fault{{Code: 500}, {Delay: time.Second}}, 0, -1, 500},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestExpireContinue(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, resp.StatusCode)
 	assert.Contains(t, got, "continue key is not valid")
 
-	assert.Equal(t, 2, r.Fired())
+	assert.Equal(t, 2, r.Hits())
 	for _, path := range []string{pods, pods + "?limit=1", pods + "/a?continue=" + token} {
 		_, got, err = ask(t, srv, "GET", path)
 		require.NoError(t, err)
@@ -320,7 +320,7 @@ func TestFailFormat(t *testing.T) {
 
 func TestHits(t *testing.T) {
 	var told []string
-	s := NewSet(Options{Clock: clock.New(), Fired: func(h Hit) { told = append(told, h.UserAgent+": "+h.String()) }})
+	s := NewSet(Options{Clock: clock.New(), OnHit: func(h Hit) { told = append(told, h.UserAgent+": "+h.String()) }})
 	inject(t, s, Fault{Code: 500, Times: 1})
 	srv := serve(t, s, &backend{}, inMemory)
 	for range 2 {

@@ -84,10 +84,10 @@ func TestGetAndList(t *testing.T) {
 		return out
 	}
 	assert.Equal(t, []string{"default/a", "default/b", "kube-system/kube-apiserver-legacy-service-account-token-tracking", "other/c"}, names(srv.List("configmaps")))
-	assert.Equal(t, []string{"other/c"}, names(srv.List("cm", fakeapi.In("other"))))
+	assert.Equal(t, []string{"other/c"}, names(srv.List("configmaps", fakeapi.InNamespace("other"))))
 	assert.Empty(t, names(srv.List("deployments.apps")))
 
-	for _, name := range []string{"nothing", "", "subjectaccessreviews"} {
+	for _, name := range []string{"nothing", "", "*", "cm", "Pod", "pods/status", "pods.apps", "subjectaccessreviews"} {
 		_, err := srv.List(name)
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
 		_, err = srv.Get(name, "", "a")
@@ -96,7 +96,7 @@ func TestGetAndList(t *testing.T) {
 	}
 	_, err := srv.Get("configmaps", "other", "a")
 	assert.ErrorIs(t, err, fakeapi.ErrNotFound)
-	ns, err := srv.Get("ns", "", "other")
+	ns, err := srv.Get("namespaces.", "", "other")
 	require.NoError(t, err)
 	assert.Equal(t, "other", ns.Name())
 }
@@ -130,18 +130,18 @@ func TestAt(t *testing.T) {
 	put(t, srv, configMap("a", "2"), configMap("b", "1"))
 	require.NoError(t, srv.Delete("configmaps", "default", "a"))
 
-	assert.Empty(t, values(t, srv, fakeapi.At(before)))
-	assert.Equal(t, map[string]any{"a": "1"}, values(t, srv, fakeapi.At(first)))
-	assert.Equal(t, map[string]any{"a": "2", "b": "1"}, values(t, srv, fakeapi.At(srv.Revision()-1)))
+	assert.Empty(t, values(t, srv, fakeapi.AtRevision(before)))
+	assert.Equal(t, map[string]any{"a": "1"}, values(t, srv, fakeapi.AtRevision(first)))
+	assert.Equal(t, map[string]any{"a": "2", "b": "1"}, values(t, srv, fakeapi.AtRevision(srv.Revision()-1)))
 	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv))
-	a, err := srv.Get("configmaps", "default", "a", fakeapi.At(first))
+	a, err := srv.Get("configmaps", "default", "a", fakeapi.AtRevision(first))
 	require.NoError(t, err)
 	assert.Equal(t, "1", a["data"].(map[string]any)["key"])
 
-	_, err = srv.List("configmaps", fakeapi.At(srv.Revision()+1))
+	_, err = srv.List("configmaps", fakeapi.AtRevision(srv.Revision()+1))
 	assert.ErrorIs(t, err, mvcc.ErrFutureRevision)
 	srv.Compact()
-	_, err = srv.List("configmaps", fakeapi.At(first))
+	_, err = srv.List("configmaps", fakeapi.AtRevision(first))
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
 	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version stays")
 }
@@ -171,7 +171,7 @@ func TestWithObjects(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(tt.objects...))
-			objects, err := srv.List("configmaps", fakeapi.In("shop"))
+			objects, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
 			require.NoError(t, err)
 			var names []string
 			for _, o := range objects {
@@ -192,7 +192,7 @@ func TestWithObjectFiles(t *testing.T) {
 		"broken/item.yaml":   {Data: []byte("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n")},
 	}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjectFiles(files, "*.yaml", "more/*", "10-*"))
-	objects, err := srv.List("configmaps", fakeapi.In("shop"))
+	objects, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
 	require.NoError(t, err)
 	assert.Len(t, objects, 2)
 

@@ -18,17 +18,16 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Backend answers the requests that faults let pass.
+// A Backend serves the requests that no fault responds to.
 type Backend interface {
 	Serve(w http.ResponseWriter, r *http.Request)
-	// Fail answers with a failure, in the media type that the client asks for.
-	// Retry-After is set already.
+	// Fail responds with st, in the media type that the client accepts. The
+	// Retry-After header is already set.
 	Fail(w http.ResponseWriter, r *http.Request, st *status.Status)
 }
 
-// Serve answers a request: as the faults have it that hit it, else as the
-// backend does. A connection that is to break makes it panic with
-// [http.ErrAbortHandler].
+// Serve serves a request through the faults. It panics with
+// [http.ErrAbortHandler] if a fault breaks the connection.
 func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 	hits := s.hits(r)
 	if len(hits) == 0 {
@@ -36,51 +35,53 @@ func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 		return
 	}
 	for _, h := range hits {
-		if h.fault.CutAfter == 0 { // that hits only what is long enough
-			h.hit(r)
+		if h.fault.CutAfterBytes == 0 { // a cut is a hit only if the response is long enough
+			h.countRequest(r)
 		}
 	}
 	if s.delay(r, hits, false) != nil {
-		return // nobody is there any more
+		return // the client is gone
 	}
 	last := hits[len(hits)-1]
-	if servedFirst(hits, r) {
-		answer := &recorder{}
-		b.Serve(answer, r.HTTP)
-		b = replayed{b, answer}
+	if servesFirst(hits, r) {
+		rec := &recorder{}
+		b.Serve(rec, r.HTTP)
+		b = recorded{b, rec}
 		if s.delay(r, hits, true) != nil {
 			return
 		}
 	}
-	if last.fault.answers() {
-		s.answer(w, r, b, last)
+	if last.fault.responds() {
+		s.respond(w, r, b, last)
 	} else {
 		s.pass(w, r, b)
 	}
 }
 
-// servedFirst reports whether what goes wrong does so after the backend has
-// answered.
-func servedFirst(hits []*Rule, r *Request) bool {
+// servesFirst reports whether the backend serves the request before the last
+// fault takes effect.
+func servesFirst(hits []*Rule, r *Request) bool {
 	switch last := &hits[len(hits)-1].fault; {
-	case last.After:
+	case last.ServeFirst:
 		return true
-	case last.CutAfter > 0:
+	case last.CutAfterBytes > 0:
 		return r.Verb != "watch"
-	case last.answers():
+	case last.responds():
 		return false
 	}
-	return slices.ContainsFunc(hits, func(h *Rule) bool { return h.fault.After })
+	return slices.ContainsFunc(hits, func(h *Rule) bool { return h.fault.ServeFirst })
 }
 
-// hit counts that a request is hit.
-func (r *Rule) hit(q *Request) { r.fire(Hit{Route: q.Route, UserAgent: q.HTTP.UserAgent()}) }
+// countRequest counts a hit on a request.
+func (r *Rule) countRequest(q *Request) {
+	r.countHit(Hit{Route: q.Route, UserAgent: q.HTTP.UserAgent()})
+}
 
-// delay waits as the faults say that come before, or after, the request is
-// served.
-func (s *Set) delay(r *Request, hits []*Rule, after bool) error {
+// delay waits for the delays of the faults that take effect before the request
+// is served, or after it.
+func (s *Set) delay(r *Request, hits []*Rule, served bool) error {
 	for _, h := range hits {
-		if h.fault.Delay > 0 && h.fault.After == after {
+		if h.fault.Delay > 0 && h.fault.ServeFirst == served {
 			if err := s.wait(r.HTTP.Context(), h, h.fault.Delay); err != nil {
 				return err
 			}
@@ -89,19 +90,19 @@ func (s *Set) delay(r *Request, hits []*Rule, after bool) error {
 	return nil
 }
 
-// answer answers in the place of the backend, or lets it do so in part.
-func (s *Set) answer(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
+// respond responds in place of the backend, or lets it send a part of the
+// response.
+func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
 	f := &rule.fault
 	switch {
 	case f.Reset:
 		reset(w)
-	case f.CutAfter > 0:
+	case f.CutAfterBytes > 0:
 		s.cut(w, r, b, rule)
 	case f.ExpireContinue:
 		b.Fail(w, r.HTTP, expiredContinue(r.HTTP.URL.Query().Get("continue")))
 	case f.Code == http.StatusTooManyRequests && f.Reason == "" && f.Message == "":
-		// This is how API priority and fairness turns requests away: without a
-		// Status.
+		// API priority and fairness rejects requests in plain text, without a Status.
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(f.RetryAfter))))
 		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 	default:
@@ -113,7 +114,7 @@ func (s *Set) answer(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
 	}
 }
 
-// pass lets the backend answer. A watch can be hit while it is open.
+// pass lets the backend respond. Faults can still hit an open watch.
 func (s *Set) pass(w http.ResponseWriter, r *Request, b Backend) {
 	if r.Verb == "watch" {
 		s.watch(w, r, b)
@@ -122,34 +123,34 @@ func (s *Set) pass(w http.ResponseWriter, r *Request, b Backend) {
 	b.Serve(w, r.HTTP)
 }
 
-// seconds rounds up, as clients cannot be told less than a second.
+// seconds rounds up: Retry-After has no fractions.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// reset breaks the connection: a client of HTTP/1 sees it reset, a client of
-// HTTP/2 its stream.
+// reset breaks the connection of an HTTP/1 client, or the stream of an HTTP/2
+// client.
 func reset(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		if secured, ok := conn.(interface{ NetConn() net.Conn }); ok {
 			conn = secured.NetConn()
 		}
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			tcp.SetLinger(0) // what is not sent yet is not, and a RST is
+			tcp.SetLinger(0) // Close discards unsent data and sends a RST
 		}
 		conn.Close()
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// cut lets the backend answer and breaks the connection before the end.
+// cut lets the backend respond and breaks the connection before the end.
 func (s *Set) cut(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
 	ctx, cancel := context.WithCancel(r.HTTP.Context())
 	defer cancel()
-	c := &cutter{ResponseWriter: w, left: rule.fault.CutAfter, stop: func() {
-		rule.hit(r)
+	c := &cutter{ResponseWriter: w, left: rule.fault.CutAfterBytes, stop: func() {
+		rule.countRequest(r)
 		cancel()
 	}}
-	if whole, ok := b.(replayed); ok {
-		c.left = min(c.left, whole.answer.body.Len()-1)
+	if whole, ok := b.(recorded); ok {
+		c.left = min(c.left, whole.response.body.Len()-1)
 	}
 	s.pass(c, &Request{r.HTTP.WithContext(ctx), r.Route}, b)
 	if c.done {
@@ -157,7 +158,8 @@ func (s *Set) cut(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
 	}
 }
 
-// A cutter sends so many bytes of a body, and stops who writes more.
+// A cutter passes on the first bytes of a body. Then it calls stop, and its Write
+// fails.
 type cutter struct {
 	http.ResponseWriter
 	left int
@@ -165,7 +167,7 @@ type cutter struct {
 	done bool
 }
 
-var errCut = errors.New("fault: the answer is cut short")
+var errCut = errors.New("fault: the response is cut")
 
 func (c *cutter) Write(p []byte) (int, error) {
 	if c.done {
@@ -182,10 +184,10 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return 0, errCut
 }
 
-// Unwrap serves [http.ResponseController].
+// Unwrap is for [http.ResponseController].
 func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// A recorder keeps an answer. The zero value is ready to use.
+// A recorder buffers a response. The zero value is ready to use.
 type recorder struct {
 	header http.Header
 	code   int
@@ -210,10 +212,11 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// FlushError serves [http.ResponseController].
+// FlushError is for [http.ResponseController].
 func (r *recorder) FlushError() error { return nil }
 
-func (r *recorder) replay(w http.ResponseWriter) {
+// writeTo sends the response.
+func (r *recorder) writeTo(w http.ResponseWriter) {
 	r.WriteHeader(http.StatusOK)
 	for name, values := range r.header {
 		w.Header()[name] = values
@@ -224,15 +227,15 @@ func (r *recorder) replay(w http.ResponseWriter) {
 	}
 }
 
-// replayed answers with what another backend has answered already.
-type replayed struct {
+// recorded is a backend that has already responded.
+type recorded struct {
 	Backend
-	answer *recorder
+	response *recorder
 }
 
-func (b replayed) Serve(w http.ResponseWriter, _ *http.Request) { b.answer.replay(w) }
+func (b recorded) Serve(w http.ResponseWriter, _ *http.Request) { b.response.writeTo(w) }
 
-// handler makes a Backend of a handler.
+// handler is a Backend that calls a handler.
 type handler struct{ next http.Handler }
 
 func (h handler) Serve(w http.ResponseWriter, r *http.Request) { h.next.ServeHTTP(w, r) }
@@ -245,10 +248,10 @@ func (h handler) Fail(w http.ResponseWriter, r *http.Request, st *status.Status)
 	w.Write(out.Append(nil, st.JSON(), t))
 }
 
-// status is the failure that a fault answers a request with: in the words of
-// kube-apiserver, but for those that the fault has of its own.
+// status returns the failure of Fault.Code, with the fault's own Reason and
+// Message where they are set.
 func (f *Fault) status(r *route.Route) *status.Status {
-	st := usual(f.Code, r)
+	st := statusForCode(f.Code, r)
 	if f.Reason != "" {
 		st.Reason = f.Reason
 	}
@@ -264,8 +267,9 @@ func (f *Fault) status(r *route.Route) *status.Status {
 	return st
 }
 
-// usual is the commonest failure of a code.
-func usual(code int, r *route.Route) *status.Status {
+// statusForCode returns the failure that kube-apiserver responds with most often
+// for a code.
+func statusForCode(code int, r *route.Route) *status.Status {
 	gr := status.GroupResource{Group: r.Group, Resource: r.Resource}
 	switch code {
 	case http.StatusUnauthorized:
@@ -293,8 +297,8 @@ func usual(code int, r *route.Route) *status.Status {
 	return status.Failure(code, "", http.StatusText(code), nil)
 }
 
-// expiredContinue is what a list is answered that goes on from a token whose
-// version is compacted: one that is none is told as such.
+// expiredContinue returns the failure of a list whose continue token has expired,
+// or of one whose token is invalid.
 func expiredContinue(token string) *status.Status {
 	err := storage.ExpireContinue(token)
 	var expired *storage.ExpiredError

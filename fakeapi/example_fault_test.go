@@ -14,7 +14,10 @@ import (
 func ExampleServer_Inject() {
 	srv := example()
 	defer srv.Close()
-	lost := srv.Inject(fakeapi.LoseAnswer("create", "configmaps"))
+	lost, err := srv.Inject(fakeapi.LoseResponse("create", "configmaps"))
+	if err != nil {
+		panic(err)
+	}
 
 	create := func() {
 		resp, err := srv.Client().Post(srv.URL+"/api/v1/namespaces/default/configmaps", "application/json",
@@ -28,7 +31,7 @@ func ExampleServer_Inject() {
 	}
 	create()
 	create()
-	fmt.Println("lost:", lost.Count())
+	fmt.Println("lost:", lost.Hits())
 	// Output:
 	// an error: try again
 	// 409 Conflict
@@ -38,11 +41,14 @@ func ExampleServer_Inject() {
 func ExampleFault() {
 	srv := example()
 	defer srv.Close()
-	srv.Inject(fakeapi.Fault{
-		Verb: "get,list", Resource: "secrets", UserAgent: "shop/*", // whom it hits
-		Skip: 1, Times: 2, // when
-		Code: http.StatusServiceUnavailable, RetryAfter: 5 * time.Second, // what happens
+	_, err := srv.Inject(fakeapi.Fault{
+		Verb: "get,list", Resource: "secrets", UserAgent: "shop/*", // matcher
+		Skip: 1, Times: 2, // trigger
+		Code: http.StatusServiceUnavailable, RetryAfter: 5 * time.Second, // effect
 	})
+	if err != nil {
+		panic(err)
+	}
 
 	for range 4 {
 		r, _ := http.NewRequest("GET", srv.URL+"/api/v1/secrets", nil)
@@ -82,12 +88,15 @@ func ExampleParseFaults() {
 func ExampleChaos() {
 	srv := example()
 	defer srv.Close()
-	chaos := srv.Inject(fakeapi.Chaos(7)...)
-	// Let a controller run, and see whether it gets on. What it has met is in:
+	chaos, err := srv.Inject(fakeapi.Chaos(7)...)
+	if err != nil {
+		panic(err)
+	}
+	// Run a controller here. Then the faults with their hits are:
 	lines := strings.Split(chaos.String(), "\n")
 	fmt.Println(lines[5])
 	fmt.Println(lines[9])
 	// Output:
 	// anything: reset, 2%: hit 0 of 0
-	// create,update,patch,delete,deletecollection of anything: reset after it is done, 2%: hit 0 of 0
+	// create,update,patch,delete,deletecollection of anything: reset after serving, 2%: hit 0 of 0
 }

@@ -1,0 +1,48 @@
+package fakeapi
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// Revision returns the revision of the newest write. Lists return it as their
+// metadata.resourceVersion.
+func (s *Server) Revision() int64 { return int64(s.api.Store().Revision()) }
+
+// Compact removes all history: reads of an older revision, and watches and
+// continue tokens from one, fail with 410, as do open watches that have not sent
+// everything yet.
+func (s *Server) Compact() {
+	if err := s.api.Compact(); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
+		panic("fakeapi: " + err.Error()) // unreachable: the newest revision can be compacted to
+	}
+}
+
+// Expire compacts and ends every open watch with 410, so that every client has to
+// list again. It returns the number of watches that it has ended.
+func (s *Server) Expire() int {
+	s.Compact()
+	i, err := s.Inject(ExpireOpenWatches("*"))
+	if err != nil {
+		panic(err.Error()) // unreachable: the fault is valid
+	}
+	i.Remove()
+	return i.Hits()
+}
+
+// A Snapshot is the state of a server at a moment.
+type Snapshot struct{ store *storage.Store }
+
+// Snapshot returns the present state, for Restore. It takes constant time.
+func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Snapshot()} }
+
+// Restore restores the state of a snapshot, which was taken from this server or
+// from one that it is a fork of. It is one write with the objects that differ:
+// watches send them as events, and the revision rises.
+func (s *Server) Restore(to Snapshot) error { return s.api.Restore(to.store) }
+
+// Reset restores the state of a fresh server, without the objects of its options,
+// and ends all faults and lags.
+func (s *Server) Reset() error { return s.api.Reset() }

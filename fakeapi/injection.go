@@ -1,0 +1,69 @@
+package fakeapi
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/fault"
+)
+
+// An Injection is a handle on faults that were injected together.
+type Injection struct{ rules []*fault.Rule }
+
+// Inject injects faults. They take effect at once, also on open watches. It
+// injects either all faults or none; the error is ErrInvalidFault.
+//
+// Without faults, requests cost nothing more.
+func (s *Server) Inject(faults ...Fault) (*Injection, error) {
+	rules, err := s.api.Faults().Inject(faults...)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	return &Injection{rules}, nil
+}
+
+// Injections returns a handle on each injected fault that is not removed, in the
+// order of their injection.
+func (s *Server) Injections() []*Injection {
+	rules := s.api.Faults().Rules()
+	out := make([]*Injection, len(rules))
+	for i := range rules {
+		out[i] = &Injection{rules[i : i+1]}
+	}
+	return out
+}
+
+// Hits returns how many requests, watches and webhook calls the faults have hit.
+func (i *Injection) Hits() int {
+	n := 0
+	for _, r := range i.rules {
+		n += r.Hits()
+	}
+	return n
+}
+
+// Remove ends the faults and their effects: delayed requests and paused watches
+// continue. Hits keeps its value.
+func (i *Injection) Remove() {
+	for _, r := range i.rules {
+		r.Remove()
+	}
+}
+
+// Faults returns the injected faults. Their ID and Seed are set.
+func (i *Injection) Faults() []Fault {
+	out := make([]Fault, len(i.rules))
+	for n, r := range i.rules {
+		out[n] = r.Fault()
+	}
+	return out
+}
+
+// String returns a line for each fault with its number of hits: "update of pods:
+// 409, once: hit 1 of 3".
+func (i *Injection) String() string {
+	var text string
+	for _, r := range i.rules {
+		text += fmt.Sprintf("%s: hit %d of %d\n", r.Fault(), r.Hits(), r.Matched())
+	}
+	return text
+}

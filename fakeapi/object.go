@@ -1,0 +1,165 @@
+package fakeapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// An Object is an API object in generic form, as decoded from JSON, with int64 and
+// float64 for numbers. The caller owns it.
+type Object map[string]any
+
+// Name returns metadata.name.
+func (o Object) Name() string { return o.meta("name") }
+
+// Namespace returns metadata.namespace; "" at cluster scope.
+func (o Object) Namespace() string { return o.meta("namespace") }
+
+// ResourceVersion returns metadata.resourceVersion.
+func (o Object) ResourceVersion() string { return o.meta("resourceVersion") }
+
+func (o Object) meta(field string) string {
+	m, _ := o["metadata"].(map[string]any)
+	s, _ := m[field].(string)
+	return s
+}
+
+// Into decodes the object into a Go value, such as a *corev1.Pod.
+func (o Object) Into(v any) error {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// A ReadOption configures Server.Get and Server.List.
+type ReadOption func(*readOptions)
+
+type readOptions struct {
+	revision  int64
+	namespace string
+}
+
+// AtRevision reads the state at a revision instead of the newest.
+func AtRevision(revision int64) ReadOption {
+	return func(o *readOptions) { o.revision = revision }
+}
+
+// InNamespace lists one namespace instead of all.
+func InNamespace(namespace string) ReadOption {
+	return func(o *readOptions) { o.namespace = namespace }
+}
+
+// Get reads an object without HTTP. namespace is "" at cluster scope.
+//
+// Errors: ErrNotFound; ErrCompacted and ErrFutureRevision with AtRevision.
+func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (Object, error) {
+	t, view, _, err := s.read(resource, options)
+	if err != nil {
+		return nil, err
+	}
+	item, ok := view.Get(t.Key(namespace, name))
+	if !ok {
+		return nil, fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
+	}
+	o, err := item.Value.In(context.Background(), t)
+	if err != nil {
+		return nil, err
+	}
+	return o.Decode(t), nil
+}
+
+// List reads the objects of a resource without HTTP, in the order of namespaces
+// and names. Its errors are those of Get.
+func (s *Server) List(resource string, options ...ReadOption) ([]Object, error) {
+	t, view, o, err := s.read(resource, options)
+	if err != nil {
+		return nil, err
+	}
+	prefix := t.KeyPrefix(o.namespace)
+	var stored []*storage.Object
+	for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
+		stored = append(stored, item.Value)
+	}
+	if stored, err = storage.In(context.Background(), t, stored); err != nil {
+		return nil, err
+	}
+	out := make([]Object, len(stored))
+	for i, o := range stored {
+		out[i] = o.Decode(t)
+	}
+	return out, nil
+}
+
+func (s *Server) read(name string, options []ReadOption) (*resource.Type, *mvcc.View[*storage.Object], *readOptions, error) {
+	o := &readOptions{}
+	for _, option := range options {
+		option(o)
+	}
+	t, err := s.storedType(name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	view, err := s.api.Store().View(mvcc.Revision(o.revision))
+	return t, view, o, err
+}
+
+// storedType returns the type of a resource that has stored objects.
+func (s *Server) storedType(name string) (*resource.Type, error) {
+	t := s.api.Registry().Find(name)
+	if t == nil || t.Virtual() {
+		return nil, fmt.Errorf("%w: resource %s", ErrNotFound, name)
+	}
+	return t, nil
+}
+
+// Put creates or replaces an object without HTTP. object is any value whose JSON
+// is an object with kind, apiVersion and name, or JSON or YAML as []byte or
+// string. Put stores it as it is, with its status. It sets uid, creationTimestamp
+// and generation if they are missing. It ignores resourceVersion and runs no
+// admission. It returns the stored object.
+//
+// Errors: ErrNotFound for a namespace or a kind that does not exist, otherwise
+// ErrInvalidObject.
+func (s *Server) Put(object any) (Object, error) {
+	doc, err := documentOf(object)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
+	}
+	out, err := s.api.Put(doc.json)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
+	}
+	return out, nil
+}
+
+// Delete deletes an object without HTTP, at once: finalizers and grace periods
+// have no effect. It fails with ErrNotFound.
+func (s *Server) Delete(resource, namespace, name string) error {
+	t, err := s.storedType(resource)
+	if err != nil {
+		return err
+	}
+	return s.api.Remove(t, namespace, name)
+}
+
+// DeleteObject deletes the object with the kind, namespace and name of object,
+// which has a form that Put takes. It deletes as Delete does.
+//
+// Errors: ErrNotFound; ErrInvalidObject if kind, apiVersion or name is missing.
+func (s *Server) DeleteObject(object any) error {
+	doc, err := documentOf(object)
+	if err == nil {
+		err = s.api.RemoveObject(doc.json)
+	}
+	if err != nil {
+		return fmt.Errorf("fakeapi: DeleteObject: %w", objectError(err))
+	}
+	return nil
+}

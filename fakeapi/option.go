@@ -1,0 +1,228 @@
+package fakeapi
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/release"
+)
+
+// An Option configures a server. The order of different options does not matter.
+// Of two conflicting options the last one applies.
+type Option func(*config)
+
+// config holds the options of a server.
+type config struct {
+	http    httptest.Options
+	server  apiserver.Config
+	release string
+	start   *time.Time // of a manual clock; nil: it runs with the wall clock
+	objects []any
+	files   []files
+	crds    []files
+	faults  []files
+}
+
+// files are YAML or JSON files.
+type files struct {
+	fsys  fs.FS
+	globs []string
+}
+
+// WithTLS serves HTTPS. The server has a throwaway certificate, which
+// Server.Client, Server.Transport and Server.Kubeconfig trust.
+func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
+
+// WithCertDir stores the certificate of a TLS server in a directory, as
+// apiserver.crt and apiserver.key. If the files exist, the server uses them.
+func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = dir } }
+
+// WithAddress listens on a TCP address, such as "127.0.0.1:8080". The default is a
+// free port of 127.0.0.1.
+func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = addr } }
+
+// WithInMemory opens no listener. Server.Client and Server.Transport call the
+// handler directly, with streaming, which works in a testing/synctest bubble.
+//
+// In a bubble, set ErrorHandlers of k8s.io/apimachinery/pkg/util/runtime to its
+// first element: the second one compares the time of the bubble with the time of
+// the process start, which is decades later, and sleeps for the difference.
+func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
+
+// WithRelease serves the API of a Kubernetes release: "v1.36", "v1.34.4". The
+// suffix "-all" adds the API versions that are off by default, as
+// --runtime-config=api/all=true does. The default is the newest release.
+func WithRelease(name string) Option { return func(c *config) { c.release = name } }
+
+// WithManualClock stops the server's time at start. Only Server.Clock().Advance
+// moves it. By default the clock runs with the wall clock.
+func WithManualClock(start time.Time) Option { return func(c *config) { c.start = &start } }
+
+// WithSeed makes UIDs and generated names the same in every run, as long as the
+// order of writes is the same. 0 means no seed.
+func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = seed } }
+
+// WithHistory keeps old versions of objects for d after they were replaced. The
+// default is five minutes.
+func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
+
+// WithEventTTL deletes events d after they were last written. The default is one
+// hour.
+func WithEventTTL(d time.Duration) Option {
+	return func(c *config) { c.server.EventTTL = d }
+}
+
+// WithCompaction compacts periodically, on the server's clock, in addition to
+// WithHistory. Each time it removes, as Server.Compact does, the versions that were
+// replaced more than keep before. If every is 0 it does nothing. Negative durations
+// are an ErrInvalidOption.
+func WithCompaction(every, keep time.Duration) Option {
+	return func(c *config) { c.server.Compaction = apiserver.Compaction{Every: every, Keep: keep} }
+}
+
+// A User is the user of a client: a struct with Name and UID (strings), Groups
+// ([]string) and Extra (map[string][]string).
+type User = authn.User
+
+// WithToken adds a bearer token of a user. With it, a request with an unknown
+// token fails with 401, and a request without a token is made by the user
+// system:anonymous. Without WithRBAC every user may do everything.
+//
+// Tokens of service accounts that the server issued are always valid.
+func WithToken(token string, user User) Option {
+	return func(c *config) {
+		if c.server.Auth.Tokens == nil {
+			c.server.Auth.Tokens = map[string]User{}
+		}
+		c.server.Auth.Tokens[token] = user
+	}
+}
+
+// WithRBAC authorizes requests as kube-apiserver does with
+// --authorization-mode=RBAC. The server starts with the roles and bindings of a
+// fresh cluster. Members of system:masters may do everything. A request that no
+// role permits fails with 403.
+func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
+
+// WithServiceRanges sets the ranges of cluster IPs, at most one for each IP
+// family. The first range has at least eight addresses; its family is the default
+// of Services. The default is 10.0.0.0/24. Other ranges are an ErrInvalidOption.
+func WithServiceRanges(ranges ...netip.Prefix) Option {
+	return func(c *config) { c.server.ServiceRanges = ranges }
+}
+
+// WithFeatureGates sets feature gates by the names of kube-apiserver. The server
+// has CBORServingAndStorage, which is off by default. An unknown gate is an
+// ErrInvalidOption.
+func WithFeatureGates(gates map[string]bool) Option {
+	return func(c *config) {
+		if c.server.FeatureGates == nil {
+			c.server.FeatureGates = map[string]bool{}
+		}
+		maps.Copy(c.server.FeatureGates, gates)
+	}
+}
+
+// WithObjects puts objects into the server before New returns, as Server.Put does:
+// first definitions and namespaces, then the others in their order. Lists and YAML
+// streams are expanded.
+func WithObjects(objects ...any) Option {
+	return func(c *config) { c.objects = append(c.objects, objects...) }
+}
+
+// WithObjectFiles puts the objects of YAML and JSON files into the server, as
+// WithObjects does. Globs have the syntax of fs.Glob. A glob that matches no file
+// is an fs.ErrNotExist.
+func WithObjectFiles(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
+}
+
+// WithCRDs puts the CustomResourceDefinitions of YAML and JSON files into the
+// server. Their resources are served when New returns. An invalid definition, or
+// one whose names are taken, is an ErrInvalidObject. Globs are as for
+// WithObjectFiles.
+func WithCRDs(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.crds = append(c.crds, files{fsys, globs}) }
+}
+
+// WithWebhookService sets the address of a Service's webhooks, such as
+// "127.0.0.1:9443". Without it the server cannot call webhooks by Service.
+func WithWebhookService(namespace, name, addr string) Option {
+	return func(c *config) {
+		if c.server.Services == nil {
+			c.server.Services = map[string]string{}
+		}
+		c.server.Services[namespace+"/"+name] = addr
+	}
+}
+
+// WithFaults injects faults before New returns, as Server.Inject does.
+func WithFaults(faults ...Fault) Option {
+	return func(c *config) { c.server.Faults = append(c.server.Faults, faults...) }
+}
+
+// WithFaultFiles injects the faults of YAML and JSON files, as WithFaults does. Each
+// file is as for ParseFaults. Globs are as for WithObjectFiles.
+func WithFaultFiles(fsys fs.FS, globs ...string) Option {
+	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
+}
+
+// WithoutControl turns off the control endpoint below /debug/fakeapi/.
+func WithoutControl() Option { return func(c *config) { c.server.NoControl = true } }
+
+// newConfig applies the options and reads the fault files.
+func newConfig(options []Option) (*config, error) {
+	c := &config{}
+	for _, o := range options {
+		o(c)
+	}
+	r, err := release.Open(c.release)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+	}
+	c.server.Release = r
+	c.server.Port = portOf(c.http.Addr)
+	c.server.Clock = clock.New()
+	if c.start != nil {
+		c.server.Clock = clock.NewManual(*c.start)
+	}
+	if err := c.readFaults(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	return c, nil
+}
+
+// readFaults reads the files of WithFaultFiles.
+func (c *config) readFaults() error {
+	for _, f := range c.faults {
+		err := f.each(func(_ string, text []byte) error {
+			faults, err := fault.Parse(text)
+			c.server.Faults = append(c.server.Faults, faults...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// portOf returns the port number of a TCP address; 0 if it has none.
+func portOf(addr string) int {
+	_, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(text)
+	return port
+}

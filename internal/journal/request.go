@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Request is a request that the server has responded to.
+type Request struct {
+	// Time is when it arrived, on the server's clock.
+	Time      time.Time `json:"time"`
+	Method    string    `json:"method"`
+	URI       string    `json:"uri"`
+	User      string    `json:"user,omitempty"`
+	UserAgent string    `json:"userAgent,omitempty"`
+	// Code is the HTTP status code of the response; 0 if there was none.
+	Code int `json:"code"`
+	// Bytes is the length of the response body.
+	Bytes    int64         `json:"bytes"`
+	Duration time.Duration `json:"duration"`
+	// Revision is the revision of the state that the request read, or of its last
+	// write; 0 if it did neither.
+	Revision int64 `json:"revision,omitempty"`
+	// Message is the message of the failure; "" for a success.
+	Message string `json:"message,omitempty"`
+	// Unimplemented reports that kube-apiserver serves this request and this
+	// server does not.
+	Unimplemented bool `json:"unimplemented,omitempty"`
+	// Panic is the stack trace of a bug of the server; "" if there was none.
+	Panic string `json:"panic,omitempty"`
+}
+
+// String returns the request on one line.
+func (r Request) String() string {
+	line := fmt.Sprintf("%d %s %s (%s)", r.Code, r.Method, r.URI, r.UserAgent)
+	if r.Message != "" {
+		line += ": " + r.Message
+	}
+	return line
+}
