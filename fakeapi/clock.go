@@ -4,28 +4,28 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/server"
 )
 
 // A Clock is the time of a server. Timestamps in metadata, timeouts of watches,
 // bookmarks, lagging watch caches, compaction, and the expiry of events and tokens
 // use it. By default it runs with the wall clock; see WithManualClock.
-type Clock struct{ api *apiserver.Server }
+type Clock struct{ api *server.Server }
 
 // Now returns the server's time.
-func (c Clock) Now() time.Time { return c.api.Clock().Now() }
+func (c Clock) Now() time.Time { return c.api.Registry().Clock().Now() }
 
 // Advance moves the time forward by d and fires the timers that are due. When it
 // returns, the server has run all of them. It panics if d is negative.
-func (c Clock) Advance(d time.Duration) { c.api.Advance(d) }
+func (c Clock) Advance(d time.Duration) { c.api.Control().Advance(d) }
 
 // Manual reports whether only Advance moves the time.
-func (c Clock) Manual() bool { return c.api.Clock().Manual() }
+func (c Clock) Manual() bool { return c.api.Registry().Clock().Manual() }
 
 // Sleep waits until d has passed on the clock, or until ctx is done. Then it
 // returns the error of ctx.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
-	t := c.api.Clock().After(d)
+	t := c.api.Registry().Clock().After(d)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -15,7 +15,7 @@ import (
 var (
 	// ErrNotFound is returned for an object, a resource or a namespace that does
 	// not exist.
-	ErrNotFound = apiserver.ErrNotFound
+	ErrNotFound = registry.ErrNotFound
 
 	// ErrCompacted is returned for a revision that is older than the kept history.
 	ErrCompacted = mvcc.ErrCompacted
@@ -37,7 +37,7 @@ var (
 	// ErrInvalidLag is returned for a negative lag, for one longer than history is
 	// kept, for a resource without a watch cache, and for a revision older than
 	// what the watch cache has shown.
-	ErrInvalidLag = apiserver.ErrInvalidLag
+	ErrInvalidLag = registry.ErrInvalidLag
 )
 
 // A kindError has the text of err and also wraps kind.

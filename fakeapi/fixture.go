@@ -24,7 +24,7 @@ func (s *Server) load() error {
 	}
 	slices.SortStableFunc(docs, func(a, b document) int { return a.rank() - b.rank() })
 	for _, d := range docs {
-		if _, err := s.api.Put(d.json); err != nil {
+		if _, err := s.api.Registry().Put(d.json); err != nil {
 			return fmt.Errorf("%s: %w", d.source, objectError(err))
 		}
 	}
@@ -43,9 +43,9 @@ func (s *Server) loadDefinitions() error {
 			if d.kind != "CustomResourceDefinition" {
 				return fmt.Errorf("%s: %w", d.source, objectError(fmt.Errorf("a %s is not a CustomResourceDefinition", d.kind)))
 			}
-			obj, err := s.api.Put(d.json)
+			obj, err := s.api.Registry().Put(d.json)
 			if err == nil {
-				err = s.api.CheckServed(Object(obj).Name())
+				err = s.api.Registry().CheckServed(Object(obj).Name())
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", d.source, objectError(err))

@@ -9,13 +9,13 @@ import (
 
 // Revision returns the revision of the newest write. Lists return it as their
 // metadata.resourceVersion.
-func (s *Server) Revision() int64 { return int64(s.api.Store().Revision()) }
+func (s *Server) Revision() int64 { return int64(s.api.Registry().Store().Revision()) }
 
 // Compact removes all history: reads of an older revision, and watches and
 // continue tokens from one, fail with 410, as do open watches that have not sent
 // everything yet.
 func (s *Server) Compact() {
-	if err := s.api.Compact(); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
+	if _, err := s.api.Registry().Compact(0, true); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
 		panic("fakeapi: " + err.Error()) // unreachable: the newest revision can be compacted to
 	}
 }
@@ -36,13 +36,13 @@ func (s *Server) Expire() int {
 type Snapshot struct{ store *storage.Store }
 
 // Snapshot returns the present state, for Restore. It takes constant time.
-func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Snapshot()} }
+func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Registry().Snapshot()} }
 
 // Restore restores the state of a snapshot, which was taken from this server or
 // from one that it is a fork of. It is one write with the objects that differ:
 // watches send them as events, and the revision rises.
-func (s *Server) Restore(to Snapshot) error { return s.api.Restore(to.store) }
+func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to.store) }
 
 // Reset restores the state of a fresh server, without the objects of its options,
 // and ends all faults and lags.
-func (s *Server) Reset() error { return s.api.Reset() }
+func (s *Server) Reset() error { return s.api.Control().Reset() }

@@ -105,7 +105,7 @@ func TestCompactionSchedule(t *testing.T) {
 
 	for _, o := range []fakeapi.Option{fakeapi.WithCompaction(-1, 0), fakeapi.WithCompaction(0, -1)} {
 		_, err := fakeapi.New(o)
-		assert.EqualError(t, err, "fakeapi: history is not compacted at negative times")
+		assert.EqualError(t, err, "fakeapi: the compaction schedule is negative")
 	}
 }
 

@@ -3,7 +3,7 @@ package fakeapi
 import (
 	"time"
 
-	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -31,32 +31,34 @@ import (
 // Lag, LagRevisions, Freeze, FreezeAt and Thaw replace each other. Their errors
 // are ErrNotFound for an unknown resource, and ErrInvalidLag.
 func (s *Server) Lag(resource string, d time.Duration) error {
-	return s.api.Lag(resource, mvcc.Lag{By: d})
+	return s.api.Registry().Lag(resource, mvcc.Lag{By: d})
 }
 
 // LagRevisions makes the watch cache of a resource lag behind the state by n
 // revisions. Writes to every resource count.
 func (s *Server) LagRevisions(resource string, n int64) error {
-	return s.api.Lag(resource, mvcc.Lag{Revisions: n})
+	return s.api.Registry().Lag(resource, mvcc.Lag{Revisions: n})
 }
 
 // Freeze stops the watch cache of a resource at its revision.
-func (s *Server) Freeze(resource string) error { return s.api.Lag(resource, apiserver.Frozen) }
+func (s *Server) Freeze(resource string) error {
+	return s.api.Registry().Lag(resource, registry.Frozen)
+}
 
 // FreezeAt stops the watch cache of a resource at a revision, when it reaches it.
 // It fails with ErrInvalidLag if the cache is past that revision.
 func (s *Server) FreezeAt(resource string, revision int64) error {
-	return s.api.Lag(resource, mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
+	return s.api.Registry().Lag(resource, mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
 }
 
 // Thaw ends the lag of a resource. Its watches get the events that they have
 // missed.
-func (s *Server) Thaw(resource string) error { return s.api.Lag(resource, mvcc.Lag{}) }
+func (s *Server) Thaw(resource string) error { return s.api.Registry().Lag(resource, mvcc.Lag{}) }
 
 // CachedRevision returns the revision of the watch cache of a resource: the
 // resourceVersion of a list at resourceVersion=0. It fails with ErrNotFound for an
 // unknown resource.
 func (s *Server) CachedRevision(resource string) (int64, error) {
-	rev, err := s.api.CachedRevision(resource)
+	rev, err := s.api.Registry().CachedRevision(resource)
 	return int64(rev), err
 }

@@ -1,12 +1,9 @@
 package fakeapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -60,63 +57,34 @@ func InNamespace(namespace string) ReadOption {
 //
 // Errors: ErrNotFound; ErrCompacted and ErrFutureRevision with AtRevision.
 func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (Object, error) {
-	t, view, _, err := s.read(resource, options)
+	found, err := s.api.Registry().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	item, ok := view.Get(t.Key(namespace, name))
-	if !ok {
-		return nil, fmt.Errorf("%w: %s %s", ErrNotFound, t.Name, name)
-	}
-	o, err := item.Value.In(context.Background(), t)
-	if err != nil {
-		return nil, err
-	}
-	return o.Decode(t), nil
+	return found[0], nil
 }
 
 // List reads the objects of a resource without HTTP, in the order of namespaces
 // and names. Its errors are those of Get.
 func (s *Server) List(resource string, options ...ReadOption) ([]Object, error) {
-	t, view, o, err := s.read(resource, options)
+	o := newReadOptions(options)
+	found, err := s.api.Registry().ReadAt(mvcc.Revision(o.revision), resource, o.namespace, "")
 	if err != nil {
 		return nil, err
 	}
-	prefix := t.KeyPrefix(o.namespace)
-	var stored []*storage.Object
-	for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
-		stored = append(stored, item.Value)
-	}
-	if stored, err = storage.In(context.Background(), t, stored); err != nil {
-		return nil, err
-	}
-	out := make([]Object, len(stored))
-	for i, o := range stored {
-		out[i] = o.Decode(t)
+	out := make([]Object, len(found))
+	for i, obj := range found {
+		out[i] = obj
 	}
 	return out, nil
 }
 
-func (s *Server) read(name string, options []ReadOption) (*resource.Type, *mvcc.View[*storage.Object], *readOptions, error) {
+func newReadOptions(options []ReadOption) *readOptions {
 	o := &readOptions{}
 	for _, option := range options {
 		option(o)
 	}
-	t, err := s.storedType(name)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	view, err := s.api.Store().View(mvcc.Revision(o.revision))
-	return t, view, o, err
-}
-
-// storedType returns the type of a resource that has stored objects.
-func (s *Server) storedType(name string) (*resource.Type, error) {
-	t := s.api.Registry().Find(name)
-	if t == nil || t.Virtual() {
-		return nil, fmt.Errorf("%w: resource %s", ErrNotFound, name)
-	}
-	return t, nil
+	return o
 }
 
 // Put creates or replaces an object without HTTP. object is any value whose JSON
@@ -132,7 +100,7 @@ func (s *Server) Put(object any) (Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
 	}
-	out, err := s.api.Put(doc.json)
+	out, err := s.api.Registry().Put(doc.json)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
 	}
@@ -142,11 +110,7 @@ func (s *Server) Put(object any) (Object, error) {
 // Delete deletes an object without HTTP, at once: finalizers and grace periods
 // have no effect. It fails with ErrNotFound.
 func (s *Server) Delete(resource, namespace, name string) error {
-	t, err := s.storedType(resource)
-	if err != nil {
-		return err
-	}
-	return s.api.Remove(t, namespace, name)
+	return s.api.Registry().Remove(resource, namespace, name)
 }
 
 // DeleteObject deletes the object with the kind, namespace and name of object,
@@ -156,7 +120,7 @@ func (s *Server) Delete(resource, namespace, name string) error {
 func (s *Server) DeleteObject(object any) error {
 	doc, err := documentOf(object)
 	if err == nil {
-		err = s.api.RemoveObject(doc.json)
+		err = s.api.Registry().RemoveObject(doc.json)
 	}
 	if err != nil {
 		return fmt.Errorf("fakeapi: DeleteObject: %w", objectError(err))

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
-	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/server"
 )
 
 // An Option configures a server. The order of different options does not matter.
@@ -24,7 +25,7 @@ type Option func(*config)
 // config holds the options of a server.
 type config struct {
 	http    httptest.Options
-	server  apiserver.Config
+	server  server.Config
 	release string
 	start   *time.Time // of a manual clock; nil: it runs with the wall clock
 	objects []any
@@ -87,7 +88,7 @@ func WithEventTTL(d time.Duration) Option {
 // replaced more than keep before. If every is 0 it does nothing. Negative durations
 // are an ErrInvalidOption.
 func WithCompaction(every, keep time.Duration) Option {
-	return func(c *config) { c.server.Compaction = apiserver.Compaction{Every: every, Keep: keep} }
+	return func(c *config) { c.server.Compaction = registry.Compaction{Every: every, Keep: keep} }
 }
 
 // A User is the user of a client: a struct with Name and UID (strings), Groups

@@ -22,4 +22,4 @@ type Request = journal.Request
 
 // Requests returns the newest 4,096 requests whose responses have ended, in the
 // order in which they ended.
-func (s *Server) Requests() []Request { return s.api.Requests() }
+func (s *Server) Requests() []Request { return s.api.Control().Requests() }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/httptest"
-	"github.com/kubefake/kubefake/internal/apiserver"
+	"github.com/kubefake/kubefake/internal/server"
 )
 
 // A Server is a running API server. It is safe for concurrent use.
@@ -14,7 +14,7 @@ type Server struct {
 	// URL is the base URL, without a trailing slash. Do not change it.
 	URL string
 
-	api    *apiserver.Server
+	api    *server.Server
 	http   *httptest.Server
 	config *config
 }
@@ -30,7 +30,7 @@ func New(options ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := apiserver.New(c.server)
+	api, err := server.New(c.server)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
@@ -45,7 +45,7 @@ func New(options ...Option) (*Server, error) {
 	return s, nil
 }
 
-func listen(api *apiserver.Server, c *config) (*Server, error) {
+func listen(api *server.Server, c *config) (*Server, error) {
 	h, err := httptest.Start(api, c.http)
 	if err != nil {
 		api.Close()

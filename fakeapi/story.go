@@ -17,7 +17,7 @@ import (
 type Story struct{ story *story.Story }
 
 // Story returns what happened on the server until now.
-func (s *Server) Story() Story { return Story{s.api.Story(s.URL)} }
+func (s *Server) Story() Story { return Story{s.api.Control().Story(s.URL)} }
 
 // String returns the last 40 lines of the story, as a failed test logs them.
 func (s Story) String() string { return s.story.Text(maxLogLines) }
@@ -38,7 +38,7 @@ func (s *Server) logStory(t TB) {
 	if named, ok := t.(interface{ Name() string }); ok {
 		title = named.Name()
 	}
-	story := Story{s.api.Story(title)}
+	story := Story{s.api.Control().Story(title)}
 	where := ""
 	if a, ok := t.(artifacter); ok && keepsArtifacts() {
 		name, err := story.writeFile(a.ArtifactDir())

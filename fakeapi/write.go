@@ -46,4 +46,4 @@ const (
 
 // Writes returns the writes from a revision on, oldest first, as far back as
 // history is kept. It knows the Writer of the newest 4,096.
-func (s *Server) Writes(from int64) []Write { return s.api.Writes(mvcc.Revision(from)) }
+func (s *Server) Writes(from int64) []Write { return s.api.Registry().Writes(mvcc.Revision(from)) }

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
-	"github.com/kubefake/kubefake/internal/apiserver"
 	"github.com/kubefake/kubefake/internal/release"
+	apiserver "github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/scenarios"
 )
 

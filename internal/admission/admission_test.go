@@ -22,11 +22,11 @@ import (
 )
 
 // registry has the types of the default profile.
-func registry(t testing.TB) *resource.Registry {
+func registry(t testing.TB) *resource.Types {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	return resource.NewRegistry(kinds.Types(p.Types()))
+	return resource.NewTypes(kinds.Types(p.Types()))
 }
 
 func decode(t testing.TB, text string) map[string]any {
@@ -38,7 +38,7 @@ func decode(t testing.TB, text string) map[string]any {
 
 // A server is a Server with a few objects, whose webhooks are functions.
 type server struct {
-	*resource.Registry
+	*resource.Types
 	objects []map[string]any
 	hooks   map[string]func(review map[string]any) string // by url
 	asked   []string                                      // the urls, in order
@@ -109,7 +109,7 @@ func patching(patch string) func(map[string]any) string {
 }
 
 // request is one about a config map, or an autoscaler in version v2.
-func request(t testing.TB, r *resource.Registry, operation Operation, obj, old string) *Attributes {
+func request(t testing.TB, r *resource.Types, operation Operation, obj, old string) *Attributes {
 	t.Helper()
 	typ := r.Lookup("", "v1", "configmaps")
 	if strings.Contains(obj+old, "autoscaling") {
@@ -180,7 +180,7 @@ func TestMatching(t *testing.T) {
 		{"exact version", `"matchPolicy":"Exact","rules":[{"operations":["*"],"apiGroups":["autoscaling"],"apiVersions":["v1"],"resources":["*"]}]`, Create, scaler, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{Registry: r, objects: []map[string]any{decode(t, namespace)}}
+			s := &server{Types: r, objects: []map[string]any{decode(t, namespace)}}
 			c := criteriaOf(decode(t, "{"+tt.criteria+"}"), "rules")
 			got := ""
 			if as, ok := c.matches(request(t, r, tt.operation, tt.object, tt.old), s); ok {
@@ -254,11 +254,11 @@ func TestValidatingWebhooks(t *testing.T) {
 		}, warnings: []string{"CREATEanfalse map[groups:[devs] username:alice] map[k:v] <nil>"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{Registry: registry(t)}
+			s := &server{Types: registry(t)}
 			if tt.answer != nil {
 				s.hooks = map[string]func(map[string]any) string{"x": tt.answer}
 			}
-			a := request(t, s.Registry, Create, configMap, "")
+			a := request(t, s.Types, Create, configMap, "")
 			err := configured(t, webhook("Validating", "a", "x", tt.fields)).Validate(t.Context(), a, s)
 			assertRefused(t, tt.want, tt.code, err)
 			assert.Equal(t, tt.warnings, a.Warnings)
@@ -280,8 +280,8 @@ func assertRefused(t testing.TB, message string, code int, err error) {
 }
 
 func TestDryRunNeedsNoSideEffects(t *testing.T) {
-	s := &server{Registry: registry(t)}
-	a := request(t, s.Registry, Create, configMap, "")
+	s := &server{Types: registry(t)}
+	a := request(t, s.Types, Create, configMap, "")
 	a.DryRun = true
 	text := strings.Replace(webhook("Validating", "a", "x", ""), `"None"`, `"Unknown"`, 1)
 	assertRefused(t, `admission webhook "a.example.com" does not support dry run`, 400, configured(t, text).Validate(t.Context(), a, s))
@@ -318,8 +318,8 @@ func TestMutatingWebhooks(t *testing.T) {
 		{"ignored", []string{webhook("Mutating", "a", "x", `,"failurePolicy":"Ignore"`)}, nil, configMap, "map[k:v]", []string{"x"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{Registry: registry(t), hooks: tt.hooks}
-			a := request(t, s.Registry, Create, tt.object, "")
+			s := &server{Types: registry(t), hooks: tt.hooks}
+			a := request(t, s.Types, Create, tt.object, "")
 			err := configured(t, tt.configs...).Mutate(t.Context(), a, s, noPlugins)
 			assert.Equal(t, tt.asked, s.asked)
 			if err != nil {
@@ -334,8 +334,8 @@ func TestMutatingWebhooks(t *testing.T) {
 // A webhook for another version is shown the object in that one, and patches it
 // there.
 func TestMutatingInAnotherVersion(t *testing.T) {
-	s := &server{Registry: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"replace","path":"/spec/targetCPUUtilizationPercentage","value":7}]`)}}
-	a := request(t, s.Registry, Create, `{"apiVersion":"autoscaling/v2","metadata":{"name":"h"},"spec":{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":60}}}]}}`, "")
+	s := &server{Types: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"replace","path":"/spec/targetCPUUtilizationPercentage","value":7}]`)}}
+	a := request(t, s.Types, Create, `{"apiVersion":"autoscaling/v2","metadata":{"name":"h"},"spec":{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":60}}}]}}`, "")
 	config := strings.Replace(webhook("Mutating", "a", "x", ""), `"apiVersions":["*"]`, `"apiVersions":["v1"]`, 1)
 	require.NoError(t, configured(t, config).Mutate(t.Context(), a, s, noPlugins))
 	assert.Equal(t, "autoscaling/v2", a.Object["apiVersion"])
@@ -390,9 +390,9 @@ func TestValidatingPolicies(t *testing.T) {
 			want: by + "expression '[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, [1,2,3,4,5,6,7,8,9].all(d, [1,2,3,4,5,6,7,8,9].all(e, [1,2,3,4,5,6,7,8,9].all(f, a+b+c+d+e+f > 0))))))' resulted in error: operation cancelled: actual cost limit exceeded", code: 422},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{Registry: registry(t), objects: params}
+			s := &server{Types: registry(t), objects: params}
 			snapshot := configured(t, policies("Validating", tt.spec, tt.binding)...)
-			a := request(t, s.Registry, Create, configMap, "")
+			a := request(t, s.Types, Create, configMap, "")
 			err := snapshot.Validate(t.Context(), a, s)
 			assertRefused(t, tt.want, tt.code, err)
 			assert.Equal(t, tt.warnings, a.Warnings)
@@ -419,8 +419,8 @@ func TestMutatingPolicies(t *testing.T) {
 		{"condition", `"matchConditions":[{"name":"c","expression":"false"}],` + patches(`[JSONPatch{op: "remove", path: "/data/k"}]`), "map[k:v]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{Registry: registry(t), objects: []map[string]any{decode(t, namespace)}}
-			a := request(t, s.Registry, Create, configMap, "")
+			s := &server{Types: registry(t), objects: []map[string]any{decode(t, namespace)}}
+			a := request(t, s.Types, Create, configMap, "")
 			err := configured(t, policies("Mutating", tt.spec, "")...).Mutate(t.Context(), a, s, noPlugins)
 			if err != nil {
 				assert.EqualError(t, err, tt.want)
@@ -433,21 +433,21 @@ func TestMutatingPolicies(t *testing.T) {
 
 // The server's own plugins see what policies and webhooks made of an object.
 func TestPluginsRunAgain(t *testing.T) {
-	s := &server{Registry: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"add","path":"/data/x","value":"1"}]`)}}
+	s := &server{Types: registry(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"add","path":"/data/x","value":"1"}]`)}}
 	var seen []string
 	plugins := func(a *Attributes) error {
 		seen = append(seen, fmt.Sprint(a.Object["data"]))
 		return nil
 	}
-	require.NoError(t, configured(t, webhook("Mutating", "a", "x", "")).Mutate(t.Context(), request(t, s.Registry, Create, configMap, ""), s, plugins))
+	require.NoError(t, configured(t, webhook("Mutating", "a", "x", "")).Mutate(t.Context(), request(t, s.Types, Create, configMap, ""), s, plugins))
 	assert.Equal(t, []string{"map[k:v]", "map[k:v x:1]"}, seen)
 }
 
 func TestSnapshot(t *testing.T) {
 	assert.Nil(t, New(nil, nil))
-	s := &server{Registry: registry(t)}
+	s := &server{Types: registry(t)}
 	var none *Snapshot
-	a := request(t, s.Registry, Create, configMap, "")
+	a := request(t, s.Types, Create, configMap, "")
 	require.NoError(t, none.Validate(t.Context(), a, s))
 	require.NoError(t, none.Mutate(t.Context(), a, s, noPlugins))
 

@@ -14,7 +14,7 @@ const Group = "rbac.authorization.k8s.io"
 // A StorePolicy is the Policy of the roles and bindings in a store. It reads
 // their present state in each call.
 type StorePolicy struct {
-	Types *resource.Registry // with the types of Group
+	Types *resource.Types // with the types of Group
 	Store Store
 	Cache *storage.ParseCache
 }

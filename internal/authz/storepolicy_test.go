@@ -32,10 +32,10 @@ func (s mapStore) All(prefix string) iter.Seq[*storage.Object] {
 	}
 }
 
-func types(t *testing.T) *resource.Registry {
+func types(t *testing.T) *resource.Types {
 	r, err := release.Open("")
 	require.NoError(t, err)
-	return resource.NewRegistry(kinds.Types(r.Types()))
+	return resource.NewTypes(kinds.Types(r.Types()))
 }
 
 // decode decodes a role, binding or review of a resource.

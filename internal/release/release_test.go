@@ -88,7 +88,7 @@ func TestEveryProfile(t *testing.T) {
 func TestSurface(t *testing.T) {
 	p, err := release.Open("")
 	require.NoError(t, err)
-	r := resource.NewRegistry(p.Types())
+	r := resource.NewTypes(p.Types())
 
 	t.Run("order", func(t *testing.T) {
 		gvs := p.GroupVersions()

@@ -263,3 +263,9 @@ func Unclassified(message string) *Status {
 func NotImplemented(what string) *Status {
 	return Failure(http.StatusNotImplemented, ReasonNotImplemented, "not implemented: "+what, nil)
 }
+
+// InvalidOptions is the answer to a request whose options, of the given kind, are
+// invalid.
+func InvalidOptions(kind string, errs validation.List) *Status {
+	return Invalid(GroupKind{Group: "meta.k8s.io", Kind: kind}, "", errs)
+}

@@ -13,7 +13,7 @@ import (
 // Tokens issues and verifies the tokens of one server. It is safe for concurrent
 // use.
 type Tokens struct {
-	Types  *resource.Registry // with the types of the core group
+	Types  *resource.Types // with the types of the core group
 	Store  Store
 	Now    func() time.Time
 	NewUID func() string

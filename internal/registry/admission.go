@@ -1,0 +1,284 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// admissionAttributes describe an operation on an object to admission. obj is nil
+// in a deletion, old in a create.
+func (op *operation) admissionAttributes(operation admission.Operation, obj, old, options map[string]any, dryRun bool) *admission.Attributes {
+	codec := op.bodyCodec()
+	a := &admission.Attributes{
+		Operation: operation, Type: op.Type, Kind: codec.Kind(), Codec: codec, Subresource: op.Subresource,
+		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
+		Reader: reader{op},
+	}
+	if a.Name == "" {
+		a.Name = object.String(obj, "metadata", "name")
+	}
+	if a.Namespace == "" && op.Type.Group == "" && op.Type.Name == "namespaces" {
+		a.Namespace = a.Name
+	}
+	return a
+}
+
+// writeAttributes describe a write of obj over old, which is nil in a create.
+func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *admission.Attributes {
+	operation, kind := admission.Update, "UpdateOptions"
+	if old == nil {
+		operation, kind = admission.Create, "CreateOptions"
+	}
+	return op.admissionAttributes(operation, obj, old, o.object(kind), o.dryRun())
+}
+
+// mutate has plugins, policies and webhooks change obj, which replaces old or, if
+// that is nil, is created. Both are as the request's path shows them.
+func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
+	configured := op.webhooksAndPolicies()
+	if configured == nil && !op.plugins.Handles(op.Type) {
+		return nil
+	}
+	a := op.writeAttributes(obj, old, o)
+	err := configured.Mutate(op.ctx, a, admissionEnv{reader{op}}, op.plugins.Mutate)
+	op.warn(a.Warnings...)
+	if err != nil {
+		return err
+	}
+	if !object.Same(a.Object, obj) {
+		op.repairMetadata(object.Meta(a.Object), object.Meta(obj))
+		clear(obj)
+		maps.Copy(obj, a.Object)
+	}
+	return nil
+}
+
+// repairMetadata corrects metadata that policies and webhooks have changed:
+// managed fields that do not parse are replaced by those before, and duplicate
+// owner references are dropped.
+func (op *operation) repairMetadata(meta, before map[string]any) {
+	if err := fieldmanager.Validate(object.List(meta, "managedFields")); err != nil {
+		op.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
+		object.Keep(meta, before, "managedFields")
+	}
+	op.dedupOwnerReferences(meta, " after mutating admission happens")
+}
+
+// validate has plugins, policies and webhooks check obj, which replaces old or, if
+// that is nil, is created. Then it charges the quotas of the namespace. Both
+// objects are as the request's path shows them.
+func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
+	configured, quotas := op.webhooksAndPolicies(), op.quotas()
+	if configured == nil && quotas == nil && !op.plugins.Handles(op.Type) {
+		return nil
+	}
+	a := op.writeAttributes(obj, old, o)
+	err := op.plugins.Validate(a)
+	if err == nil {
+		err = configured.Validate(op.ctx, a, admissionEnv{reader{op}})
+	}
+	op.warn(a.Warnings...)
+	if err != nil {
+		return err
+	}
+	return op.chargeQuotas(a, quotas)
+}
+
+// admitDelete has policies and webhooks admit a deletion.
+func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
+	configured := op.webhooksAndPolicies()
+	if configured == nil || o.admitted {
+		return nil
+	}
+	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object(), o.dryRun()))
+}
+
+// AdmitConnect has policies and webhooks admit a connection to a subresource.
+// options is the object of the connection, in the kind of the subresource.
+func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[string]any) error {
+	op := g.operation(ctx, "connect", r)
+	configured := op.webhooksAndPolicies()
+	_, ok := wire.ForKind(op.sub.Kind.Group, op.sub.Kind.Version, op.sub.Kind.Kind)
+	if configured == nil || !ok {
+		return nil
+	}
+	codec := resource.BuiltinCodec(op.sub.Kind)
+	normal, _, err := codec.Normalize(options, false)
+	if err != nil {
+		return status.BadRequest(err.Error())
+	}
+	a := op.admissionAttributes(admission.Connect, normal, nil, nil, false)
+	a.Kind, a.Codec, a.Name = op.sub.Kind, codec, op.Name
+	return op.admit(configured, a)
+}
+
+// admit has policies and webhooks check an operation that no plugin handles.
+func (op *operation) admit(configured *admission.Snapshot, a *admission.Attributes) error {
+	env := admissionEnv{reader{op}}
+	err := configured.Mutate(op.ctx, a, env, func(*admission.Attributes) error { return nil })
+	if err == nil {
+		err = configured.Validate(op.ctx, a, env)
+	}
+	op.warn(a.Warnings...)
+	return err
+}
+
+// webhooksAndPolicies returns the webhooks and policies to call, nil if there are
+// none.
+func (op *operation) webhooksAndPolicies() *admission.Snapshot {
+	if op.SkipWebhooks {
+		return nil
+	}
+	return op.configured.Load()
+}
+
+// reloadAdmission compiles the policies and webhooks that are in the store now.
+func (g *Registry) reloadAdmission() {
+	g.reloading.Lock()
+	defer g.reloading.Unlock()
+	var all []admission.Configuration
+	for _, t := range g.base.types.All() {
+		if t.Group == admission.Group && t.GroupVersion == t.Stored && !t.Virtual() {
+			for o := range g.store.All(t.Prefix) {
+				all = append(all, admission.Configuration{ID: o, Object: o.Decode(t)})
+			}
+		}
+	}
+	g.configured.Store(admission.New(all, g.configured.Load()))
+}
+
+// admissionEnv is what webhooks and policies need of the API server.
+type admissionEnv struct{ reader }
+
+var _ admission.Server = admissionEnv{}
+
+// Type implements [admission.Server].
+func (e admissionEnv) Type(kind resource.Kind) *resource.Type {
+	if t := e.op.surface.ForKind(kind); t != nil && !t.Virtual() {
+		return t
+	}
+	return nil
+}
+
+// Authorizer implements [admission.Server].
+func (e admissionEnv) Authorizer() cel.Authorizer { return celAuthorizer{e.op} }
+
+// Call implements [admission.Server].
+func (e admissionEnv) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
+	return e.op.webhooks.Post(ctx, config, timeout, review)
+}
+
+// UID implements [admission.Server].
+func (e admissionEnv) UID() string { return e.op.ids.UID() }
+
+// Merge implements [admission.Server].
+func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
+	op := e.op
+	if op.isScale() {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", op.sub.Kind.GroupVersion, op.sub.Kind.Kind)
+	}
+	managers := op.surface.fieldManagersOf(t).objects
+	if codec := op.bodyCodec(); codec.Kind().Kind != t.Kind {
+		managers = fieldmanager.New(codec.ManagedKind(op.config.Release))
+	}
+	return managers.Merge(live, applied)
+}
+
+// A celAuthorizer answers the authorization checks of expressions for the user of
+// a request.
+type celAuthorizer struct{ op *operation }
+
+// Authorize implements [cel.Authorizer].
+func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string, err error) {
+	user := a.op.User
+	if account := access.ServiceAccount; account.Name != "" {
+		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
+	}
+	d := a.op.authorizer.Authorize(user, &authz.Attributes{
+		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,
+		Group: access.Group, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
+	})
+	return d.Allowed, d.Reason, nil
+}
+
+// A reader reads the newest state for admission.
+type reader struct{ op *operation }
+
+// Get implements [resource.Reader].
+func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
+	t := r.op.surface.ForKind(kind)
+	if t == nil || t.Virtual() {
+		return nil
+	}
+	o := r.op.store.Newest(t.Key(namespace, name))
+	if o == nil {
+		return nil
+	}
+	return r.decode(t, o)
+}
+
+// decode returns a stored object in generic form in t's version, or nil if its
+// conversion fails. The object is shared.
+func (r reader) decode(t *resource.Type, o *storage.Object) map[string]any {
+	if t.Versions == nil {
+		return r.op.decoded.get(t, o)
+	}
+	shown, err := o.In(r.op.ctx, t)
+	if err != nil {
+		return nil
+	}
+	return shown.Decode(t)
+}
+
+// List implements [resource.Reader].
+func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
+	t := r.op.surface.ForKind(kind)
+	if t == nil || t.Virtual() {
+		return nil
+	}
+	for o := range r.op.store.All(t.KeyPrefix(namespace)) {
+		if obj := r.decode(t, o); obj != nil {
+			all = append(all, obj)
+		}
+	}
+	return all
+}
+
+// A decodedCache holds decoded objects that plugins read with many writes, such as
+// classes and limit ranges. It is safe for concurrent use.
+type decodedCache struct {
+	mu      sync.Mutex // guards objects
+	objects map[*storage.Object]map[string]any
+}
+
+// maxDecoded is the number of objects at which a decodedCache is emptied.
+const maxDecoded = 256
+
+// get returns o in generic form. The object is shared.
+func (c *decodedCache) get(t *resource.Type, o *storage.Object) map[string]any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	obj, ok := c.objects[o]
+	if !ok {
+		obj = o.Decode(t)
+		if c.objects == nil || len(c.objects) >= maxDecoded {
+			c.objects = map[*storage.Object]map[string]any{}
+		}
+		c.objects[o] = obj
+	}
+	return obj
+}

@@ -1,0 +1,60 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/allocator"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+func (g *Registry) newAllocator() *allocator.Allocator {
+	types := g.base.types
+	return allocator.New(allocator.Config{
+		Ranges:       g.config.ServiceRanges,
+		Services:     types.Lookup("", "v1", "services"),
+		Endpoints:    types.Lookup("", "v1", "endpoints"),
+		IPAddresses:  types.Lookup("networking.k8s.io", "v1", "ipaddresses"),
+		ServiceCIDRs: types.Lookup("networking.k8s.io", "v1", "servicecidrs"),
+		Store:        g.store,
+		Cache:        g.base.parsed,
+		Random:       g.ids.Below,
+		NewObject:    g.newObject,
+	})
+}
+
+// newObject returns an object that the server itself creates, with defaults,
+// managed fields, uid and creation time.
+func (g *Registry) newObject(t *resource.Type, obj map[string]any) *storage.Object {
+	op := g.internal("create", Request{Type: t, UserAgent: ownUserAgent})
+	obj = op.fieldManagers().Update(nil, defaulted(t, obj), op.fieldOptions(&WriteOptions{}))
+	meta := object.Meta(obj)
+	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()
+	return storage.New(t, obj)
+}
+
+// allocate allocates the cluster IPs and node ports of a Service. They are
+// reserved until release.
+func (op *operation) allocate(obj, old map[string]any, dryRun bool) error {
+	if op.Type.Allocate == nil {
+		return nil
+	}
+	name := object.String(obj, "metadata", "name")
+	err := op.Type.Allocate(obj, old, op.allocator.Pool(&op.reservation, op.Namespace, name, dryRun))
+	var invalid *resource.Invalid
+	var failure resource.Failure
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		return status.Invalid(op.groupKind(), name, invalid.Errors)
+	case errors.As(err, &failure):
+		return status.Unclassified(err.Error())
+	}
+	return status.Internal(err.Error())
+}
+
+// release ends the reservations of allocate.
+func (op *operation) release() { op.reservation.Release() }

@@ -1,0 +1,133 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/wire"
+	"sigs.k8s.io/yaml"
+)
+
+// applied returns the update that merges an applied configuration. The
+// configuration is parsed once, on the first call.
+//
+// See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
+	var config *configuration
+	return func(old *state) (map[string]any, error) {
+		if config == nil {
+			var err error
+			if config, err = parseConfiguration(p); err != nil {
+				return nil, status.BadRequest("error decoding YAML: " + err.Error())
+			}
+		}
+		var live map[string]any
+		if old != nil {
+			live = op.view(old)
+		}
+		obj, err := op.fieldManagers().Apply(live, object.Copy(config.members), op.fieldOptions(o))
+		if err != nil {
+			return nil, applyFailed(err)
+		}
+		if config.yaml != nil {
+			if err := op.checkDuplicates(config.yaml, o); err != nil {
+				return nil, err
+			}
+		}
+		if obj, err = op.bodyCodec().NormalizeApplied(obj); err != nil {
+			return nil, status.Unclassified(err.Error())
+		}
+		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
+			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		}
+		return obj, op.checkNameAndNamespace(object.Meta(op.defaulted(obj)))
+	}
+}
+
+// A configuration is the body of an apply. yaml is its text unless it was read as
+// plain JSON.
+type configuration struct {
+	members map[string]any
+	yaml    []byte
+}
+
+func parseConfiguration(p Patch) (*configuration, error) {
+	body := p.Data
+	if p.Type == patch.ApplyCBORType {
+		var err error
+		if body, err = codec.CBORToJSON(body); err != nil {
+			return nil, err
+		}
+	}
+	if members, ok := decodePlainJSON(body); ok {
+		return &configuration{members: members}, nil
+	}
+	members, err := decodeYAML(body)
+	return &configuration{members: members, yaml: body}, err
+}
+
+// checkDuplicates fails or warns, as the options say, if a configuration has a
+// member twice.
+func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
+	if !o.strict() {
+		return nil
+	}
+	var members map[string]any
+	err := yaml.UnmarshalStrict(body, &members)
+	switch {
+	case err == nil:
+	case o.FieldValidation == "Strict":
+		return status.BadRequest("error strict decoding YAML: " + err.Error())
+	default:
+		// Each line reports one member.
+		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")
+		for line := range strings.SplitSeq(text, "\n") {
+			op.warn(strings.TrimSpace(line))
+		}
+	}
+	return nil
+}
+
+// decodePlainJSON does what decodeYAML does for the JSON that clients write, much
+// faster. It returns false for a document that YAML reads differently or not at
+// all: one with duplicate members, fractions, escapes, long names, or more than
+// one line of printable ASCII.
+func decodePlainJSON(body []byte) (members map[string]any, ok bool) {
+	body = bytes.TrimSuffix(body, []byte("\n"))
+	if !bytes.HasPrefix(body, []byte("{")) || bytes.ContainsFunc(body, func(c rune) bool { return c < ' ' || c > '~' || c == '\\' }) {
+		return nil, false
+	}
+	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true})
+	return members, err == nil && len(twice) == 0 && object.All(members, plainMember)
+}
+
+// longestName is the longest name, in bytes, that YAML takes as a simple key.
+const longestName = 1000
+
+// plainMember reports whether a member has no fraction and no long name.
+func plainMember(name string, v any) bool {
+	_, fraction := v.(float64)
+	return !fraction && len(name) <= longestName
+}
+
+// decodeYAML decodes a document into generic form.
+func decodeYAML(body []byte) (map[string]any, error) {
+	var members map[string]any
+	err := yaml.Unmarshal(body, &members, func(d *json.Decoder) *json.Decoder {
+		d.UseNumber()
+		return d
+	})
+	if err != nil {
+		return nil, err
+	}
+	if members == nil {
+		members = map[string]any{}
+	}
+	return object.Integers(members), nil
+}

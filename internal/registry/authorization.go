@@ -1,0 +1,27 @@
+package registry
+
+import (
+	"github.com/kubefake/kubefake/internal/authz"
+)
+
+// attributes returns the attributes that authorize the operation.
+func (op *operation) attributes() authz.Attributes {
+	return authz.Attributes{
+		Verb: op.verb, IsResource: true,
+		Group: op.Type.Group, Resource: op.Type.Name, Subresource: op.Subresource, Namespace: op.Namespace, Name: op.Name,
+	}
+}
+
+// authorize fails with 403 if the user may not do at.
+func (op *operation) authorize(at authz.Attributes) error {
+	return op.authorizer.Check(op.User, at)
+}
+
+// checkEscalation fails with 403 if the operation writes a role, or a binding to
+// a role, that permits what its user may not do.
+func (op *operation) checkEscalation(obj, old map[string]any) error {
+	if op.sub != nil {
+		return nil
+	}
+	return op.authorizer.CheckEscalation(op.User, authz.RoleWrite{Type: op.Type, Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old})
+}

@@ -1,0 +1,178 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// An action is a POST that the server carries out without storing its body: a
+// Binding, an Eviction, a TokenRequest, a review.
+type action func(op *operation, body Body, o *WriteOptions) (Result, error)
+
+// actions are the actions at subresources.
+var actions = map[[2]string]action{
+	{"pods", "binding"}:          (*operation).bind,
+	{"pods", "eviction"}:         (*operation).evict,
+	{"serviceaccounts", "token"}: (*operation).createToken,
+}
+
+// action returns the action that the request is for, nil for a request that
+// stores its body.
+func (op *operation) action() action {
+	switch {
+	case op.sub != nil && op.Type.Group == "":
+		return actions[[2]string{op.Type.Name, op.Subresource}]
+	case op.sub != nil:
+		return nil
+	case op.Type.Group == "" && op.Type.Name == "bindings":
+		return (*operation).bind
+	case reviews[op.groupResource()] != nil:
+		return (*operation).review
+	}
+	return nil
+}
+
+var (
+	podResource     = status.GroupResource{Resource: "pods"}
+	bindingResource = status.GroupResource{Resource: "pods/binding"}
+)
+
+// readAction decodes the body of an action in a namespace, and has it mutated by
+// admission.
+func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, error) {
+	obj, err := op.decode(body, o)
+	if err != nil {
+		return nil, err
+	}
+	meta := object.Meta(obj)
+	if err := setNamespace(meta, op.Namespace); err != nil {
+		return nil, err
+	}
+	name := op.Name
+	if name == "" {
+		name = object.String(meta, "name")
+	}
+	if err := op.checkNamespaceExists(name, true); err != nil {
+		return nil, err
+	}
+	return obj, op.mutate(obj, nil, o)
+}
+
+// checkActionName fails for the body of an action that names another object than
+// the request.
+func (op *operation) checkActionName(obj map[string]any) error {
+	if object.String(obj, "metadata", "name") != op.Name {
+		return status.BadRequest(fmt.Sprintf("name in URL does not match name in %s object", object.String(obj, "kind")))
+	}
+	return nil
+}
+
+// bind assigns a pod to a node: at pods/binding, or at the collection of bindings.
+//
+// See https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/binding-v1/.
+func (op *operation) bind(body Body, o *WriteOptions) (Result, error) {
+	binding, err := op.readAction(body, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if op.sub != nil {
+		if err := op.checkActionName(binding); err != nil {
+			return Result{}, err
+		}
+	} else {
+		clearSystemFields(object.Meta(binding)) // the collection has no precondition on the uid
+	}
+	if errs := validateBinding(binding); len(errs) > 0 {
+		return Result{}, status.Unclassified(errs.Message())
+	}
+	if err := op.validate(binding, nil, o); err != nil {
+		return Result{}, err
+	}
+	pods := op.surface.Lookup("", "v1", "pods")
+	for {
+		err := op.bindOnce(pods, binding, o)
+		if !errors.Is(err, errConflict) {
+			return op.result(nil, err)
+		}
+	}
+}
+
+func validateBinding(binding map[string]any) (errs validation.List) {
+	path := validation.NewPath("target")
+	if kind := object.String(binding, "target", "kind"); kind != "" && kind != "Node" {
+		errs = append(errs, validation.NotSupported(path.Child("kind"), kind, []string{"Node", "<empty>"}))
+	}
+	if object.String(binding, "target", "name") == "" {
+		errs = append(errs, validation.Required(path.Child("name"), ""))
+	}
+	return errs
+}
+
+// bindOnce fails with errConflict if the pod changes between read and commit.
+func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *WriteOptions) error {
+	meta := object.Meta(binding)
+	name := object.String(meta, "name")
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	key := pods.Key(op.Namespace, name)
+	old := op.store.Newest(key)
+	if old == nil {
+		return status.NotFound(podResource, name)
+	}
+	for _, precondition := range []struct{ what, want, is string }{
+		{"UID", object.String(meta, "uid"), old.UID},
+		{"ResourceVersion", object.String(meta, "resourceVersion"), storage.FormatVersion(old.Revision)},
+	} {
+		if precondition.want != "" && precondition.want != precondition.is {
+			return preconditionFailed(podResource, name, pods.EtcdKey(op.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
+		}
+	}
+	pod := old.Decode(pods)
+	switch node := object.String(pod, "spec", "nodeName"); {
+	case old.Terminating:
+		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", name))
+	case node != "":
+		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is already assigned to node %q", name, node))
+	case len(object.List(pod, "spec", "schedulingGates")) > 0:
+		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", name))
+	}
+	object.Set(pod, object.String(binding, "target", "name"), "spec", "nodeName")
+	if st := object.Map(pod, "status"); st != nil {
+		delete(st, "nominatedNodeName")
+	}
+	for _, member := range []string{"annotations", "labels"} {
+		for k, v := range object.Map(meta, member) {
+			object.Set(pod, v, "metadata", member, k)
+		}
+	}
+	podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
+	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
+	_, err := op.replace(pods, old, storage.New(pods, pod), o.dryRun())
+	return err
+}
+
+// setCondition sets a condition of an object's status. It keeps the transition
+// time of the condition of that type if the status does not change.
+func setCondition(obj, condition map[string]any) {
+	conditions := object.List(obj, "status", "conditions")
+	for i := range conditions {
+		c, _ := conditions[i].(map[string]any)
+		if c["type"] != condition["type"] {
+			continue
+		}
+		if c["status"] == condition["status"] {
+			condition["lastTransitionTime"] = c["lastTransitionTime"]
+		}
+		conditions[i] = condition
+		return
+	}
+	object.Set(obj, append(conditions, condition), "status", "conditions")
+}

@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/bootstrap"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// seeds are the objects that every server of a release starts with, in stored
+// form. Most differ from server to server in nothing but the time, so servers
+// that start in the same second fork one store of them.
+type seeds struct {
+	shared, own []seed
+	repaired    map[string]bool // the keys of own seeds that are created again
+	newest      atomic.Pointer[seeded]
+}
+
+// A seed is an object of a fresh cluster, and the type that it is stored in.
+type seed struct {
+	typ *resource.Type
+	bootstrap.Object
+}
+
+// A seeded store holds the shared seeds, made at a time.
+type seeded struct {
+	at    string
+	keep  time.Duration
+	store *storage.Store
+}
+
+// newSeeds returns the objects of a fresh cluster whose types are served.
+func newSeeds(types *resource.Types) *seeds {
+	out := &seeds{repaired: map[string]bool{}}
+	for o := range bootstrap.Objects() {
+		t := types.Lookup(o.Group, o.Version, o.Resource)
+		if t == nil || o.Resource == "apiservices" && !describesServed(types, o.Name) {
+			continue
+		}
+		if s := (seed{t.Storage(), o}); o.Own() {
+			out.own = append(out.own, s)
+			if o.Resource != "ipaddresses" {
+				out.repaired[s.typ.Key(o.Namespace, o.Name)] = true // a Service brings its address
+			}
+		} else {
+			out.shared = append(out.shared, s)
+		}
+	}
+	return out
+}
+
+// describesServed reports whether the group version of the APIService of that name
+// is served.
+func describesServed(types *resource.Types, name string) bool {
+	version, group, _ := strings.Cut(name, ".")
+	return types.ServesVersion(resource.GroupVersion{Group: group, Version: version})
+}
+
+// draft returns the seed as an object to store.
+func (s seed) draft(values *bootstrap.Values) *storage.Object {
+	o := s.With(values)
+	head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
+	return storage.FromJSON(s.typ, head, []byte(o.JSON))
+}
+
+// plant stores seeds, each in a transaction of its own.
+func plant(store *storage.Store, seeds []seed, values *bootstrap.Values) error {
+	for _, s := range seeds {
+		draft := s.draft(values)
+		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+			tx.Put(s.typ.Key(draft.Namespace, draft.Name), draft.At(tx.Revision()))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store returns a new store that holds the shared seeds.
+func (s *seeds) store(c *clock.Clock, keep time.Duration) (*storage.Store, error) {
+	now := timestamp(c.Now())
+	have := s.newest.Load()
+	if have == nil || have.at != now || have.keep != keep {
+		have = &seeded{now, keep, storage.NewStore(c, keep)}
+		if err := plant(have.store, s.shared, &bootstrap.Values{Now: now}); err != nil {
+			return nil, err
+		}
+		s.newest.Store(have)
+	}
+	return have.store.Fork(c), nil
+}
+
+// defaultPort is kube-apiserver's default port.
+const defaultPort = 6443
+
+// bootstrap creates the objects of a fresh cluster that differ from server to
+// server.
+func (g *Registry) bootstrap() error {
+	return plant(g.store, g.base.seeds.own, g.seedValues())
+}
+
+// seedValues returns the values in which own seeds differ.
+func (g *Registry) seedValues() *bootstrap.Values {
+	port := g.config.Port
+	if port == 0 {
+		port = defaultPort
+	}
+	return &bootstrap.Values{
+		Now:    g.now(),
+		UID:    g.ids.UID,
+		Ranges: g.allocator.Ranges,
+		Port:   port,
+	}
+}

@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// The server creates some of its own objects again after somebody deleted them:
+// the Service kubernetes with its address and endpoints, the ServiceCIDR
+// kubernetes, and the system namespaces.
+
+// repairInterval is the delay of that. The controllers of kube-apiserver look
+// every ten seconds, for namespaces every minute.
+const repairInterval = 10 * time.Second
+
+// repairs schedules the repair of missing objects.
+type repairs struct {
+	mu     sync.Mutex   // guards the fields below
+	timer  *clock.Timer // nil while no object is missing
+	closed bool
+}
+
+// scheduleRepair schedules a repair if the object at key, which was deleted, is
+// one that the server creates again.
+func (g *Registry) scheduleRepair(key string) {
+	if !g.base.seeds.repaired[key] {
+		return
+	}
+	g.repairs.mu.Lock()
+	defer g.repairs.mu.Unlock()
+	g.startRepairTimerLocked()
+}
+
+func (g *Registry) startRepairTimerLocked() {
+	if r := &g.repairs; r.timer == nil && !r.closed {
+		r.timer = g.clock.AfterFunc(repairInterval, g.repair)
+	}
+}
+
+// copyRepairs schedules a repair in a fork if its parent has one scheduled.
+func (g *Registry) copyRepairs(parent *Registry) {
+	parent.repairs.mu.Lock()
+	scheduled := parent.repairs.timer != nil
+	parent.repairs.mu.Unlock()
+	if scheduled {
+		g.repairs.mu.Lock()
+		defer g.repairs.mu.Unlock()
+		g.startRepairTimerLocked()
+	}
+}
+
+func (r *repairs) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// repair creates the objects that are missing.
+func (g *Registry) repair() {
+	g.repairs.mu.Lock()
+	g.repairs.timer = nil
+	g.repairs.mu.Unlock()
+	seeds, values := g.base.seeds, g.seedValues()
+	for _, seed := range seeds.own {
+		key := seed.typ.Key(seed.Namespace, seed.Name)
+		if seeds.repaired[key] && g.store.Newest(key) == nil {
+			g.createAgain(seed.typ, key, seed.draft(values))
+		}
+	}
+}
+
+// createAgain stores a missing seed, unless it is a Service whose address another
+// Service has in the meantime.
+func (g *Registry) createAgain(t *resource.Type, key string, draft *storage.Object) {
+	op := g.internal("create", Request{Type: t, UserAgent: ownUserAgent})
+	defer op.release()
+	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, kinds.ClusterIPs(draft.Decode(t))) {
+		return
+	}
+	effects := op.allocator.SideEffects(t, nil, draft)
+	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if _, ok := tx.Get(key); !ok {
+			tx.Put(key, draft.At(tx.Revision()))
+			effects.Apply(tx)
+		}
+		return nil
+	})
+	if err != nil {
+		panic("registry: repair: " + err.Error()) // unreachable: no step of it fails
+	}
+}

@@ -1,0 +1,215 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// Put and Remove write past the API: without admission, finalizers, preparation
+// and, for all but definitions, validation beyond metadata. Fixtures and recorded
+// histories use them.
+
+// ErrNotFound is returned for objects and resources that do not exist.
+var ErrNotFound = errors.New("not found")
+
+func notFound(what string) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }
+
+// Put stores an object, given as JSON, as it is, in place of one of its name if
+// there is one. It fills in what the server owns and the object lacks, and
+// returns the object as stored. It fails with ErrNotFound for a kind that is not
+// stored, and with a *status.Status for invalid metadata.
+func (g *Registry) Put(body []byte) (map[string]any, error) {
+	kind, err := kindOf(body)
+	if err != nil {
+		return nil, err
+	}
+	t := g.Surface().ForKind(kind)
+	if t == nil || t.Virtual() || t.Stored != t.GroupVersion && t.Versions == nil {
+		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, kind.Kind, kind.GroupVersion)
+	}
+	obj, _, err := t.Codec.Decode(body, false)
+	if err != nil {
+		return nil, err
+	}
+	meta := object.Meta(defaulted(t, obj))
+	if t.Namespaced && object.String(meta, "namespace") == "" {
+		meta["namespace"] = defaultNamespace
+	}
+	op := g.internal("put", Request{Type: t, Namespace: object.String(meta, "namespace")})
+	if err := op.checkNamespaceExists(object.String(meta, "name"), false); err != nil {
+		return nil, err
+	}
+	op.fillSystemFields(meta)
+	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+	if t.Defines { // an invalid definition cannot be served
+		t.Prepare(obj, nil)
+		errs = append(errs, t.Validate(obj, nil)...)
+	}
+	if len(errs) > 0 {
+		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
+	}
+	stored, err := op.put(obj)
+	if err != nil {
+		return nil, err
+	}
+	return stored.Decode(t), nil
+}
+
+// defaultNamespace is the namespace of objects that name none.
+const defaultNamespace = "default"
+
+// put stores an object, whatever was there.
+func (op *operation) put(obj map[string]any) (*storage.Object, error) {
+	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	if err != nil {
+		return nil, err
+	}
+	var stored *storage.Object
+	key := op.Type.Key(draft.Namespace, draft.Name)
+	effects := op.allocator.SideEffects(op.Type, op.store.Newest(key), draft)
+	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		stored = draft.At(tx.Revision())
+		tx.Put(key, stored)
+		effects.Apply(tx)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stored.In(op.ctx, op.Type)
+}
+
+// fillSystemFields sets the fields of metadata that the server owns and that are
+// not set.
+func (op *operation) fillSystemFields(meta map[string]any) {
+	if object.String(meta, "uid") == "" {
+		meta["uid"] = op.ids.UID()
+	}
+	if object.String(meta, "creationTimestamp") == "" {
+		meta["creationTimestamp"] = op.now()
+	}
+	if _, ok := object.Int(meta, "generation"); !ok && op.Type.Generation != nil {
+		meta["generation"] = int64(1)
+	}
+}
+
+// kindOf returns the kind of an object given as JSON.
+func kindOf(body []byte) (resource.Kind, error) {
+	var head struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(body, &head); err != nil {
+		return resource.Kind{}, err
+	}
+	gv, err := resource.ParseGroupVersion(head.APIVersion)
+	return resource.Kind{GroupVersion: gv, Kind: head.Kind}, err
+}
+
+// CheckServed fails if a definition is not served because another one has its
+// names. It fails with ErrNotFound if there is no such definition.
+func (g *Registry) CheckServed(definition string) error {
+	d := g.Surface().definitions[definition]
+	if d == nil {
+		return notFound("definition " + definition)
+	}
+	if c := object.Condition(d.object, "NamesAccepted", "False"); c != nil {
+		return fmt.Errorf("%s is not served: %s", definition, object.String(c, "message"))
+	}
+	return nil
+}
+
+// Remove deletes an object at once, whatever its finalizers. A resource is named
+// as by resource.Types.Find. It fails with ErrNotFound if there is none.
+func (g *Registry) Remove(resource, namespace, name string) error {
+	t, err := g.typeByName(resource)
+	if err != nil {
+		return err
+	}
+	return g.removeNow(t, namespace, name)
+}
+
+// RemoveObject deletes the object of the kind, namespace and name in body, as
+// Remove does.
+func (g *Registry) RemoveObject(body []byte) error {
+	kind, err := kindOf(body)
+	if err != nil {
+		return err
+	}
+	t := g.Surface().ForKind(kind)
+	if t == nil || t.Virtual() {
+		return fmt.Errorf("%w: kind %q of %q", ErrNotFound, kind.Kind, kind.GroupVersion)
+	}
+	var of map[string]any
+	if err := json.Unmarshal(body, &of); err != nil {
+		return err
+	}
+	namespace := object.String(of, "metadata", "namespace")
+	if t.Namespaced && namespace == "" {
+		namespace = defaultNamespace
+	}
+	return g.removeNow(t, namespace, object.String(of, "metadata", "name"))
+}
+
+func (g *Registry) removeNow(t *resource.Type, namespace, name string) error {
+	op, key := g.internal("remove", Request{Type: t, Namespace: namespace, Name: name}), t.Key(namespace, name)
+	missing := notFound(t.Name + " " + name)
+	old := g.store.Newest(key)
+	if old == nil {
+		return missing
+	}
+	effects := op.allocator.SideEffects(t, old, nil)
+	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if !tx.Delete(key) {
+			return missing
+		}
+		effects.Apply(tx)
+		return nil
+	})
+	if err == nil {
+		g.scheduleRepair(key)
+	}
+	return err
+}
+
+// ReadAt returns the objects of a resource at a revision, 0 being the newest, in
+// generic form: one object if name is not "", all of a namespace otherwise, and
+// of all namespaces if namespace is "" too. Fails with ErrNotFound,
+// mvcc.ErrCompacted and mvcc.ErrFutureRevision.
+func (g *Registry) ReadAt(revision mvcc.Revision, resource, namespace, name string) ([]map[string]any, error) {
+	t, err := g.typeByName(resource)
+	if err != nil {
+		return nil, err
+	}
+	view, err := g.store.View(revision)
+	if err != nil {
+		return nil, err
+	}
+	var stored []*storage.Object
+	if name != "" {
+		item, ok := view.Get(t.Key(namespace, name))
+		if !ok {
+			return nil, notFound(t.Name + " " + name)
+		}
+		stored = append(stored, item.Value)
+	} else {
+		prefix := t.KeyPrefix(namespace)
+		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
+			stored = append(stored, item.Value)
+		}
+	}
+	if stored, err = storage.In(context.Background(), t, stored); err != nil {
+		return nil, err
+	}
+	out := make([]map[string]any, len(stored))
+	for i, o := range stored {
+		out[i] = o.Decode(t)
+	}
+	return out, nil
+}

@@ -1,0 +1,107 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// errConflict is returned when the object changed between read and commit. The
+// caller starts over from the new object.
+var errConflict = errors.New("the object has changed")
+
+// A state is one state of an object: as stored, and decoded in the version of
+// the request's type.
+type state struct {
+	stored *storage.Object
+	object map[string]any
+}
+
+// commit runs one transaction and records its writer. What the server derives
+// from stored objects (admission configuration, custom resources) is up to date
+// when it returns.
+func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
+	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb})
+		if !op.Type.Virtual() && op.Type.Expires {
+			op.expireAfterTTL(op.Type, tx)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	op.revision = rev
+	if op.Type.Group == admission.Group {
+		op.reloadAdmission()
+	}
+	if t := op.Type; !op.reconciling && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
+		op.reconcileDefinitions(op.inserted)
+	}
+	return nil
+}
+
+// replaceObject is replace for an object in the request's version.
+func (op *operation) replaceObject(old *storage.Object, obj map[string]any, dryRun bool) (*storage.Object, error) {
+	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	if err != nil {
+		return nil, err
+	}
+	return op.replace(op.Type, old, draft, dryRun)
+}
+
+// replace stores draft, an object of type t, in place of old and returns it as
+// stored. If nothing changes it stores nothing and returns old. It fails with
+// errConflict if old is not the newest any more.
+func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
+	if draft.Same(old) && !old.Completed {
+		return old, nil
+	}
+	if dryRun {
+		return draft.At(old.Revision), nil
+	}
+	var stored *storage.Object
+	effects := op.allocator.SideEffects(t, old, draft)
+	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		key := t.Key(old.Namespace, old.Name)
+		if item, ok := tx.Get(key); !ok || item.Value != old {
+			return errConflict
+		}
+		stored = draft.At(tx.Revision())
+		tx.Put(key, stored)
+		effects.Apply(tx)
+		return nil
+	})
+	return stored, err
+}
+
+// remove deletes an object and returns it at the revision of its deletion. It
+// fails with errConflict if old is not the newest any more.
+func (op *operation) remove(old *storage.Object, dryRun bool) (*storage.Object, error) {
+	if dryRun {
+		return old, nil
+	}
+	rev, key := mvcc.Revision(0), op.Type.Key(old.Namespace, old.Name)
+	effects := op.allocator.SideEffects(op.Type, old, nil)
+	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if item, ok := tx.Get(key); !ok || item.Value != old {
+			return errConflict
+		}
+		tx.Delete(key)
+		effects.Apply(tx)
+		rev = tx.Revision()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	op.scheduleRepair(key)
+	return old.At(rev), nil
+}

@@ -1,0 +1,51 @@
+package registry
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A Compaction is a schedule of compactions. The zero value never compacts.
+type Compaction struct {
+	Every time.Duration
+	Keep  time.Duration // states this old can still be read after a compaction
+}
+
+// compactOnSchedule compacts what the schedule does not keep.
+func (g *Registry) compactOnSchedule() {
+	rev := g.store.RevisionAt(g.clock.Now().Add(-g.config.Compaction.Keep))
+	if rev > g.store.Compacted() {
+		_, _ = g.Compact(rev, true) // fails only if another compaction went further in between
+	}
+}
+
+// Compact drops every version older than rev, 0 being the newest, and returns
+// rev. Reads and watches that need an older version fail with 410. With
+// watchCache it drops also what kube-apiserver's watch cache still serves after a
+// compaction of etcd. It fails with mvcc.ErrFutureRevision.
+func (g *Registry) Compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, error) {
+	if rev == 0 {
+		rev = g.store.Revision()
+	}
+	if rev > g.store.Revision() {
+		return 0, mvcc.ErrFutureRevision
+	}
+	g.journal.RecordNote(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
+	g.store.CompactEtcd(rev)
+	if watchCache && rev > g.store.Compacted() {
+		return rev, g.store.Compact(rev)
+	}
+	return rev, nil
+}
+
+// compactionText describes a compaction in the journal.
+func compactionText(rev mvcc.Revision, watchCache bool) string {
+	text := fmt.Sprintf("everything older than r%d is forgotten", rev)
+	if !watchCache {
+		text += " in etcd"
+	}
+	return text
+}

@@ -1,0 +1,263 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// nameAttempts is the number of generated names that a create tries.
+const nameAttempts = 8
+
+var metadataPath = validation.NewPath("metadata")
+
+// Create stores a new object, or carries out what a POST to a virtual type or to
+// a subresource asks for: a review, a Binding, an Eviction, a TokenRequest.
+//
+// See https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values.
+func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOptions) (Result, error) {
+	op := g.operation(ctx, "create", r)
+	if act := op.action(); act != nil {
+		return act(op, body, o)
+	}
+	if op.sub != nil || op.Type.Virtual() {
+		return Result{}, op.notImplemented()
+	}
+	obj, err := op.readNew(body, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.checkNamespaceExists(object.String(obj, "metadata", "name"), true); err != nil {
+		return Result{}, err
+	}
+	if err := op.mutate(obj, nil, o); err != nil {
+		return Result{}, err
+	}
+	if err := op.checkEscalation(obj, nil); err != nil {
+		return Result{}, err
+	}
+	stored, err := op.createNamed(obj, o)
+	result, err := op.result(stored, err)
+	result.Created = err == nil
+	return result, err
+}
+
+// readNew decodes the body of a POST, removes what only the server sets, and
+// records the managed fields.
+func (op *operation) readNew(body Body, o *WriteOptions) (map[string]any, error) {
+	obj, err := op.decode(body, o)
+	if err != nil {
+		return nil, err
+	}
+	meta := object.Meta(obj)
+	clearSystemFields(meta)
+	if err := setNamespace(meta, op.objectNamespace()); err != nil {
+		return nil, err
+	}
+	op.dedupOwnerReferences(meta, "")
+	return op.fieldManagers().Update(nil, obj, op.fieldOptions(o)), nil
+}
+
+// clearSystemFields removes from new metadata what only the server sets.
+func clearSystemFields(meta map[string]any) {
+	for _, name := range []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		delete(meta, name)
+	}
+}
+
+// createNamed prepares and stores the object. If it has a generateName and the
+// generated name is taken, it tries again with another name.
+func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.Object, error) {
+	defer op.release()
+	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
+	for attempt := 1; ; attempt++ {
+		next := obj
+		if generated {
+			next = object.Copy(obj)
+		}
+		if err := op.prepareForCreate(next, o); err != nil {
+			return nil, err
+		}
+		// kube-apiserver ignores a resourceVersion that does not parse.
+		claimed := object.String(next, "metadata", "resourceVersion")
+		version, err := storage.ParseVersion(claimed)
+		if err == nil && version != 0 && !o.dryRun() {
+			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
+		}
+		stored, err := op.insert(next, o.dryRun())
+		if o.dryRun() && claimed != "" && stored != nil {
+			stored = stored.WithVersionText(claimed) // a dry run shows what it was sent
+		}
+		var st *status.Status
+		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
+			continue
+		}
+		return stored, err
+	}
+}
+
+// checkNamespaceExists rejects writes in a namespace that is missing and, if
+// creating is set, in one that is being deleted.
+func (op *operation) checkNamespaceExists(name string, creating bool) error {
+	if !op.Type.Namespaced {
+		return nil
+	}
+	namespaces := op.surface.Lookup("", "v1", "namespaces")
+	ns := op.store.Newest(namespaces.Key("", op.Namespace))
+	if ns == nil {
+		return status.NotFound(status.GroupResource{Resource: "namespaces"}, op.Namespace)
+	}
+	if creating && ns.Terminating {
+		st := status.Forbidden(op.groupResource(), name, fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", op.Namespace))
+		st.Details.Causes = append(st.Details.Causes, status.Cause{
+			Reason:  status.CauseNamespaceTerminating,
+			Message: fmt.Sprintf("namespace %s is being terminated", op.Namespace),
+			Field:   "metadata.namespace",
+		})
+		return st
+	}
+	return nil
+}
+
+// prepareForCreate brings a new object into the form that is stored, validates it
+// and has it admitted. What only the server sets must be absent from its
+// metadata.
+func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error {
+	t, meta := op.Type, object.Meta(obj)
+	if t.Uncreatable != "" {
+		return status.Forbidden(op.groupResource(), object.String(meta, "name"), t.Uncreatable)
+	}
+	meta["uid"] = op.ids.UID()
+	meta["creationTimestamp"] = op.now()
+	switch prefix := object.String(meta, "generateName"); {
+	case object.String(meta, "name") != "":
+	case prefix != "":
+		meta["name"] = op.ids.Name(prefix)
+	case t.NamedByID:
+		meta["name"] = op.ids.UID()
+	}
+	if err := setNamespace(meta, op.objectNamespace()); err != nil {
+		return err
+	}
+	if err := op.allocate(obj, nil, o.dryRun()); err != nil {
+		return err
+	}
+	if t.Generation != nil {
+		meta["generation"] = int64(1)
+	}
+	if t.Prepare != nil {
+		t.Prepare(obj, nil)
+	}
+	op.stamp(obj, nil)
+	if errs := op.validateNew(obj); len(errs) > 0 {
+		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
+	}
+	if t.Warn != nil {
+		op.warn(t.Warn(obj, nil)...)
+	}
+	return op.validate(obj, nil, o)
+}
+
+// validateNew returns what is wrong with a new object.
+func (op *operation) validateNew(obj map[string]any) validation.List {
+	var errs validation.List
+	t, meta := op.Type, object.Meta(obj)
+	if t.Meta != resource.MetaOnce {
+		errs = validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+		errs = append(errs, op.validateFinalizerNames(meta)...)
+	}
+	errs = append(errs, op.validateIn(obj, nil)...)
+	if t.Validate != nil {
+		errs = append(errs, t.Validate(obj, nil)...)
+	}
+	if len(errs) == 0 {
+		errs = validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
+	}
+	return errs
+}
+
+// validateIn checks what the type's objects may have in some namespaces only.
+func (op *operation) validateIn(obj, old map[string]any) validation.List {
+	if op.Type.ValidateIn == nil {
+		return nil
+	}
+	w := &resource.Write{Object: obj, Old: old, Subresource: op.Subresource, Reader: reader{op}, Verb: op.verb, Author: op.author()}
+	w.Authorize = func(verb, subresource, namespace, name string) error {
+		at := op.attributes()
+		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name
+		return op.authorize(at)
+	}
+	return op.Type.ValidateIn(w)
+}
+
+// validateFinalizerNames checks that finalizers are standard or qualified, where
+// the type requires that.
+func (op *operation) validateFinalizerNames(meta map[string]any) validation.List {
+	if op.Type.AnyFinalizer {
+		return nil
+	}
+	return validation.FinalizerNames(meta, metadataPath)
+}
+
+// author returns the user and the time of the request.
+func (op *operation) author() resource.Author {
+	return resource.Author{User: *op.User, Now: op.now()}
+}
+
+// stamp writes into obj what its type takes from the request.
+func (op *operation) stamp(obj, old map[string]any) {
+	if op.Type.Stamp != nil {
+		op.Type.Stamp(obj, old, op.author())
+	}
+}
+
+// insert stores a new object and returns it as stored. A dry run returns it
+// without a resourceVersion.
+func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
+	completed := op.Type.Complete != nil && op.Type.Complete(obj)
+	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	if err != nil {
+		return nil, err
+	}
+	draft.Completed = completed
+	key := op.Type.Key(draft.Namespace, draft.Name)
+	if dryRun {
+		if o := op.store.Newest(key); o != nil {
+			return nil, op.alreadyExists(obj, o)
+		}
+		return draft, nil
+	}
+	var stored *storage.Object
+	effects := op.allocator.SideEffects(op.Type, nil, draft)
+	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		if item, ok := tx.Get(key); ok {
+			return op.alreadyExists(obj, item.Value)
+		}
+		stored = draft.At(tx.Revision())
+		tx.Put(key, stored)
+		effects.Apply(tx)
+		op.inserted = &state{stored, obj}
+		return nil
+	})
+	return stored, err
+}
+
+// alreadyExists is the error for a new object whose name another object has.
+func (op *operation) alreadyExists(obj map[string]any, existing *storage.Object) error {
+	st := status.AlreadyExists(op.groupResource(), object.String(obj, "metadata", "name"))
+	if object.String(obj, "metadata", "generateName") != "" {
+		st.Message += ", the server was not able to generate a unique name for the object"
+		st.Details.RetryAfterSeconds = 1
+	}
+	if existing.Terminating {
+		st.Message = "object is being deleted: " + st.Message
+	}
+	return st
+}

@@ -1,0 +1,138 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// decode reads the body as an object of the kind that the request takes, and
+// sets its kind and its defaults. The options say whether unknown and duplicate
+// fields fail, warn or are dropped; they warn by default.
+func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) {
+	c := op.bodyCodec()
+	if body.Object != nil {
+		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
+		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
+	}
+	doc, err := body.Format.Parse(body.Data)
+	if err != nil {
+		return nil, resource.UnrecognizedBody(c.Kind(), body.Data, err)
+	}
+	got, err := c.CheckBody(doc, op.isOtherVersion)
+	if err != nil {
+		return nil, err
+	}
+	obj, fieldErrors, err := doc.Decode(c, o.strict())
+	return op.checkFields(obj, fieldErrors, err, got, o)
+}
+
+// checkFields returns a decoded object with its kind and its defaults. It fails
+// for one that did not decode, or whose field errors the options do not allow.
+func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err error, got resource.Kind, o *WriteOptions) (map[string]any, error) {
+	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
+		err = resource.StrictError(fieldErrors)
+	}
+	if err != nil {
+		return nil, resource.UndecodableBody(got, op.bodyCodec().Kind(), err)
+	}
+	op.warn(codec.Warnings(fieldErrors)...)
+	return op.defaulted(obj), nil
+}
+
+// isOtherVersion reports whether a kind is another version of the request's
+// resource.
+func (op *operation) isOtherVersion(kind resource.Kind) bool {
+	t := op.surface.ForKind(kind)
+	return t != nil && t.Prefix == op.Type.Prefix
+}
+
+// defaulted sets the kind and the defaults of the object of a body.
+func (op *operation) defaulted(obj map[string]any) map[string]any {
+	if op.isScale() || op.isAction() {
+		obj["kind"], obj["apiVersion"] = op.sub.Kind.Kind, op.sub.Kind.GroupVersion.String()
+		return obj
+	}
+	return defaulted(op.Type, obj)
+}
+
+// defaulted sets the kind and the defaults of a decoded object of type t.
+func defaulted(t *resource.Type, obj map[string]any) map[string]any {
+	obj["kind"], obj["apiVersion"] = t.Kind, t.GroupVersion.String()
+	if !t.Virtual() && t.Default != nil {
+		t.Default(obj)
+	}
+	return obj
+}
+
+// setNamespace sets the namespace of an object to the request's. It fails for an
+// object that names another one, and clears it at cluster scope.
+func setNamespace(meta map[string]any, namespace string) error {
+	switch own := object.String(meta, "namespace"); {
+	case own == namespace:
+	case own == "":
+		meta["namespace"] = namespace
+	case namespace == "":
+		delete(meta, "namespace")
+	default:
+		return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// checkNameAndNamespace refuses an object of another name or namespace than the request's,
+// and tidies the metadata of others.
+func (op *operation) checkNameAndNamespace(meta map[string]any) error {
+	if err := setNamespace(meta, op.objectNamespace()); err != nil {
+		return err
+	}
+	if err := checkName(meta, op.Name); err != nil {
+		return err
+	}
+	delete(meta, "selfLink")
+	op.dedupOwnerReferences(meta, "")
+	return nil
+}
+
+// checkName fails for an object whose name is not the request's.
+func checkName(meta map[string]any, name string) error {
+	switch own := object.String(meta, "name"); own {
+	case name:
+		return nil
+	case "":
+		return status.BadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+	default:
+		return status.BadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", own, name))
+	}
+}
+
+// dedupOwnerReferences drops owner references that came before, and warns of them: when
+// says since when there are such, if that is not from the start.
+func (op *operation) dedupOwnerReferences(meta map[string]any, when string) {
+	owners := object.List(meta, "ownerReferences")
+	if len(owners) < 2 {
+		return
+	}
+	seen := make(map[string]bool, len(owners))
+	var kept []any
+	var twice []string
+	for _, o := range owners {
+		ref, _ := o.(map[string]any)
+		uid := object.String(ref, "uid")
+		if seen[uid] && slices.ContainsFunc(kept, func(k any) bool { return object.Equal(k, o) }) {
+			twice = append(twice, uid)
+			continue
+		}
+		seen[uid] = true
+		kept = append(kept, o)
+	}
+	if len(twice) > 0 {
+		meta["ownerReferences"] = kept
+		op.warn(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
+	}
+}

@@ -1,0 +1,344 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// The finalizers by which an API server asks the garbage collector to handle
+// dependents first.
+const (
+	finalizerOrphan     = "orphan"
+	finalizerForeground = "foregroundDeletion"
+)
+
+// DeleteOptions are the options of a deletion.
+type DeleteOptions struct {
+	validation.DeleteOptions
+	GracePeriodSeconds *int64
+
+	// UID and Version are preconditions: the deletion fails unless the object has
+	// them. nil is no precondition.
+	UID, Version *string
+
+	// admitted leaves out webhooks and policies, which have admitted the eviction
+	// that the deletion is part of.
+	admitted bool
+}
+
+func (o *DeleteOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
+
+// object returns the options as admission sees them.
+func (o *DeleteOptions) object() map[string]any {
+	obj := map[string]any{"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+	if o.GracePeriodSeconds != nil {
+		obj["gracePeriodSeconds"] = *o.GracePeriodSeconds
+	}
+	if o.OrphanDependents != nil {
+		obj["orphanDependents"] = *o.OrphanDependents
+	}
+	if o.PropagationPolicy != nil {
+		obj["propagationPolicy"] = *o.PropagationPolicy
+	}
+	if len(o.DryRun) > 0 {
+		obj["dryRun"] = object.Texts(o.DryRun)
+	}
+	for name, v := range map[string]*string{"uid": o.UID, "resourceVersion": o.Version} {
+		if v != nil {
+			object.Set(obj, *v, "preconditions", name)
+		}
+	}
+	return obj
+}
+
+// ParseDeleteOptions reads DeleteOptions in generic form. It does not validate
+// them.
+func ParseDeleteOptions(obj map[string]any) *DeleteOptions {
+	o := &DeleteOptions{UID: stringAt(obj, "preconditions", "uid"), Version: stringAt(obj, "preconditions", "resourceVersion")}
+	if n, ok := object.Int(obj, "gracePeriodSeconds"); ok {
+		o.GracePeriodSeconds = &n
+	}
+	if b, ok := obj["orphanDependents"].(bool); ok {
+		o.OrphanDependents = &b
+	}
+	o.PropagationPolicy = stringAt(obj, "propagationPolicy")
+	o.DryRun = object.Strings(obj, "dryRun")
+	return o
+}
+
+// stringAt returns the string at a path, nil if there is none.
+func stringAt(obj map[string]any, path ...string) *string {
+	if s, ok := object.Value(obj, path...).(string); ok {
+		return &s
+	}
+	return nil
+}
+
+// Delete removes an object, or begins its deletion.
+//
+// See https://kubernetes.io/docs/concepts/architecture/garbage-collection/.
+func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Result, error) {
+	op := g.operation(ctx, "delete", r)
+	if err := CheckName(op.Name); err != nil {
+		return Result{}, err
+	}
+	out, gone, err := op.deleteObject(op.key(), o)
+	result, err := op.result(out, err)
+	result.Deleted = gone
+	return result, err
+}
+
+// DeleteCollection deletes the objects that a list of the same query returns, and
+// returns that list and the revision of the last deletion, 0 if there was none.
+//
+// Differs from kube-apiserver: it does not list and delete in pages of 10,000.
+func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Query, o *DeleteOptions) (*storage.Page, mvcc.Revision, error) {
+	op := g.operation(ctx, "deletecollection", r)
+	page, err := g.List(ctx, r, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	for obj := range page.Items {
+		_, _, err := op.deleteObject(op.Type.Key(obj.Namespace, obj.Name), o)
+		var st *status.Status
+		if errors.As(err, &st) && st.Reason == status.ReasonNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, op.revision, err
+		}
+	}
+	return page, op.revision, nil
+}
+
+// deleteObject deletes the object at a key. It returns the object in its last
+// form, and whether it is gone or waits for its finalizers or its grace period.
+func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
+	for {
+		old := op.store.Newest(key)
+		if old == nil {
+			return nil, false, status.NotFound(op.groupResource(), op.Name)
+		}
+		out, gone, err = op.deleteOnce(old, o)
+		if !errors.Is(err, errConflict) {
+			return out, gone, err
+		}
+	}
+}
+
+func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
+	t := op.Type
+	if t.Undeletable != nil {
+		if why := t.Undeletable(old.Name); why != "" {
+			return nil, false, status.Forbidden(op.groupResource(), old.Name, why)
+		}
+	}
+	if err := op.checkPreconditions(old, o); err != nil {
+		return nil, false, err
+	}
+	shown, err := old.In(op.ctx, t)
+	if err != nil {
+		return nil, false, err
+	}
+	obj := shown.Decode(t)
+	meta := object.Meta(obj)
+	if t.Terminate != nil {
+		if !old.Terminating {
+			exact := *o
+			if exact.UID == nil {
+				exact.UID = &old.UID
+			}
+			if err := op.admitDelete(shown, &exact); err != nil {
+				return nil, false, err
+			}
+			meta["deletionTimestamp"] = op.now()
+			setFinalizers(meta, op.dependentFinalizers(meta, o))
+			t.Terminate(obj)
+			out, err := op.replaceObject(old, obj, o.dryRun())
+			return out, false, err
+		}
+		if t.Deletable != nil && !t.Deletable(obj) {
+			return old, false, nil
+		}
+	}
+	graceful, pending := op.beginGrace(obj, o)
+	if pending {
+		return old, false, nil
+	}
+	timed := *o
+	if seconds, ok := object.Int(meta, "deletionGracePeriodSeconds"); ok && graceful {
+		timed.GracePeriodSeconds = &seconds
+	}
+	if err := op.admitDelete(shown, &timed); err != nil {
+		return nil, false, err
+	}
+	finalizers := op.dependentFinalizers(meta, o)
+	if !graceful && len(finalizers) == 0 {
+		out, err := op.remove(old, o.dryRun())
+		return out, true, err
+	}
+	setFinalizers(meta, finalizers)
+	if !graceful {
+		op.markDeleting(meta)
+	}
+	if out, err = op.replaceObject(old, obj, o.dryRun()); err != nil {
+		return nil, false, err
+	}
+	if seconds, _ := object.Int(meta, "deletionGracePeriodSeconds"); len(finalizers) > 0 || seconds > 0 {
+		return out, false, nil
+	}
+	if o.dryRun() {
+		return out, true, nil
+	}
+	if err := op.admitDelete(out, &timed); err != nil { // the removal counts as another one
+		return nil, false, err
+	}
+	out, err = op.remove(out, false)
+	return out, true, err
+}
+
+// checkPreconditions fails if a deletion was meant for another object, or for
+// another version of it.
+func (op *operation) checkPreconditions(old *storage.Object, o *DeleteOptions) error {
+	kind := status.GroupResource{Group: op.Type.Group, Resource: op.Type.Kind} // kube-apiserver puts the kind in the place of the resource
+	if o.UID != nil && *o.UID != old.UID {
+		return status.Conflict(kind, old.Name, fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *o.UID, old.UID))
+	}
+	if version := storage.FormatVersion(old.Revision); o.Version != nil && *o.Version != version {
+		return status.Conflict(kind, old.Name, fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *o.Version, version))
+	}
+	return nil
+}
+
+// beginGrace starts the grace period of obj, or shortens one that is running.
+// pending reports that one is running and is not shortened.
+func (op *operation) beginGrace(obj map[string]any, o *DeleteOptions) (graceful, pending bool) {
+	if op.Type.Grace == nil {
+		return false, false
+	}
+	requested := o.GracePeriodSeconds
+	if requested != nil && *requested < 0 {
+		one := int64(1)
+		requested = &one
+	}
+	meta := object.Meta(obj)
+	now := op.clock.Now()
+	if meta["deletionTimestamp"] != nil {
+		running, _ := object.Int(meta, "deletionGracePeriodSeconds")
+		switch {
+		case running == 0:
+			return false, false
+		case requested == nil || *requested >= running:
+			return false, true
+		}
+		began, err := time.Parse(time.RFC3339, object.String(meta, "deletionTimestamp"))
+		if err != nil {
+			began = now
+		}
+		seconds := *requested
+		end := began.Add(time.Duration(seconds-running) * time.Second)
+		if end.Before(now) {
+			end = now
+			if seconds != 0 {
+				seconds = 1
+			}
+		}
+		meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"] = timestamp(end), seconds
+		return true, false
+	}
+	seconds, graceful := op.Type.Grace(obj, requested)
+	if !graceful {
+		return false, false
+	}
+	raiseGeneration(meta)
+	meta["deletionTimestamp"] = timestamp(now.Add(time.Duration(seconds) * time.Second))
+	meta["deletionGracePeriodSeconds"] = seconds
+	return true, false
+}
+
+// markDeleting marks an object that waits for nothing but its finalizers.
+func (op *operation) markDeleting(meta map[string]any) {
+	now := op.now()
+	if was := object.String(meta, "deletionTimestamp"); was == "" {
+		raiseGeneration(meta)
+		meta["deletionTimestamp"] = now
+	} else if was > now {
+		meta["deletionTimestamp"] = now
+	}
+	meta["deletionGracePeriodSeconds"] = int64(0)
+}
+
+// raiseGeneration raises metadata.generation, if the object has one, when its
+// deletion begins.
+func raiseGeneration(meta map[string]any) {
+	if n, _ := object.Int(meta, "generation"); n > 0 {
+		meta["generation"] = n + 1
+	}
+}
+
+// dependentFinalizers returns the finalizers of an object with those that ask the
+// garbage collector to handle its dependents: as the options say, else as the
+// object's finalizers already say, else as its type does.
+func (op *operation) dependentFinalizers(meta map[string]any, o *DeleteOptions) []string {
+	held := object.Strings(meta, "finalizers")
+	if op.Type.Dependents == resource.NoDependents {
+		return held
+	}
+	policy := ""
+	switch {
+	case o.OrphanDependents != nil && *o.OrphanDependents:
+		policy = finalizerOrphan
+	case o.OrphanDependents != nil:
+	case o.PropagationPolicy != nil && *o.PropagationPolicy == "Orphan":
+		policy = finalizerOrphan
+	case o.PropagationPolicy != nil && *o.PropagationPolicy == "Foreground":
+		policy = finalizerForeground
+	case o.PropagationPolicy != nil:
+	default:
+		i := slices.IndexFunc(held, func(f string) bool { return f == finalizerOrphan || f == finalizerForeground })
+		if i >= 0 {
+			policy = held[i]
+		} else if op.Type.Dependents == resource.OrphanDependents {
+			policy = finalizerOrphan
+		}
+	}
+	var out []string
+	for _, f := range held {
+		if f != finalizerOrphan && f != finalizerForeground {
+			out = append(out, f)
+		}
+	}
+	if policy != "" {
+		out = append(out, policy)
+	}
+	if sameSet(out, held) {
+		return held
+	}
+	return out
+}
+
+func sameSet(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
+
+func setFinalizers(meta map[string]any, finalizers []string) {
+	if len(finalizers) == 0 {
+		delete(meta, "finalizers")
+		return
+	}
+	list := make([]any, len(finalizers))
+	for i, f := range finalizers {
+		list[i] = f
+	}
+	meta["finalizers"] = list
+}

@@ -1,0 +1,272 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/selector"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// maxDisruptedPods is the number of evictions that a budget takes before its
+// controller has confirmed them.
+const maxDisruptedPods = 2000
+
+const budgetViolated = "Cannot evict pod as it would violate the pod's disruption budget."
+
+var budgetResource = status.GroupResource{Group: "policy", Resource: "poddisruptionbudget"}
+
+// evict deletes a pod if the PodDisruptionBudgets allow it.
+//
+// See https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/.
+func (op *operation) evict(body Body, w *WriteOptions) (Result, error) {
+	eviction, err := op.readAction(body, w)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.checkActionName(eviction); err != nil {
+		return Result{}, err
+	}
+	if err := op.validate(eviction, nil, w); err != nil {
+		return Result{}, err
+	}
+	options := object.Map(eviction, "deleteOptions")
+	if object.Bool(options, "ignoreStoreReadErrorWithClusterBreakingPotential") {
+		return Result{}, status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, validation.List{
+			validation.Invalid(validation.NewPath("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential"), true, "can not be set for pod eviction, try after removing the option"),
+		})
+	}
+	o := ParseDeleteOptions(options)
+	o.admitted = true
+	switch {
+	case len(o.DryRun) == 0:
+		o.DryRun = w.DryRun
+	case len(w.DryRun) > 0 && !slices.Equal(o.DryRun, w.DryRun):
+		return Result{}, status.Unclassified(fmt.Sprintf("Non-matching dry-run options in request and content: %v and %v", w.DryRun, o.DryRun))
+	}
+	if err := CheckName(op.Name); err != nil {
+		return Result{}, err
+	}
+	for {
+		err := op.evictOnce(o)
+		if !errors.Is(err, errConflict) {
+			return op.result(nil, err)
+		}
+	}
+}
+
+// evictOnce fails with errConflict if the pod or its budget changes between read
+// and commit.
+func (op *operation) evictOnce(o *DeleteOptions) error {
+	old := op.store.Newest(op.key())
+	if old == nil {
+		return status.NotFound(podResource, op.Name)
+	}
+	pod := old.Decode(op.Type)
+	ended := old.Terminating
+	switch object.String(pod, "status", "phase") {
+	case "Succeeded", "Failed":
+		ended = true
+	case "Pending":
+		// A pod that starts to run in between counts in a budget.
+		return op.evictPod(o, old, !ended && o.Version == nil)
+	}
+	if ended {
+		return op.evictPod(o, nil, false)
+	}
+	budget, err := op.budgetOf(old)
+	if err != nil {
+		return err
+	}
+	if budget == nil {
+		return op.evictPod(o, nil, false)
+	}
+	if object.Condition(pod, "Ready", "True") == nil && allowsUnready(budget.object) {
+		free := *o
+		free.Version = nil // kube-apiserver overwrites the client's precondition too
+		err := op.evictPod(&free, old, true)
+		if o.Version == nil && (errors.Is(err, errConflict) || isConflict(err)) {
+			return budgetPending(budget.stored.Name)
+		}
+		return err
+	}
+	if err := op.charge(budget, o); err != nil {
+		return err
+	}
+	return op.evictPod(o, nil, false)
+}
+
+// evictPod sets the DisruptionTarget condition of the pod and deletes it. If exact
+// is set it fails with errConflict unless the pod is still as seen.
+func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool) error {
+	opts := *o
+	for len(o.DryRun) == 0 {
+		old := op.store.Newest(op.key())
+		if old == nil {
+			return status.NotFound(podResource, op.Name)
+		}
+		if exact && old != seen {
+			return errConflict
+		}
+		if err := op.checkPreconditions(old, o); err != nil {
+			return err
+		}
+		pod := old.Decode(op.Type)
+		setCondition(pod, map[string]any{
+			"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+			"lastProbeTime": nil, "lastTransitionTime": op.now(),
+		})
+		stored, err := op.replace(op.Type, old, storage.New(op.Type, pod), false)
+		if errors.Is(err, errConflict) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if exact || o.Version != nil {
+			version := storage.FormatVersion(stored.Revision)
+			opts.Version = &version
+		}
+		break
+	}
+	if errs := opts.Validate(); len(errs) > 0 {
+		return status.InvalidOptions("DeleteOptions", errs)
+	}
+	_, _, err := op.deleteObject(op.key(), &opts)
+	if exact && len(o.DryRun) == 0 && isConflict(err) {
+		return errConflict
+	}
+	return err
+}
+
+func isConflict(err error) bool {
+	var st *status.Status
+	return errors.As(err, &st) && st.Reason == status.ReasonConflict
+}
+
+// budgetOf returns the budget that selects the pod, nil if none does. It fails if
+// more than one does.
+func (op *operation) budgetOf(pod *storage.Object) (*state, error) {
+	budgets := op.budgets()
+	page, err := op.store.List(op.ctx, budgets, storage.Query{Selection: storage.Selection{Namespace: op.Namespace}})
+	if err != nil {
+		return nil, err
+	}
+	var found *state
+	for o := range page.Items {
+		budget := o.Decode(budgets)
+		if !selects(object.Map(budget, "spec", "selector"), pod.Labels) {
+			continue
+		}
+		if found != nil {
+			return nil, status.Unclassified("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+		}
+		found = &state{o, budget}
+	}
+	return found, nil
+}
+
+// budgets returns the type of PodDisruptionBudgets, which every release has.
+func (op *operation) budgets() *resource.Type {
+	return op.surface.Lookup("policy", "v1", "poddisruptionbudgets")
+}
+
+// selects reports whether a label selector in generic form matches labels. One
+// that is missing or invalid does not.
+func selects(spec map[string]any, labels map[string]string) bool {
+	s, err := selector.FromMap(spec).Selector()
+	return err == nil && s.Matches(selector.Map(labels))
+}
+
+// allowsUnready reports whether a budget lets pods be evicted that are not ready,
+// which it does not count as healthy.
+func allowsUnready(budget map[string]any) bool {
+	if object.String(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
+		return true
+	}
+	current, _ := object.Int(budget, "status", "currentHealthy")
+	desired, _ := object.Int(budget, "status", "desiredHealthy")
+	return current >= desired && desired > 0
+}
+
+// charge takes an eviction from the disruptions that the budget allows, and adds
+// the pod to those it knows to be disrupted. It fails with errConflict if the
+// budget has changed.
+func (op *operation) charge(budget *state, o *DeleteOptions) error {
+	name := budget.stored.Name
+	generation, _ := object.Int(budget.object, "metadata", "generation")
+	observed, _ := object.Int(budget.object, "status", "observedGeneration")
+	allowed, _ := object.Int(budget.object, "status", "disruptionsAllowed")
+	switch {
+	case observed < generation:
+		return budgetPending(name)
+	case allowed < 0:
+		return status.Forbidden(budgetResource, name, "pdb disruptions allowed is negative")
+	case len(object.Map(budget.object, "status", "disruptedPods")) > maxDisruptedPods:
+		return status.Forbidden(budgetResource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+	case allowed == 0:
+		return status.TooManyRequests(budgetViolated, 0, disruptionCause(whyNotAllowed(name, budget.object)))
+	case len(o.DryRun) > 0:
+		return nil
+	}
+	obj := object.Copy(budget.object)
+	object.Set(obj, allowed-1, "status", "disruptionsAllowed")
+	object.Set(obj, op.now(), "status", "disruptedPods", op.Name)
+	if allowed == 1 {
+		setInsufficientPods(obj, observed, op.now())
+	}
+	t := op.budgets()
+	managers := op.surface.fieldManagersOf(t)
+	// kube-apiserver writes this as a client of its own name.
+	obj = managers.objects.Update(budget.object, obj, fieldmanager.Options{
+		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.status,
+	})
+	_, err := op.replace(t, budget.stored, storage.New(t, obj), false)
+	return err
+}
+
+// setInsufficientPods sets the condition that no disruption is allowed.
+func setInsufficientPods(budget map[string]any, observed int64, now string) {
+	condition := map[string]any{
+		"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "", "lastTransitionTime": now,
+	}
+	if observed != 0 {
+		condition["observedGeneration"] = observed
+	}
+	setCondition(budget, condition)
+}
+
+// whyNotAllowed returns why a budget allows no disruption.
+func whyNotAllowed(name string, budget map[string]any) string {
+	desired, _ := object.Int(budget, "status", "desiredHealthy")
+	current, _ := object.Int(budget, "status", "currentHealthy")
+	condition := object.Condition(budget, "DisruptionAllowed", "False")
+	reason, message := object.String(condition, "reason"), object.String(condition, "message")
+	switch {
+	case message != "" && reason == "SyncFailed":
+		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)
+	case current <= desired:
+		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", name, desired, current)
+	case message != "":
+		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", name, reason, message)
+	}
+	return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", name)
+}
+
+// budgetPending is the error while the budget's controller has not handled its
+// newest generation.
+func budgetPending(name string) error {
+	const retryAfterSeconds = 10
+	return status.TooManyRequests(budgetViolated, retryAfterSeconds, disruptionCause(
+		fmt.Sprintf("The disruption budget %s is still being processed by the server.", name)))
+}
+
+func disruptionCause(message string) status.Cause {
+	return status.Cause{Reason: status.CauseDisruptionBudget, Message: message}
+}

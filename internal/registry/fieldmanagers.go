@@ -1,0 +1,187 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// fieldManagers track the managed fields of one type.
+type fieldManagers struct {
+	objects *fieldmanager.Type
+
+	// fields, status and parts select what a write can change: to the object, to
+	// its status, and to its other subresources by name. A nil Filter selects all.
+	fields, status *fieldmanager.Filter
+	parts          map[string]*fieldmanager.Filter
+
+	// scales and scale are of the scale subresource, nil without one.
+	scales *fieldmanager.Type
+	scale  *fieldmanager.ScaleHandler
+}
+
+// fieldManagerCache makes the fieldManagers of types when they are first needed.
+// It is safe for concurrent use.
+type fieldManagerCache struct {
+	release *release.Release
+	made    sync.Map // of *resource.Type to func() *fieldManagers
+}
+
+func newFieldManagerCache(p *release.Release) *fieldManagerCache {
+	return &fieldManagerCache{release: p}
+}
+
+func (c *fieldManagerCache) of(t *resource.Type) *fieldManagers {
+	once, ok := c.made.Load(t)
+	if !ok {
+		once, _ = c.made.LoadOrStore(t, sync.OnceValue(func() *fieldManagers { return c.make(t) }))
+	}
+	return once.(func() *fieldManagers)()
+}
+
+// copyTo adds to another cache what c has for the types.
+func (c *fieldManagerCache) copyTo(to *fieldManagerCache, types []*resource.Type) {
+	for _, t := range types {
+		if once, ok := c.made.Load(t); ok {
+			to.made.Store(t, once)
+		}
+	}
+}
+
+func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
+	kind := t.Codec.ManagedKind(c.release)
+	if t.Versions != nil {
+		kind.Convert = c.converter(t)
+	}
+	m := &fieldManagers{objects: fieldmanager.New(kind)}
+	if t.Virtual() {
+		return m // writes to virtual types change every field
+	}
+	if len(t.Reset) > 0 {
+		m.fields = fieldmanager.Except(t.Reset...)
+	}
+	if len(t.StatusReset) > 0 {
+		m.status = fieldmanager.Except(t.StatusReset...)
+	}
+	m.parts = make(map[string]*fieldmanager.Filter, len(t.Parts))
+	for name, part := range t.Parts {
+		if len(part.Reset) > 0 {
+			m.parts[name] = fieldmanager.Except(part.Reset...)
+		}
+	}
+	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
+		m.scales = fieldmanager.New(t.Scale.Codec.ManagedKind(c.release))
+		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
+	}
+	return m
+}
+
+// replicasPaths returns the path of spec.replicas in each version of t.
+func replicasPaths(t *resource.Type) map[string]string {
+	paths := map[string]string{t.GroupVersion.String(): strings.Join(t.Scale.Spec, ".")}
+	for _, v := range t.Versions {
+		if v.Scale != nil {
+			paths[v.GroupVersion.String()] = strings.Join(v.Scale.Spec, ".")
+		}
+	}
+	return paths
+}
+
+// converter returns the function that converts objects of t to the versions that
+// other managers wrote in.
+func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
+	return func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
+		to := t.In(apiVersion)
+		if to == nil || to.Group != t.Group { // managed fields do not follow a resource to another group
+			return nil, nil, fmt.Errorf("%w: %q", fieldmanager.ErrNoVersion, apiVersion)
+		}
+		objs, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})
+		if err != nil {
+			return nil, nil, err
+		}
+		return objs[0], c.of(to).objects, nil
+	}
+}
+
+// fieldManagers returns the field managers of the request's bodies: of objects or
+// of Scales.
+func (op *operation) fieldManagers() *fieldmanager.Type {
+	m := op.surface.fieldManagersOf(op.Type)
+	if op.isScale() {
+		return m.scales
+	}
+	return m.objects
+}
+
+// fieldOptions returns the manager of a write and the fields that it can change.
+func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
+	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force}
+	if out.Manager == "" {
+		out.Manager = managerOf(op.UserAgent)
+	}
+	op.fieldManager = out.Manager
+	m := op.surface.fieldManagersOf(op.Type)
+	switch op.Subresource {
+	case "", "finalize":
+		out.Fields = m.fields
+	case "status":
+		out.Fields = m.status
+	default:
+		out.Fields = m.parts[op.Subresource]
+	}
+	return out
+}
+
+// withManagedFields returns obj, which replaces old, with the fields that the
+// write changed owned by its manager. It is not for applies.
+func (op *operation) withManagedFields(obj map[string]any, old *state, o *WriteOptions) map[string]any {
+	var live map[string]any
+	if old != nil {
+		live = op.view(old)
+	}
+	return op.fieldManagers().Update(live, obj, op.fieldOptions(o))
+}
+
+// maxManager is the longest name of a field manager, in bytes.
+const maxManager = 128
+
+// managerOf returns the field manager of a client that names none: its user agent
+// up to the first slash, without unprintable characters.
+func managerOf(userAgent string) string {
+	name, _, _ := strings.Cut(userAgent, "/")
+	var b strings.Builder
+	for _, c := range name {
+		if !unicode.IsPrint(c) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(c) > maxManager {
+			break
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// applyFailed returns the Status of an error of fieldmanager.Type.Apply.
+func applyFailed(err error) error {
+	switch e := err.(type) {
+	case *fieldmanager.RequestError:
+		return status.BadRequest(e.Message)
+	case *fieldmanager.ConflictError:
+		st := status.Failure(409, status.ReasonConflict, e.Error(), &status.Details{})
+		for _, c := range e.Conflicts {
+			st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: "FieldManagerConflict", Message: c.String(), Field: c.Field})
+		}
+		return st
+	}
+	return status.Unclassified(err.Error())
+}

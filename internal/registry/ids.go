@@ -1,0 +1,88 @@
+package registry
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"sync"
+)
+
+// IDs makes UIDs, generated names and random numbers: for the same seed the same
+// ones in the same order. It is safe for concurrent use.
+type IDs struct {
+	mu  sync.Mutex // guards src
+	src *rand.ChaCha8
+}
+
+// NewIDs returns IDs of a seed; 0 is a random one.
+func NewIDs(seed uint64) *IDs {
+	var key [32]byte
+	if seed == 0 {
+		crand.Read(key[:])
+	} else {
+		binary.LittleEndian.PutUint64(key[:], seed)
+	}
+	return &IDs{src: rand.NewChaCha8(key)}
+}
+
+// Below returns a random number in [0, n). It panics if n is 0.
+func (g *IDs) Below(n uint64) uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.src.Uint64() % n
+}
+
+// UID returns a random UUID, version 4.
+func (g *IDs) UID() string {
+	var b [16]byte
+	g.mu.Lock()
+	g.src.Read(b[:])
+	g.mu.Unlock()
+	return uuid(b)
+}
+
+// uuid formats random bytes as a UUID, version 4.
+func uuid(b [16]byte) string {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var out [36]byte
+	hex.Encode(out[:8], b[:4])
+	hex.Encode(out[9:13], b[4:6])
+	hex.Encode(out[14:18], b[6:8])
+	hex.Encode(out[19:23], b[8:10])
+	hex.Encode(out[24:], b[10:])
+	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
+	return string(out[:])
+}
+
+// suffixLetters are the letters of generated names: no vowels, and none that looks
+// like another.
+const suffixLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+const (
+	suffixLength = 5
+	// maxNameLength is the longest generated name: a longer generateName is cut.
+	maxNameLength = 63
+)
+
+// Name returns a generateName with a random suffix.
+func (g *IDs) Name(prefix string) string {
+	if len(prefix) > maxNameLength-suffixLength {
+		prefix = prefix[:maxNameLength-suffixLength]
+	}
+	b := []byte(prefix)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for range suffixLength {
+		b = append(b, suffixLetters[g.src.Uint64()%uint64(len(suffixLetters))])
+	}
+	return string(b)
+}
+
+// Fraction returns a random number in [0, 1).
+func (g *IDs) Fraction() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return float64(g.src.Uint64()>>11) / (1 << 53)
+}

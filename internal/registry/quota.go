@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// quotas returns the ResourceQuotas of the request's namespace, nil if there are
+// none.
+func (op *operation) quotas() (all []*storage.Object) {
+	if op.Namespace == "" {
+		return nil
+	}
+	if t := op.surface.ForKind(resourcequota.Kind); t != nil {
+		for o := range op.store.All(t.KeyPrefix(op.Namespace)) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// chargeQuotas adds what a write uses to the quotas of its namespace, or rejects
+// the write. A dry run adds nothing. Usage stays charged if the write fails later,
+// as in kube-apiserver, whose quota controller recalculates it.
+func (op *operation) chargeQuotas(a *admission.Attributes, quotas []*storage.Object) error {
+	if len(quotas) == 0 || !op.plugins.HandlesQuota(a) {
+		return nil
+	}
+	t := op.surface.ForKind(resourcequota.Kind)
+	for len(quotas) > 0 {
+		decoded := make([]map[string]any, len(quotas))
+		for i, o := range quotas {
+			decoded[i] = op.decoded.get(t, o)
+		}
+		used, err := op.plugins.EvaluateQuota(a, decoded)
+		if err != nil || a.DryRun {
+			return err
+		}
+		if quotas, err = op.writeUsage(t, quotas, decoded, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeUsage writes the usage of quotas to their status. It returns the quotas,
+// as they are now, that another write has changed in between.
+func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, decoded, used []map[string]any) (changed []*storage.Object, err error) {
+	accountant := op.internal("update", Request{Type: t, Namespace: op.Namespace, Subresource: "status", UserAgent: ownUserAgent})
+	for i, old := range quotas {
+		if used[i] == nil {
+			continue
+		}
+		obj := object.Copy(decoded[i])
+		object.Set(obj, used[i], "status", "used")
+		obj = accountant.withManagedFields(obj, &state{old, decoded[i]}, &WriteOptions{})
+		_, err := accountant.replaceObject(old, obj, false)
+		switch {
+		case errors.Is(err, errConflict):
+			if o := op.store.Newest(t.Key(old.Namespace, old.Name)); o != nil {
+				changed = append(changed, o)
+			}
+		case err != nil:
+			return nil, err
+		}
+	}
+	return changed, nil
+}

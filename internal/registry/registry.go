@@ -1,0 +1,231 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/allocator"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/webhook"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// Config configures a Registry. Release, Clock, Journal and Webhooks are
+// required.
+type Config struct {
+	Release *release.Release
+	Clock   *clock.Clock
+
+	// Seed makes UIDs and generated names the same in every run; 0 makes them
+	// random.
+	Seed uint64
+
+	// Journal records who wrote what.
+	Journal *journal.Journal
+
+	// Webhooks calls the webhooks of admission and conversion.
+	Webhooks *webhook.Client
+
+	// Tokens are the users of static bearer tokens, for TokenReviews.
+	Tokens map[string]authn.User
+
+	// RBAC authorizes by roles. Without it everything is allowed.
+	RBAC bool
+
+	// ServiceRanges are the ranges of cluster IPs, at most one of an IP family,
+	// the default family first. Without any it is 10.0.0.0/24.
+	ServiceRanges []netip.Prefix
+
+	// Port is the port of the Service default/kubernetes; 0 is 6443.
+	//
+	// Differs from kube-apiserver: the endpoint of the Service kubernetes is 192.0.2.1
+	// or 2001:db8::1, which lead nowhere: no endpoint may be an address of a loopback.
+	Port int
+
+	// KeepHistory is how long old versions are kept; 0 is five minutes, like
+	// kube-apiserver's default compaction interval.
+	KeepHistory time.Duration
+
+	// Compaction compacts history on a schedule.
+	Compaction Compaction
+
+	// EventTTL is how long an event lives after its last write; 0 is an hour, as
+	// in kube-apiserver.
+	EventTTL time.Duration
+}
+
+const defaultKeepHistory = 5 * time.Minute
+
+// A Registry holds the objects of one API server. It is safe for concurrent use.
+// Close it when done.
+type Registry struct {
+	config     Config
+	clock      *clock.Clock
+	store      *storage.Store
+	base       *base
+	ids        *IDs
+	journal    *journal.Journal
+	webhooks   *webhook.Client
+	authorizer authz.RBAC
+	allocator  *allocator.Allocator // of cluster IPs and node ports
+
+	authenticator *authn.Authenticator
+	tokens        *serviceaccount.Tokens // of service accounts
+
+	served      atomic.Pointer[Surface]
+	reconciling sync.Mutex // held while served is brought in line with the store
+
+	plugins    *plugin.Chain
+	configured atomic.Pointer[admission.Snapshot] // webhooks and policies
+	reloading  sync.Mutex                         // held while configured is brought in line with the store
+
+	decoded decodedCache
+	initial *storage.Store // the state of a fresh server, for Reset
+
+	expiries   expiries
+	repairs    repairs
+	compaction *clock.Ticker // nil without a schedule
+
+	// ctx ends with the Registry, and with it waiting reads and the server's own
+	// writes.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// New returns a Registry that holds what a fresh cluster does. It fails for wrong
+// service ranges and a wrong compaction schedule.
+func New(c Config) (*Registry, error) {
+	if err := allocator.CheckRanges(c.ServiceRanges); err != nil {
+		return nil, err
+	}
+	if c.Compaction.Every < 0 || c.Compaction.Keep < 0 {
+		return nil, errors.New("the compaction schedule is negative")
+	}
+	if c.KeepHistory == 0 {
+		c.KeepHistory = defaultKeepHistory
+	}
+	if c.EventTTL == 0 {
+		c.EventTTL = defaultEventTTL
+	}
+	store, err := baseOf(c.Release).seeds.store(c.Clock, c.KeepHistory)
+	if err != nil {
+		return nil, err
+	}
+	g := newRegistry(c, store)
+	if err := g.bootstrap(); err != nil {
+		g.Close()
+		return nil, err
+	}
+	g.initial = g.store.Fork(c.Clock)
+	return g, nil
+}
+
+func newRegistry(c Config, store *storage.Store) *Registry {
+	g := &Registry{
+		config:   c,
+		clock:    c.Clock,
+		store:    store,
+		base:     baseOf(c.Release),
+		ids:      NewIDs(c.Seed),
+		journal:  c.Journal,
+		webhooks: c.Webhooks,
+		plugins:  plugin.Default(),
+	}
+	g.tokens = &serviceaccount.Tokens{Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
+	g.authenticator = &authn.Authenticator{Tokens: c.Tokens, ServiceAccounts: g.tokens, Audiences: serviceaccount.Audiences()}
+	if c.RBAC {
+		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
+	}
+	g.allocator = g.newAllocator()
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.served.Store(g.builtinSurface())
+	if every := c.Compaction.Every; every > 0 {
+		g.compaction = c.Clock.Every(every, g.compactOnSchedule)
+	}
+	return g
+}
+
+// Fork returns a Registry of the same state, history and configuration. The two
+// share nothing that changes. Clock, Journal and Webhooks are the fork's own. It
+// takes constant time.
+func (g *Registry) Fork(c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
+	config := g.config
+	config.Clock, config.Journal, config.Webhooks = c, j, w
+	out := newRegistry(config, g.store.Fork(c))
+	out.store.LagAs(g.store)
+	out.copyExpiries(g)
+	out.copyRepairs(g)
+	out.initial = g.initial
+	out.served.Store(g.served.Load().cloneFor())
+	out.configured.Store(g.configured.Load())
+	out.reconcileDefinitions(nil)
+	return out
+}
+
+// Close ends waiting reads, timers and what the registry does by itself. Calls
+// fail from then on.
+func (g *Registry) Close() {
+	g.cancel()
+	g.store.Close()
+	g.expiries.close()
+	g.repairs.close()
+	if g.compaction != nil {
+		g.compaction.Stop()
+	}
+}
+
+// Surface returns the types that are served now.
+func (g *Registry) Surface() *Surface { return g.served.Load() }
+
+// Store returns the objects and their history.
+func (g *Registry) Store() *storage.Store { return g.store }
+
+// Clock returns the time of the registry.
+func (g *Registry) Clock() *clock.Clock { return g.clock }
+
+// IDs returns the source of UIDs and random numbers.
+func (g *Registry) IDs() *IDs { return g.ids }
+
+// Journal returns the record of what happened.
+func (g *Registry) Journal() *journal.Journal { return g.journal }
+
+// Authenticator returns what identifies users by bearer tokens.
+func (g *Registry) Authenticator() *authn.Authenticator { return g.authenticator }
+
+// Authorizer returns what decides who may do what.
+func (g *Registry) Authorizer() authz.RBAC { return g.authorizer }
+
+// FreshRevision returns the revision of the fresh server.
+func (g *Registry) FreshRevision() mvcc.Revision { return g.initial.Revision() }
+
+// newest returns an object of the legacy group, nil if there is none.
+func (g *Registry) newest(resource, namespace, name string) *storage.Object {
+	t := g.base.types.Lookup("", "v1", resource)
+	if t == nil {
+		return nil
+	}
+	return g.store.Newest(t.Key(namespace, name))
+}
+
+// typeByName returns the stored type that a person means by a name such as
+// "pods", "po" or "deployments.apps". It fails with ErrNotFound.
+func (g *Registry) typeByName(name string) (*resource.Type, error) {
+	t := g.Surface().Find(name)
+	if t == nil || t.Virtual() {
+		return nil, notFound("resource " + name)
+	}
+	return t, nil
+}

@@ -1,0 +1,261 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/allocator"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A Request names a resource, or one object of it, and the user who asks. It is
+// a plain value: package server fills it from a URL, callers in Go fill it
+// directly. Type and User are required.
+type Request struct {
+	Type *resource.Type
+
+	// Subresource is "status", "scale" or the like, "" for the object itself.
+	Subresource string
+
+	// Namespace is "" for cluster-scoped types, and in lists for all namespaces.
+	// A request for a Namespace may carry the name of the Namespace here, as its
+	// URL does.
+	Namespace string
+
+	// Name is "" in creates and for collections.
+	Name string
+
+	User *authn.User
+
+	// UserAgent names the field manager of a write whose options name none.
+	UserAgent string
+
+	// Warn receives the warnings for the client, in order and with repetitions.
+	// A nil Warn drops them.
+	Warn func(text string)
+
+	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
+	// own controllers and allocators write without them.
+	SkipWebhooks bool
+}
+
+// A Body is the object that a write brings: encoded, or in generic form.
+type Body struct {
+	Format codec.Format
+	Data   []byte
+	// Object replaces Data if it is not nil. It has a kind and an apiVersion, and
+	// belongs to the registry from the call on.
+	Object map[string]any
+}
+
+// WriteOptions are the query parameters of a write.
+type WriteOptions struct {
+	validation.WriteOptions
+	// Force lets an apply take over fields that other managers own. Other
+	// writes ignore it.
+	Force bool
+}
+
+// strict reports whether unknown and duplicate fields are reported.
+func (o *WriteOptions) strict() bool { return o.FieldValidation != "Ignore" }
+
+// dryRun reports whether the write is answered and not made.
+func (o *WriteOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
+
+// object returns the options as admission sees them: in the given kind, whatever
+// the request's own was.
+func (o *WriteOptions) object(kind string) map[string]any {
+	obj := map[string]any{"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+	for name, v := range map[string]string{"fieldManager": o.FieldManager, "fieldValidation": o.FieldValidation} {
+		if v != "" {
+			obj[name] = v
+		}
+	}
+	if len(o.DryRun) > 0 {
+		obj["dryRun"] = object.Texts(o.DryRun)
+	}
+	return obj
+}
+
+// A Result is the outcome of a write. At most one of Object and Answer is set;
+// with neither the write succeeded without an object to show.
+type Result struct {
+	// Object is the object as stored, or as a dry run would have stored it. A
+	// deleted object is in its last form.
+	Object *storage.Object
+
+	// Answer is an object that is made for the answer and not stored, such as a
+	// TokenRequest or a SubjectAccessReview.
+	Answer *Answer
+
+	// Created reports that the write made a new object, Deleted that it removed
+	// one. A deletion that waits for finalizers or a grace period is not Deleted.
+	Created, Deleted bool
+
+	// Revision is that of the last commit, 0 if nothing was stored. It is set
+	// beside an error, too.
+	Revision mvcc.Revision
+}
+
+// An Answer is an object in generic form and its codec.
+type Answer struct {
+	Object map[string]any
+	Codec  resource.Codec
+}
+
+// An operation is one call of the registry while it runs.
+type operation struct {
+	*Registry
+	Request
+	ctx     context.Context
+	verb    string // for authorization and the journal
+	surface *Surface
+	sub     *resource.Subresource // nil for the object itself
+	target  writeTarget
+
+	reconciling  bool                  // the write is one of reconcileDefinitions
+	fieldManager string                // of this write; "" before it is known
+	revision     mvcc.Revision         // of the last commit; 0 before
+	inserted     *state                // the object that insert stored
+	reservation  allocator.Reservation // cluster IPs and node ports, until release
+}
+
+// operation begins a call. The Surface is read once: a call sees the same types
+// to its end.
+func (g *Registry) operation(ctx context.Context, verb string, r Request) *operation {
+	op := &operation{Registry: g, Request: r, ctx: ctx, verb: verb, surface: g.served.Load()}
+	if r.Subresource != "" {
+		op.sub = r.Type.Subresource(r.Subresource)
+		op.target = targetOf(r.Type, r.Subresource)
+	}
+	return op
+}
+
+// internal begins a write that no client asked for: by the server on its own
+// account, or by a test in Go. It does not call webhooks and policies. The user is
+// an administrator unless r names one.
+func (g *Registry) internal(verb string, r Request) *operation {
+	if r.User == nil {
+		r.User = authn.Administrator()
+	}
+	r.SkipWebhooks = true
+	return g.operation(g.ctx, verb, r)
+}
+
+// ownUserAgent is the user agent of kube-apiserver's requests to itself.
+const ownUserAgent = "kube-apiserver"
+
+// result returns the Result of a call that stored o, or that failed.
+func (op *operation) result(o *storage.Object, err error) (Result, error) {
+	return Result{Object: o, Revision: op.revision}, err
+}
+
+func (op *operation) warn(texts ...string) {
+	if op.Warn == nil {
+		return
+	}
+	for _, text := range texts {
+		op.Warn(text)
+	}
+}
+
+// A writeTarget is the part of an object that a write may change.
+type writeTarget int
+
+const (
+	targetObject      writeTarget = iota // everything but what has a subresource of its own
+	targetStatus                         // the status subresource
+	targetFinalizers                     // a Namespace's finalize subresource
+	targetScale                          // the scale subresource
+	targetPart                           // a subresource in the Parts of the type
+	targetUnsupported                    // a subresource that objects are not written through
+)
+
+// targetOf returns the target of writes to a subresource.
+func targetOf(t *resource.Type, subresource string) writeTarget {
+	if t.Virtual() {
+		return targetUnsupported
+	}
+	_, isPart := t.Parts[subresource]
+	switch {
+	case subresource == "status":
+		return targetStatus
+	case isPart:
+		return targetPart
+	case subresource == "scale" && t.Scale != nil:
+		return targetScale
+	case subresource == "finalize" && t.Name == "namespaces" && t.Group == "":
+		return targetFinalizers
+	}
+	return targetUnsupported
+}
+
+// notImplemented is the error for a subresource that the server does not serve.
+func (op *operation) notImplemented() error {
+	return status.NotImplemented(fmt.Sprintf("%s %s/%s", op.verb, op.groupResource(), op.Subresource))
+}
+
+func (op *operation) isScale() bool { return op.target == targetScale }
+
+// isAction reports whether the body is an order to the server, such as a
+// Binding, and not a part of the object.
+func (op *operation) isAction() bool { return op.sub != nil && op.verb == "create" }
+
+// bodyCodec returns the codec of the request's body.
+func (op *operation) bodyCodec() resource.Codec {
+	switch {
+	case op.isScale():
+		return op.Type.Scale.Codec
+	case op.isAction():
+		return resource.BuiltinCodec(op.sub.Kind)
+	}
+	return op.Type.Codec
+}
+
+func (op *operation) groupResource() status.GroupResource {
+	return status.GroupResource{Group: op.Type.Group, Resource: op.Type.Name}
+}
+
+// groupKind returns the kind of the objects in the group that they are stored
+// in, as kube-apiserver names it in validation errors.
+func (op *operation) groupKind() status.GroupKind {
+	return status.GroupKind{Group: op.Type.Stored.Group, Kind: op.Type.Kind}
+}
+
+// objectNamespace returns the namespace of the object: "" for a cluster-scoped
+// type, whatever the request says.
+func (r *Request) objectNamespace() string {
+	if !r.Type.Namespaced {
+		return ""
+	}
+	return r.Namespace
+}
+
+// key returns the store's key of the object.
+func (r *Request) key() string { return r.Type.Key(r.objectNamespace(), r.Name) }
+
+// now returns the time in the form that metadata has it.
+func (g *Registry) now() string { return timestamp(g.clock.Now()) }
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// CheckName fails for a name by which nothing can be stored.
+func CheckName(name string) error {
+	if name == "" {
+		return status.BadRequest("Name parameter required.")
+	}
+	if problems := validation.PathSegment(name); len(problems) > 0 {
+		return status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(problems, ";")))
+	}
+	return nil
+}

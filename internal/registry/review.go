@@ -1,0 +1,72 @@
+package registry
+
+import (
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// reviews answer a POST of a virtual kind, which is not stored. Each returns the
+// answer for a decoded review; it may change the review and return it.
+var reviews = map[status.GroupResource]func(op *operation, review map[string]any) (map[string]any, error){
+	{Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}:      (*operation).reviewAccess,
+	{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}: (*operation).reviewAccess,
+	{Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}:  (*operation).reviewAccess,
+	{Group: "authorization.k8s.io", Resource: "selfsubjectrulesreviews"}:   (*operation).reviewRules,
+	{Group: "authentication.k8s.io", Resource: "tokenreviews"}:             (*operation).reviewToken,
+	{Group: "authentication.k8s.io", Resource: "selfsubjectreviews"}:       (*operation).reviewSelf,
+}
+
+// review answers a review. Its namespace need not exist.
+func (op *operation) review(body Body, o *WriteOptions) (Result, error) {
+	obj, err := op.readNew(body, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.mutate(obj, nil, o); err != nil {
+		return Result{}, err
+	}
+	if err := op.validate(obj, nil, o); err != nil {
+		return Result{}, err
+	}
+	out, err := reviews[op.groupResource()](op, obj)
+	if err != nil {
+		return Result{}, err
+	}
+	out["kind"], out["apiVersion"] = op.Type.Kind, op.Type.GroupVersion.String()
+	return Result{Answer: &Answer{Object: out, Codec: op.Type.Codec}, Created: true}, nil
+}
+
+func (op *operation) reviewAccess(obj map[string]any) (map[string]any, error) {
+	return obj, op.authorizer.ReviewAccess(op.Type, obj, op.User)
+}
+
+func (op *operation) reviewRules(obj map[string]any) (map[string]any, error) {
+	rules, err := op.authorizer.ReviewRules(obj, op.User)
+	return map[string]any{"status": rules}, err
+}
+
+func (op *operation) reviewToken(obj map[string]any) (map[string]any, error) {
+	return obj, op.authenticator.ReviewToken(obj)
+}
+
+// reviewSelf answers a SelfSubjectReview.
+func (op *operation) reviewSelf(map[string]any) (map[string]any, error) {
+	return map[string]any{
+		"metadata": map[string]any{"creationTimestamp": op.now()},
+		"status":   map[string]any{"userInfo": op.User.UserInfo()},
+	}, nil
+}
+
+// createToken issues a token of a service account for a TokenRequest.
+func (op *operation) createToken(body Body, o *WriteOptions) (Result, error) {
+	obj, err := op.readAction(body, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.validate(obj, nil, o); err != nil {
+		return Result{}, err
+	}
+	if err := op.tokens.Request(obj, op.Namespace, op.Name); err != nil {
+		return Result{}, err
+	}
+	return Result{Answer: &Answer{Object: obj, Codec: op.bodyCodec()}, Created: true}, nil
+}

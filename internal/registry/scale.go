@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// The scale subresource shows an object as a Scale, whatever its type, and takes
+// the number of replicas from one.
+//
+// See https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v1/.
+
+// view returns what the request's path shows of an object: the object, or its
+// Scale.
+func (op *operation) view(old *state) map[string]any {
+	if !op.isScale() {
+		return old.object
+	}
+	scale := newScale(op.Type, op.sub, old.object)
+	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToSubresource(object.List(old.object, "metadata", "managedFields"))
+	if err == nil && len(managed) > 0 {
+		object.Set(scale, managed, "metadata", "managedFields")
+	}
+	normal, _, err := op.Type.Scale.Codec.Normalize(scale, false)
+	if err != nil {
+		panic("registry: a Scale does not decode: " + err.Error()) // unreachable: newScale made it
+	}
+	return normal
+}
+
+// viewJSON returns the document that a JSON Patch of the request is applied to.
+func (op *operation) viewJSON(old *state) []byte {
+	if op.isScale() {
+		return op.Type.Scale.Codec.Append(nil, op.view(old))
+	}
+	return op.Type.Codec.PatchDocument(old.stored.JSON(), old.object)
+}
+
+// mergeView turns what the request's path takes into the object to store: the
+// body itself, or the old object with the replicas of a Scale.
+func (op *operation) mergeView(body map[string]any, old *state) (map[string]any, error) {
+	if !op.isScale() {
+		return body, nil
+	}
+	replicas, _ := object.Int(body, "spec", "replicas")
+	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 && !op.Type.Scale.Checked {
+		kind := status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}
+		return nil, status.Invalid(kind, op.Name, errs)
+	}
+	obj := object.Copy(old.object)
+	meta := object.Meta(obj)
+	if version := object.String(body, "metadata", "resourceVersion"); version != "" {
+		meta["resourceVersion"] = version
+	}
+	object.Set(obj, replicas, op.Type.Scale.Spec...)
+	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToParent(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
+	if err != nil {
+		return nil, err
+	}
+	delete(meta, "managedFields")
+	if len(managed) > 0 {
+		meta["managedFields"] = managed
+	}
+	return obj, nil
+}
+
+// Scale returns the Scale of an object of type t in JSON. It fails for an object
+// without the number of replicas where t requires one.
+func Scale(t *resource.Type, obj map[string]any) ([]byte, error) {
+	if missing := t.Scale.Missing; missing != "" {
+		if _, ok := object.Int(obj, t.Scale.Spec...); !ok {
+			return nil, status.Internal(missing)
+		}
+	}
+	return t.Scale.Codec.Append(nil, newScale(t, t.Subresource("scale"), obj)), nil
+}
+
+// newScale returns the Scale of an object.
+func newScale(t *resource.Type, sub *resource.Subresource, obj map[string]any) map[string]any {
+	meta := map[string]any{}
+	for _, name := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
+		object.Keep(meta, object.Meta(obj), name)
+	}
+	scale := map[string]any{
+		"kind": sub.Kind.Kind, "apiVersion": sub.Kind.GroupVersion.String(), "metadata": meta,
+		"spec": map[string]any{}, "status": map[string]any{},
+	}
+	if n, ok := object.Int(obj, t.Scale.Spec...); ok {
+		object.Set(scale, n, "spec", "replicas")
+	}
+	if n, ok := object.Int(obj, t.Scale.Status...); ok {
+		object.Set(scale, n, "status", "replicas")
+	}
+	if text := t.Scale.Selector(obj); text != "" {
+		object.Set(scale, text, "status", "selector")
+	}
+	return scale
+}

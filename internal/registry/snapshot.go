@@ -1,0 +1,34 @@
+package registry
+
+import (
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// Snapshot returns the present state for Restore. It takes constant time.
+func (g *Registry) Snapshot() *storage.Store { return g.store.Fork(g.clock) }
+
+// Restore brings back the state of a snapshot. It is one transaction that changes
+// the objects that differ: watchers receive the changes, and revisions keep
+// rising.
+func (g *Registry) Restore(snapshot *storage.Store) error {
+	before := g.store.Revision()
+	if err := g.store.Restore(snapshot); err != nil {
+		return err
+	}
+	g.expireSince(before)
+	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: g.store.Revision()})
+	g.reloadAdmission()
+	g.reconcileDefinitions(nil)
+	return nil
+}
+
+// Reset brings back the state of a fresh server, as Restore does, and ends every
+// lag.
+func (g *Registry) Reset() error {
+	if err := g.Lag(AllResources, mvcc.Lag{}); err != nil {
+		return err
+	}
+	return g.Restore(g.initial)
+}

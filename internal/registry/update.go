@@ -1,0 +1,313 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Update replaces an object, or what a subresource shows of it, by the body. It
+// creates a missing object of a type that allows that.
+func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOptions) (Result, error) {
+	op := g.operation(ctx, "update", r)
+	if op.target == targetUnsupported {
+		return Result{}, op.notImplemented()
+	}
+	obj, err := op.decode(body, o)
+	if err != nil {
+		return Result{}, err
+	}
+	meta := object.Meta(obj)
+	if err := op.checkNameAndNamespace(meta); err != nil {
+		return Result{}, err
+	}
+	return op.change(change{
+		options: o,
+		uid:     object.String(meta, "uid"),
+		update: func(old *state) (map[string]any, error) {
+			return op.withManagedFields(object.Copy(obj), old, o), nil
+		},
+	})
+}
+
+// A change is a write to an existing object, or a PUT or an apply that may
+// create it.
+type change struct {
+	options *WriteOptions
+
+	// uid, unless "", is the UID of the only object that may be changed.
+	uid string
+
+	// creates allows a missing object to be created, whatever the type says.
+	creates bool
+
+	// update returns what takes the place of the object, or of what the
+	// subresource shows of it, with managed fields. old is nil if there is no
+	// object, and must not be changed. It is called again after a conflict.
+	update func(old *state) (map[string]any, error)
+}
+
+// change is the path of every write to an existing object: read, update, admit,
+// prepare, validate, commit. It starts over if another write comes between read
+// and commit.
+func (op *operation) change(c change) (Result, error) {
+	if err := CheckName(op.Name); err != nil {
+		return Result{}, err
+	}
+	for {
+		old := op.store.Newest(op.key())
+		if old == nil {
+			return op.createByChange(c)
+		}
+		if c.uid != "" && c.uid != old.UID {
+			return Result{}, preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, old.UID)
+		}
+		shown, err := old.In(op.ctx, op.Type)
+		if err != nil {
+			return Result{}, err
+		}
+		changed, err := op.changeOnce(c, old, &state{shown, shown.Decode(op.Type)})
+		switch {
+		case err == nil:
+			return op.result(changed.stored, nil)
+		case !errors.Is(err, errConflict):
+			return op.result(nil, err)
+		}
+	}
+}
+
+// changeOnce makes the change from one state of the object: present is old in
+// the version of the request. It fails with errConflict if old is not the newest
+// any more.
+func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
+	defer op.release()
+	was, o := present.object, c.options
+	body, err := c.update(present)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.checkNamespaceExists(op.Name, false); err != nil {
+		return nil, err
+	}
+	if err := op.mutate(body, op.view(present), o); err != nil {
+		return nil, err
+	}
+	obj, err := op.mergeView(body, present)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.checkEscalation(obj, was); err != nil {
+		return nil, err
+	}
+	if err := op.checkVersion(object.Meta(obj), old); err != nil {
+		return nil, err
+	}
+	if err := op.prepareForUpdate(obj, was, o); err != nil {
+		return nil, err
+	}
+	obj = op.surface.fieldManagersOf(op.Type).objects.IgnoreTimestamps(was, obj)
+	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	if err != nil {
+		return nil, err
+	}
+	if op.completesDeletion(obj, was) {
+		if _, err := op.remove(old, o.dryRun()); err != nil {
+			return nil, err
+		}
+		return &state{draft.At(old.Revision), obj}, nil
+	}
+	stored, err := op.replace(op.Type, old, draft, o.dryRun())
+	if err != nil {
+		return nil, err
+	}
+	return &state{stored, obj}, nil
+}
+
+// createByChange creates the object that a change did not find, where the type
+// or the change allows that.
+func (op *operation) createByChange(c change) (Result, error) {
+	defer op.release()
+	if op.target != targetObject || !op.Type.CreateOnUpdate && !c.creates {
+		return Result{}, status.NotFound(op.groupResource(), op.Name)
+	}
+	obj, err := c.update(nil)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.checkNamespaceExists(op.Name, true); err != nil {
+		return Result{}, err
+	}
+	if err := op.mutate(obj, nil, c.options); err != nil {
+		return Result{}, err
+	}
+	if err := op.checkEscalation(obj, nil); err != nil {
+		return Result{}, err
+	}
+	if err := op.prepareForCreate(obj, c.options); err != nil {
+		return Result{}, err
+	}
+	at := op.attributes()
+	at.Verb = "create"
+	if err := op.authorize(at); err != nil {
+		return Result{}, err
+	}
+	stored, err := op.insert(obj, c.options.dryRun())
+	result, err := op.result(stored, err)
+	result.Created = err == nil
+	return result, err
+}
+
+// checkVersion compares the resourceVersion that a write was made from with the
+// stored one. Where the type allows it, a write without one overwrites.
+func (op *operation) checkVersion(meta map[string]any, old *storage.Object) error {
+	text := object.String(meta, "resourceVersion")
+	rev, err := storage.ParseVersion(text)
+	switch {
+	case err != nil:
+		return status.Unclassified(err.Error())
+	case rev == uint64(old.Revision):
+	case rev == 0 && op.Type.UnconditionalUpdate:
+		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
+	case rev == 0:
+		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, validation.List{
+			validation.Invalid(metadataPath.Child("resourceVersion"), int64(0), "must be specified for an update"),
+		})
+	default:
+		return status.Conflict(op.groupResource(), op.Name, "the object has been modified; please apply your changes to the latest version and try again")
+	}
+	return nil
+}
+
+// prepareForUpdate brings obj, which is to replace old, into the form that is
+// stored, validates it and has it admitted.
+func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) error {
+	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	if err := setNamespace(meta, op.objectNamespace()); err != nil {
+		return err
+	}
+	if op.target == targetObject {
+		if err := op.allocate(obj, old, o.dryRun()); err != nil {
+			return err
+		}
+	}
+	op.prepareFields(obj, old)
+	keepSystemFields(meta, oldMeta)
+	errs, tolerated := op.validateUpdate(obj, old).Held()
+	op.warn(tolerated...)
+	if len(errs) > 0 {
+		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
+	}
+	t := op.Type
+	switch {
+	case op.target == targetObject && t.Warn != nil:
+		op.warn(t.Warn(obj, old)...)
+	case op.target == targetStatus && t.WarnStatus != nil:
+		op.warn(t.WarnStatus(obj, old)...)
+	}
+	if op.isScale() && op.webhooksAndPolicies() != nil {
+		obj, old = newScale(t, op.sub, obj), newScale(t, op.sub, old)
+	}
+	return op.validate(obj, old, o)
+}
+
+// prepareFields has the type's strategy prepare the target of the write, and
+// raises the generation if the strategy says so.
+func (op *operation) prepareFields(obj, old map[string]any) {
+	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
+	object.Keep(meta, oldMeta, "generation")
+	raised := t.GenerationFirst && t.Generation(obj, old)
+	switch op.target {
+	case targetStatus:
+		t.PrepareStatus(obj, old)
+		op.stamp(obj, old)
+		return
+	case targetFinalizers:
+		object.Keep(obj, old, "status")
+		return
+	case targetPart:
+		t.Parts[op.Subresource].Prepare(obj, old)
+	default:
+		if t.Prepare != nil {
+			t.Prepare(obj, old)
+		}
+	}
+	op.stamp(obj, old)
+	if t.Generation != nil && !t.GenerationFirst {
+		raised = t.Generation(obj, old)
+	}
+	if raised {
+		generation, _ := object.Int(oldMeta, "generation")
+		meta["generation"] = generation + 1
+	}
+}
+
+// keepSystemFields copies from the old metadata what no write may change.
+func keepSystemFields(meta, old map[string]any) {
+	if object.String(meta, "uid") == "" {
+		meta["uid"] = old["uid"]
+	}
+	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
+		if v := old[name]; v != nil {
+			meta[name] = v
+		}
+	}
+	if v := old["deletionGracePeriodSeconds"]; v != nil && meta["deletionGracePeriodSeconds"] == nil {
+		meta["deletionGracePeriodSeconds"] = v
+	}
+}
+
+// validateUpdate returns what is wrong with obj as a replacement of old.
+func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
+	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
+	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
+	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	update, asNew := t.Meta.Times(op.target == targetObject)
+	for range update {
+		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+		errs = append(errs, op.validateFinalizerNames(meta)...)
+	}
+	for range asNew {
+		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
+		errs = append(errs, op.validateFinalizerNames(meta)...)
+	}
+	if op.target == targetObject || op.target == targetStatus {
+		errs = append(errs, op.validateIn(obj, old)...)
+	}
+	switch {
+	case (op.target == targetObject || op.target == targetScale) && t.Validate != nil:
+		errs = append(errs, t.Validate(obj, old)...)
+	case op.target == targetStatus && t.ValidateStatus != nil:
+		errs = append(errs, t.ValidateStatus(obj, old)...)
+	case op.target == targetFinalizers:
+		errs = append(errs, kinds.ValidateFinalize(obj)...)
+	case op.target == targetPart:
+		errs = append(errs, t.Parts[op.Subresource].Validate(obj, old)...)
+	}
+	return errs
+}
+
+// completesDeletion reports whether a change removes the last finalizer of an
+// object that is being deleted, so that the object goes.
+func (op *operation) completesDeletion(obj, old map[string]any) bool {
+	if len(object.List(obj, "metadata", "finalizers")) > 0 || object.Value(old, "metadata", "deletionTimestamp") == nil {
+		return false
+	}
+	if grace, _ := object.Int(old, "metadata", "deletionGracePeriodSeconds"); grace != 0 {
+		return false
+	}
+	return op.Type.Deletable == nil || op.Type.Deletable(obj)
+}
+
+// preconditionFailed is the error of a write that was meant for another state of
+// the object, in the words of kube-apiserver's storage.
+func preconditionFailed(gr status.GroupResource, name, key, what, want, is string) error {
+	return status.Conflict(gr, name, fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
+		key, what, want, what, is))
+}

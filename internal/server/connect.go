@@ -1,0 +1,350 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// The subresources below connect a client with something that runs: a kubelet,
+// a pod or a service. Here nothing runs. A request is answered as far as
+// kube-apiserver answers it alone; one that it would pass on is a 501.
+
+// connections are the subresources that connect, by resource and subresource.
+var connections = map[[2]string]func(*request) error{
+	{"pods", "log"}:         (*request).podLog,
+	{"pods", "exec"}:        (*request).podStream,
+	{"pods", "attach"}:      (*request).podStream,
+	{"pods", "portforward"}: (*request).portForward,
+	{"pods", "proxy"}:       (*request).podProxy,
+	{"services", "proxy"}:   (*request).serviceProxy,
+	{"nodes", "proxy"}:      (*request).nodeProxy,
+}
+
+// connection returns what serves the request if it is for a subresource that
+// connects, nil otherwise.
+func (r *request) connection() func(*request) error {
+	if r.sub == nil || r.Group != "" {
+		return nil
+	}
+	return connections[[2]string{r.Resource, r.Subresource}]
+}
+
+// admitConnection has policies and webhooks admit a connection.
+func (r *request) admitConnection() error {
+	if r.Subresource == "log" {
+		return nil
+	}
+	return r.server.registry.AdmitConnect(r.ctx(), r.target(), r.connectOptions())
+}
+
+// connectOptions returns the options of a connection in the query.
+func (r *request) connectOptions() map[string]any {
+	q := r.query()
+	obj := map[string]any{"kind": r.sub.Kind.Kind, "apiVersion": r.sub.Kind.GroupVersion.String()}
+	for _, name := range []string{"stdin", "stdout", "stderr", "tty"} {
+		if b := boolOf(q, name); b != nil {
+			obj[name] = *b
+		}
+	}
+	if q.Has("container") {
+		obj["container"] = q.Get("container")
+	}
+	if len(q["command"]) > 0 {
+		obj["command"] = object.Texts(q["command"])
+	}
+	var ports []any
+	for _, text := range q["ports"] {
+		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+			ports = append(ports, n)
+		}
+	}
+	if len(ports) > 0 {
+		obj["ports"] = ports
+	}
+	if path := r.Rest; path != "" {
+		obj["path"] = "/" + strings.TrimPrefix(path, "/")
+	}
+	return obj
+}
+
+// passOn says that there is nothing to connect with.
+func (r *request) passOn() error {
+	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource))
+}
+
+// podLog answers the log of a container: that of a pod that no node runs is
+// empty.
+func (r *request) podLog() error {
+	if errs, err := r.logOptions(); err != nil {
+		return err
+	} else if len(errs) > 0 {
+		return status.Invalid(status.GroupKind{Kind: "PodLogOptions"}, r.Name, errs)
+	}
+	pod, err := r.connectedPod(r.Name)
+	if err != nil {
+		return err
+	}
+	if err := checkContainer(pod, r.query().Get("container")); err != nil {
+		return err
+	}
+	node := object.String(pod, "spec", "nodeName")
+	if node == "" {
+		r.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return r.connectNode(node)
+}
+
+// logOptions checks the parameters of a log.
+func (r *request) logOptions() (errs validation.List, err error) {
+	q := r.query()
+	var sinceSeconds, tailLines, limitBytes *int64
+	if sinceSeconds, err = intOf(q, "sinceSeconds"); err != nil {
+		return nil, err
+	}
+	if q.Has("sinceTime") {
+		if _, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err != nil {
+			return nil, status.BadRequest(err.Error())
+		}
+	}
+	if tailLines, err = intOf(q, "tailLines"); err != nil {
+		return nil, err
+	}
+	if limitBytes, err = intOf(q, "limitBytes"); err != nil {
+		return nil, err
+	}
+	if tailLines != nil && *tailLines < 0 {
+		errs = append(errs, validation.Invalid(validation.NewPath("tailLines"), *tailLines, "must be greater than or equal to 0"))
+	}
+	if limitBytes != nil && *limitBytes < 1 {
+		errs = append(errs, validation.Invalid(validation.NewPath("limitBytes"), *limitBytes, "must be greater than 0"))
+	}
+	switch {
+	case sinceSeconds != nil && q.Has("sinceTime"):
+		errs = append(errs, &validation.Error{Reason: validation.ReasonForbidden, Field: "[]", BadValue: "", Detail: "at most one of `sinceTime` or `sinceSeconds` may be specified"})
+	case sinceSeconds != nil && *sinceSeconds < 1:
+		errs = append(errs, validation.Invalid(validation.NewPath("sinceSeconds"), *sinceSeconds, "must be greater than 0"))
+	}
+	if q.Has("stream") {
+		errs = append(errs, validation.Forbidden(validation.NewPath("stream"), "may not be specified"))
+	}
+	return errs, nil
+}
+
+// podStream answers exec and attach.
+func (r *request) podStream() error {
+	pod, err := r.connectedPod(r.Name)
+	if err != nil {
+		return err
+	}
+	if err := checkContainer(pod, r.query().Get("container")); err != nil {
+		return err
+	}
+	return r.connectPodNode(pod)
+}
+
+func (r *request) portForward() error {
+	for _, ports := range r.query()["ports"] {
+		for port := range strings.SplitSeq(ports, ",") {
+			if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+				return status.BadRequest("cannot convert to []int32: " + err.Error())
+			}
+		}
+	}
+	pod, err := r.connectedPod(r.Name)
+	if err != nil {
+		return err
+	}
+	return r.connectPodNode(pod)
+}
+
+// connectedPod is the pod of a name in the request's namespace.
+func (r *request) connectedPod(name string) (map[string]any, error) {
+	o, err := r.connected("pods", name)
+	if err != nil {
+		return nil, err
+	}
+	return o.Decode(r.surface.Lookup("", "v1", "pods")), nil
+}
+
+// connected is an object that a connection needs. Where it is missing, the
+// request's resource is named, whatever it is.
+func (r *request) connected(resource, name string) (*storage.Object, error) {
+	if err := registry.CheckName(name); err != nil {
+		return nil, err
+	}
+	o := r.newest(resource, r.Namespace, name)
+	if o == nil {
+		return nil, status.NotFound(r.groupResource(), name)
+	}
+	return o, nil
+}
+
+// checkContainer refuses the name of no container of the pod. Of several one
+// has to be named.
+func checkContainer(pod map[string]any, name string) error {
+	var names []string
+	for _, member := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for c := range object.Each(object.Value(pod, "spec", member)) {
+			names = append(names, object.String(c, "name"))
+		}
+	}
+	podName := object.String(pod, "metadata", "name")
+	switch {
+	case name != "" && !slices.Contains(names, name):
+		return status.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, podName))
+	case name == "" && len(object.List(pod, "spec", "containers")) > 1:
+		return status.BadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", podName, names))
+	}
+	return nil
+}
+
+// connectPodNode connects with the kubelet that runs a pod.
+func (r *request) connectPodNode(pod map[string]any) error {
+	node := object.String(pod, "spec", "nodeName")
+	if node == "" {
+		return status.BadRequest(fmt.Sprintf("pod %s does not have a host assigned", r.Name))
+	}
+	return r.connectNode(node)
+}
+
+// addressTypes are those of the addresses by which kubelets are reached.
+var addressTypes = []any{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
+
+// connectNode connects with a node's kubelet.
+func (r *request) connectNode(name string) error {
+	o := r.newest("nodes", "", name)
+	if o == nil {
+		return status.NotFound(r.groupResource(), name)
+	}
+	node := o.Decode(r.surface.Lookup("", "v1", "nodes"))
+	type address struct{ Type, Address string }
+	known := []address{}
+	for a := range object.Each(object.Value(node, "status", "addresses")) {
+		if slices.Contains(addressTypes, a["type"]) {
+			return r.passOn()
+		}
+		known = append(known, address{object.String(a, "type"), object.String(a, "address")})
+	}
+	return status.Unclassified(fmt.Sprintf("no preferred addresses found; known addresses: %v", known))
+}
+
+// A proxyTarget is what a proxy's path names: "name", "name:port" or
+// "scheme:name:port".
+type proxyTarget struct{ name, port string }
+
+// proxyTarget parses the name of the path. kind names it in the error.
+func (r *request) proxyTarget(kind string) (proxyTarget, error) {
+	switch parts := strings.Split(r.Name, ":"); {
+	case len(parts) == 1:
+		return proxyTarget{parts[0], ""}, nil
+	case len(parts) == 2 && parts[0] != "":
+		return proxyTarget{parts[0], parts[1]}, nil
+	case len(parts) == 3 && (parts[0] == "" || parts[0] == "http" || parts[0] == "https") && parts[1] != "":
+		return proxyTarget{parts[1], parts[2]}, nil
+	}
+	return proxyTarget{}, status.BadRequest(fmt.Sprintf("invalid %s request %q", kind, r.Name))
+}
+
+func (r *request) podProxy() error {
+	to, err := r.proxyTarget("pod")
+	if err != nil {
+		return err
+	}
+	pod, err := r.connectedPod(to.name)
+	if err != nil {
+		return err
+	}
+	ip := ""
+	for entry := range object.Each(object.Value(pod, "status", "podIPs")) {
+		ip = object.String(entry, "ip")
+		break
+	}
+	if addr, err := netip.ParseAddr(ip); err != nil || !addr.IsGlobalUnicast() {
+		return status.BadRequest("address not allowed")
+	}
+	return r.passOn()
+}
+
+func (r *request) nodeProxy() error {
+	to, err := r.proxyTarget("node")
+	if err != nil {
+		return err
+	}
+	return r.connectNode(to.name)
+}
+
+// serviceProxy connects with a pod behind a port of a service.
+func (r *request) serviceProxy() error {
+	to, err := r.proxyTarget("service")
+	if err != nil {
+		return err
+	}
+	if number, err := strconv.ParseInt(to.port, 10, 64); err == nil {
+		if to.port, err = r.portName(to.name, number); err != nil {
+			return err
+		}
+	}
+	o, err := r.connected("endpoints", to.name)
+	if err != nil {
+		return err
+	}
+	endpoints := o.Decode(r.surface.Lookup("", "v1", "endpoints"))
+	for subset := range object.Each(endpoints["subsets"]) {
+		if r.reaches(subset, to.port) {
+			return r.passOn()
+		}
+	}
+	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
+}
+
+// portName is the name of the service's port of a number.
+func (r *request) portName(service string, number int64) (string, error) {
+	o, err := r.connected("services", service)
+	if err != nil {
+		return "", err
+	}
+	for port := range object.Each(object.Value(o.Decode(r.typ), "spec", "ports")) {
+		if port["port"] == number {
+			return object.String(port, "name"), nil
+		}
+	}
+	return "", status.Unavailable(fmt.Sprintf("no service port %d found for service %q", number, service))
+}
+
+// reaches reports whether a subset has the port, and the address of a pod that
+// is there.
+func (r *request) reaches(subset map[string]any, port string) bool {
+	for p := range object.Each(subset["ports"]) {
+		if object.String(p, "name") != port {
+			continue
+		}
+		for a := range object.Each(subset["addresses"]) {
+			pod := object.String(a, "targetRef", "name")
+			if object.String(a, "targetRef", "kind") == "Pod" && r.newest("pods", r.Namespace, pod) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// newest returns an object of the core group, nil if it does not exist.
+func (r *request) newest(resource, namespace, name string) *storage.Object {
+	t := r.surface.Builtin().Lookup("", "v1", resource)
+	if t == nil {
+		return nil
+	}
+	return r.server.registry.Store().Newest(t.Key(namespace, name))
+}

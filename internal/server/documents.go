@@ -1,0 +1,115 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/crd"
+	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/openapi"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// documents are the discovery and OpenAPI documents of a Surface.
+type documents struct {
+	surface   *registry.Surface
+	discovery *discovery.Documents
+	openapi   func() *openapi.Service // made when it is first asked for
+}
+
+// documentsOf returns the documents of a Surface. They are made when the first
+// client asks for them.
+func (s *Server) documentsOf(surface *registry.Surface) *documents {
+	if d := s.documents.Load(); d != nil && d.surface == surface {
+		return d
+	}
+	base := builtinDocumentsOf(s.config.Release)
+	d := &documents{surface: surface, discovery: base.documents}
+	var custom []*openapi.Document
+	if len(surface.Custom) > 0 {
+		all := base.surface
+		for _, t := range surface.Custom {
+			all.Custom = append(all.Custom, t.GroupVersion)
+		}
+		all.Types = slices.Concat(all.Types, surface.Custom)
+		d.discovery = discovery.New(all)
+		custom = customOpenAPI(s.config.Release, surface.Custom)
+	}
+	d.openapi = sync.OnceValue(func() *openapi.Service {
+		return openapi.New(slices.Concat(base.openapi, custom), s.registry.Clock().Now)
+	})
+	s.documents.Store(d)
+	return d
+}
+
+// builtinDocuments are the documents of a release. They are made once per process.
+type builtinDocuments struct {
+	surface   discovery.Surface
+	documents *discovery.Documents
+	openapi   []*openapi.Document
+}
+
+var builtin sync.Map // of *release.Release to func() *builtinDocuments
+
+func builtinDocumentsOf(r *release.Release) *builtinDocuments {
+	once, ok := builtin.Load(r)
+	if !ok {
+		once, _ = builtin.LoadOrStore(r, sync.OnceValue(func() *builtinDocuments {
+			surface := discovery.Surface{
+				Builtin: r.GroupVersions(),
+				Types:   r.Types(),
+				Paths:   rootPaths(r.GroupVersions()),
+				Encodings: []discovery.Encoding{
+					{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
+					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
+				},
+			}
+			out := &builtinDocuments{surface: surface, documents: discovery.New(surface)}
+			for _, path := range r.OpenAPIPaths() {
+				out.openapi = append(out.openapi, openapi.NewDocument(path, r.OpenAPIHash(path), func() ([]byte, error) { return r.OpenAPI(path) }))
+			}
+			return out
+		}))
+	}
+	return once.(func() *builtinDocuments)()
+}
+
+// encodeDiscovery returns the conversion of discovery documents to a format.
+func encodeDiscovery(f codec.Format) func(doc []byte) ([]byte, error) {
+	return func(doc []byte) ([]byte, error) {
+		apiVersion, kind, err := wire.Identify(doc)
+		if err != nil {
+			return nil, err
+		}
+		group, version, found := strings.Cut(apiVersion, "/")
+		if !found {
+			group, version = "meta.k8s.io", "v1"
+		}
+		t, ok := wire.ForKind(group, version, kind)
+		if !ok {
+			return nil, fmt.Errorf("no type is known for %s of %s", kind, apiVersion)
+		}
+		return f.Append(nil, doc, t), nil
+	}
+}
+
+// customOpenAPI returns the OpenAPI documents of custom types, one for each group
+// version.
+func customOpenAPI(r *release.Release, types []*resource.Type) []*openapi.Document {
+	byVersion := map[resource.GroupVersion][]*resource.Type{}
+	for _, t := range types {
+		byVersion[t.GroupVersion] = append(byVersion[t.GroupVersion], t)
+	}
+	var out []*openapi.Document
+	for gv, types := range byVersion {
+		d := openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(r, types) })
+		out = append(out, d.WithV2(func() openapi.InV2 { return crd.InV2(types) }))
+	}
+	return out
+}

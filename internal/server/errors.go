@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// errNoPage is answered for paths of no API: a plain text, no Status.
+var errNoPage = errors.New("404 page not found")
+
+// asStatus is the one place where the errors of the engines become a Status.
+func (r *request) asStatus(err error) *status.Status {
+	if st := mediaStatus(err); st != nil {
+		return st
+	}
+	var (
+		st       *status.Status
+		tooLarge *storage.TooLargeError
+		expired  *storage.ExpiredError
+		version  *storage.VersionError
+		token    *storage.ContinueError
+		convert  *storage.ConversionError
+	)
+	switch {
+	case errors.As(err, &st):
+		return st
+	case errors.As(err, &tooLarge):
+		retry := 0
+		if tooLarge.Waited {
+			retry = 1
+		}
+		return status.Timeout(tooLarge.Error(), retry, status.Cause{Reason: status.CauseResourceVersionTooLarge, Message: "Too large resource version"})
+	case errors.As(err, &expired):
+		out := status.Expired(expired.Error())
+		out.Metadata.Continue = expired.Continue
+		return out
+	case errors.As(err, &version):
+		// kube-apiserver's watch cache reports a version that does not parse
+		// without saying of what kind the error is.
+		if r.Verb == "watch" || r.Verb == "get" && !r.typ.Uncached {
+			return status.Unclassified(version.Error())
+		}
+		return status.BadRequest("invalid resource version: " + version.Error())
+	case errors.As(err, &convert):
+		return status.Unclassified(convert.Error())
+	case errors.As(err, &token):
+		return status.BadRequest(token.Error())
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.Timeout("request did not complete within the allotted timeout", 0)
+	}
+	return status.Internal(err.Error())
+}
+
+// fail answers the request with the error.
+func (r *request) fail(err error) {
+	h := r.w.Header()
+	if errors.Is(err, errNoPage) {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+		h.Set("X-Content-Type-Options", "nosniff")
+		r.w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintln(r.w, errNoPage.Error())
+		return
+	}
+	st := r.asStatus(err)
+	r.w.failure = st
+	if st.Details != nil && st.Details.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(st.Details.RetryAfterSeconds))
+	}
+	out := r.offer().NegotiateError(r.http)
+	doc := st.JSON()
+	if out.Format != codec.JSON || out.Pretty {
+		doc = encode(out, doc, metaType("Status"))
+	}
+	r.write(st.Code, out.ContentType(), doc)
+}

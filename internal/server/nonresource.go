@@ -1,0 +1,83 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// serveNonResource answers the paths that are of no resource: health, version,
+// discovery and OpenAPI.
+func (r *request) serveNonResource() error {
+	switch {
+	case r.serveHealth():
+		return nil
+	case strings.TrimSuffix(r.Path, "/") == "/version":
+		if r.http.Method != http.MethodGet {
+			return status.MethodNotAllowed()
+		}
+		r.writeJSON(http.StatusOK, r.server.config.Release.VersionInfo())
+		return nil
+	}
+	if strings.HasPrefix(r.Path, "/openapi/") {
+		if found, err := r.server.documentsOf(r.surface).openapi().Serve(r.w, r.http, r.Path); found || err != nil {
+			return err
+		}
+	}
+	if found, err := r.server.documentsOf(r.surface).discovery.Serve(r.w, r.http, r.Path); found || err != nil {
+		return err
+	}
+	if serve, ok := selfPaths[r.Path]; ok {
+		return serve(r)
+	}
+	if slices.Contains(unimplementedPaths, r.Path) {
+		return status.NotImplemented(r.Path)
+	}
+	// Within a group that is served kube-apiserver's router answers, elsewhere
+	// nobody does.
+	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/apis/"), "/"); {
+	case strings.HasPrefix(r.Path, "/api/"):
+		return status.NoResource()
+	case strings.HasPrefix(r.Path, "/apis/") && r.surface.Builtin().ServesGroup(group):
+		return status.NoResource()
+	}
+	return errNoPage
+}
+
+// selfPaths tell about the server itself.
+var selfPaths = map[string]func(*request) error{
+	"/metrics":                          (*request).serveMetrics,
+	"/metrics/slis":                     (*request).serveHealthMetrics,
+	"/.well-known/openid-configuration": (*request).serveOpenIDConfiguration,
+	serviceaccount.KeySetPath:           (*request).serveKeySet,
+}
+
+// unimplementedPaths are served by kube-apiserver, and not here.
+//
+// Differs from kube-apiserver: debugging flags are not served.
+var unimplementedPaths = []string{"/debug/flags/v"}
+
+// rootPaths are listed at / beside those of discovery.
+func rootPaths(versions []resource.GroupVersion) []string {
+	paths := append([]string{
+		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
+		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
+	}, unimplementedPaths...)
+	for _, gv := range versions {
+		if gv.Group == "" {
+			paths = append(paths, "/openapi/v3/api", "/openapi/v3/api/"+gv.Version)
+		} else {
+			paths = append(paths, "/openapi/v3/apis/"+gv.String())
+		}
+	}
+	for _, name := range []string{"healthz", "livez", "readyz"} {
+		for _, check := range healthChecks[name] {
+			paths = append(paths, "/"+name+"/"+check)
+		}
+	}
+	return paths
+}

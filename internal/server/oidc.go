@@ -1,0 +1,47 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+const (
+	keySetType = "application/jwk-set+json"
+
+	// openIDCacheControl lets clients keep the documents for an hour.
+	openIDCacheControl = "public, max-age=3600"
+)
+
+// serveOpenIDConfiguration serves /.well-known/openid-configuration.
+func (r *request) serveOpenIDConfiguration() error {
+	if r.http.Method != http.MethodGet {
+		return status.MethodNotAllowed()
+	}
+	doc, err := serviceaccount.OpenIDConfiguration(r.http.Host)
+	if err != nil {
+		return err
+	}
+	r.w.Header().Set("Cache-Control", openIDCacheControl)
+	r.writeJSON(http.StatusOK, doc)
+	return nil
+}
+
+// serveKeySet serves the public keys of service account tokens.
+func (r *request) serveKeySet() error {
+	if r.http.Method != http.MethodGet {
+		return status.MethodNotAllowed()
+	}
+	if !codec.Accepts(r.http.Header.Get("Accept"), keySetType) {
+		return status.UnroutedAccept([]string{keySetType})
+	}
+	doc, err := serviceaccount.KeySet()
+	if err != nil {
+		return err
+	}
+	r.w.Header().Set("Cache-Control", openIDCacheControl)
+	r.write(http.StatusOK, keySetType, doc)
+	return nil
+}

@@ -1,0 +1,255 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/table"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A shape is how objects are shown: as they are, as their metadata alone, or as
+// the rows of a Table. It writes JSON; other media types are made of that.
+type representation interface {
+	// object writes one object, without a newline.
+	object(w *bufio.Writer, o *storage.Object) error
+	// list writes a page.
+	list(w *bufio.Writer, page *storage.Page) error
+	// wire and listWire are the types of what object and list write; nil where
+	// it is not put into protobuf.
+	wire() *wire.Type
+	listWire() *wire.Type
+}
+
+// shape is that of the answer, as the client asks for it. list tells that the
+// answer is a list.
+func (r *request) representation(list bool) (representation, error) {
+	apiVersion := "meta.k8s.io/" + r.out.Version
+	refused := ""
+	switch r.out.View {
+	case codec.Table:
+		return r.tableRows(apiVersion)
+	case codec.PartialMetadata:
+		if list {
+			refused = "a list (*%s.%sList)"
+		}
+	case codec.PartialMetadataList:
+		if !list && r.Verb != "watch" {
+			refused = "not a list (*%s.%s)"
+		}
+	default:
+		return whole{r.typ}, nil
+	}
+	if refused != "" {
+		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
+			"you requested %s, but the requested object is "+refused, r.out.View, resource.InternalPackage(r.typ.Group), r.typ.Kind), nil)
+	}
+	return &metadataOnly{apiVersion: apiVersion, typ: r.typ}, nil
+}
+
+// writeListMeta writes the members that the metadata of every kind of list has.
+func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
+	if page.Revision == 0 { // nothing that is stored
+		w.WriteString(`{}`)
+		return
+	}
+	w.WriteString(`{"resourceVersion":"`)
+	w.WriteString(storage.FormatVersion(page.Revision))
+	w.WriteByte('"')
+	if page.Continue != "" || t.TypedItems {
+		w.WriteString(`,"continue":"`)
+		w.WriteString(page.Continue)
+		w.WriteByte('"')
+	}
+	if page.Remaining >= 0 {
+		w.WriteString(`,"remainingItemCount":`)
+		w.WriteString(strconv.FormatInt(page.Remaining, 10))
+	}
+	w.WriteByte('}')
+}
+
+// writeItems writes the items of a page, each by write, as a JSON list.
+func writeItems(w *bufio.Writer, page *storage.Page, write func(*storage.Object) error) error {
+	w.WriteByte('[')
+	first := true
+	for o := range page.Items {
+		if !first {
+			w.WriteByte(',')
+		}
+		first = false
+		if err := write(o); err != nil {
+			return err
+		}
+	}
+	return w.WriteByte(']')
+}
+
+// whole shows objects as they are stored.
+type whole struct{ typ *resource.Type }
+
+func (whole) object(w *bufio.Writer, o *storage.Object) error { return o.WriteItem(w, true) }
+
+func (s whole) wire() *wire.Type { return s.typ.Codec.Wire() }
+
+// listWire is never asked for: lists in protobuf are written item by item.
+func (s whole) listWire() *wire.Type { return nil }
+
+func (s whole) list(w *bufio.Writer, page *storage.Page) error {
+	w.WriteString(`{"kind":`)
+	w.WriteString(strconv.Quote(s.typ.ListKind))
+	w.WriteString(`,"apiVersion":`)
+	w.WriteString(strconv.Quote(s.typ.GroupVersion.String()))
+	w.WriteString(`,"metadata":`)
+	writeListMeta(w, s.typ, page)
+	w.WriteString(`,"items":`)
+	if err := writeItems(w, page, func(o *storage.Object) error { return o.WriteItem(w, s.typ.TypedItems) }); err != nil {
+		return err
+	}
+	return w.WriteByte('}')
+}
+
+// metadataOnly shows objects as PartialObjectMetadata.
+type metadataOnly struct {
+	apiVersion string
+	typ        *resource.Type
+}
+
+func (s *metadataOnly) object(w *bufio.Writer, o *storage.Object) error {
+	_, err := w.Write(partialMetadata(s.apiVersion, s.typ, o))
+	return err
+}
+
+func (s *metadataOnly) wire() *wire.Type { return metaType("PartialObjectMetadata") }
+
+func (s *metadataOnly) listWire() *wire.Type { return metaType("PartialObjectMetadataList") }
+
+func (s *metadataOnly) list(w *bufio.Writer, page *storage.Page) error {
+	w.WriteString(`{"kind":"PartialObjectMetadataList","apiVersion":"` + s.apiVersion + `","metadata":`)
+	writeListMeta(w, s.typ, page)
+	w.WriteString(`,"items":`)
+	if page.Empty() {
+		w.WriteString("null")
+	} else if err := writeItems(w, page, func(o *storage.Object) error { return s.object(w, o) }); err != nil {
+		return err
+	}
+	return w.WriteByte('}')
+}
+
+func partialMetadata(apiVersion string, t *resource.Type, o *storage.Object) []byte {
+	meta := o.Metadata()
+	if len(t.Derived) > 0 {
+		meta = underived(t, meta)
+	}
+	b := append([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"`+apiVersion+`","metadata":`), meta...)
+	return append(b, '}')
+}
+
+// underived is the JSON of metadata without the annotations that its type
+// derives.
+func underived(t *resource.Type, metadata []byte) []byte {
+	as := metaType("ObjectMeta")
+	meta, _, err := as.Decode(metadata, wire.DecodeOptions{})
+	if err != nil {
+		panic("server: stored metadata does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
+	}
+	annotations := object.Map(meta, "annotations")
+	for _, name := range t.Derived {
+		delete(annotations, name)
+	}
+	return as.Append(nil, meta)
+}
+
+// table shows objects as rows. It belongs to one answer.
+type tableRows struct {
+	apiVersion string
+	typ        *resource.Type
+	layout     *table.Layout
+	include    string // Metadata, None or Object
+	now        time.Time
+	begun      bool // the columns have been told: a watch tells them once
+}
+
+func (r *request) tableRows(apiVersion string) (representation, error) {
+	include := r.query().Get("includeObject")
+	if errs := validation.IncludeObject(include); len(errs) > 0 {
+		return nil, status.BadRequest("Unable to convert to Table as requested: " + errs.Message())
+	}
+	return &tableRows{
+		apiVersion: apiVersion,
+		typ:        r.typ,
+		layout:     r.layout(),
+		include:    include,
+		now:        r.server.config.Clock.Now(),
+	}, nil
+}
+
+// layout is how the request's objects are printed.
+func (r *request) layout() *table.Layout {
+	if r.typ.Layout != nil {
+		return r.typ.Layout
+	}
+	return table.For(r.typ.Group, r.typ.Kind)
+}
+
+// Tables are not put into protobuf.
+func (s *tableRows) wire() *wire.Type { return nil }
+
+func (s *tableRows) listWire() *wire.Type { return nil }
+
+func (s *tableRows) begin(w *bufio.Writer) {
+	w.WriteString(`{"kind":"Table","apiVersion":"` + s.apiVersion + `","metadata":`)
+}
+
+func (s *tableRows) columns(w *bufio.Writer) {
+	w.WriteString(`,"columnDefinitions":`)
+	if s.begun {
+		w.WriteString("null")
+	} else {
+		w.Write(s.layout.AppendColumns(w.AvailableBuffer()))
+	}
+	s.begun = true
+	w.WriteString(`,"rows":`)
+}
+
+func (s *tableRows) object(w *bufio.Writer, o *storage.Object) error {
+	s.begin(w)
+	w.WriteString(`{"resourceVersion":"` + storage.FormatVersion(o.Revision) + `"}`)
+	s.columns(w)
+	w.WriteByte('[')
+	s.row(w, o)
+	_, err := w.WriteString("]}")
+	return err
+}
+
+func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
+	s.begin(w)
+	writeListMeta(w, s.typ, page)
+	s.columns(w)
+	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o) }); err != nil {
+		return err
+	}
+	return w.WriteByte('}')
+}
+
+func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
+	var shown []byte
+	switch s.include {
+	case "None":
+	case "Object":
+		b := o.JSON()
+		shown = b[:len(b)-1]
+	default:
+		shown = partialMetadata(s.apiVersion, s.typ, o)
+	}
+	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), o.Decode(s.typ), s.now, shown))
+	return err
+}

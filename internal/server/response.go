@@ -1,0 +1,143 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"strconv"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A response records what was answered.
+type response struct {
+	http.ResponseWriter
+	code    int // 0 until the header is written
+	bytes   int64
+	failure *status.Status
+	panic   string
+}
+
+func (w *response) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find the writer below.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// flush sends what was written so far.
+func (w *response) flush() error {
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// answer writes a stored object in the representation and the media type that the
+// client asks for, or its Scale.
+func (r *request) answer(code int, o *storage.Object) error {
+	o, err := o.In(r.ctx(), r.typ)
+	if err != nil {
+		return err
+	}
+	if r.sub != nil && r.Subresource == "scale" && r.typ.Scale != nil {
+		scale, err := registry.Scale(r.typ, o.Decode(r.typ))
+		if err != nil {
+			return err
+		}
+		return r.answerJSON(code, append(scale, '\n'), r.typ.Scale.Codec.Wire())
+	}
+	shape, err := r.representation(false)
+	if err != nil {
+		return err
+	}
+	if _, whole := shape.(whole); whole {
+		return r.answerJSON(code, o.JSON(), r.typ.Codec.Wire())
+	}
+	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
+}
+
+// answerResult writes the result of a write.
+func (r *request) answerResult(code int, result registry.Result) error {
+	switch {
+	case result.Object != nil:
+		return r.answer(code, result.Object)
+	case result.Answer != nil:
+		c := result.Answer.Codec
+		normal, _, err := c.Normalize(result.Answer.Object, false)
+		if err != nil {
+			return status.Internal(err.Error())
+		}
+		return r.answerJSON(code, append(c.Append(nil, normal), '\n'), c.Wire())
+	}
+	st := status.Success(nil)
+	st.Code = code
+	return r.answerStatus(st.Code, st)
+}
+
+// answerStatus writes a Status that is not a failure.
+func (r *request) answerStatus(code int, st *status.Status) error {
+	return r.answerJSON(code, st.JSON(), metaType("Status"))
+}
+
+// answerJSON writes a document, given as JSON and its type, in the media type that
+// the client asks for.
+func (r *request) answerJSON(code int, doc []byte, t *wire.Type) error {
+	if r.out.Format != codec.JSON || r.out.Pretty {
+		doc = encode(r.out, doc, t)
+	}
+	r.write(code, r.out.ContentType(), doc)
+	return nil
+}
+
+// encode returns a document, given as JSON and its type, in the form of an answer.
+func encode(out codec.Response, doc []byte, t *wire.Type) []byte {
+	if out.Format == codec.JSON {
+		return codec.AppendPretty(nil, doc)
+	}
+	return out.Format.Append(nil, doc, t)
+}
+
+// document returns what write writes, and a newline.
+func document(write func(w *bufio.Writer) error) []byte {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	if err := write(w); err != nil {
+		panic("server: writing to memory failed: " + err.Error()) // unreachable: a bytes.Buffer takes all
+	}
+	w.WriteByte('\n')
+	w.Flush()
+	return b.Bytes()
+}
+
+// writeJSON writes JSON whatever media type the client asks for.
+func (r *request) writeJSON(code int, body []byte) { r.write(code, "application/json", body) }
+
+// write writes an answer, compressed if it is long and the client accepts that.
+func (r *request) write(code int, contentType string, body []byte) {
+	h := r.w.Header()
+	h.Set("Content-Type", contentType)
+	if r.http.Header.Get("Accept-Encoding") != "" {
+		w := codec.Compress(r.w, r.http)
+		w.WriteHeader(code)
+		w.Write(body)
+		w.Close()
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	r.w.WriteHeader(code)
+	r.w.Write(body)
+}

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/webhook"
+)
+
+// Config configures a Server. The zero value is a server of the newest release
+// on which everybody is an administrator.
+type Config struct {
+	// Release is the Kubernetes release; nil is the newest one.
+	Release *release.Release
+
+	// Clock is the server's time; nil is the wall clock.
+	Clock *clock.Clock
+
+	// Seed makes UIDs and generated names the same in every run; 0 makes them
+	// random.
+	Seed uint64
+
+	// ServiceRanges, Port, KeepHistory, Compaction and EventTTL are those of
+	// registry.Config.
+	ServiceRanges []netip.Prefix
+	Port          int
+	KeepHistory   time.Duration
+	Compaction    registry.Compaction
+	EventTTL      time.Duration
+
+	Auth Auth
+
+	// Services maps the services of webhooks, as "namespace/name", to the
+	// addresses at which they are called. The map must not change.
+	Services map[string]string
+
+	// NoControl turns the control endpoint off.
+	NoControl bool
+
+	// Faults are injected from the start.
+	Faults []fault.Fault
+
+	// FeatureGates turns features on and off by the names of their gates. The map
+	// must not change.
+	FeatureGates map[string]bool
+}
+
+// Auth configures authentication and authorization. With the zero value every
+// user is an administrator.
+type Auth struct {
+	// Tokens are the users of static bearer tokens. With a nil map requests need
+	// no token.
+	Tokens map[string]authn.User
+
+	// RBAC authorizes requests by roles. Without it every user may do everything.
+	RBAC bool
+}
+
+// A Server is the HTTP handler of an API server. It is safe for concurrent use.
+// Close it when done.
+type Server struct {
+	config   Config
+	registry *registry.Registry
+	faults   *fault.Set
+	control  *control.Control
+	metrics  *metrics
+	started  time.Time
+
+	documents atomic.Pointer[documents] // of the Surface that was asked for last
+
+	// ctx ends with the server, and with it open watches.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New returns a server that holds what a fresh cluster does. It fails for an
+// unknown feature gate, wrong service ranges, a wrong compaction schedule and a
+// wrong fault.
+func New(c Config) (*Server, error) {
+	if err := CheckFeatureGates(c.FeatureGates); err != nil {
+		return nil, err
+	}
+	if c.Release == nil {
+		r, err := release.Open("")
+		if err != nil {
+			return nil, err
+		}
+		c.Release = r
+	}
+	if c.Clock == nil {
+		c.Clock = clock.New()
+	}
+	s := newServer(c)
+	var err error
+	s.registry, err = registry.New(registry.Config{
+		Release:       c.Release,
+		Clock:         c.Clock,
+		Seed:          c.Seed,
+		Journal:       journal.New(c.Clock.Now),
+		Webhooks:      s.webhooks(c.Clock),
+		Tokens:        c.Auth.Tokens,
+		RBAC:          c.Auth.RBAC,
+		ServiceRanges: c.ServiceRanges,
+		Port:          c.Port,
+		KeepHistory:   c.KeepHistory,
+		Compaction:    c.Compaction,
+		EventTTL:      c.EventTTL,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.control = control.New(s.registry, s.faults)
+	if _, err := s.faults.Inject(c.Faults...); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// newServer returns a server without a registry.
+func newServer(c Config) *Server {
+	s := &Server{config: c, metrics: newMetrics(), started: c.Clock.Now()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
+	return s
+}
+
+// webhooks returns a client that calls webhooks on the server's clock and through
+// its faults.
+func (s *Server) webhooks(c *clock.Clock) *webhook.Client {
+	return &webhook.Client{Services: s.config.Services, Clock: c, Through: s.faults.Transport}
+}
+
+// noteFault records a fault that hit a request.
+func (s *Server) noteFault(h fault.Hit) {
+	resource := status.GroupResource{Group: h.Route.Group, Resource: h.Route.Resource}
+	s.registry.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
+}
+
+// Fork returns a server of the same state, history and configuration. The two
+// share nothing that changes. The fork's clock shows the same time, its watch
+// caches lag alike, and its faults start anew. It takes constant time.
+func (s *Server) Fork() (*Server, error) {
+	config := s.config
+	config.Clock = s.config.Clock.Fork()
+	out := newServer(config)
+	out.registry = s.registry.Fork(config.Clock, journal.New(config.Clock.Now), out.webhooks(config.Clock))
+	out.control = control.New(out.registry, out.faults)
+	if err := out.faults.Inherit(s.faults); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// Close ends watches and waiting reads, which answer what they have. Requests
+// fail from then on.
+func (s *Server) Close() {
+	s.cancel()
+	s.registry.Close()
+}
+
+// Registry returns the server's objects.
+func (s *Server) Registry() *registry.Registry { return s.registry }
+
+// Control returns what the control endpoint does, for callers in Go.
+func (s *Server) Control() *control.Control { return s.control }
+
+// Faults returns the injected faults.
+func (s *Server) Faults() *fault.Set { return s.faults }

@@ -1,0 +1,331 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+const (
+	// minWatchTimeout is how long a watch without timeoutSeconds lasts at
+	// least; at most it lasts twice as long.
+	minWatchTimeout = 30 * time.Minute
+
+	// bookmarkInterval is how often a watch that allows them gets a bookmark,
+	// and bookmarkLead how long before its end it gets a last one.
+	bookmarkInterval = time.Minute
+	bookmarkLead     = 2 * time.Second
+
+	// watchBatch is about how many events are written between two looks at
+	// clock and client.
+	watchBatch = 256
+)
+
+// watch streams the changes of a selection: from the version asked for, or
+// from the present state, which is sent first as ADDED events.
+//
+// See https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch.
+func (r *request) watch() error {
+	o, err := r.listOptions()
+	if err != nil {
+		return err
+	}
+	shape, err := r.representation(false)
+	if err != nil {
+		return err
+	}
+	version, err := storage.ParseVersion(o.Version)
+	if err != nil {
+		return &storage.VersionError{Value: o.Version, Err: err}
+	}
+	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.config.Clock.Now().Add(r.watchTimeout(o))}
+	initial, err := st.open(version)
+	if st.cursor != nil {
+		defer st.cursor.Close()
+	}
+	st.queue, _ = r.w.ResponseWriter.(fault.Queue)
+	defer st.noteEnd()
+	r.w.Header().Set("Content-Type", r.out.ContentType())
+	r.w.WriteHeader(http.StatusOK)
+	if flushErr := r.w.flush(); flushErr != nil {
+		return nil
+	}
+	st.w = getBuffer(r.w)
+	if err != nil {
+		err = st.fail(err)
+	} else {
+		err = st.run(initial)
+	}
+	if err == nil {
+		st.w.Flush()
+	}
+	putBuffer(st.w)
+	return nil // nobody is there any more to hear of it
+}
+
+// noteEnd notes why the watch ends.
+func (st *watchStream) noteEnd() {
+	if st.ended == "" && context.Cause(st.ctx()) == fault.ErrEnded {
+		st.ended = fault.ErrEnded.Error()
+	}
+	st.log.End(st.ended)
+}
+
+// A watchStream is the answer to one watch.
+type watchStream struct {
+	*request
+	options  *listOptions
+	cursor   *storage.Watch
+	shape    representation
+	deadline time.Time
+	w        *bufio.Writer // nil while the watch waits
+	queue    fault.Queue   // w's; nil if it has none
+	log      *journal.OpenWatch
+	ended    string // why the server ends it; "" if the client does
+}
+
+// open begins the watch; initial are its initial events, if it has any. Its
+// errors are told in the stream.
+func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
+	o, s := st.options, st.server.registry.Store()
+	after, initial, err := st.start(version)
+	st.log = st.server.registry.Journal().Open(journal.Watch{
+		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),
+		Resource: strings.Trim(st.typ.Prefix, "/"), Namespace: o.Namespace, Name: o.Name, From: after,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
+		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
+	}
+	if err != nil {
+		return nil, status.Expired("The resourceVersion for the provided watch is too old.")
+	}
+	return initial, nil
+}
+
+// start finds the version after which the watch starts. With initial events
+// that is the version of the page it returns, which is to be sent before.
+func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *storage.Page, err error) {
+	o, s := st.options, st.server.registry.Store()
+	switch {
+	case o.sendInitialEvents != nil && *o.sendInitialEvents:
+		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
+		if q.Version == "" { // the present, once the watch cache has come to that
+			q.Version = storage.FormatVersion(s.Revision())
+		}
+		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
+			return 0, nil, err
+		}
+		return initial.Revision, initial, nil
+	case o.Version == "":
+		return s.Revision(), nil, nil
+	case version == 0:
+		return s.CachedRevision(st.typ), nil, nil
+	}
+	return mvcc.Revision(version), nil, nil
+}
+
+// run writes events until the time is up, the client hangs up, the server
+// closes or compaction overtakes the cursor.
+func (st *watchStream) run(initial *storage.Page) error {
+	c := st.server.config.Clock
+	end := c.After(st.deadline.Sub(c.Now()))
+	defer end.Stop()
+	if initial != nil {
+		for o := range initial.Items {
+			if err := st.event(string(storage.Added), o); err != nil {
+				return err
+			}
+		}
+		if st.options.bookmarks {
+			if err := st.bookmark(initial.Revision, true); err != nil {
+				return err
+			}
+		}
+	}
+	bookmark := st.nextBookmark()
+	defer func() { bookmark.Stop() }()
+	now := st.surface
+	due, ended := false, false
+	for {
+		changes, err := st.cursor.Poll(watchBatch)
+		if err != nil {
+			return st.fail(watchError(err))
+		}
+		for _, change := range changes {
+			if err := st.change(change); err != nil {
+				return err
+			}
+		}
+		if len(changes) > 0 {
+			continue
+		}
+		if ended {
+			st.ended = "the resource is not served any more"
+			return nil
+		}
+		if due { // nothing is left to send: the cursor is at the present
+			if err := st.bookmark(st.cursor.Revision(), false); err != nil {
+				return err
+			}
+			bookmark.Stop()
+			bookmark, due = st.nextBookmark(), false
+		}
+		if err := st.tell(); err != nil {
+			return err
+		}
+		// Most watches wait most of the time, and need no buffer for it.
+		putBuffer(st.w)
+		over := false
+		select {
+		case <-st.cursor.Wait():
+		case <-bookmark.C:
+			due = true
+		case <-now.Replaced():
+			now = st.server.registry.Surface()
+			ended = !now.Serves(st.typ) // once what has happened until then is sent
+		case <-end.C:
+			over, st.ended = true, "its time was up"
+		case <-st.ctx().Done():
+			over = true
+		case <-st.server.ctx.Done():
+			over, st.ended = true, "the server was closed"
+		}
+		if st.w = getBuffer(st.request.w); over {
+			return nil
+		}
+	}
+}
+
+// watchError words why a running watch cannot go on.
+func watchError(err error) error {
+	if errors.As(err, new(*storage.ExpiredError)) {
+		return status.Expired("The resourceVersion for the provided watch is too old.")
+	}
+	return err
+}
+
+// watchTimeout is how long a watch lasts.
+func (r *request) watchTimeout(o *listOptions) time.Duration {
+	if n := valueOf(o.timeoutSeconds); n > 0 {
+		return time.Duration(min(n, int64(1<<31))) * time.Second
+	}
+	return minWatchTimeout + time.Duration(r.server.registry.IDs().Fraction()*float64(minWatchTimeout))
+}
+
+// nextBookmark fires when the next bookmark is due: one in time before the end,
+// else after the interval. Where bookmarks are not wanted it never fires.
+func (st *watchStream) nextBookmark() *clock.Timer {
+	c := st.server.config.Clock
+	if !st.options.bookmarks {
+		return clock.Never()
+	}
+	wait := bookmarkInterval
+	if last := st.deadline.Sub(c.Now()) - bookmarkLead; last > 0 {
+		wait = min(wait, last)
+	}
+	return c.After(wait)
+}
+
+// tell sends what there is, and notes that it does before the client can act on
+// it: where a fault slows the watch, once it lets that pass.
+func (st *watchStream) tell() error {
+	rev, at := st.cursor.Polled()
+	if st.queue == nil || !st.queue.Queues() {
+		st.log.Reached(rev, at)
+		return st.flush()
+	}
+	if err := st.flush(); err != nil {
+		return err
+	}
+	st.queue.WhenSent(func() { st.log.Reached(rev, st.server.config.Clock.Now()) })
+	return nil
+}
+
+func (st *watchStream) flush() error {
+	if st.w.Buffered() == 0 {
+		return nil
+	}
+	if err := st.w.Flush(); err != nil {
+		return err
+	}
+	return st.request.w.flush()
+}
+
+// change writes an event.
+func (st *watchStream) change(c storage.Change) error {
+	if c.Type != storage.Deleted {
+		return st.event(string(c.Type), c.Object)
+	}
+	if _, isWhole := st.shape.(whole); !isWhole || st.out.Format != codec.JSON {
+		return st.event(string(c.Type), c.Object.At(c.Revision))
+	}
+	st.w.WriteString(`{"type":"DELETED","object":`)
+	if err := c.Object.WriteAt(st.w, c.Revision); err != nil {
+		return err
+	}
+	_, err := st.w.WriteString("}\n")
+	return err
+}
+
+func (st *watchStream) event(typ string, o *storage.Object) error {
+	if st.out.View == codec.PartialMetadataList {
+		return errNoEvent
+	}
+	if st.out.Format != codec.JSON {
+		doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o) })
+		return st.encoded(typ, doc, st.shape.wire())
+	}
+	st.w.WriteString(`{"type":"`)
+	st.w.WriteString(typ)
+	st.w.WriteString(`","object":`)
+	if err := st.shape.object(st.w, o); err != nil {
+		return err
+	}
+	_, err := st.w.WriteString("}\n")
+	return err
+}
+
+// errNoEvent ends a watch whose events cannot be shown as the client asks: one
+// as lists.
+var errNoEvent = errors.New("an event is no list")
+
+// encoded writes an event in another media type than JSON.
+func (st *watchStream) encoded(typ string, doc []byte, t *wire.Type) error {
+	object := st.out.Format.Append(nil, doc, t)
+	_, err := st.w.Write(st.out.Format.AppendEvent(nil, typ, object))
+	return err
+}
+
+// bookmark tells that everything up to rev has been sent. initial marks the one
+// after the initial events.
+func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
+	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial)); err != nil {
+		return err
+	}
+	return st.flush()
+}
+
+// fail ends the stream with an ERROR event.
+func (st *watchStream) fail(err error) error {
+	s := st.asStatus(err)
+	st.request.w.failure = s
+	st.ended = s.Message
+	st.w.Write(st.out.Format.AppendError(nil, s.JSON()))
+	return st.flush()
+}

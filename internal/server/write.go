@@ -1,0 +1,331 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// create serves POST. The order of the checks is kube-apiserver's, here and in
+// the handlers below.
+func (r *request) create() error {
+	format, err := r.bodyFormat()
+	if err != nil {
+		return err
+	}
+	data, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	o, err := r.writeOptions("CreateOptions")
+	if err != nil {
+		return err
+	}
+	result, err := r.server.registry.Create(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
+	r.revision = result.Revision
+	if err != nil {
+		return err
+	}
+	return r.answerResult(http.StatusCreated, result)
+}
+
+// update serves PUT.
+func (r *request) update() error {
+	data, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	o, err := r.writeOptions("UpdateOptions")
+	if err != nil {
+		return err
+	}
+	format, err := r.bodyFormat()
+	if err != nil {
+		return err
+	}
+	result, err := r.server.registry.Update(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
+	return r.answerChange(result, err)
+}
+
+// answerChange writes the result of a PUT or a PATCH, which may have created the
+// object.
+func (r *request) answerChange(result registry.Result, err error) error {
+	r.revision = result.Revision
+	switch {
+	case err != nil:
+		return err
+	case result.Created:
+		return r.answerResult(http.StatusCreated, result)
+	}
+	return r.answerResult(http.StatusOK, result)
+}
+
+// patchTypes are the media types of patches.
+var patchTypes = []string{patch.JSONType, patch.MergeType, patch.StrategicType, patch.ApplyType}
+
+// patch serves PATCH.
+func (r *request) patch() error {
+	mediaType, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
+	if !slices.Contains(patchTypes, mediaType) && (mediaType != patch.ApplyCBORType || !r.offer().CBOR) {
+		return r.unroutedPatch()
+	}
+	if mediaType == patch.StrategicType {
+		if _, ok := r.typ.Codec.MergeSchema(r.server.config.Release); !ok {
+			return r.unroutedPatch()
+		}
+	}
+	data, err := r.readBody()
+	if err != nil {
+		return err
+	}
+	p := registry.Patch{Type: mediaType, Data: data}
+	o, err := r.patchOptions(p)
+	if err != nil {
+		return err
+	}
+	result, err := r.server.registry.Patch(r.ctx(), r.target(), p, o)
+	return r.answerChange(result, err)
+}
+
+// unroutedPatch is the error for a media type that is no patch of the resource.
+func (r *request) unroutedPatch() error {
+	if !r.byDefinition {
+		return status.UnroutedMediaType()
+	}
+	types := []string{patch.JSONType, patch.MergeType, patch.ApplyType}
+	if r.offer().CBOR {
+		types = append(types, patch.ApplyCBORType)
+	}
+	return status.UnsupportedMediaType(types)
+}
+
+// delete serves DELETE of one object.
+func (r *request) delete() error {
+	o, err := r.deleteOptions()
+	if err != nil {
+		return err
+	}
+	result, err := r.server.registry.Delete(r.ctx(), r.target(), o)
+	r.revision = result.Revision
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if !result.Deleted && o.OrphanDependents != nil && !*o.OrphanDependents {
+		code = http.StatusAccepted
+	}
+	if out := result.Object; result.Deleted && !r.typ.AnswersDeleted {
+		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.Group, Kind: r.Resource, UID: out.UID}))
+	}
+	return r.answer(code, result.Object)
+}
+
+// deleteCollection serves DELETE of a collection.
+func (r *request) deleteCollection() error {
+	list, err := r.listOptions()
+	if err != nil {
+		return err
+	}
+	o, err := r.deleteOptions()
+	if err != nil {
+		return err
+	}
+	shape, err := r.representation(true)
+	if err != nil {
+		return err
+	}
+	page, rev, err := r.server.registry.DeleteCollection(r.ctx(), r.target(), list.Query, o)
+	r.revision = rev
+	if err != nil {
+		return err
+	}
+	return r.answerList(shape, page)
+}
+
+// deleteOptions reads and validates the DeleteOptions: those of the body if there
+// is one, else those of the query.
+func (r *request) deleteOptions() (*registry.DeleteOptions, error) {
+	body, err := r.readBody()
+	if err != nil {
+		return nil, err
+	}
+	var o *registry.DeleteOptions
+	if len(body) > 0 {
+		o, err = r.decodeDeleteOptions(body)
+	} else {
+		o, err = parseDeleteQuery(r.query())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if errs := o.Validate(); len(errs) > 0 {
+		return nil, status.InvalidOptions("DeleteOptions", errs)
+	}
+	return o, nil
+}
+
+// parseDeleteQuery reads DeleteOptions from the query. The preconditions are
+// parameters of their own there.
+func parseDeleteQuery(q url.Values) (*registry.DeleteOptions, error) {
+	seconds, err := intOf(q, "gracePeriodSeconds")
+	if err != nil {
+		return nil, err
+	}
+	first := func(name string) *string {
+		if values := q[name]; len(values) > 0 {
+			return &values[0]
+		}
+		return nil
+	}
+	o := &registry.DeleteOptions{GracePeriodSeconds: seconds, UID: first("uid"), Version: first("resourceVersion")}
+	o.OrphanDependents = boolOf(q, "orphanDependents")
+	o.PropagationPolicy = first("propagationPolicy")
+	o.DryRun = q["dryRun"]
+	return o, nil
+}
+
+var deleteOptionsCodec = resource.BuiltinCodec(deleteOptionsKind)
+
+var deleteOptionsKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, Kind: "DeleteOptions"}
+
+// decodeDeleteOptions decodes DeleteOptions, a kind of every group version.
+func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, error) {
+	format, err := codec.Offer{CBOR: r.offer().CBOR}.Body(r.http.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := format.Parse(body)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	got, err := resource.BodyKind(doc)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	got = got.Or(deleteOptionsKind)
+	known := got.GroupVersion == deleteOptionsKind.GroupVersion || r.surface.ServesVersion(got.GroupVersion)
+	if got.Kind != deleteOptionsKind.Kind || !known {
+		return nil, status.BadRequest(resource.NotRegistered(got).Error())
+	}
+	obj, _, err := doc.Decode(deleteOptionsCodec, false)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	return registry.ParseDeleteOptions(obj), nil
+}
+
+// writeOptions reads and validates the query of a create or update. kind names
+// the options in errors.
+func (r *request) writeOptions(kind string) (*registry.WriteOptions, error) {
+	o := r.readWriteOptions()
+	if errs := o.Validate(); len(errs) > 0 {
+		return nil, status.InvalidOptions(kind, errs)
+	}
+	return o, nil
+}
+
+// patchOptions reads and validates the query of a patch.
+func (r *request) patchOptions(p registry.Patch) (*registry.WriteOptions, error) {
+	o := r.readWriteOptions()
+	force := boolOf(r.query(), "force")
+	o.Force = valueOf(force)
+	errs := validation.PatchOptions{WriteOptions: o.WriteOptions, Force: force, Apply: p.Applies()}.Validate()
+	if len(errs) > 0 {
+		return nil, status.InvalidOptions("PatchOptions", errs)
+	}
+	return o, nil
+}
+
+func (r *request) readWriteOptions() *registry.WriteOptions {
+	q := r.query()
+	return &registry.WriteOptions{WriteOptions: validation.WriteOptions{
+		FieldManager:    q.Get("fieldManager"),
+		DryRun:          q["dryRun"],
+		FieldValidation: q.Get("fieldValidation"),
+	}}
+}
+
+// boolOf returns a boolean parameter, nil if it is not given.
+func boolOf(q url.Values, name string) *bool {
+	values, ok := q[name]
+	if !ok || len(values) == 0 {
+		return nil
+	}
+	b := route.ParseBool(values[0])
+	return &b
+}
+
+// intOf returns an integer parameter, nil if it is not given.
+func intOf(q url.Values, name string) (*int64, error) {
+	values, ok := q[name]
+	if !ok || len(values) == 0 {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(values[0], 10, 64)
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	return &n, nil
+}
+
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// maxBody is the longest body that is accepted: 3 MiB.
+const maxBody = 3 << 20
+
+// readBody reads the whole body.
+func (r *request) readBody() ([]byte, error) {
+	if r.http.Body == nil {
+		return nil, nil
+	}
+	if r.http.ContentLength > maxBody {
+		return nil, status.TooLarge(maxBody)
+	}
+	body, err := readAll(io.LimitReader(r.http.Body, maxBody+1), r.http.ContentLength)
+	var tooLong *http.MaxBytesError
+	switch {
+	case len(body) > maxBody, errors.As(err, &tooLong):
+		return nil, status.TooLarge(maxBody)
+	case err != nil:
+		return nil, status.BadRequest(err.Error())
+	}
+	return body, nil
+}
+
+// readAll reads to the end. size is the expected number of bytes, 0 or less if it
+// is not known.
+func readAll(src io.Reader, size int64) ([]byte, error) {
+	b := make([]byte, 0, max(size, 0)+512)
+	for {
+		n, err := src.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
