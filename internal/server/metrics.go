@@ -1,58 +1,31 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/kubefake/kubefake/internal/health"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// metricsType is the media type of Prometheus' text format.
-//
-// See https://prometheus.io/docs/instrumenting/exposition_formats/.
-const metricsType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-
-// metrics count what the server was asked.
-type metrics struct {
-	mu       sync.Mutex // guards requests
-	requests map[requestLabels]int64
-}
-
-func newMetrics() *metrics { return &metrics{requests: map[requestLabels]int64{}} }
-
-// requestLabels are those of apiserver_request_total.
-type requestLabels struct {
-	code                                  int
-	dryRun                                bool
-	group, version, resource, subresource string
-	scope, verb                           string
-}
-
-// count counts a request that was answered. What is of no resource is counted
-// by its method alone: paths are without number.
-func (m *metrics) count(r *request) {
-	l := requestLabels{code: r.w.code, verb: r.http.Method}
+// count counts the request after its response.
+func (r *request) count() {
+	l := metrics.Request{Code: r.w.code, Verb: r.http.Method}
 	if r.typ != nil {
-		l.group, l.version, l.resource, l.subresource = r.Group, r.Version, r.Resource, r.Subresource
-		l.scope, l.verb = r.scope(), r.metricVerb()
-		l.dryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
+		l.Group, l.Version, l.Resource, l.Subresource = r.Group, r.Version, r.Resource, r.Subresource
+		l.Scope, l.Verb = r.metricScope(), r.metricVerb()
+		l.DryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
 	}
-	m.mu.Lock()
-	m.requests[l]++
-	m.mu.Unlock()
+	r.server.requests.Count(l)
 }
 
-// scope is whether the request was for one object, a namespace or the cluster.
-func (r *request) scope() string {
+// metricScope returns the scope of the request as metrics name it.
+func (r *request) metricScope() string {
 	switch {
 	case r.Name != "" || r.Verb == "create":
 		return "resource"
@@ -62,7 +35,7 @@ func (r *request) scope() string {
 	return "cluster"
 }
 
-// metricVerb is the verb as metrics name it.
+// metricVerb returns the verb of the request as metrics name it.
 func (r *request) metricVerb() string {
 	switch r.Verb {
 	case "create":
@@ -79,120 +52,65 @@ func (r *request) metricVerb() string {
 	return strings.ToUpper(r.Verb)
 }
 
-// A family is the samples of one metric.
-type family struct {
-	name, kind, help string
-	samples          []sample
-}
-
-// A sample is a value with its labels: pairs of a name and a value.
-type sample struct {
-	labels []string
-	value  int64
-}
-
-// write writes a family as Prometheus reads it.
-func (f *family) write(b *bytes.Buffer) {
-	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
-	for _, s := range f.samples {
-		b.WriteString(f.name)
-		for i := 0; i < len(s.labels); i += 2 {
-			b.WriteByte("{,"[min(i, 1)])
-			fmt.Fprintf(b, "%s=\"%s\"", s.labels[i], labelEscapes.Replace(s.labels[i+1]))
-		}
-		if len(s.labels) > 0 {
-			b.WriteByte('}')
-		}
-		fmt.Fprintf(b, " %d\n", s.value)
-	}
-}
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// serveMetrics answers the metrics that clients most look at.
+// serveMetrics serves /metrics.
 //
-// Differs from kube-apiserver: that has some two hundred families.
+// Differs from kube-apiserver: GET /metrics has five of its some two hundred families.
 func (r *request) serveMetrics() error {
 	return r.answerMetrics(
-		r.server.metrics.family(),
+		r.server.requests.Family(),
 		r.server.objectsFamily(),
-		family{"apiserver_storage_events_received_total", "counter", "Number of changes in the store.", []sample{{nil, int64(r.server.registry.Store().Revision())}}},
+		metrics.Family{Name: "apiserver_storage_events_received_total", Type: metrics.Counter, Help: "Number of changes in the store.",
+			Samples: []metrics.Sample{{Value: int64(r.server.registry.Store().Revision())}}},
 		r.server.buildFamily(),
-		family{"process_start_time_seconds", "gauge", "Start time of the server since the Unix epoch in seconds.", []sample{{nil, r.server.started.Unix()}}},
+		metrics.Family{Name: "process_start_time_seconds", Type: metrics.Gauge, Help: "Start time of the server since the Unix epoch in seconds.",
+			Samples: []metrics.Sample{{Value: r.server.started.Unix()}}},
 	)
 }
 
-// serveHealthMetrics answers the results of the health checks.
+// serveHealthMetrics serves /metrics/slis: the results of the health checks.
 func (r *request) serveHealthMetrics() error {
-	f := family{"kubernetes_healthcheck", "gauge", "This metric records the result of a single healthcheck.", nil}
-	for _, kind := range slices.Sorted(maps.Keys(healthChecks)) {
-		for _, check := range healthChecks[kind] {
-			f.samples = append(f.samples, sample{[]string{"name", check, "type", kind}, 1})
+	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Help: "This metric records the result of a single healthcheck."}
+	for _, endpoint := range health.Endpoints() {
+		for _, check := range health.Checks(endpoint) {
+			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"name", check, "type", endpoint}, Value: 1})
 		}
 	}
 	return r.answerMetrics(f)
 }
 
-func (r *request) answerMetrics(families ...family) error {
+func (r *request) answerMetrics(families ...metrics.Family) error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	var b bytes.Buffer
-	for i := range families {
-		families[i].write(&b)
-	}
-	r.write(http.StatusOK, metricsType, b.Bytes())
+	r.write(http.StatusOK, metrics.ContentType, metrics.Encode(families...))
 	return nil
 }
 
-// family is the counts of requests, in a stable order.
-func (m *metrics) family() family {
-	m.mu.Lock()
-	counts := maps.Clone(m.requests)
-	m.mu.Unlock()
-	f := family{"apiserver_request_total", "counter", "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", nil}
-	for l, n := range counts {
-		component, dryRun := "", ""
-		if l.resource != "" {
-			component = "apiserver"
-		}
-		if l.dryRun {
-			dryRun = "All"
-		}
-		f.samples = append(f.samples, sample{[]string{
-			"code", strconv.Itoa(l.code), "component", component, "dry_run", dryRun, "group", l.group, "resource", l.resource,
-			"scope", l.scope, "subresource", l.subresource, "verb", l.verb, "version", l.version,
-		}, n})
-	}
-	slices.SortFunc(f.samples, func(a, b sample) int { return slices.Compare(a.labels, b.labels) })
-	return f
-}
-
-// objectsFamily counts the objects of each resource.
-func (s *Server) objectsFamily() family {
-	f := family{"apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind.", nil}
+// objectsFamily returns the number of objects of each resource.
+func (s *Server) objectsFamily() metrics.Family {
+	f := metrics.Family{Name: "apiserver_resource_objects", Type: metrics.Gauge, Help: "Number of stored objects at the time of last check split by kind."}
 	view, err := s.registry.Store().View(0)
 	if err != nil {
 		panic("server: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
 	for _, t := range s.registry.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
-			f.samples = append(f.samples, sample{[]string{"group", t.Group, "resource", t.Name}, int64(view.Count(t.Prefix, mvcc.PrefixEnd(t.Prefix)))})
+			count := view.Count(t.Prefix, mvcc.PrefixEnd(t.Prefix))
+			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: int64(count)})
 		}
 	}
-	slices.SortFunc(f.samples, func(a, b sample) int {
-		return cmp.Or(cmp.Compare(a.labels[1], b.labels[1]), cmp.Compare(a.labels[3], b.labels[3]))
+	slices.SortFunc(f.Samples, func(a, b metrics.Sample) int {
+		return cmp.Or(cmp.Compare(a.Labels[1], b.Labels[1]), cmp.Compare(a.Labels[3], b.Labels[3]))
 	})
 	return f
 }
 
-// buildFamily tells the version.
-func (s *Server) buildFamily() family {
+// buildFamily returns the version of the release.
+func (s *Server) buildFamily() metrics.Family {
 	var version struct{ Major, Minor, GitVersion string }
 	if err := json.Unmarshal(s.config.Release.VersionInfo(), &version); err != nil {
 		panic("server: the version of a release does not decode: " + err.Error()) // unreachable: releases are embedded
 	}
-	return family{"kubernetes_build_info", "gauge", "A metric with a constant '1' value labeled by major, minor, git version.", []sample{
-		{[]string{"git_version", version.GitVersion, "major", version.Major, "minor", version.Minor}, 1},
-	}}
+	return metrics.Family{Name: "kubernetes_build_info", Type: metrics.Gauge, Help: "A metric with a constant '1' value labeled by major, minor, git version.",
+		Samples: []metrics.Sample{{Labels: []string{"git_version", version.GitVersion, "major", version.Major, "minor", version.Minor}, Value: 1}}}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -74,8 +75,8 @@ func rootPaths(versions []resource.GroupVersion) []string {
 			paths = append(paths, "/openapi/v3/apis/"+gv.String())
 		}
 	}
-	for _, name := range []string{"healthz", "livez", "readyz"} {
-		for _, check := range healthChecks[name] {
+	for _, name := range health.Endpoints() {
+		for _, check := range health.Checks(name) {
 			paths = append(paths, "/"+name+"/"+check)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	defer func() {
 		r.log()
-		s.metrics.count(r)
+		r.count()
 	}()
 	defer func() {
 		switch p := recover(); p {

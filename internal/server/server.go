@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
@@ -74,7 +75,7 @@ type Server struct {
 	registry *registry.Registry
 	faults   *fault.Set
 	control  *control.Control
-	metrics  *metrics
+	requests metrics.Requests
 	started  time.Time
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
@@ -132,7 +133,7 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
-	s := &Server{config: c, metrics: newMetrics(), started: c.Clock.Now()}
+	s := &Server{config: c, started: c.Clock.Now()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
 	return s

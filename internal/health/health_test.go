@@ -1,0 +1,40 @@
+package health
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestParsePath(t *testing.T) {
+	for _, tt := range []struct {
+		path, endpoint, check string
+		ok                    bool
+	}{
+		{"/healthz", "healthz", "", true},
+		{"/livez/ping", "livez", "ping", true},
+		{"/readyz/poststarthook/rbac/bootstrap-roles", "readyz", "poststarthook/rbac/bootstrap-roles", true},
+		{"/livez/shutdown", "", "", false},
+		{"/readyz/", "", "", false},
+		{"/statusz", "", "", false},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			endpoint, check, ok := ParsePath(tt.path)
+			assert.Equal(t, tt.ok, ok)
+			assert.Equal(t, []string{tt.endpoint, tt.check}, []string{endpoint, check})
+		})
+	}
+}
+
+func TestReport(t *testing.T) {
+	for _, endpoint := range Endpoints() {
+		lines := strings.Split(strings.TrimSpace(Report(endpoint, nil)), "\n")
+		assert.Len(t, lines, len(Checks(endpoint))+1)
+		assert.Equal(t, "[+]ping ok", lines[0])
+		assert.Equal(t, endpoint+" check passed", lines[len(lines)-1])
+	}
+	report := Report("readyz", []string{"etcd", "b", "a"})
+	assert.Contains(t, report, "[+]etcd excluded: ok\n[+]etcd-readiness ok\n")
+	assert.True(t, strings.HasSuffix(report, "warn: some health checks cannot be excluded: no matches for \"a\", \"b\"\nreadyz check passed\n"), report)
+}
