@@ -14,7 +14,7 @@ import (
 
 var formats = []codec.Format{codec.JSON, codec.YAML, codec.Protobuf, codec.CBOR}
 
-// pod is a running Pod as the server stores it, and its type.
+// pod returns a running Pod as the server stores it, and its type.
 func pod(t testing.TB) (doc []byte, typ *wire.Type) {
 	doc, err := os.ReadFile("../wire/testdata/pod.json")
 	require.NoError(t, err)

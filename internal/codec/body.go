@@ -8,20 +8,21 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Document is a body of which the kind it says it is has been read, and no more.
+// A Document is a request body whose apiVersion and kind have been read.
 type Document struct {
-	// APIVersion and Kind are what the body gives, "" where it gives none.
+	// APIVersion and Kind are "" if the body does not give them.
 	APIVersion, Kind string
 
 	format   Format
-	data     []byte // JSON, or the message in protobuf
+	data     []byte // JSON, or the protobuf message
 	original []byte
-	generic  map[string]any // of CBOR
-	err      error          // why there is no generic
+	generic  map[string]any // decoded CBOR
+	err      error          // the error of decoding CBOR into generic
 }
 
-// Parse reads a body in a format as far as its kind. The error, in the server's
-// words, is one to precede with "the object provided is unrecognized".
+// Parse reads the apiVersion and kind of a body in a format. Errors have
+// kube-apiserver's text, which it precedes with "the object provided is
+// unrecognized".
 //
 // The Document keeps body, which must not change while it is in use.
 func (f Format) Parse(body []byte) (*Document, error) {
@@ -38,7 +39,7 @@ func (f Format) Parse(body []byte) (*Document, error) {
 			return nil, err
 		}
 		d.data, d.Kind = e.Raw, e.Kind
-		if strings.Count(e.APIVersion, "/") < 2 { // the server takes others for none
+		if strings.Count(e.APIVersion, "/") < 2 { // kube-apiserver ignores other values
 			d.APIVersion = e.APIVersion
 		}
 		return d, nil
@@ -90,7 +91,7 @@ func (d *Document) Decode(c Codec, strict bool) (obj map[string]any, fieldErrors
 	}
 	obj, fieldErrors, err = c.Decode(d.data, strict)
 	if err == nil && strict && d.format == YAML {
-		// Converting to JSON has dropped what is there twice.
+		// The conversion to JSON has dropped duplicate fields.
 		if _, err := yaml.YAMLToJSONStrict(d.original); err != nil {
 			fieldErrors = append([]error{err}, fieldErrors...)
 		}
@@ -98,8 +99,8 @@ func (d *Document) Decode(c Codec, strict bool) (obj map[string]any, fieldErrors
 	return obj, fieldErrors, err
 }
 
-// Warnings are the texts of field errors, as the server warns of them: what a YAML
-// decoder says in one error is a warning a line.
+// Warnings returns the warnings for field errors. Each line of a YAML decoder's
+// error is a warning of its own.
 func Warnings(fieldErrors []error) []string {
 	var warnings []string
 	for _, err := range fieldErrors {

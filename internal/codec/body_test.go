@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// fromBase64 is a body as recorded.
+// fromBase64 decodes a recorded body.
 func fromBase64(s string) string {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -22,7 +22,7 @@ func fromBase64(s string) string {
 	return string(b)
 }
 
-// Bodies with a ConfigMap that kube-apiserver took.
+// Recorded bodies of a ConfigMap that kube-apiserver accepted.
 var (
 	protoBody  = fromBase64("azhzAAoPCgJ2MRIJQ29uZmlnTWFwEh4KFAoKZnJvbS1wcm90b1oGCgFsEgFtEgYKAWsSAXY=")
 	plainCBOR  = fromBase64("pGphcGlWZXJzaW9uYnYxZGtpbmRpQ29uZmlnTWFwaG1ldGFkYXRhoWRuYW1lZXBsYWluZGRhdGGhYWthdg==")
@@ -126,7 +126,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// TestStrict has what a strict decoder reports, and how it is warned of.
+// TestStrict checks the field errors of strict decoding, and their warnings.
 func TestStrict(t *testing.T) {
 	typ := kind(t, "ConfigMap")
 	d, err := codec.YAML.Parse([]byte("metadata: {name: a}\ndata: {a: b, a: c}\nfoo: 1\nfoo: 2\n"))
@@ -153,8 +153,8 @@ func TestWarnings(t *testing.T) {
 	assert.Empty(t, codec.Warnings(nil))
 }
 
-// TestCBORBytes tells apart the two ways in which bytes come in CBOR: as base64,
-// or bare with a tag that announces base64.
+// TestCBORBytes decodes both encodings of bytes in CBOR: base64 text, and raw
+// bytes in the tag that announces base64.
 func TestCBORBytes(t *testing.T) {
 	typ := kind(t, "ConfigMap")
 	for name, body := range map[string]string{
@@ -198,8 +198,8 @@ func TestCBORToJSON(t *testing.T) {
 	}
 }
 
-// FuzzParse decodes any body in any format: what decodes can be written in that
-// format, and then is what it was.
+// FuzzParse decodes any body in any format. What decodes must encode in that
+// format and decode to the same object.
 func FuzzParse(f *testing.F) {
 	f.Add(uint8(codec.JSON), []byte(`{"kind":"ConfigMap","data":{"a":"b"}}`))
 	f.Add(uint8(codec.YAML), []byte("kind: ConfigMap\ndata: &a {a: b, <<: *a}"))

@@ -11,12 +11,12 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// cborMode is how CBOR is decoded: the options of kube-apiserver, which keep to
-// what JSON has too. It is made on first use.
+// cborMode returns kube-apiserver's options for decoding CBOR, which accept
+// only what JSON can express too.
 var cborMode = sync.OnceValue(func() cbor.DecMode {
 	var simple []func(*cbor.SimpleValueRegistry) error
 	for v := range 256 {
-		if (v < 20 || v > 22) && (v < 24 || v > 31) { // false, true and null; what is reserved
+		if (v < 20 || v > 22) && (v < 24 || v > 31) { // false, true and null; reserved values
 			simple = append(simple, cbor.WithRejectedSimpleValue(cbor.SimpleValue(v)))
 		}
 	}
@@ -56,20 +56,20 @@ var cborMode = sync.OnceValue(func() cbor.DecMode {
 	return mode
 })
 
-// typeMeta is what the server looks for in a body before all else.
+// typeMeta has the fields that kube-apiserver reads from a body first.
 type typeMeta struct {
 	Kind       string `json:"kind,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// parseCBOR finds the kind of a body in CBOR and decodes it. An error beyond the
-// kind is left for Decode to return.
+// parseCBOR reads the kind of a CBOR body and decodes it. Decode returns the
+// error of decoding the rest.
 func (d *Document) parseCBOR() error {
 	var head typeMeta
 	mode := cborMode()
 	if err := mode.Unmarshal(d.data, &head); err != nil {
 		if e := (*cbor.UnmarshalTypeError)(nil); errors.As(err, &e) {
-			// The server's type goes by another name.
+			// Errors show the name of kube-apiserver's type.
 			e.GoType = strings.Replace(e.GoType, "codec.typeMeta", "v1.TypeMeta", 1)
 			e.StructFieldName = strings.Replace(e.StructFieldName, "codec.typeMeta", "v1.TypeMeta", 1)
 		}
@@ -80,8 +80,8 @@ func (d *Document) parseCBOR() error {
 	return nil
 }
 
-// CBORToJSON makes JSON of a patch in CBOR, which need not say its kind. Its errors
-// are those of the decoder.
+// CBORToJSON converts a CBOR patch to JSON. Its errors are those of the
+// decoder.
 func CBORToJSON(body []byte) ([]byte, error) {
 	var generic any
 	if err := cborMode().Unmarshal(body, &generic); err != nil {

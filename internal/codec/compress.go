@@ -8,68 +8,69 @@ import (
 	"sync"
 )
 
-// compressThreshold is how long an answer can be that is not compressed.
+// compressThreshold is the length of the longest response that is not
+// compressed.
 const compressThreshold = 128 << 10
 
-// A Compressor writes an answer, compressed if the client accepts gzip and the
-// answer turns out longer than 128 KiB. Until then it holds back what is written,
-// header included; Close sends the rest. It has to be closed, also after an error,
-// and is of no use after that.
+// A Compressor writes a response. It compresses a response of more than 128 KiB
+// if the client accepts gzip. It buffers the header and the body up to that
+// length. Close sends the buffer; it must be called, also after an error. A
+// closed Compressor must not be used.
 type Compressor struct {
 	http.ResponseWriter
-	code int // of a header held back
-	held *[]byte
-	gzip *gzip.Writer
+	code   int // buffered status, 0 if none
+	buffer *[]byte
+	gzip   *gzip.Writer
 }
 
 var (
-	heldPool = sync.Pool{New: func() any {
+	bufferPool = sync.Pool{New: func() any {
 		b := make([]byte, 0, compressThreshold)
 		return &b
 	}}
 	gzipPool = sync.Pool{New: func() any {
-		// The fastest level, which kube-apiserver uses.
+		// kube-apiserver uses the fastest level.
 		w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		if err != nil {
-			panic("codec: " + err.Error()) // unreachable: the level is a valid one
+			panic("codec: " + err.Error()) // unreachable: the level is valid
 		}
 		return w
 	}}
 )
 
-// Compress returns a Compressor for the answer to r. A client accepts gzip if its
-// Accept-Encoding header has that word alone between commas: a quality after it,
-// capitals or a * are not understood. Watches should not be compressed.
+// Compress returns a Compressor for the response to r. A client accepts gzip if
+// its Accept-Encoding header lists exactly that word: a quality, capitals and *
+// are not recognized, as in kube-apiserver. Watches should not be compressed.
 func Compress(w http.ResponseWriter, r *http.Request) *Compressor {
 	c := &Compressor{ResponseWriter: w}
 	for token := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		if strings.TrimSpace(token) == "gzip" {
-			c.held = heldPool.Get().(*[]byte)
+			c.buffer = bufferPool.Get().(*[]byte)
 			break
 		}
 	}
 	return c
 }
 
-// WriteHeader sets the status of the answer.
+// WriteHeader sets the status of the response.
 func (c *Compressor) WriteHeader(code int) {
 	switch {
-	case c.held == nil:
+	case c.buffer == nil:
 		c.ResponseWriter.WriteHeader(code)
 	case c.code == 0:
 		c.code = code
 	}
 }
 
-// Write writes a part of the answer.
+// Write writes a part of the response.
 func (c *Compressor) Write(b []byte) (int, error) {
 	switch {
 	case c.gzip != nil:
 		return c.gzip.Write(b)
-	case c.held == nil:
+	case c.buffer == nil:
 		return c.ResponseWriter.Write(b)
-	case len(*c.held)+len(b) <= compressThreshold:
-		*c.held = append(*c.held, b...)
+	case len(*c.buffer)+len(b) <= compressThreshold:
+		*c.buffer = append(*c.buffer, b...)
 		return len(b), nil
 	}
 	h := c.Header()
@@ -78,29 +79,29 @@ func (c *Compressor) Write(b []byte) (int, error) {
 	h.Del("Content-Length")
 	c.gzip = gzipPool.Get().(*gzip.Writer)
 	c.gzip.Reset(c.ResponseWriter)
-	if err := c.release(c.gzip); err != nil {
+	if err := c.flushTo(c.gzip); err != nil {
 		return 0, err
 	}
 	return c.gzip.Write(b)
 }
 
-// release sends the header and hands what was held back to w.
-func (c *Compressor) release(w io.Writer) error {
-	held := c.held
-	c.held = nil
+// flushTo sends the header and writes the buffer to w.
+func (c *Compressor) flushTo(w io.Writer) error {
+	buffer := c.buffer
+	c.buffer = nil
 	if c.code != 0 {
 		c.ResponseWriter.WriteHeader(c.code)
 	}
 	var err error
-	if len(*held) > 0 {
-		_, err = w.Write(*held)
+	if len(*buffer) > 0 {
+		_, err = w.Write(*buffer)
 	}
-	*held = (*held)[:0]
-	heldPool.Put(held)
+	*buffer = (*buffer)[:0]
+	bufferPool.Put(buffer)
 	return err
 }
 
-// Close sends what is left of the answer. The error is that of the connection.
+// Close sends the rest of the response. The error is that of the connection.
 func (c *Compressor) Close() error {
 	switch {
 	case c.gzip != nil:
@@ -109,11 +110,11 @@ func (c *Compressor) Close() error {
 		gzipPool.Put(c.gzip)
 		c.gzip = nil
 		return err
-	case c.held != nil:
-		return c.release(c.ResponseWriter)
+	case c.buffer != nil:
+		return c.flushTo(c.ResponseWriter)
 	}
 	return nil
 }
 
-// Unwrap lets http.ResponseController find the writer below.
+// Unwrap lets http.ResponseController find the underlying writer.
 func (c *Compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }

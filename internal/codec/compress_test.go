@@ -16,7 +16,7 @@ import (
 
 const threshold = 128 << 10
 
-// answer has a Compressor answer with a body of some size, in parts.
+// answer lets a Compressor write a body of the given size, in parts.
 func answer(t *testing.T, acceptEncoding string, size, part int) *http.Response {
 	t.Helper()
 	r := get("")

@@ -1,26 +1,27 @@
-// Package codec has the media types of the API: it reads bodies, writes answers
-// and settles between client and server which media type each is in, as
-// kube-apiserver does.
+// Package codec implements the media types of the Kubernetes API as
+// kube-apiserver does: it parses request bodies, encodes responses and
+// negotiates media types.
 //
-// The form that the server stores and hands to this package is JSON. A body of
-// any media type becomes a [Document], which package wire or the codec of a
-// custom resource reads on; an answer is made of stored JSON by a [Format].
+// The server stores JSON. A body of any media type becomes a [Document], which
+// package wire or the codec of a custom resource decodes. A [Format] encodes
+// stored JSON for a response.
 //
 // # Protobuf
 //
-// An object in protobuf stands in an envelope: the bytes "k8s\x00" and a message
-// with the object's kind and apiVersion, which its own message does not have. An
-// event of a watch is a bare WatchEvent whose object is in an envelope, with the
-// length of the event before it in four bytes, most significant first.
+// A protobuf object is in an envelope: the bytes "k8s\x00" and a message with
+// the object's kind and apiVersion, which the object's own message does not
+// have. A watch event is a WatchEvent message without an envelope whose object
+// is in an envelope. Its length precedes it in four bytes, most significant
+// first.
 //
 // # CBOR
 //
-// Only a server with the feature gate CBORServingAndStorage speaks CBOR. Strings
-// are byte strings, []byte is a byte string in the tag that announces base64,
-// and a whole object is in the tag of self-described CBOR. Watches are sequences
-// of such objects, under a media type of their own.
+// Only a server with the feature gate CBORServingAndStorage supports CBOR.
+// Strings are byte strings, []byte is a byte string in the tag that announces
+// base64, and an object is in the tag of self-described CBOR. A watch is a
+// sequence of such objects, under its own media type.
 //
-// Differs from kube-apiserver: that decodes CBOR straight into its Go types; here
-// it passes through generic values, so that errors about values of the wrong type
-// and about unknown fields are worded as for JSON.
+// Differs from kube-apiserver: kube-apiserver decodes CBOR into its Go types.
+// Here CBOR is decoded into generic values first, so that errors about wrong
+// types and unknown fields have the texts of JSON.
 package codec

@@ -2,12 +2,12 @@ package codec
 
 import "strings"
 
-// A NotAcceptableError says that no media type the client accepts is on offer. It
-// makes a 406.
+// A NotAcceptableError is returned if the client accepts none of the offered
+// media types. The response is 406.
 type NotAcceptableError struct {
 	Offered []string
-	// Route tells that the request's route has turned the client away, before a
-	// handler looked at what is accepted: its Status has empty details.
+	// Route is set if kube-apiserver's route refuses the request before a
+	// handler is called: the Status has empty details then.
 	Route bool
 }
 
@@ -19,8 +19,8 @@ func (e *NotAcceptableError) Error() string {
 	return "only the following media types are accepted: " + offered
 }
 
-// An UnsupportedMediaTypeError says that the body is in a format the server does
-// not read. It makes a 415.
+// An UnsupportedMediaTypeError is returned for a body in a format that the
+// server does not read. The response is 415.
 type UnsupportedMediaTypeError struct{ Accepted []string }
 
 func (e *UnsupportedMediaTypeError) Error() string {

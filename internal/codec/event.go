@@ -11,11 +11,11 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// ErrorEvent is the type of the event that ends a watch with a failure.
+// ErrorEvent is the type of the event that ends a failed watch.
 const ErrorEvent = "ERROR"
 
-// AppendError appends the event that ends a watch with a failure to dst: its
-// object is a Status, given as JSON.
+// AppendError appends the event that ends a failed watch to dst. status is its
+// object as JSON.
 func (f Format) AppendError(dst, status []byte) []byte {
 	return f.AppendEvent(dst, ErrorEvent, f.Append(nil, status, statusType()))
 }
@@ -25,8 +25,8 @@ var statusType = sync.OnceValue(func() *wire.Type {
 	return t
 })
 
-// StreamFormat finds the format of a watch by the Content-Type of its answer; ok
-// is false for what is no watch.
+// StreamFormat returns the format of a watch by the Content-Type of its
+// response. It reports false if the media type is not that of a watch.
 func StreamFormat(contentType string) (f Format, ok bool) {
 	mediaType, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -34,7 +34,7 @@ func StreamFormat(contentType string) (f Format, ok bool) {
 	}
 	switch mediaType {
 	case JSON.MediaType():
-		return JSON, true // not every server says of JSON that it is a stream
+		return JSON, true // some servers omit stream=watch
 	case Protobuf.MediaType():
 		return Protobuf, params["stream"] == "watch"
 	case CBOR.StreamMediaType():
@@ -43,8 +43,8 @@ func StreamFormat(contentType string) (f Format, ok bool) {
 	return 0, false
 }
 
-// NextEvent is the length of the first event of b, which is a part of a watch
-// that begins where an event does; 0 if b ends before that event.
+// NextEvent returns the length of the first event in b, 0 if b does not contain
+// a whole event. b must begin at the start of an event.
 func (f Format) NextEvent(b []byte) int {
 	switch f {
 	case Protobuf:
@@ -66,8 +66,8 @@ func (f Format) NextEvent(b []byte) int {
 	return bytes.IndexByte(b, '\n') + 1
 }
 
-// WholeEvents is the length of the events of b that b does not end before. b is
-// as in [Format.NextEvent].
+// WholeEvents returns the total length of the whole events at the start of b. b
+// must begin at the start of an event.
 func (f Format) WholeEvents(b []byte) int {
 	if f == JSON {
 		return bytes.LastIndexByte(b, '\n') + 1
@@ -82,13 +82,13 @@ func (f Format) WholeEvents(b []byte) int {
 	}
 }
 
-// EventType is the type of an event: ADDED, BOOKMARK, ...; "" if that cannot be
-// told.
+// EventType returns the type of an event: ADDED, BOOKMARK and so on; "" if it
+// cannot be read.
 func (f Format) EventType(event []byte) string {
 	switch f {
 	case Protobuf:
-		// The length of the message, then the first field: its number and kind,
-		// its length, and the type.
+		// The length of the message, then the first field: its number and wire
+		// type, its length, and the value.
 		if len(event) < 6 || event[4] != 1<<3|2 || len(event) < 6+int(event[5]) {
 			return ""
 		}

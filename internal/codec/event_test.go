@@ -13,7 +13,7 @@ import (
 
 var streamed = []codec.Format{codec.JSON, codec.Protobuf, codec.CBOR}
 
-// stream is a watch that has sent events of the types.
+// stream returns the bytes of a watch with events of the given types.
 func stream(t testing.TB, f codec.Format, types ...string) (stream []byte, ends []int) {
 	configMap := []byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"text":"two\nlines"}}`)
 	object := f.Append(nil, configMap, kind(t, "ConfigMap"))
@@ -96,8 +96,7 @@ func TestEventTypeOfWhatIsNone(t *testing.T) {
 	}
 }
 
-// FuzzEvents checks that bytes of any kind are split, and that events one by one
-// end where they do at once.
+// FuzzEvents checks that NextEvent and WholeEvents accept any bytes, and agree.
 func FuzzEvents(f *testing.F) {
 	for _, format := range streamed {
 		b, _ := stream(f, format, "ADDED", "MODIFIED")

@@ -9,10 +9,10 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Format is one of the ways to write an object down. The zero Format is JSON.
+// A Format is an encoding of objects. The zero Format is JSON.
 type Format uint8
 
-// The formats, in the order in which the server offers them.
+// The formats, in the order in which kube-apiserver lists them.
 const (
 	JSON Format = iota
 	YAML
@@ -28,11 +28,11 @@ var mediaTypes = [...]string{
 	CBOR:     "application/cbor",
 }
 
-// MediaType is the media type of one object in the format.
+// MediaType returns the media type of one object in the format.
 func (f Format) MediaType() string { return mediaTypes[f] }
 
-// StreamMediaType is the media type of a watch in the format, "" for YAML, which
-// has none.
+// StreamMediaType returns the media type of a watch in the format. It is "" for
+// YAML, which does not support watches.
 func (f Format) StreamMediaType() string {
 	switch f {
 	case JSON:
@@ -46,11 +46,11 @@ func (f Format) StreamMediaType() string {
 }
 
 // Append appends an object, or a whole list, to dst. doc is its JSON as the
-// server writes it, with or without a newline at the end; t is its type, nil for
-// a custom resource. JSON is appended as it is, with a newline.
+// server encodes it, with or without a newline at the end. t is its type, nil
+// for a custom resource. JSON is appended unchanged, with a newline.
 //
-// Append panics if doc is not such JSON, and if protobuf is asked of a type that
-// has none. It keeps no part of doc.
+// Append panics if doc is not such JSON, and for protobuf if the type has no
+// protobuf encoding. It keeps no part of doc.
 func (f Format) Append(dst, doc []byte, t *wire.Type) []byte {
 	switch f {
 	case YAML:
@@ -69,8 +69,7 @@ func (f Format) Append(dst, doc []byte, t *wire.Type) []byte {
 
 var newline = []byte{'\n'}
 
-// AppendPretty appends JSON with line breaks, for people to read. There is none
-// at the end.
+// AppendPretty appends indented JSON, without a newline at the end.
 func AppendPretty(dst, doc []byte) []byte {
 	b := bytes.NewBuffer(dst)
 	if err := json.Indent(b, bytes.TrimSuffix(doc, newline), "", "  "); err != nil {
@@ -79,7 +78,7 @@ func AppendPretty(dst, doc []byte) []byte {
 	return b.Bytes()
 }
 
-// decode reads the JSON of an object of the server's own.
+// decode decodes JSON that the server has encoded.
 func decode(doc []byte, t *wire.Type) map[string]any {
 	var obj map[string]any
 	var err error

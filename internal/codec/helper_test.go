@@ -8,14 +8,14 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// kind is the type of a kind of v1.
+// kind returns the type of a kind of v1.
 func kind(t testing.TB, name string) *wire.Type {
 	typ, ok := wire.ForKind("", "v1", name)
 	require.True(t, ok)
 	return typ
 }
 
-// lenient makes a codec of the type of a built-in kind.
+// lenient is the codec of a built-in kind.
 type lenient struct{ *wire.Type }
 
 func (t lenient) Wire() *wire.Type { return t.Type }

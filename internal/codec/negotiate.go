@@ -11,46 +11,45 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// An Offer is which media types a resource can be spoken of in. The zero Offer is
-// that of a built-in resource's single objects.
+// An Offer describes the media types that a resource supports. The zero Offer
+// is that of single objects of a built-in resource.
 type Offer struct {
-	// Custom marks a custom resource. Its objects are not served as protobuf, but
-	// its metadata and errors are; and it has no routes that would look at Accept
-	// before its handlers.
+	// Custom marks a custom resource. Its objects have no protobuf encoding,
+	// but their metadata and errors have. kube-apiserver has no route for it
+	// that checks Accept before the handler does.
 	Custom bool
 
-	// List marks a route that lists or watches: such a route produces streams
-	// too.
+	// List marks a route that lists or watches. Such a route also produces
+	// streams.
 	List bool
 
-	// CBOR is whether the server speaks CBOR.
+	// CBOR is set if the server supports CBOR.
 	CBOR bool
 }
 
-// A View is the kind that a client wants objects shown as.
+// A View is the kind in which a client requests objects.
 type View string
 
-// The views.
 const (
-	Whole               View = "" // as they are
+	Whole               View = "" // the objects themselves
 	Table               View = "Table"
 	PartialMetadata     View = "PartialObjectMetadata"
 	PartialMetadataList View = "PartialObjectMetadataList"
 )
 
-// A Response is what client and server have agreed on.
+// A Response is the result of negotiation.
 type Response struct {
 	Format Format
-	Pretty bool // JSON for people to read
+	Pretty bool // indented JSON
 
 	View    View
 	Version string // of the group meta.k8s.io, v1 or v1beta1; "" for Whole
 
-	// Stream is whether the answer is a watch.
+	// Stream is set for a watch.
 	Stream bool
 }
 
-// ContentType is the media type of the answer.
+// ContentType returns the media type of the response.
 func (r Response) ContentType() string {
 	if r.Stream {
 		return r.Format.StreamMediaType()
@@ -58,8 +57,8 @@ func (r Response) ContentType() string {
 	return r.Format.MediaType()
 }
 
-// Append appends an object as [Format.Append] does, pretty if that is agreed on.
-// t is the type of what doc is: of a View, not of the object it shows.
+// Append appends an object as [Format.Append] does, indented if Pretty is set.
+// t is the type of doc: with a View, the type of the view.
 func (r Response) Append(dst, doc []byte, t *wire.Type) []byte {
 	if r.Pretty {
 		return AppendPretty(dst, doc)
@@ -70,8 +69,8 @@ func (r Response) Append(dst, doc []byte, t *wire.Type) []byte {
 // metaGroup is the API group of the views.
 const metaGroup = "meta.k8s.io"
 
-// Negotiate finds the answer that fits the request's Accept header best, of a
-// watch if stream is set. The error is a *NotAcceptableError.
+// Negotiate returns the response that matches the request's Accept header best.
+// stream is set for a watch. The error is a *NotAcceptableError.
 func (o Offer) Negotiate(r *http.Request, stream bool) (Response, error) {
 	header := r.Header.Get("Accept")
 	if !o.Custom && !o.routes(header) {
@@ -92,8 +91,9 @@ func (o Offer) Negotiate(r *http.Request, stream bool) (Response, error) {
 	return response, nil
 }
 
-// NegotiateError finds the answer for a Status that reports an error. Errors have
-// one view, and whoever accepts none of the media types is told in JSON.
+// NegotiateError returns the response for a Status that reports an error.
+// Errors have no views. If the client accepts none of the media types, the
+// response is JSON.
 func (o Offer) NegotiateError(r *http.Request) Response {
 	response, ok := o.choose(r.Header.Get("Accept"), func(_ Format, c *choice) bool {
 		return c.view == nil && c.serverVersion == ""
@@ -105,11 +105,11 @@ func (o Offer) NegotiateError(r *http.Request) Response {
 	return response
 }
 
-// Body finds the format of a body by its Content-Type. None means JSON. The error
-// is an *UnsupportedMediaTypeError.
+// Body returns the format of a body by its Content-Type. JSON is the default.
+// The error is an *UnsupportedMediaTypeError.
 //
-// Differs from kube-apiserver: that takes a custom resource in protobuf, and
-// panics.
+// Differs from kube-apiserver: kube-apiserver accepts a custom resource in
+// protobuf and then panics.
 func (o Offer) Body(contentType string) (Format, error) {
 	if contentType == "" {
 		return JSON, nil
@@ -128,7 +128,7 @@ func (o Offer) Body(contentType string) (Format, error) {
 	return 0, &UnsupportedMediaTypeError{Accepted: accepted}
 }
 
-// formats are those the server speaks.
+// formats returns the formats that the server supports.
 func (o Offer) formats() []Format {
 	if o.CBOR {
 		return []Format{JSON, YAML, Protobuf, CBOR}
@@ -144,8 +144,8 @@ func (o Offer) mediaTypes() []string {
 	return types
 }
 
-// streamTypes are the media types of watches as the server lists them, which is
-// not how it spells that of JSON in answers.
+// streamTypes returns the media types of watches as kube-apiserver lists them.
+// The one of JSON differs from the Content-Type of responses.
 func (o Offer) streamTypes() []string {
 	types := []string{JSON.MediaType() + ";stream=watch", Protobuf.StreamMediaType()}
 	if o.CBOR {
@@ -154,7 +154,7 @@ func (o Offer) streamTypes() []string {
 	return types
 }
 
-// produced are the media types of the route.
+// produced returns the media types that the route produces.
 func (o Offer) produced() []string {
 	if o.List {
 		return append(o.mediaTypes(), o.streamTypes()...)
@@ -162,14 +162,14 @@ func (o Offer) produced() []string {
 	return o.mediaTypes()
 }
 
-// routes reports whether the route lets an Accept header pass.
+// routes reports whether the route accepts an Accept header.
 func (o Offer) routes(header string) bool {
 	return header == "" || Accepts(header, o.produced()...)
 }
 
-// Accepts reports whether an Accept header lets a route pass that produces the
-// media types: it has to name one of them literally, or all. No header names
-// all.
+// Accepts reports whether a route that produces the media types accepts an
+// Accept header: the header must be empty, or contain one of them literally or
+// */*.
 func Accepts(header string, produced ...string) bool {
 	if header == "" {
 		return true
@@ -184,7 +184,7 @@ func Accepts(header string, produced ...string) bool {
 	return false
 }
 
-// A choice is what the parameters of a clause ask for.
+// A choice has the parameters of a clause.
 type choice struct {
 	view          *groupVersionKind
 	stream        string
@@ -194,8 +194,8 @@ type choice struct {
 
 type groupVersionKind struct{ group, version, kind string }
 
-// choose goes through the clauses of an Accept header and returns the first
-// format that matches one and is allowed with its parameters.
+// choose returns the first format that matches a clause of an Accept header and
+// is allowed with the clause's parameters.
 func (o Offer) choose(header string, allowed func(Format, *choice) bool) (Response, bool) {
 	if header == "" {
 		return Response{}, true
@@ -219,7 +219,8 @@ func (o Offer) choose(header string, allowed func(Format, *choice) bool) (Respon
 	return Response{}, false
 }
 
-// parseParams reads the parameters that the server knows. It passes over others.
+// parseParams reads the parameters that kube-apiserver knows. It ignores
+// others.
 func parseParams(params map[string]string) choice {
 	c := choice{stream: params["stream"], serverVersion: params["sv"], pretty: params["pretty"] == "1"}
 	view := groupVersionKind{params["g"], params["v"], params["as"]}
@@ -229,7 +230,8 @@ func parseParams(params map[string]string) choice {
 	return c
 }
 
-// allows reports whether objects are served in a format as a clause asks for.
+// allows reports whether objects are served in a format with the parameters of
+// a clause.
 func (o Offer) allows(f Format, c *choice) bool {
 	if c.serverVersion != "" && c.serverVersion != "v1" {
 		return false
@@ -249,8 +251,8 @@ func (o Offer) allows(f Format, c *choice) bool {
 	return false
 }
 
-// wantsPretty reports whether a request asks for pretty answers, or comes from a
-// program that people use by hand.
+// wantsPretty reports whether a request asks for indented JSON, or comes from
+// curl, wget or a browser.
 func wantsPretty(r *http.Request) bool {
 	if strings.Contains(r.URL.RawQuery, "pretty") {
 		if value := r.URL.Query().Get("pretty"); value != "" {

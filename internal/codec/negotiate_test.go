@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 )
 
-// get is a request for something with an Accept header.
+// get returns a GET request with an Accept header.
 func get(accept string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/default/configmaps", nil)
 	if accept != "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// selfDescribed is the tag that every CBOR document stands in.
+// selfDescribed is the tag around every CBOR document.
 const selfDescribed = "\xd9\xd9\xf7"
 
-// scratch holds encoded objects whose length has to be known before they are
+// scratch holds encoded objects whose length must be known before they are
 // written.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -35,12 +35,14 @@ func appendCBOR(dst []byte, t *wire.Type, obj map[string]any) []byte {
 	return t.AppendCBOR(dst, obj)
 }
 
-// AppendEvent appends an event of a watch to dst. object is the object in the same
-// format, as [Format.Append] makes it; it can serve any number of watches.
+// AppendEvent appends a watch event to dst. object is the object in the same
+// format, as [Format.Append] encodes it. It can be used for any number of
+// watches.
 func (f Format) AppendEvent(dst []byte, eventType string, object []byte) []byte {
 	switch f {
 	case Protobuf:
-		// The message is type and object, the object a message of bytes.
+		// The message has a type and an object, which is a message with one
+		// field of bytes.
 		inner := 1 + uvarintLen(len(object)) + len(object)
 		size := 1 + uvarintLen(len(eventType)) + len(eventType) + 1 + uvarintLen(inner) + inner
 		dst = binary.BigEndian.AppendUint32(dst, uint32(size))
@@ -54,7 +56,7 @@ func (f Format) AppendEvent(dst []byte, eventType string, object []byte) []byte 
 		return append(dst, object...)
 	case CBOR:
 		dst = append(dst, selfDescribed...)
-		dst = append(dst, 0xa2) // a map of two
+		dst = append(dst, 0xa2) // map of length 2
 		dst = wire.AppendCBOR(dst, "type")
 		dst = wire.AppendCBOR(dst, eventType)
 		dst = wire.AppendCBOR(dst, "object")
@@ -67,7 +69,7 @@ func (f Format) AppendEvent(dst []byte, eventType string, object []byte) []byte 
 	return append(dst, "}\n"...)
 }
 
-// uvarintLen is how many bytes binary.AppendUvarint takes for a length.
+// uvarintLen returns the length of a number encoded by binary.AppendUvarint.
 func uvarintLen(n int) int {
 	size := 1
 	for ; n >= 0x80; n >>= 7 {
@@ -76,26 +78,25 @@ func uvarintLen(n int) int {
 	return size
 }
 
-// A List is a list of objects to be written.
+// A List is the input of [Format.WriteList].
 type List struct {
 	Kind, APIVersion string
-	Metadata         []byte // as JSON
+	Metadata         []byte // JSON
 
-	// Items are the objects as JSON, whole. Each is read before the next is asked
-	// for.
+	// Items are the objects as JSON. Each is read before the next is requested.
 	Items iter.Seq[[]byte]
 	// Item is the type of the items, nil for a custom resource.
 	Item *wire.Type
-	// Typed is whether items show their kind and apiVersion.
+	// Typed is set if items have their kind and apiVersion.
 	Typed bool
 }
 
-// WriteList writes a list in protobuf or CBOR, making one item at a time of its
-// JSON. Both begin with numbers that are known at the end, so that the encoded
-// items, and they alone, are held until then.
+// WriteList writes a list in protobuf or CBOR. It decodes one item at a time.
+// Both formats begin with lengths that are known at the end, so that WriteList
+// buffers the encoded items.
 //
-// The error is that of w. WriteList panics for other formats: their lists are
-// written as JSON is, and [Format.Append] makes YAML of it.
+// The error is that of w. WriteList panics for other formats: a JSON list is
+// written directly, and [Format.Append] converts it to YAML.
 func (f Format) WriteList(w io.Writer, l List) error {
 	var head, tail []byte
 	var items blocks
@@ -118,8 +119,8 @@ func (f Format) WriteList(w io.Writer, l List) error {
 	return err
 }
 
-// protobuf encodes the items of a list, and returns what stands around them. The
-// messages of all lists are alike: metadata is field 1, the items are field 2.
+// protobuf encodes the items of a list and returns the bytes before and after
+// them. All list messages have the same fields: metadata is 1, items is 2.
 func (l *List) protobuf(items *blocks) (head, tail []byte) {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
@@ -132,13 +133,13 @@ func (l *List) protobuf(items *blocks) (head, tail []byte) {
 	}
 	listMeta, ok := wire.ForKind("meta.k8s.io", "v1", "ListMeta")
 	if !ok {
-		panic("codec: the type of ListMeta is not known") // unreachable: it is in the table
+		panic("codec: the type of ListMeta is not known") // unreachable: the table has it
 	}
 	meta := listMeta.AppendProto(nil, decode(l.Metadata, listMeta))
 	raw := append([]byte{1<<3 | 2}, binary.AppendUvarint(nil, uint64(len(meta)))...)
 	raw = append(raw, meta...)
 
-	// The envelope of an empty message, taken apart where the message is.
+	// Split the envelope of an empty message at the position of the message.
 	empty := wire.Envelope{APIVersion: l.APIVersion, Kind: l.Kind}.Append(nil)
 	const tailSize = 4
 	at := len(empty) - tailSize
@@ -146,7 +147,7 @@ func (l *List) protobuf(items *blocks) (head, tail []byte) {
 	return append(head, raw...), empty[at:]
 }
 
-// cbor encodes the items of a list, and returns what stands around them.
+// cbor encodes the items of a list and returns the bytes before and after them.
 func (l *List) cbor(items *blocks) (head, tail []byte) {
 	n := 0
 	for doc := range l.Items {
@@ -163,7 +164,7 @@ func (l *List) cbor(items *blocks) (head, tail []byte) {
 		}
 		n++
 	}
-	head = append([]byte(selfDescribed), 0xa4) // a map of four
+	head = append([]byte(selfDescribed), 0xa4) // map of length 4
 	head = wire.AppendCBOR(head, "kind")
 	head = wire.AppendCBOR(head, l.Kind)
 	head = wire.AppendCBOR(head, "items")
@@ -174,7 +175,7 @@ func (l *List) cbor(items *blocks) (head, tail []byte) {
 	return head, wire.AppendCBOR(tail, l.APIVersion)
 }
 
-// blocks hold a long encoding in pieces, so that its growth copies nothing.
+// blocks buffer a long encoding in pieces, so that it grows without copying.
 type blocks struct {
 	full [][]byte
 	last []byte
@@ -184,7 +185,7 @@ const blockSize = 64 << 10
 
 var blockPool = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
-// grow makes room for n bytes at the end of last.
+// grow ensures that last has room for n bytes.
 func (b *blocks) grow(n int) {
 	if cap(b.last)-len(b.last) >= n {
 		return
@@ -217,8 +218,7 @@ func (b *blocks) writeTo(w io.Writer) error {
 	return err
 }
 
-// release gives the blocks back to the pool. Those of another size are not the
-// pool's.
+// release returns the blocks to the pool. Larger blocks are not from the pool.
 func (b *blocks) release() {
 	for _, block := range append(b.full, b.last) {
 		if cap(block) == blockSize {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 )
 
-// The module in wire/gen compares what is written here with the server's own
-// serializers. These tests have the forms that can be read with the eye.
+// The module wire/gen compares encodings with kube-apiserver's serializers.
+// These tests check readable forms.
 
 func TestAppendEvent(t *testing.T) {
 	object := `{"kind":"A"}`
@@ -35,8 +35,8 @@ func TestAppendEvent(t *testing.T) {
 	}
 }
 
-// big is a list of custom resources that spans blocks, one longer than a block
-// among them.
+// big returns a list of custom resources that needs several blocks. One item is
+// longer than a block.
 func big() codec.List {
 	var items [][]byte
 	for i := range 30 {
@@ -88,7 +88,7 @@ func TestWriteListOfPods(t *testing.T) {
 	}
 }
 
-// failing is a connection that breaks after some bytes.
+// failing is a connection that fails after some bytes.
 type failing int
 
 var errBroken = errors.New("broken")

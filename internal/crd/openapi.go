@@ -82,10 +82,10 @@ func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
 	}), nil
 }
 
-// InV2 is what the OpenAPI v2 document says of types otherwise than their v3
-// document does.
-func InV2(types []*resource.Type) openapi.InV2 {
-	v2 := openapi.InV2{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
+// V2Overrides returns what the conversion of the v3 document of types to v2 cannot
+// derive.
+func V2Overrides(types []*resource.Type) openapi.V2Overrides {
+	v2 := openapi.V2Overrides{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
 	for _, t := range types {
 		v2.Definitions[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props))
 	}

@@ -3,8 +3,8 @@ package discovery
 import "github.com/kubefake/kubefake/internal/resource"
 
 type groupDiscoveryList struct {
-	Kind       string           `json:"kind,omitempty"`       // absent in what the ETag is made of
-	APIVersion string           `json:"apiVersion,omitempty"` // absent in what the ETag is made of
+	Kind       string           `json:"kind,omitempty"`       // empty for the ETag
+	APIVersion string           `json:"apiVersion,omitempty"` // empty for the ETag
 	Metadata   struct{}         `json:"metadata"`
 	Items      []groupDiscovery `json:"items"`
 }
@@ -47,7 +47,7 @@ type groupVersionKind struct {
 	Kind    string `json:"kind"`
 }
 
-// aggregate is the aggregated document of some groups.
+// aggregate returns the aggregated document of groups.
 func aggregate(groups []group) groupDiscoveryList {
 	doc := groupDiscoveryList{Items: []groupDiscovery{}}
 	for _, g := range groups {
@@ -87,8 +87,8 @@ func describeVersion(v version) versionDiscovery {
 	return doc
 }
 
-// responseKind names a kind. Built-in versions leave out their own name, those
-// of custom resources do not.
+// responseKind returns the kind in a document. Built-in resources leave out the
+// group version of the document, custom resources do not.
 func (v version) responseKind(k resource.Kind) groupVersionKind {
 	if k.GroupVersion == v.GroupVersion && !v.custom {
 		return groupVersionKind{Kind: k.Kind}

@@ -17,37 +17,36 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// Documents are the discovery documents of one Surface. Each is rendered when
-// it is first asked for and kept. Documents are immutable and safe for
-// concurrent use.
+// Documents are the discovery documents of one Surface. Each is rendered on
+// first use and kept. Documents are immutable and safe for concurrent use.
 type Documents struct {
 	encodings []Encoding
 	byPath    map[string]*document
 	root      func() []byte
 }
 
-// A document is what is served at one path.
+// A document is the response at one path.
 type document struct {
 	plain      func(r *http.Request) []byte
-	aggregated func() aggregated // nil where there is only the plain form
-	anyMethod  bool              // what kube-apiserver serves past its router answers any method
-	routed     bool              // the router itself refuses what the client accepts
+	aggregated func() aggregated // nil if there is only the plain form
+	anyMethod  bool              // set for paths that kube-apiserver serves outside of its router: every method is accepted
+	routed     bool              // set if kube-apiserver's router checks Accept
 }
 
 type aggregated struct {
 	body []byte
-	etag string // with its quotes: the hash of the items, alike in all media types
+	etag string // quoted hash of the items, the same for all media types
 }
 
 const (
 	jsonType = "application/json"
 
-	// aggregatedType follows a media type that an aggregated document is in.
+	// aggregatedType is the suffix of the media types of aggregated documents.
 	aggregatedType = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// New returns the documents of a surface. The surface and what it refers to
-// must not change any more.
+// New returns the documents of a surface. The surface and everything it refers
+// to must not change afterwards.
 func New(s Surface) *Documents {
 	d := &Documents{encodings: s.Encodings, byPath: map[string]*document{}}
 	groups := s.groups()
@@ -85,14 +84,14 @@ func New(s Surface) *Documents {
 	return d
 }
 
-// once renders a document that is the same for every request.
+// once renders a document that does not depend on the request.
 func once(render func() any) func(*http.Request) []byte {
 	encoded := sync.OnceValue(func() []byte { return encode(render()) })
 	return func(*http.Request) []byte { return encoded() }
 }
 
-// localAddress is the address at which the server got the request, "" where it
-// came through no connection.
+// localAddress returns the address at which the server received the request, ""
+// without a connection.
 func localAddress(r *http.Request) string {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		return addr.String()
@@ -109,14 +108,14 @@ func onceAggregated(groups []group) func() aggregated {
 	})
 }
 
-// Serve answers a request for the document at a path, in the form and media
-// type that it asks for, and reports whether there is one. A trailing slash of
-// the path does not matter. Nothing is written if there is none, or if err is
-// not nil: then err is a *status.Status that says that the method is not
-// allowed or no media type acceptable.
+// Serve responds with the document at a path, in the requested form and media
+// type. It reports whether the document exists; a trailing slash is ignored.
+// Nothing is written if it does not exist, or if err is not nil: then err is a
+// *status.Status for a method that is not allowed or a media type that is not
+// acceptable.
 //
-// JSON is indented for those who ask for it with "pretty" and for browsers,
-// curl and wget. Cache-Control is left to the caller but for the aggregated
+// JSON is indented for requests with the parameter pretty and for browsers,
+// curl and wget. The caller sets Cache-Control, except for aggregated
 // documents, which are public.
 func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (found bool, err error) {
 	if path == "/" || path == "/index.html" {
@@ -156,7 +155,7 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	return true, nil
 }
 
-// routes reports whether any of the media types is in a clause, whatever the
+// routes reports whether a clause contains any of the media types, with any
 // parameters.
 func (d *Documents) routes(clauses []accept.Clause) bool {
 	return slices.ContainsFunc(clauses, func(c accept.Clause) bool { return slices.ContainsFunc(d.mediaTypes(), c.Matches) })
@@ -192,7 +191,7 @@ func (d *Documents) mediaTypes() []string {
 	return types
 }
 
-// A representation is the form in which a document is written.
+// A representation is the media type in which a document is written.
 type representation struct {
 	mediaType string
 	convert   func(json []byte) ([]byte, error) // nil for JSON
@@ -200,7 +199,7 @@ type representation struct {
 }
 
 // negotiate returns the representation of the first clause that names one and
-// whose parameters are those wanted.
+// whose parameters wanted accepts.
 func (d *Documents) negotiate(clauses []accept.Clause, wanted func(params map[string]string) bool) (representation, bool) {
 	for _, c := range clauses {
 		if !wanted(c.Params) {
@@ -237,7 +236,7 @@ func isPlain(params map[string]string) bool {
 	return true
 }
 
-// encode turns a document in JSON into the representation. The error is a
+// encode converts a JSON document to the representation. The error is a
 // *status.Status.
 func (rep representation) encode(r *http.Request, doc []byte) ([]byte, error) {
 	switch {
@@ -254,7 +253,7 @@ func (rep representation) encode(r *http.Request, doc []byte) ([]byte, error) {
 	}
 }
 
-// forHumans reports whether a request wants JSON to be indented.
+// forHumans reports whether a request wants indented JSON.
 func forHumans(r *http.Request) bool {
 	if pretty := r.URL.Query().Get("pretty"); pretty != "" {
 		yes, _ := strconv.ParseBool(pretty)
@@ -264,23 +263,24 @@ func forHumans(r *http.Request) bool {
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 
-// write sends a body. That the client has gone is for the server to notice.
+// write writes a body. It ignores the error: net/http handles closed
+// connections.
 func write(w http.ResponseWriter, body []byte) { _, _ = w.Write(body) }
 
-// encode is v as JSON on one line.
+// encode returns v as JSON on one line.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("discovery: " + err.Error()) // unreachable: strings and booleans only
+		panic("discovery: " + err.Error()) // unreachable: strings and booleans always marshal
 	}
 	return b
 }
 
-// indent is JSON as kube-apiserver indents it.
+// indent indents JSON as kube-apiserver does.
 func indent(doc []byte) []byte {
 	var b bytes.Buffer
 	if err := json.Indent(&b, doc, "", "  "); err != nil {
-		panic("discovery: " + err.Error()) // unreachable: encode made it
+		panic("discovery: " + err.Error()) // unreachable: encode made the JSON
 	}
 	return b.Bytes()
 }

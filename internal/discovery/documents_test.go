@@ -28,7 +28,8 @@ import (
 const (
 	aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-	// clientGo is what client-go and kubectl ask /api and /apis for.
+	// clientGo is the Accept header that client-go and kubectl send to /api and
+	// /apis.
 	clientGo = aggregated + ",application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 )
 
@@ -61,9 +62,9 @@ func do(d *discovery.Documents, method, path string, headers ...string) (*httpte
 	return w, err
 }
 
-// TestRecorded compares every document, byte for byte, with what a real server
-// answered: testdata/answers.txt has the hashes of all, the files beside it some
-// in full.
+// TestRecorded compares every document, byte for byte, with a recorded one of
+// kube-apiserver. testdata/answers.txt has the hashes of all; other files have
+// the full text of some.
 func TestRecorded(t *testing.T) {
 	s := surface(t, "v1.36.3-all")
 	var root struct{ Paths []string }
@@ -126,7 +127,7 @@ func TestServe(t *testing.T) {
 	for name, row := range map[string]struct {
 		do      string
 		accept  string
-		content string // media type of the answer
+		content string // media type of the response
 		err     string
 	}{
 		"no accept":                   {do: "GET /api", content: plain},
@@ -255,7 +256,7 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// TestCustom has custom resources in a group of their own and in a built-in one.
+// TestCustom has custom resources in their own group and in a built-in one.
 func TestCustom(t *testing.T) {
 	s := surface(t, "")
 	v := func(group, version string) resource.GroupVersion {

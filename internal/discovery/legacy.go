@@ -25,8 +25,8 @@ type apiGroupList struct {
 }
 
 type apiGroup struct {
-	Kind             string            `json:"kind,omitempty"`       // absent in a list
-	APIVersion       string            `json:"apiVersion,omitempty"` // absent in a list
+	Kind             string            `json:"kind,omitempty"`       // "" in a list
+	APIVersion       string            `json:"apiVersion,omitempty"` // "" in a list
 	Name             string            `json:"name"`
 	Versions         []apiGroupVersion `json:"versions"`
 	PreferredVersion apiGroupVersion   `json:"preferredVersion"`
@@ -39,7 +39,7 @@ type apiGroupVersion struct {
 
 type apiResourceList struct {
 	Kind         string        `json:"kind"`
-	APIVersion   string        `json:"apiVersion,omitempty"` // absent of the legacy group
+	APIVersion   string        `json:"apiVersion,omitempty"` // "" for the legacy group
 	GroupVersion string        `json:"groupVersion"`
 	Resources    []apiResource `json:"resources"`
 }
@@ -57,7 +57,7 @@ type apiResource struct {
 	StorageVersionHash string   `json:"storageVersionHash,omitempty"`
 }
 
-// legacyVersions is the document of /api.
+// legacyVersions returns the document of /api.
 func legacyVersions(groups []group, address string) apiVersions {
 	doc := apiVersions{
 		Kind:                       "APIVersions",
@@ -72,7 +72,7 @@ func legacyVersions(groups []group, address string) apiVersions {
 	return doc
 }
 
-// groupList is the document of /apis.
+// groupList returns the document of /apis.
 func groupList(groups []group) apiGroupList {
 	doc := apiGroupList{Kind: "APIGroupList", APIVersion: "v1", Groups: []apiGroup{}}
 	for _, g := range groups {
@@ -83,7 +83,7 @@ func groupList(groups []group) apiGroupList {
 	return doc
 }
 
-// describeGroup is the document of /apis/GROUP.
+// describeGroup returns the document of /apis/GROUP.
 func describeGroup(g group) apiGroup {
 	doc := apiGroup{Kind: "APIGroup", APIVersion: "v1", Name: g.name}
 	for _, v := range g.versions {
@@ -93,7 +93,7 @@ func describeGroup(g group) apiGroup {
 	return doc
 }
 
-// resourceList is the document of /api/VERSION and /apis/GROUP/VERSION.
+// resourceList returns the document of /api/VERSION and /apis/GROUP/VERSION.
 func resourceList(v version) apiResourceList {
 	doc := apiResourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: v.String(), Resources: []apiResource{}}
 	if v.Group == "" {
@@ -126,8 +126,9 @@ func resourceList(v version) apiResourceList {
 	return doc
 }
 
-// storageVersionHash tells clients whether two resources are stored alike. It
-// is "" for a type of which nothing is stored.
+// storageVersionHash returns the storage version hash of a type: resources with
+// the same hash share their storage. It is "" for a type whose objects are not
+// stored.
 func storageVersionHash(t *resource.Type) string {
 	if t.Stored == (resource.GroupVersion{}) {
 		return ""

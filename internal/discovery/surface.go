@@ -7,40 +7,37 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// A Surface is what a server serves.
+// A Surface is the set of resources that a server serves.
 type Surface struct {
-	// Builtin are the group versions that come with the server, in the order
-	// in which it lists them: groups by their priority, the preferred version
-	// of a group first.
+	// Builtin are the built-in group versions in the order of discovery: groups
+	// by their priority, the preferred version of a group first.
 	Builtin []resource.GroupVersion
 
-	// Custom are the group versions of custom resources, in any order and as
-	// often as one likes. Their groups are listed by name after the built-in
-	// ones, their versions as by CompareVersions; in a built-in group they come
-	// before its own.
+	// Custom are the group versions of custom resources, in any order;
+	// duplicates are ignored. Their groups are listed by name after the
+	// built-in ones, their versions in the order of CompareVersions. In a
+	// built-in group they precede the built-in versions.
 	Custom []resource.GroupVersion
 
-	// Types are the resources of those group versions, those of one version in
-	// the order in which they are listed.
+	// Types are the resources of those group versions. Those of one version are
+	// in the order of discovery.
 	Types []*resource.Type
 
-	// Paths are those that / lists beside the paths of the documents. They are
-	// put in order.
+	// Paths are the other paths that / lists, in any order.
 	Paths []string
 
-	// Encodings are the media types that documents are served in beside JSON.
-	// Where a client takes several equally, earlier ones are preferred, JSON to
-	// all.
+	// Encodings are the media types of documents other than JSON. If a client
+	// accepts several equally, JSON is preferred, then earlier ones.
 	Encodings []Encoding
 }
 
-// An Encoding turns JSON into another media type.
+// An Encoding converts JSON to another media type.
 type Encoding struct {
 	MediaType string                            // "application/yaml"
 	Convert   func(json []byte) ([]byte, error) // must not change its argument
 }
 
-// A group is an API group and its versions, the preferred one first.
+// A group is an API group with its versions, the preferred one first.
 type group struct {
 	name     string
 	versions []version
@@ -52,8 +49,8 @@ type version struct {
 	types  []*resource.Type
 }
 
-// groups are the groups in the order of discovery. The legacy group, if there
-// is one, has the name "".
+// groups returns the groups in the order of discovery. The legacy group, if
+// there is one, has the name "".
 func (s *Surface) groups() []group {
 	custom := slices.SortedFunc(slices.Values(s.Custom), func(a, b resource.GroupVersion) int {
 		if c := strings.Compare(a.Group, b.Group); c != 0 {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// CompareVersions orders the versions of a group as Kubernetes prefers them,
-// the preferred one first: v2, v1, v2beta1, v1beta2, v1alpha1, and names of
-// any other form after those, by the alphabet. It is a comparison function for
-// package slices.
+// CompareVersions orders the versions of a group by priority, the preferred one
+// first: v2, v1, v2beta1, v1beta2, v1alpha1, then other names alphabetically.
+// It is a comparison function for package slices.
 func CompareVersions(a, b string) int {
 	rankA, okA := parseVersion(a)
 	rankB, okB := parseVersion(b)
@@ -30,15 +29,14 @@ func CompareVersions(a, b string) int {
 	}
 }
 
-// Stability, as the first part of a version's rank.
+// Stability is the first part of a version's rank.
 const (
 	alpha = iota
 	beta
 	stable
 )
 
-// parseVersion takes "v2beta1" apart into beta, 2, 1, of which the greater is
-// preferred.
+// parseVersion splits "v2beta1" into beta, 2, 1. The greater rank is preferred.
 func parseVersion(s string) (rank [3]int, ok bool) {
 	s, ok = strings.CutPrefix(s, "v")
 	if !ok {
@@ -58,7 +56,7 @@ func parseVersion(s string) (rank [3]int, ok bool) {
 	return rank, ok
 }
 
-// number is the value of a string of digits without a sign.
+// number parses a string of digits without a sign.
 func number(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && s[0] >= '0' && s[0] <= '9'

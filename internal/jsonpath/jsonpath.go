@@ -1,6 +1,6 @@
-// Package jsonpath finds values in objects by the paths that definitions of
-// custom resources give their columns and selectable fields: kubectl's dialect
-// of JSONPath, without the braces and the templates around them.
+// Package jsonpath evaluates the JSONPath expressions of printer columns and
+// selectable fields in custom resource definitions: kubectl's dialect, without
+// the braces and templates around it.
 //
 // See https://kubernetes.io/docs/reference/kubectl/jsonpath/.
 package jsonpath
@@ -16,11 +16,11 @@ import (
 // A Path is a parsed path. It is immutable.
 type Path struct{ steps []step }
 
-// A step leads from some values to others.
+// A step maps the values at a path to the values one step further.
 type step func(in []any) ([]any, error)
 
-// Find returns the values at the path. What is not there is left out, within
-// lists it is an error.
+// Find returns the values at the path. A missing member yields no value; a
+// missing list element is an error.
 func (p *Path) Find(v any) ([]any, error) { return p.find([]any{v}) }
 
 func (p *Path) find(values []any) (_ []any, err error) {
@@ -32,7 +32,7 @@ func (p *Path) find(values []any) (_ []any, err error) {
 	return values, nil
 }
 
-// Text prints a value as kubectl does: lists and objects as JSON.
+// Text formats a value as kubectl does: lists and objects as JSON.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -47,7 +47,7 @@ func Text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// field leads to a member.
+// field selects a member of objects.
 func field(name string) step {
 	return func(in []any) ([]any, error) {
 		var out []any
@@ -62,7 +62,7 @@ func field(name string) step {
 	}
 }
 
-// constant leads from everything to one value.
+// constant yields one value for any input.
 func constant(v any) step {
 	return func(in []any) ([]any, error) {
 		out := make([]any, len(in))
@@ -73,12 +73,13 @@ func constant(v any) step {
 	}
 }
 
-// identifier is a word that stands for nothing.
+// identifier fails: the dialect has no identifiers.
 func identifier(name string) step {
 	return func([]any) ([]any, error) { return nil, fmt.Errorf("unrecognized identifier %s", name) }
 }
 
-// children are the parts of a value, those of an object by name.
+// children returns the elements of a list, or the members of an object sorted
+// by name.
 func children(v any) []any {
 	switch v := v.(type) {
 	case []any:
@@ -93,7 +94,7 @@ func children(v any) []any {
 	return nil
 }
 
-// wildcard leads to all parts.
+// wildcard selects all elements and members.
 func wildcard(in []any) (out []any, _ error) {
 	for _, v := range in {
 		out = append(out, children(v)...)
@@ -101,7 +102,8 @@ func wildcard(in []any) (out []any, _ error) {
 	return out, nil
 }
 
-// descend leads to every list and object within, itself first.
+// descend selects every list and object in the values, the values themselves
+// first.
 func descend(in []any) (out []any, _ error) {
 	for _, v := range in {
 		if parts := children(v); len(parts) > 0 {
@@ -112,7 +114,7 @@ func descend(in []any) (out []any, _ error) {
 	return out, nil
 }
 
-// union leads where any of some paths does.
+// union selects the values of several paths.
 func union(paths []*Path) step {
 	return func(in []any) (out []any, _ error) {
 		for _, p := range paths {
@@ -132,8 +134,8 @@ type bound struct {
 	known bool
 }
 
-// elements leads to a slice of a list; single is for an index, whose to is not
-// known.
+// elements selects a slice of a list. single is set for an index, where to is
+// not given.
 func elements(from, to, by bound, single bool) step {
 	return func(in []any) (out []any, _ error) {
 		for _, v := range in {
@@ -189,8 +191,8 @@ func cut(list []any, from, to bound, single bool) ([]any, error) {
 	return list[first:end], nil
 }
 
-// filter leads to the elements of lists for which a comparison holds, or, with
-// no operator, for which the left side leads anywhere.
+// filter selects the elements of lists for which a comparison is true or,
+// without an operator, for which the left path yields a value.
 func filter(left *Path, operator string, right *Path) step {
 	return func(in []any) (out []any, _ error) {
 		for _, v := range in {

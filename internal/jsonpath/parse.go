@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// order compares two scalars of a kind; booleans are either equal or not.
+// order compares two scalars of the same type. Booleans are only compared for
+// equality.
 func order(a, b any) (int, error) {
 	switch a := a.(type) {
 	case string:
@@ -44,7 +45,7 @@ func Parse(text string) (*Path, error) {
 	return &p.out, nil
 }
 
-// A parser reads a path from its beginning.
+// A parser parses a path.
 type parser struct {
 	rest string
 	out  Path
@@ -96,7 +97,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// take consumes the bytes that are accepted.
+// take consumes the longest prefix of accepted bytes.
 func (p *parser) take(accept func(c byte) bool) string {
 	i := 0
 	for i < len(p.rest) && accept(p.rest[i]) {
@@ -107,7 +108,7 @@ func (p *parser) take(accept func(c byte) bool) string {
 	return taken
 }
 
-// field reads a name, in which a backslash escapes what would end it.
+// field parses a name. A backslash escapes a character that would end it.
 func (p *parser) field() error {
 	var name strings.Builder
 	for p.rest != "" && !strings.ContainsRune(" .,[]$@{}()=!<>\n\r\t", rune(p.rest[0])) {
@@ -171,7 +172,7 @@ func (p *parser) number() error {
 	return nil
 }
 
-// slice is an index, or up to three numbers with colons between.
+// slice matches an index, or up to three numbers separated by colons.
 var slice = regexp.MustCompile(`^(-?\d*)(?:(:)(-?\d*)(?::(-?\d*))?)?$`)
 
 func (p *parser) brackets() error {
@@ -223,7 +224,7 @@ func (p *parser) brackets() error {
 	return nil
 }
 
-// operators are those of filters, longer ones first.
+// operators are the operators of filters, longer ones first.
 var operators = []string{"==", "!=", "<=", ">=", "<", ">"}
 
 func (p *parser) filter() error {
@@ -260,8 +261,8 @@ func (p *parser) filter() error {
 	return nil
 }
 
-// closing is where the parenthesis that the text opens is closed, -1 if it is
-// not.
+// closing returns the position of the parenthesis that closes the one at the
+// start of the text, -1 if there is none.
 func closing(text string) int {
 	depth := 0
 	var quote byte

@@ -7,8 +7,8 @@ import (
 )
 
 // A Document is the OpenAPI v3 document of one path. It is immutable and safe
-// for concurrent use; services that serve the same Document share what is made
-// of it.
+// for concurrent use. Services that serve the same Document share the results
+// of its conversions.
 type Document struct {
 	path  string
 	hash  func() (string, error)
@@ -17,11 +17,10 @@ type Document struct {
 	v2    func() (*fragment, error)
 }
 
-// NewDocument returns the document that the index names path, such as "api/v1"
-// or "apis/apps/v1". Its contents are loaded once, when they are first needed;
-// the bytes must not change then, and an error stays. The hash under which the
-// index publishes the document may be empty: it is then the SHA-512 of the
-// contents.
+// NewDocument returns the document that the index lists under path, such as
+// "api/v1" or "apis/apps/v1". load is called once, on first use; the bytes must
+// not change afterwards, and an error is kept. hash is the hash in the index;
+// "" stands for the SHA-512 of the contents.
 func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 	d := &Document{path: path, json: sync.OnceValues(load)}
 	d.hash = sync.OnceValues(func() (string, error) {
@@ -36,30 +35,28 @@ func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 		if err != nil {
 			return nil, err
 		}
-		return protoV3(b)
+		return encodeV3(b)
 	})
 	d.v2 = sync.OnceValues(func() (*fragment, error) {
 		b, err := d.json()
 		if err != nil {
 			return nil, err
 		}
-		return convert(b, InV2{Consumes: []string{"*/*"}})
+		return convert(b, V2Overrides{Consumes: []string{"*/*"}})
 	})
 	return d
 }
 
-// InV2 is what the v2 document says otherwise than what a v3 document converts
-// to.
-type InV2 struct {
-	// Definitions stand in the place of those of their names.
+// V2Overrides has what the conversion of a v3 document to v2 cannot derive.
+type V2Overrides struct {
+	// Definitions replace the converted definitions with the same names.
 	Definitions map[string]any
 	// Consumes are the media types of operations without a body.
 	Consumes []string
 }
 
-// WithV2 is the document with what v2 says otherwise, which is asked for when it
-// is first needed.
-func (d *Document) WithV2(v2 func() InV2) *Document {
+// WithV2 returns the document with overrides for v2. v2 is called on first use.
+func (d *Document) WithV2(v2 func() V2Overrides) *Document {
 	out := *d
 	out.v2 = sync.OnceValues(func() (*fragment, error) {
 		b, err := d.json()

@@ -3,11 +3,12 @@ package openapi
 import "strings"
 
 // The v2 document names parameters that several operations share by a digest of
-// all they say, descriptions included, which the documents of a profile are
-// without: so the names that kube-apiserver v1.36 gives are listed here. Those
-// of one name that differ in description are told apart by where they stand.
+// their contents, which includes descriptions. The release data has no
+// descriptions, so that the names of kube-apiserver v1.36 are listed here.
+// Parameters with the same name and different descriptions are distinguished by
+// their position.
 
-// sharedParameters has the names of those that are the same everywhere.
+// sharedParameters has the names of parameters that are the same everywhere.
 var sharedParameters = map[string]string{
 	"allowWatchBookmarks": "allowWatchBookmarks-HC2hJt-J",
 	"continue":            "continue-QfD61s0i",
@@ -30,8 +31,7 @@ var sharedParameters = map[string]string{
 	"watch":                "watch-XNNPZGbK",
 }
 
-// sharedUnder has the names of those that belong to a subresource, and to
-// patches.
+// sharedUnder has the names of parameters by subresource, or "patch".
 var sharedUnder = map[string]map[string]string{
 	"nodes/proxy":      {"path": "path-rFDtV0x9"},
 	"patch":            {"fieldManager": "fieldManager-7c6nTn1T"},
@@ -49,8 +49,8 @@ var sharedBodies = map[string]string{
 	"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch":         "body-78PwaGsr",
 }
 
-// sharedName is the name of a shared parameter, or "" if each operation has its
-// own. method is "" for the parameters of a whole path.
+// sharedName returns the name of a shared parameter, "" if each operation has
+// its own. method is "" for the parameters of a whole path.
 func sharedName(path, method string, p parameterV2) string {
 	if p.In == "body" {
 		schema, _ := p.Schema.(map[string]any)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// A Service serves a set of documents. What is served is made when it is first
-// asked for and kept. A Service is immutable and safe for concurrent use.
+// A Service serves a set of documents. It converts them on first use and keeps
+// the result. A Service is immutable and safe for concurrent use.
 type Service struct {
 	documents map[string]*Document
 	index     func() ([]byte, error)
@@ -26,7 +26,7 @@ type Service struct {
 type v2Document struct {
 	json  []byte
 	proto func() ([]byte, error)
-	etag  string // in either form
+	etag  string // of both encodings
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 	v3Path = "/openapi/v3"
 )
 
-// New returns a service of documents. Of two with the same path the later one
-// is served. now is the clock that Expires is told by.
+// New returns a service of documents. Of documents with the same path the last
+// one is served. now is the clock for the Expires header.
 func New(documents []*Document, now func() time.Time) *Service {
 	s := &Service{documents: make(map[string]*Document, len(documents)), now: now}
 	for _, d := range documents {
@@ -49,7 +49,7 @@ func New(documents []*Document, now func() time.Time) *Service {
 		}
 		return &v2Document{
 			json:  body,
-			proto: sync.OnceValues(func() ([]byte, error) { return protoV2(body) }),
+			proto: sync.OnceValues(func() ([]byte, error) { return encodeV2(body) }),
 			etag:  fmt.Sprintf("%X", sha512.Sum512(body)),
 		}, nil
 	})
@@ -71,18 +71,18 @@ func (s *Service) makeIndex() ([]byte, error) {
 	return json.Marshal(map[string]any{"paths": paths})
 }
 
-// hashedURL is where the document may be cached for ever.
+// hashedURL returns the URL at which the document may be cached forever.
 func hashedURL(path, hash string) string {
 	u := url.URL{Path: v3Path + "/" + path, RawQuery: url.Values{"hash": {hash}}.Encode()}
 	return u.String()
 }
 
-// Serve answers a request for a path under /openapi, of any method, and reports
-// whether something is served there. Nothing is written if not, or if err is
-// not nil: then a document failed to load, and err is a *status.Status.
+// Serve responds to a request for a path under /openapi, of any method. It
+// reports whether the path exists. It writes nothing if not, or if err is not
+// nil: then a document failed to load, and err is a *status.Status.
 //
-// A document asked for by its hash is told to be immutable; one asked for by
-// another hash is redirected. Cache-Control is otherwise left to the caller.
+// The response to a request with the document's hash is immutable; a request
+// with another hash is redirected. Otherwise the caller sets Cache-Control.
 func (s *Service) Serve(w http.ResponseWriter, r *http.Request, path string) (found bool, err error) {
 	switch name, under := strings.CutPrefix(path, v3Path+"/"); {
 	case path == v2Path:
@@ -105,7 +105,7 @@ func (s *Service) serveIndex(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The index is JSON; that it is called text is the real server's doing.
+	// The index is JSON, but kube-apiserver declares it as text.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	serve(w, r, body)
 	return nil
@@ -118,7 +118,7 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 		return nil
 	}
 	h := w.Header()
-	inProto, ok := wantsProto(r, v3Proto)
+	inProto, ok := wantsProtobuf(r, v3Protobuf)
 	if !ok {
 		h.Set("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
@@ -128,16 +128,16 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 	if err != nil {
 		return err
 	}
-	form, load := jsonForm, d.json
+	encoding, load := jsonEncoding, d.json
 	if inProto {
-		form, load = v3Proto, d.proto
+		encoding, load = v3Protobuf, d.proto
 	}
 	body, err := load()
 	if err != nil {
 		return err
 	}
 	h.Set("Vary", "Accept")
-	h.Set("Content-Type", form.contentType)
+	h.Set("Content-Type", encoding.contentType)
 	h.Set("Etag", `"`+hash+`"`)
 	if asked := r.URL.Query().Get("hash"); asked != "" {
 		if asked != hash {
@@ -152,7 +152,7 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 }
 
 func (s *Service) serveV2(w http.ResponseWriter, r *http.Request) error {
-	inProto, ok := wantsProto(r, v2Proto)
+	inProto, ok := wantsProtobuf(r, v2Protobuf)
 	if !ok {
 		varyV2(w.Header())
 		w.WriteHeader(http.StatusNotAcceptable)
@@ -162,26 +162,25 @@ func (s *Service) serveV2(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	form, body := jsonForm, doc.json
+	encoding, body := jsonEncoding, doc.json
 	if inProto {
-		form = v2Proto
+		encoding = v2Protobuf
 		if body, err = doc.proto(); err != nil {
 			return err
 		}
 	}
 	h := w.Header()
 	varyV2(h)
-	h.Set("Content-Type", form.contentType)
+	h.Set("Content-Type", encoding.contentType)
 	h.Set("Etag", `"`+doc.etag+`"`)
 	serve(w, r, body)
 	return nil
 }
 
-// varyV2 has two fields and not one list, as clients that read only the first
-// see it.
+// varyV2 sets two Vary fields instead of one list, as kube-apiserver does.
 func varyV2(h http.Header) { h["Vary"] = []string{"Accept-Encoding", "Accept"} }
 
-// serve writes a body or the range of it, or 304, that a request asks for.
+// serve writes a body, the requested range of it, or 304.
 func serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

@@ -35,8 +35,8 @@ func documents(p *release.Release) []*openapi.Document {
 	return docs
 }
 
-// recorded serves the documents of one profile to all tests, as converting them
-// takes a while.
+// recorded serves the documents of one release to all tests, because the
+// conversion is slow.
 var recorded = sync.OnceValue(func() *openapi.Service {
 	p, err := release.Open("v1.36.3-all")
 	if err != nil {
@@ -59,8 +59,8 @@ func do(t *testing.T, s *openapi.Service, request string, headers ...string) *ht
 	return w
 }
 
-// TestIndex compares the index, byte for byte, with what kube-apiserver v1.36.3
-// answered with --runtime-config=api/all=true.
+// TestIndex compares the index, byte for byte, with the one of kube-apiserver
+// v1.36.3 with --runtime-config=api/all=true.
 func TestIndex(t *testing.T) {
 	want, err := os.ReadFile("testdata/index.json")
 	require.NoError(t, err)
@@ -164,8 +164,8 @@ func TestNotServed(t *testing.T) {
 	}
 }
 
-// TestV2 compares the v2 document with that of kube-apiserver v1.36.3 with
-// --runtime-config=api/all=true: the hashes are of its parts without
+// TestV2 compares the v2 document with the one of kube-apiserver v1.36.3 with
+// --runtime-config=api/all=true. The hashes are of its parts without
 // descriptions, as JSON with sorted keys.
 func TestV2(t *testing.T) {
 	w := do(t, recorded(), "GET /openapi/v2")
@@ -183,8 +183,8 @@ func TestV2(t *testing.T) {
 	assert.Equal(t, map[string]any{"description": "Unauthorized"},
 		at(doc, "paths", "/api/v1/namespaces/{namespace}/configmaps/{name}", "get", "responses", "401"))
 
-	// The kinds of these two are those of every group version that the real
-	// server knows, and here of those it serves in one document.
+	// kube-apiserver lists these two in every group version that it knows, this
+	// package in those of one document.
 	for _, kind := range []string{"DeleteOptions", "WatchEvent"} {
 		definition := at(doc, "definitions", "io.k8s.apimachinery.pkg.apis.meta.v1."+kind).(map[string]any)
 		assert.NotEmpty(t, definition["x-kubernetes-group-version-kind"])
@@ -214,8 +214,8 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// withoutDescriptions deletes the members of that name that are text: where a
-// property is called description, its schema stays.
+// withoutDescriptions deletes the members called description that are strings.
+// A property called description has a schema and stays.
 func withoutDescriptions(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -340,7 +340,7 @@ func BenchmarkServe(b *testing.B) {
 				require.NoError(b, err)
 			}
 		})
-		// A custom resource changes the set of documents and none of the others.
+		// A custom resource adds a document and changes no other.
 		b.Run("changed"+path, func(b *testing.B) {
 			for b.Loop() {
 				s := openapi.New(docs, now)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A fragment is what one v3 document contributes to the v2 document.
+// A fragment is the contribution of one v3 document to the v2 document.
 type fragment struct {
 	info            json.RawMessage
 	paths           map[string]json.RawMessage
@@ -20,7 +20,7 @@ type fragment struct {
 	securitySchemes map[string]json.RawMessage
 }
 
-// A documentV3 is the part of an OpenAPI v3 document that is converted.
+// A documentV3 has the parts of an OpenAPI v3 document that are converted.
 type documentV3 struct {
 	Info       json.RawMessage
 	Paths      map[string]map[string]json.RawMessage
@@ -94,8 +94,8 @@ type reference struct {
 	Ref string `json:"$ref"`
 }
 
-// merge returns the v2 document of the fragments of some v3 documents. Where
-// they disagree on a definition, that of the last path wins.
+// merge returns the v2 document of some v3 documents. Of conflicting
+// definitions, the one of the last path is used.
 func merge(documents map[string]*Document) ([]byte, error) {
 	var all struct {
 		Swagger             string                     `json:"swagger"`
@@ -130,8 +130,8 @@ func merge(documents map[string]*Document) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// convert makes the fragment of a v3 document, but for what v2 says otherwise.
-func convert(document []byte, v2 InV2) (*fragment, error) {
+// convert converts a v3 document, without the overrides for v2.
+func convert(document []byte, v2 V2Overrides) (*fragment, error) {
 	var doc documentV3
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless 
 	}
 	out.Parameters = f.shared(path, method, params)
 
-	ofKind := false // as nearly all answers are; some are a mere string
+	ofKind := false // set for nearly all operations; some return a plain string
 	for code, response := range op.Responses {
 		r := responseV2{Description: response.Description}
 		if r.Description == "" {
@@ -230,7 +230,7 @@ func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless 
 		}
 		out.Responses[code] = r
 	}
-	// v3 does not tell what an operation without a body consumes.
+	// v3 does not declare what an operation without a body consumes.
 	if out.Consumes == nil {
 		switch {
 		case op.Action != "":
@@ -257,8 +257,8 @@ func convertParameters(params []parameterV3) []parameterV2 {
 	return out
 }
 
-// shared puts parameters in order and references in the place of those that
-// the document names once for all operations.
+// shared sorts parameters and replaces those that several operations share by
+// references.
 func (f *fragment) shared(path, method string, params []parameterV2) []any {
 	slices.SortStableFunc(params, func(a, b parameterV2) int { return strings.Compare(a.Name, b.Name) })
 	var out []any
@@ -274,7 +274,8 @@ func (f *fragment) shared(path, method string, params []parameterV2) []any {
 	return out
 }
 
-// mediaTypes are the keys of a content in the order of v2, or nil.
+// mediaTypes returns the keys of a content in the order of v2, nil if there are
+// none.
 func mediaTypes(content map[string]mediaTypeV3) []string {
 	return slices.SortedFunc(maps.Keys(content), func(a, b string) int {
 		if c := cmp.Compare(rank(a), rank(b)); c != 0 {
@@ -284,7 +285,8 @@ func mediaTypes(content map[string]mediaTypeV3) []string {
 	})
 }
 
-// mediaTypeOrder is the order of consumes and produces; others come last.
+// mediaTypeOrder is the order of consumes and produces; other media types come
+// last.
 var mediaTypeOrder = []string{
 	"text/plain",
 	"application/json",
@@ -305,10 +307,10 @@ func rank(mediaType string) int {
 	return len(mediaTypeOrder)
 }
 
-// convertSchema returns a v3 schema as v2 has it: without defaults and what v2
-// cannot say, which is all of null and of alternatives. Where a string may stand
-// for another scalar, v2 has the string. v is not changed; the result shares
-// what is no schema with it.
+// convertSchema returns the v2 encoding of a v3 schema: without defaults, null and
+// alternatives, which v2 does not support. An alternative of a string and
+// another scalar becomes a string. v is not changed. The result shares memory
+// with it.
 func convertSchema(v any) any {
 	in, ok := v.(map[string]any)
 	if !ok {
@@ -353,8 +355,8 @@ func convertSchema(v any) any {
 	return out
 }
 
-// soleReference returns the v2 reference of a schema that is a reference. In v3
-// one with anything beside it stands alone in an allOf.
+// soleReference returns the v2 reference of a schema that is a reference. In
+// v3, a reference with sibling members is in an allOf.
 func soleReference(schema map[string]any) (string, bool) {
 	if all, ok := schema["allOf"].([]any); ok && len(all) == 1 {
 		schema, _ = all[0].(map[string]any)

@@ -44,7 +44,7 @@ const small = `{"paths":{"/api/v1/namespaces/{namespace}/pods/{name}/exec":{
 	"summary":"left out"}}}`
 
 func TestConvertPath(t *testing.T) {
-	f, err := convert([]byte(small), InV2{Consumes: []string{"*/*"}})
+	f, err := convert([]byte(small), V2Overrides{Consumes: []string{"*/*"}})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{
 		"parameters":[{"$ref":"#/parameters/container-i5dOmRiM"},{"name":"name","in":"path","required":true},{"$ref":"#/parameters/tty-s0flW37O"}],
@@ -66,7 +66,7 @@ func TestConvertErrors(t *testing.T) {
 		"bad parameters": {`{"paths":{"/a":{"parameters":1}}}`, "/a: json: cannot unmarshal number into Go value of type []openapi.parameterV3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := convert([]byte(row.doc), InV2{Consumes: []string{"*/*"}})
+			_, err := convert([]byte(row.doc), V2Overrides{Consumes: []string{"*/*"}})
 			assert.EqualError(t, err, row.want)
 		})
 	}
@@ -76,8 +76,8 @@ func TestWithV2(t *testing.T) {
 	d := NewDocument("a", "", func() ([]byte, error) {
 		return []byte(`{"components":{"schemas":{"a":{"type":"object"},"b":{"type":"string"}}},"paths":{"/a":{"get":{"x-kubernetes-action":"get"}}}}`), nil
 	})
-	f, err := d.WithV2(func() InV2 {
-		return InV2{Definitions: map[string]any{"a": map[string]any{"type": "array"}}, Consumes: []string{"text/plain"}}
+	f, err := d.WithV2(func() V2Overrides {
+		return V2Overrides{Definitions: map[string]any{"a": map[string]any{"type": "array"}}, Consumes: []string{"text/plain"}}
 	}).v2()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"type":"array"}`, string(f.definitions["a"]))
@@ -89,7 +89,7 @@ func FuzzConvert(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"paths":{"/a":{"get":{"responses":{"x":{"content":{"a/b":{"schema":null}}}}}}},"components":{"schemas":{"a":{"allOf":[null]},"b":{"oneOf":[1]}}}}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		fragment, err := convert(doc, InV2{Consumes: []string{"*/*"}})
+		fragment, err := convert(doc, V2Overrides{Consumes: []string{"*/*"}})
 		if err != nil {
 			return
 		}

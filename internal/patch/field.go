@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// A field is how a member of an object is merged.
+// A field describes how a strategic merge patch merges a member of an object.
 type field struct {
 	// typ is the type of the member, or of its elements if it is a list.
 	typ *schema.Schema
@@ -18,7 +18,7 @@ type field struct {
 }
 
 // member describes a member of an object of type s. Like encoding/json it falls
-// back on names in another case.
+// back to names that differ in case.
 func member(s *schema.Schema, name string) (field, error) {
 	if goKind(s) != "struct" {
 		return field{}, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", goKind(s))
@@ -45,9 +45,9 @@ func member(s *schema.Schema, name string) (field, error) {
 
 // list describes a member that is a list.
 //
-// Differs from kube-apiserver: that takes any pointer for a list, of which it
-// has then nothing to merge, and its error says ptr of an object that Go points
-// to.
+// Differs from kube-apiserver: kube-apiserver treats any pointer as a list
+// without anything to merge. Its error names the kind ptr where the Go type is
+// a pointer to a struct.
 func list(s *schema.Schema, name string) (field, error) {
 	f, err := member(s, name)
 	if err != nil {
@@ -60,10 +60,10 @@ func list(s *schema.Schema, name string) (field, error) {
 	return f, nil
 }
 
-// goName is the name of the Go type of a schema.
+// goName returns the name of the Go type of a schema.
 func goName(s *schema.Schema) string { return s.Name[strings.LastIndexByte(s.Name, '.')+1:] }
 
-// goKind is the reflect.Kind of the Go type of a schema.
+// goKind returns the reflect.Kind of the Go type of a schema.
 func goKind(s *schema.Schema) string {
 	switch s.Type {
 	case "array":

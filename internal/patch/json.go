@@ -8,18 +8,18 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// maxOperations is how many operations a JSON Patch may have.
+// maxOperations is the maximum number of operations in a JSON Patch.
 const maxOperations = 10000
 
-// A TooManyError says that a JSON Patch has more operations than are allowed.
+// A TooManyError is returned for a JSON Patch with more than 10,000 operations.
 type TooManyError struct{ Operations int }
 
 func (e *TooManyError) Error() string {
 	return fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, e.Operations)
 }
 
-// CheckJSON looks for mistakes in a JSON Patch that JSON overlooks: it returns
-// an error for each unknown and each duplicate field of an operation.
+// CheckJSON returns an error for each unknown and each duplicate field in the
+// operations of a JSON Patch. [JSON] ignores them.
 //
 // Errors: *MalformedError.
 func CheckJSON(patch []byte) (fieldErrors []error, err error) {
@@ -38,8 +38,9 @@ func CheckJSON(patch []byte) (fieldErrors []error, err error) {
 //
 // Errors: *MalformedError, *TooManyError, *InapplicableError.
 //
-// Differs from kube-apiserver: where the library panics, at the replacement of
-// the whole object by nothing for instance, the patch is inapplicable.
+// Differs from kube-apiserver: the library that both use panics for some
+// patches, such as one that replaces the whole object without a value; here the
+// patch is inapplicable.
 func JSON(doc, patch []byte) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -49,7 +49,7 @@ func TestJSONError(t *testing.T) {
 		`[{"op":"remove","path":"/a"}]`,
 		`[{"op":"test","path":"/a","value":1}]`,
 		`[{"op":"nope","path":"/a"}]`,
-		`[{"op":"replace","path":""}]`, // at which the library panics
+		`[{"op":"replace","path":""}]`, // the library panics
 	} {
 		t.Run("inapplicable/"+body, func(t *testing.T) {
 			_, err := patch.JSON([]byte(`{}`), []byte(body))
@@ -86,7 +86,7 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that a patch that applies leaves JSON behind.
+// FuzzJSON checks that the result of a patch is JSON.
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`[{"op":"add","path":"/a","value":1},{"op":"move","from":"/a","path":"/b/-"}]`))
 	f.Add([]byte(`[{"op":"copy","from":"/b/0","path":"/b/-1"},{"op":"test","path":"","value":{}}]`))

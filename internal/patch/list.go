@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// Errors of lists, in the server's words.
+// Error texts of kube-apiserver about lists.
 var (
 	errListOfLists = &InapplicableError{errors.New("lists of lists are not supported")}
 	errNoElements  = errors.New("no elements in any of the given slices")
@@ -28,7 +28,7 @@ func badType(want, v any) error {
 	return fmt.Errorf("expected a %s, but received a %s", reflect.TypeOf(want), reflect.TypeOf(v))
 }
 
-// asList is v as a list.
+// asList returns v as a list.
 func asList(v any) ([]any, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -37,8 +37,9 @@ func asList(v any) ([]any, error) {
 	return list, nil
 }
 
-// keyed is v as an element of a list with a merge key, and the value of that.
-func keyed(v any, key string) (elem map[string]any, value any, err error) {
+// mergeKeyValue returns v as an element of a list with a merge key, and the
+// value of that key.
+func mergeKeyValue(v any, key string) (elem map[string]any, value any, err error) {
 	elem, ok := v.(map[string]any)
 	if !ok {
 		return nil, nil, badType(elem, v)
@@ -52,7 +53,8 @@ func keyed(v any, key string) (elem map[string]any, value any, err error) {
 
 // same reports whether two values are the same scalar.
 //
-// Differs from kube-apiserver: that panics if both are lists or objects.
+// Differs from kube-apiserver: kube-apiserver panics if both are lists or
+// objects.
 func same(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any:
@@ -61,13 +63,13 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// index is the place of a scalar in a list, -1 if it is not there.
+// index returns the position of a scalar in a list, -1 if it is not there.
 func index(list []any, v any) int {
 	return slices.IndexFunc(list, func(elem any) bool { return same(elem, v) })
 }
 
-// keyIndex is the place of the first element that has that value of the merge
-// key, -1 if none has. It errs if an element it looks at is no object.
+// keyIndex returns the position of the first element whose merge key has that
+// value, -1 if none has. It fails if an element before it is not an object.
 func keyIndex(list []any, key string, value any) (int, error) {
 	for i, v := range list {
 		elem, ok := v.(map[string]any)
@@ -81,11 +83,11 @@ func keyIndex(list []any, key string, value any) (int, error) {
 	return -1, nil
 }
 
-// haveObjects reports whether the elements of the lists are objects; they have
-// to be of one type, and there has to be one.
+// elementsAreObjects reports whether the elements of the lists are objects. It
+// fails unless all are of one type and there is at least one.
 //
-// Differs from kube-apiserver: that panics if the first is a null.
-func haveObjects(lists ...[]any) (bool, error) {
+// Differs from kube-apiserver: kube-apiserver panics if the first is a null.
+func elementsAreObjects(lists ...[]any) (bool, error) {
 	var first reflect.Type
 	found := false
 	for _, list := range lists {
@@ -108,12 +110,13 @@ func haveObjects(lists ...[]any) (bool, error) {
 	return first == reflect.TypeFor[map[string]any](), nil
 }
 
-// mergeList merges patch into a list, or with deletes takes its scalars out.
+// mergeList merges patch into a list. With deletes set, it removes the scalars
+// in patch from the list instead.
 func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
 	if len(old) == 0 && len(patch) == 0 {
 		return old, nil
 	}
-	objects, err := haveObjects(old, patch)
+	objects, err := elementsAreObjects(old, patch)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
 	case objects && f.key == "":
 		return nil, fmt.Errorf("cannot merge lists without merge key for %s", goKind(f.typ))
 	case objects:
-		if old, patch, err = obeyElements(old, patch, f.key); err != nil {
+		if old, patch, err = applySpecialElements(old, patch, f.key); err != nil {
 			return nil, err
 		}
 		if merged, err = mergeElements(old, patch, f); err != nil {
@@ -137,18 +140,18 @@ func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
 			}
 		}
 	}
-	ours, theirs, err := split(merged, patch, f.key)
+	ours, theirs, err := partition(merged, patch, f.key)
 	if err != nil {
 		return nil, err
 	}
-	return arrange(ours, theirs, patch, old, f.key, objects)
+	return normalizeOrder(ours, theirs, patch, old, f.key, objects)
 }
 
-// mergeElements merges each element of patch into the one of the list that has
-// its merge key, or appends it.
+// mergeElements merges each element of patch into the element of the list with
+// the same merge key, or appends it.
 func mergeElements(list, patch []any, f field) ([]any, error) {
 	for _, v := range patch {
-		elem, value, err := keyed(v, f.key)
+		elem, value, err := mergeKeyValue(v, f.key)
 		if err != nil {
 			return nil, err
 		}
@@ -167,10 +170,10 @@ func mergeElements(list, patch []any, f field) ([]any, error) {
 	return list, nil
 }
 
-// obeyElements obeys the elements of a patch that are directives: one deletes
-// the elements with its merge key, another all that was there. It returns the
-// two lists that are left to merge.
-func obeyElements(old, patch []any, key string) (rest, elems []any, err error) {
+// applySpecialElements applies the elements of a patch that are directives: one
+// deletes the elements with its merge key, another replaces the list. It
+// returns the two lists that remain to be merged.
+func applySpecialElements(old, patch []any, key string) (rest, elems []any, err error) {
 	replace := false
 	for _, v := range patch {
 		elem := v.(map[string]any)
@@ -181,7 +184,7 @@ func obeyElements(old, patch []any, key string) (rest, elems []any, err error) {
 		}
 		switch what {
 		case "delete":
-			_, value, err := keyed(elem, key)
+			_, value, err := mergeKeyValue(elem, key)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -202,10 +205,10 @@ func obeyElements(old, patch []any, key string) (rest, elems []any, err error) {
 	return old, elems, nil
 }
 
-// deleteKey deletes the elements that have that value of the merge key. It works
-// in the list's own array and leaves the end of that as it is: whoever has the
-// whole list sees there what is gone, which is where the server still finds the
-// former order.
+// deleteKey deletes the elements whose merge key has that value. It works in
+// place and does not clear the end of the array: slices of the former list see
+// the deleted elements there. kube-apiserver reads the former order from such a
+// slice.
 func deleteKey(list []any, key string, value any) ([]any, error) {
 	for {
 		i, err := keyIndex(list, key, value)
@@ -216,8 +219,8 @@ func deleteKey(list []any, key string, value any) ([]any, error) {
 	}
 }
 
-// mergeOrdered obeys a $setElementOrder directive: it merges the list that the
-// directive is about, orders it, and takes it from the patch.
+// mergeOrdered applies a $setElementOrder directive: it merges the list that
+// the directive names, orders it, and removes it from the patch.
 func mergeOrdered(obj, patch map[string]any, name string, directive any, s *schema.Schema) error {
 	order, err := asList(directive)
 	if err != nil {
@@ -262,23 +265,23 @@ func mergeOrdered(obj, patch map[string]any, name string, directive any, s *sche
 	case !inObject:
 		return nil
 	}
-	ours, theirs, err := split(merged, order, f.key)
+	ours, theirs, err := partition(merged, order, f.key)
 	if err != nil {
 		return err
 	}
-	objects, err := haveObjects(old, change)
+	objects, err := elementsAreObjects(old, change)
 	if err != nil {
 		return err
 	}
-	if obj[name], err = arrange(ours, theirs, order, old, f.key, objects); err != nil {
+	if obj[name], err = normalizeOrder(ours, theirs, order, old, f.key, objects); err != nil {
 		return err
 	}
 	delete(patch, name)
 	return nil
 }
 
-// checkOrder reports an error if the elements of a patch are not in the order
-// they are to have, or not named by it.
+// checkOrder fails if an element of a patch is missing from order, or the
+// elements are in a different order.
 func checkOrder(patch, order []any, key string) error {
 	if len(patch) == 0 || len(order) == 0 {
 		return nil
@@ -314,8 +317,8 @@ func checkOrder(patch, order []any, key string) error {
 	return nil
 }
 
-// sameElement reports whether two elements are the same to a merge: by their
-// merge key, or without one as scalars.
+// sameElement reports whether two elements are merged with each other: they
+// have the same merge key or, without a merge key, are the same scalar.
 func sameElement(a, b any, key string) (bool, error) {
 	if key == "" {
 		return same(a, b), nil
@@ -328,22 +331,23 @@ func sameElement(a, b any, key string) (bool, error) {
 	if !ok {
 		return false, badType(y, b)
 	}
-	_, v, err := keyed(x, key)
+	_, v, err := mergeKeyValue(x, key)
 	if err != nil {
 		return false, err
 	}
-	_, w, err := keyed(y, key)
+	_, w, err := mergeKeyValue(y, key)
 	return err == nil && same(v, w), err
 }
 
-// split parts the elements of a merged list that are in wanted from the others.
-func split(merged, wanted []any, key string) (ours, theirs []any, err error) {
+// partition separates the elements of a merged list that are in wanted from the
+// others.
+func partition(merged, wanted []any, key string) (ours, theirs []any, err error) {
 	for _, v := range merged {
 		i := 0
 		if key == "" {
 			i = index(wanted, v)
 		} else {
-			_, value, err := keyed(v, key)
+			_, value, err := mergeKeyValue(v, key)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -360,15 +364,15 @@ func split(merged, wanted []any, key string) (ours, theirs []any, err error) {
 	return ours, theirs, nil
 }
 
-// arrange puts what split has parted together again. The elements that are in
-// wanted come in the order they have there, the others in the order they have in
-// old; the two are interleaved as they are in old as far as that goes. objects
-// is whether the elements are that.
-func arrange(ours, theirs, wanted, old []any, key string, objects bool) ([]any, error) {
+// normalizeOrder joins the two parts of a merged list. Elements that are in
+// wanted have the order of wanted, the others the order of old. The two are
+// interleaved as in old as far as possible. objects is set if the elements are
+// objects.
+func normalizeOrder(ours, theirs, wanted, old []any, key string, objects bool) ([]any, error) {
 	if objects {
 		for _, list := range [][]any{ours, wanted, theirs, old} {
 			for _, v := range list {
-				if _, _, err := keyed(v, key); err != nil {
+				if _, _, err := mergeKeyValue(v, key); err != nil {
 					return nil, err
 				}
 			}
@@ -378,7 +382,7 @@ func arrange(ours, theirs, wanted, old []any, key string, objects bool) ([]any, 
 		if !objects {
 			return index(list, v)
 		}
-		_, value, _ := keyed(v, key) // as has been checked
+		_, value, _ := mergeKeyValue(v, key) // checked before
 		i, _ := keyIndex(list, key, value)
 		return i
 	}
@@ -397,12 +401,12 @@ func arrange(ours, theirs, wanted, old []any, key string, objects bool) ([]any, 
 	return append(append(arranged, ours...), theirs...), nil
 }
 
-// sortBy sorts a list by the places of its elements in another.
+// sortBy sorts a list by the positions of its elements in another.
 func sortBy(list, order []any, place func(list []any, v any) int) {
 	sort.SliceStable(list, func(i, j int) bool {
 		a, b := place(order, list[i]), place(order, list[j])
-		// Elements without a place come out in an order that is the sort
-		// algorithm's, here as in the server.
+		// The order of elements without a position depends on the sort
+		// algorithm, here as in kube-apiserver.
 		return a < 0 || b < 0 || a < b
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// CheckMerge looks for mistakes in a JSON Merge Patch that Merge overlooks: it
-// returns an error for each duplicate field.
+// CheckMerge returns an error for each duplicate field in a JSON Merge Patch.
+// [Merge] ignores them.
 //
-// Errors: *MalformedError, also for a patch that is no object, which to Merge is
-// what to put in the object's place.
+// Errors: *MalformedError, also for a patch that is not an object. Merge
+// accepts such a patch and replaces the object by it.
 func CheckMerge(patch []byte) (fieldErrors []error, err error) {
 	_, fieldErrors, err = wire.DecodeUntyped(patch, wire.DecodeOptions{Strict: true})
 	if err != nil {
@@ -24,8 +24,8 @@ func CheckMerge(patch []byte) (fieldErrors []error, err error) {
 	return fieldErrors, nil
 }
 
-// Merge applies a JSON Merge Patch to the JSON text of an object and returns the
-// changed text. It changes neither argument.
+// Merge applies a JSON Merge Patch to the JSON text of an object and returns
+// the changed text. It changes neither argument.
 //
 // Errors: *MalformedError.
 func Merge(doc, patch []byte) ([]byte, error) {
@@ -37,11 +37,11 @@ func Merge(doc, patch []byte) ([]byte, error) {
 }
 
 // MergeObject is Merge for an object in generic form. It changes neither
-// argument; what the patch leaves alone is shared by both objects.
+// argument. The result shares memory with obj.
 //
-// It reports false where the text has a say in what becomes of it, and Merge is
-// to decide: if the patch is malformed or no object, or brings numbers that are
-// no int64, or nulls beside those that delete a member.
+// It reports false if the result depends on the text, so that Merge has to be
+// used: if the patch is malformed or not an object, or contains numbers that
+// are not int64, or nulls that do not delete a member.
 func MergeObject(obj map[string]any, patch []byte) (merged map[string]any, ok bool) {
 	if !bytes.HasPrefix(bytes.TrimLeft(patch, " \t\r\n"), []byte("{")) {
 		return nil, false
@@ -74,7 +74,7 @@ func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) 
 	return merged, true
 }
 
-// plain reports whether a value is neither null nor a fraction.
+// plain reports whether a value is neither null nor a float.
 func plain(_ string, v any) bool {
 	_, fraction := v.(float64)
 	return v != nil && !fraction

@@ -58,7 +58,7 @@ func TestMergeObject(t *testing.T) {
 	obj := map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}
 	for _, tt := range []struct {
 		name, patch string
-		want        map[string]any // nil: the text decides
+		want        map[string]any // nil if Merge has to be used
 	}{
 		{"nothing", `{}`, obj},
 		{"objects are merged", `{"a":{"c":1}}`, map[string]any{"a": map[string]any{"b": list, "c": int64(1)}, "e": nil}},
@@ -81,8 +81,8 @@ func TestMergeObject(t *testing.T) {
 	}
 }
 
-// FuzzMerge checks that a patch that applies leaves JSON behind, and that the
-// generic form and the text are merged alike.
+// FuzzMerge checks that the result of a patch is JSON, and that MergeObject and
+// Merge agree.
 func FuzzMerge(f *testing.F) {
 	const doc = `{"a":{"x":3,"y":{}},"b":[1,{"y":2}],"c":"d"}`
 	for _, body := range []string{

@@ -1,13 +1,13 @@
-// Package patch changes an object by a patch, in the three ways in which the
-// patch alone says what to change; the fourth, server-side apply, remembers who
-// owns what and is a package of its own.
+// Package patch applies patches to objects: JSON Patch (RFC 6902), JSON Merge
+// Patch (RFC 7386) and strategic merge patch. Server-side apply is in package
+// fieldmanager.
 //
-// JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386) are those of the library
-// that kube-apiserver uses, so that their corner cases agree. They work on the
-// text of an object and know nothing of its type. A strategic merge patch knows
-// which lists are merged, and by which key, from the schema of the kind.
+// JSON Patch and JSON Merge Patch use the library that kube-apiserver uses, so
+// that corner cases agree. They work on the JSON text of an object and do not
+// know its type. A strategic merge patch takes from the schema of the kind
+// which lists are merged, and by which key.
 //
-// What a patch makes is not yet an object of its kind: the caller decodes it.
+// Results are not yet valid objects of their kind: the caller decodes them.
 package patch
 
 // The media types of patches.
@@ -19,12 +19,13 @@ const (
 	ApplyCBORType = "application/apply-patch+cbor"
 )
 
-// A MalformedError says that the patch itself makes no sense.
+// A MalformedError is returned for a patch that is invalid regardless of the
+// object.
 type MalformedError struct{ Message string }
 
 func (e *MalformedError) Error() string { return e.Message }
 
-// An InapplicableError says that the patch makes sense, but not for this
+// An InapplicableError is returned for a valid patch that does not apply to the
 // object: a path is missing, or a test failed.
 type InapplicableError struct{ Err error }
 

@@ -12,44 +12,43 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Merged is what a strategic merge patch has made of an object.
+// A Merged is the result of a strategic merge patch.
 type Merged struct {
-	// Object is the patched object. It has the values that the patch gave as
-	// the patch gave them, unknown members and wrong types included, so that
-	// wire.Type.Convert is what it needs next.
+	// Object is the patched object. Values from the patch are unchanged,
+	// unknown members and wrong types included. The caller passes Object to
+	// wire.Type.Convert.
 	Object map[string]any
-	// FieldErrors are the duplicate fields of the patch, if it was read
-	// strictly.
+	// FieldErrors are the duplicate fields of the patch, if strict was set.
 	FieldErrors []error
 
 	patch map[string]any
 }
 
-// PatchText is how the server shows the patch when it rejects what came of it: a
-// Go map without the directives that have been obeyed. It shares memory with
-// Object: ask before that is changed.
+// PatchText returns the patch as kube-apiserver prints it when it rejects the
+// result: a Go map without the directives that were applied. The patch shares
+// memory with Object: call PatchText before changing that.
 func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 
 // Strategic applies a strategic merge patch to an object of the kind that s
-// describes. Objects are merged member by member, where null takes a member
-// away. Lists are replaced, unless the schema has them merged: by their merge
-// key, or as sets if their elements are scalars. The directives are
+// describes. Objects are merged member by member; a null removes a member.
+// Lists are replaced, unless the schema declares that they are merged: by a
+// merge key, or as sets if their elements are scalars. The directives are
 //
 //	$patch                        replace or delete the object, or the elements
 //	                              of a merged list, instead of merging them
 //	$retainKeys                   the only members to keep
-//	$deleteFromPrimitiveList/list what to take out of a list of scalars
+//	$deleteFromPrimitiveList/list what to remove from a list of scalars
 //	$setElementOrder/list         the order of the list
 //
-// With strict, duplicate fields of the patch are reported. Strategic neither
-// changes obj nor keeps parts of it.
+// With strict, duplicate fields of the patch are reported. Strategic does not
+// change obj and shares no memory with it.
 //
-// Where kube-apiserver leaves it to chance which of a patch's members comes
-// first, they come in the order of their names.
+// Where kube-apiserver processes the members of a patch in random order,
+// Strategic processes them in the order of their names.
 //
-// Errors: *MalformedError; *InapplicableError for a list of lists; other errors,
-// in the server's words, for what it answers as an internal error, a list
-// element without its merge key for instance.
+// Errors: *MalformedError; *InapplicableError for a list of lists. Other errors
+// have kube-apiserver's text and are internal errors there, such as a list
+// element without its merge key.
 func Strategic(obj map[string]any, patch []byte, s *schema.Schema, strict bool) (*Merged, error) {
 	decoded, fieldErrors, err := wire.DecodeUntyped(patch, wire.DecodeOptions{Strict: strict})
 	if err != nil {
@@ -76,9 +75,9 @@ var (
 	errSetElementOrder = &MalformedError{"invalid patch format of setElementOrder list"}
 )
 
-// mergeObject merges patch into an object of type s and returns the result. Like
-// all functions below it takes obj and patch apart, and builds the result of
-// their parts.
+// mergeObject merges patch into an object of type s and returns the result.
+// Like all functions below it consumes obj and patch: the result shares memory
+// with both.
 func mergeObject(obj, patch map[string]any, s *schema.Schema) (map[string]any, error) {
 	if v, ok := patch[directive]; ok {
 		switch v {
@@ -90,11 +89,11 @@ func mergeObject(obj, patch map[string]any, s *schema.Schema) (map[string]any, e
 		}
 		return nil, badDirective(v, patch)
 	}
-	if err := retain(obj, patch); err != nil {
+	if err := applyRetainKeys(obj, patch); err != nil {
 		return nil, err
 	}
 	for _, key := range names(patch) {
-		v, ok := patch[key] // an ordered list may have taken it
+		v, ok := patch[key] // an ordered list may have consumed it
 		if !ok || !strings.HasPrefix(key, setElementOrder) {
 			continue
 		}
@@ -111,11 +110,12 @@ func mergeObject(obj, patch map[string]any, s *schema.Schema) (map[string]any, e
 	return obj, nil
 }
 
-// names are the names of an object's members in order.
+// names returns the sorted names of an object's members.
 func names(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }
 
-// retain obeys $retainKeys. What the patch sets has to be among the keys.
-func retain(obj, patch map[string]any) error {
+// applyRetainKeys applies $retainKeys. It fails if the patch sets a member that is
+// not among the keys.
+func applyRetainKeys(obj, patch map[string]any) error {
 	v, ok := patch[retainKeys]
 	if !ok {
 		return nil
@@ -156,7 +156,7 @@ func mergeMember(obj map[string]any, name string, v any, s *schema.Schema) error
 	if !ok || reflect.TypeOf(old) != reflect.TypeOf(v) {
 		if !deletes {
 			dropNulls(v)
-			set(obj, name, v)
+			setMember(obj, name, v)
 		}
 		return nil
 	}
@@ -191,8 +191,8 @@ func mergeMember(obj map[string]any, name string, v any, s *schema.Schema) error
 	return nil
 }
 
-// listOf is the list that a directive is about, by the directive's name. The
-// error is malformed.
+// listOf returns the name of the list in the name of a directive, or the error
+// malformed.
 func listOf(name, directive string, malformed error) (string, error) {
 	prefix, about, ok := strings.Cut(name, "/")
 	if !ok || prefix != directive {
@@ -201,9 +201,9 @@ func listOf(name, directive string, malformed error) (string, error) {
 	return about, nil
 }
 
-// set sets a member to a value of the patch that has nothing to be merged with,
-// unless a directive is all that the value is.
-func set(obj map[string]any, key string, v any) {
+// setMember sets a member to a value of the patch that is not merged, unless
+// the value consists of a directive only.
+func setMember(obj map[string]any, key string, v any) {
 	if v, ok := withoutDirectives(v); ok {
 		obj[key] = v
 	} else {
@@ -211,8 +211,9 @@ func set(obj map[string]any, key string, v any) {
 	}
 }
 
-// withoutDirectives drops the objects in v that have a $patch directive, v
-// itself included: then it reports false. Objects are changed, lists are not.
+// withoutDirectives removes the objects in v that have a $patch directive. It
+// reports false if v itself is one. Objects are changed in place, lists are
+// not.
 func withoutDirectives(v any) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -220,7 +221,7 @@ func withoutDirectives(v any) (any, bool) {
 			return nil, false
 		}
 		for key, member := range v {
-			set(v, key, member)
+			setMember(v, key, member)
 		}
 	case []any:
 		kept := make([]any, 0, len(v))
@@ -240,7 +241,7 @@ func hasDirective(v any) bool {
 	return ok
 }
 
-// dropNulls drops the members that are null in the objects of v.
+// dropNulls removes the null members of the objects in v.
 func dropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -16,7 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// kindSchema is the schema of a kind of the default profile.
+// kindSchema returns the schema of a kind of the default release.
 func kindSchema(t testing.TB, group, kind string) *schema.Schema {
 	t.Helper()
 	p, err := release.Open("")
@@ -26,7 +26,7 @@ func kindSchema(t testing.TB, group, kind string) *schema.Schema {
 	return s
 }
 
-// decoded is a JSON object as generic values.
+// decoded returns a JSON object in generic form.
 func decoded(t testing.TB, text string) map[string]any {
 	t.Helper()
 	obj, _, err := wire.DecodeUntyped([]byte(text), wire.DecodeOptions{})
@@ -158,8 +158,9 @@ func TestStrategicFieldErrors(t *testing.T) {
 	assert.Empty(t, got.FieldErrors)
 }
 
-// FuzzStrategic checks that no patch makes Strategic panic or change the object,
-// and that what comes out can be converted or is refused.
+// FuzzStrategic checks that no patch makes Strategic panic or change the
+// object, and that the result either converts to the kind or fails with an
+// error.
 func FuzzStrategic(f *testing.F) {
 	f.Add([]byte(`{"spec":{"containers":[{"name":"a","image":"j"},{"$patch":"delete","name":"b"}],"$setElementOrder/containers":[{"name":"a"}]}}`))
 	f.Add([]byte(`{"metadata":{"finalizers":["c"],"$deleteFromPrimitiveList/finalizers":["a"],"labels":{"$patch":"replace"}}}`))

@@ -1,6 +1,6 @@
-// Package route reads what the method and the URL of a request to a Kubernetes
-// API server ask for. It does not ask whether a server has what they name: who
-// stands before a server, or plays one, reads requests as the server does.
+// Package route parses the method and the URL of requests to a Kubernetes API
+// server. It does not check whether a server serves the result: proxies and
+// mock servers use it, too.
 package route
 
 import (
@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// A Route is what a request asks for.
+// A Route is a parsed request.
 type Route struct {
 	Path string
 
 	// Verb is get, list, watch, create, update, patch, delete or
-	// deletecollection, and "" for other methods of a resource. Of paths that
-	// are of no resource it is the method in lower case.
+	// deletecollection, "" for other methods of a resource. For paths outside
+	// of resources it is the method in lower case.
 	Verb string
 
-	// IsResource tells that the path is below a group and version. Where it is
-	// not, the fields below are as much as the path says of them.
+	// IsResource is set for paths below a group and version. The fields below
+	// are set as far as the path has them.
 	IsResource bool
 
 	Group, Version string
 	Namespace      string // "" at cluster scope and across namespaces
 	Resource, Name string
 	Subresource    string
-	Rest           string // of the path, below the subresource
+	Rest           string // the path below the subresource
 	LegacyWatch    bool   // the path has the prefix watch/ before the resource
 }
 
-// Parse reads a method and a URL.
+// Parse parses a method and a URL.
 //
 //	/api/{version}/...                                  the legacy group
 //	/apis/{group}/{version}/...                         other groups
@@ -62,16 +62,16 @@ func Parse(method string, u *url.URL) Route {
 	return r
 }
 
-// parseResource reads the path below the version.
+// parseResource parses the path below the version.
 func (r *Route) parseResource(path string) {
 	first, tail, deeper := strings.Cut(path, "/")
 	if first == "namespaces" && deeper {
 		ns, tail, deeper := strings.Cut(tail, "/")
 		switch {
-		case ns == "" && deeper: // an empty namespace is all of them
+		case ns == "" && deeper: // an empty namespace means all namespaces
 			path = tail
 		case !deeper, tail == "status", tail == "finalize":
-			// A namespace is itself in the namespace of its name.
+			// A Namespace object is in the namespace of its name.
 			r.Resource, r.Namespace, r.Name, r.Subresource = first, ns, ns, tail
 			return
 		default:
@@ -83,7 +83,7 @@ func (r *Route) parseResource(path string) {
 	r.Subresource, r.Rest, _ = strings.Cut(tail, "/")
 }
 
-// verbOf is what a method asks of a resource.
+// verbOf returns the verb of a method on a resource.
 func (r *Route) verbOf(method, query string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
@@ -109,8 +109,8 @@ func (r *Route) verbOf(method, query string) string {
 	return ""
 }
 
-// wantsWatch reads the parameter watch of a query, as [url.ParseQuery] has it:
-// the first value counts.
+// wantsWatch returns the first value of the parameter watch of a query, parsed
+// as [url.ParseQuery] does.
 func wantsWatch(query string) bool {
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")
@@ -125,8 +125,8 @@ func wantsWatch(query string) bool {
 	return false
 }
 
-// ParseBool reads a boolean parameter as kube-apiserver does: anything but 0 and
-// false, in any case, is true.
+// ParseBool parses a boolean parameter as kube-apiserver does: any value but 0
+// and false, in any case, is true.
 func ParseBool(value string) bool {
 	return value != "0" && !strings.EqualFold(value, "false")
 }

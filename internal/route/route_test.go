@@ -70,8 +70,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that any URL is read, and a watch asked for as net/url
-// reads the query.
+// FuzzParse checks that Parse accepts any URL and finds a watch exactly where
+// net/url finds the parameter.
 func FuzzParse(f *testing.F) {
 	f.Add("/api/v1/namespaces/ns/pods", "watch=true")
 	f.Add("/api/v1/watch/namespaces//", "watch;=1&watch=%zz&watch=0")

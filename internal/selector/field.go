@@ -20,13 +20,13 @@ type FieldRequirement struct {
 	Value    string
 }
 
-// ParseFields parses a field selector, such as the fieldSelector parameter of
-// a list. Terms are sorted as text; empty ones, and those that compare the
-// empty field with the empty value, are dropped, so that "", "," and "=" all
-// select everything.
+// ParseFields parses a field selector, such as the fieldSelector parameter of a
+// list. Terms are sorted as text. Empty terms, and terms that compare the empty
+// field with the empty value, are dropped: "", "," and "=" all select
+// everything.
 //
-// The message of an error is the one the real server answers with; it is about
-// the first wrong term in sorted order.
+// The error has kube-apiserver's message about the first invalid term in sorted
+// order.
 func ParseFields(s string) (Fields, error) {
 	terms := splitTerms(s)
 	slices.Sort(terms)
@@ -50,7 +50,7 @@ func ParseFields(s string) (Fields, error) {
 	return Fields{requirements}, nil
 }
 
-// splitTerms cuts s at the commas that no backslash escapes.
+// splitTerms splits s at unescaped commas.
 func splitTerms(s string) []string {
 	var terms []string
 	start := 0
@@ -66,7 +66,7 @@ func splitTerms(s string) []string {
 	return append(terms, s[start:])
 }
 
-// splitTerm cuts a term at its first operator. The value is still escaped.
+// splitTerm splits a term at its first operator. The value is still escaped.
 func splitTerm(term string) (FieldRequirement, bool) {
 	field, value, ok := strings.Cut(term, "=")
 	if !ok {
@@ -94,7 +94,7 @@ func unescape(value string) (string, error) {
 			escaped = true
 			continue
 		case !escaped && special:
-			// The real server prints the character's number.
+			// kube-apiserver prints the character's number.
 			return "", fmt.Errorf("unescaped character in value: %d", c)
 		}
 		b.WriteRune(c)
@@ -108,11 +108,10 @@ func unescape(value string) (string, error) {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
-// Transform returns a selector in which each requirement's field and value are
-// what fn makes of them, in order. A caller rejects a field it does not know by
-// returning an error, which ends the transformation and is returned as it is;
-// it maps an alias by returning another name; it drops a requirement by
-// returning two empty strings.
+// Transform returns a selector whose fields and values are the results of fn,
+// called for each requirement in order. fn returns an error for an unknown
+// field, another name for an alias, and two empty strings to drop a
+// requirement. Transform stops at the first error and returns it unchanged.
 func (s Fields) Transform(fn func(field, value string) (newField, newValue string, err error)) (Fields, error) {
 	var requirements []FieldRequirement
 	for _, r := range s.requirements {
@@ -132,8 +131,8 @@ func (s Fields) Empty() bool {
 	return len(s.requirements) == 0
 }
 
-// Matches reports whether an object is selected whose fields get returns. A
-// field that an object lacks is the empty string.
+// Matches reports whether s selects an object whose fields get returns. A field
+// that the object lacks is "".
 func (s Fields) Matches(get func(field string) string) bool {
 	for _, r := range s.requirements {
 		if (get(r.Field) == r.Value) != (r.Operator == Equals) {
@@ -144,8 +143,8 @@ func (s Fields) Matches(get func(field string) string) bool {
 }
 
 // RequiresExactMatch returns the value that field must have for s to match, if
-// s names one. Of several the first is returned; such a selector matches
-// nothing unless they agree.
+// s has such a requirement. It returns the first of several; the selector then
+// matches nothing unless they agree.
 func (s Fields) RequiresExactMatch(field string) (value string, ok bool) {
 	for _, r := range s.requirements {
 		if r.Field == field && r.Operator == Equals {

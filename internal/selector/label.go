@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A LabelSet is what label selectors are matched against.
+// A LabelSet is a set of labels that a selector is matched against.
 type LabelSet interface {
 	// Lookup returns the value of a label and whether the label is set.
 	Lookup(key string) (value string, ok bool)
@@ -26,14 +26,13 @@ func (m Map) Lookup(key string) (value string, ok bool) {
 
 // Labels is a label selector. The zero value selects everything.
 type Labels struct {
-	// requirements is sorted by key; those of one key keep the order they
-	// were written in.
+	// requirements are sorted by key; those with the same key are in the order
+	// of the text.
 	requirements []Requirement
 	nothing      bool
 }
 
-// Nothing returns the selector that matches no object, not even one that
-// carries every label.
+// Nothing returns the selector that matches no object.
 func Nothing() Labels {
 	return Labels{nothing: true}
 }
@@ -43,7 +42,7 @@ func (s Labels) Empty() bool {
 	return len(s.requirements) == 0 && !s.nothing
 }
 
-// Matches reports whether an object with the given labels is selected.
+// Matches reports whether s selects an object with the given labels.
 func (s Labels) Matches(labels LabelSet) bool {
 	for i := range s.requirements {
 		if !s.requirements[i].matches(labels) {
@@ -61,8 +60,8 @@ func (s Labels) Requirements() []Requirement {
 }
 
 // String returns the canonical form of s: requirements sorted by key, values
-// sorted, no blanks but around "in" and "notin". Parsing it gives an equal
-// selector, save that [Nothing] has no written form and gives "".
+// sorted, blanks only around "in" and "notin". Parsing it returns an equal
+// selector, except for [Nothing], which has no text form and returns "".
 func (s Labels) String() string {
 	var b strings.Builder
 	for i := range s.requirements {
@@ -74,27 +73,27 @@ func (s Labels) String() string {
 	return b.String()
 }
 
-// newLabels takes ownership of the slice.
+// newLabels returns a selector. It takes ownership of requirements.
 func newLabels(requirements []Requirement) Labels {
 	slices.SortStableFunc(requirements, func(a, b Requirement) int { return cmp.Compare(a.Key, b.Key) })
 	return Labels{requirements: requirements}
 }
 
-// A Requirement is one condition of a label selector. Only parsing makes one;
-// the zero value is not a requirement.
+// A Requirement is one condition of a label selector. The zero value is
+// invalid.
 type Requirement struct {
 	Key      string
 	Operator Operator
-	// Values has any number of elements for In and NotIn, none for Exists
-	// and DoesNotExist, one otherwise.
+	// Values has any number of elements for In and NotIn, none for Exists and
+	// DoesNotExist, one otherwise.
 	Values []string
 
 	// bound is Values[0] as an integer, for GreaterThan and LessThan.
 	bound int64
 }
 
-// newRequirement checks a requirement. The error lists every problem, each
-// with its path below a selector: key, values, values[0], values[0][key].
+// newRequirement checks a requirement. The error lists every problem, each with
+// its path below a selector: key, values, values[0], values[0][key].
 func newRequirement(key string, op Operator, values []string) (Requirement, error) {
 	r := Requirement{Key: key, Operator: op, Values: values}
 	var invalid problems
@@ -146,8 +145,8 @@ func (r *Requirement) matches(labels LabelSet) bool {
 	}
 }
 
-// parseInt is strconv.ParseInt, whose error would be the only allocation of a
-// match, kept for what looks like an integer.
+// parseInt is strconv.ParseInt without its allocation of an error for text that
+// does not look like an integer.
 func parseInt(s string) (int64, bool) {
 	digits := strings.TrimLeft(s, "+-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {

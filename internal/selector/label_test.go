@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// objects are what the recordings in the corpus select from.
+// objects are the objects of the recordings in the corpus.
 var objects = []struct {
 	name   string
 	labels selector.Map

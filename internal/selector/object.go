@@ -8,8 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// An Object is a label selector as objects carry it, in webhook
-// configurations, policies and workloads: metav1.LabelSelector.
+// An Object is a metav1.LabelSelector, the form of label selectors in webhook
+// configurations, policies and workloads.
 type Object struct {
 	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
 	MatchExpressions []Expression      `json:"matchExpressions,omitempty"`
@@ -23,8 +23,8 @@ type Expression struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// FromMap reads a canonical label selector, nil for a nil one. What is of the
-// wrong type counts as absent. The selector shares no memory with m.
+// FromMap returns the label selector of a canonical object, nil for nil. Values
+// of the wrong type are ignored. The selector shares no memory with m.
 func FromMap(m map[string]any) *Object {
 	if m == nil {
 		return nil
@@ -45,9 +45,9 @@ func FromMap(m map[string]any) *Object {
 	return o
 }
 
-// Selector returns the selector that o stands for: nothing for a nil o,
-// everything for an empty one. The error is that of the first requirement that
-// is invalid, labels in the order of their keys before expressions.
+// Selector returns the selector: [Nothing] for a nil o, everything for an empty
+// one. The error is that of the first invalid requirement, labels in the order
+// of their keys before expressions.
 func (o *Object) Selector() (Labels, error) {
 	if o == nil {
 		return Nothing(), nil
@@ -65,7 +65,7 @@ func (o *Object) Selector() (Labels, error) {
 		if !ok {
 			return Labels{}, fmt.Errorf("%q is not a valid label selector operator", e.Operator)
 		}
-		// A list that is present but empty is reported like an absent one.
+		// An empty list is reported like an absent one.
 		r, err := newRequirement(e.Key, op, append([]string(nil), e.Values...))
 		if err != nil {
 			return Labels{}, err

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// ParseLabels parses a label selector, such as the labelSelector parameter of
-// a list. Blanks between tokens are free; the empty string selects everything.
+// ParseLabels parses a label selector, such as the labelSelector parameter of a
+// list. Blanks between tokens are ignored. The empty string selects everything.
 //
-// The message of an error is the one the real server answers with. Of several
-// errors the first is reported, except that all that is wrong with the key and
-// the values of one requirement comes together.
+// The error has kube-apiserver's message. It is about the first invalid
+// requirement, with all problems of its key and values.
 func ParseLabels(s string) (Labels, error) {
 	p := parser{rest: s}
 	p.advance()
@@ -40,8 +39,8 @@ func ParseLabels(s string) (Labels, error) {
 }
 
 // A token is a word or one of the symbols ! = == != > < ( ) and comma. The
-// empty token is the end of the input. The words "in" and "notin" are
-// operators where an operator is expected, and names everywhere else.
+// empty token is the end of the input. The words "in" and "notin" are operators
+// where an operator is expected, and names everywhere else.
 type token string
 
 func (t token) isWord() bool {
@@ -62,8 +61,8 @@ type parser struct {
 	rest  string
 }
 
-// advance reads the next token. A NUL byte ends the token before it and is
-// skipped; where a token should begin it ends the input.
+// advance reads the next token. A NUL byte ends a token and is skipped; at the
+// start of a token it ends the input.
 func (p *parser) advance() {
 	s := p.rest
 	for s != "" && isBlank(s[0]) {
@@ -104,7 +103,7 @@ func (p *parser) requirement() (Requirement, error) {
 	}
 	key := string(p.take())
 	if texts := KeyProblems(key); len(texts) > 0 {
-		// The real server's path to the key is nil, and it prints it.
+		// kube-apiserver prints the path to the key, which is nil.
 		var invalid problems
 		invalid.add("<nil>", key, strings.Join(texts, "; "))
 		return Requirement{}, invalid.err()
@@ -144,7 +143,7 @@ func (p *parser) operator() (Operator, error) {
 	}
 }
 
-// value parses what follows an operator with one operand. Nothing is the empty
+// value parses the operand of an operator. A missing operand is the empty
 // value.
 func (p *parser) value() ([]string, error) {
 	if p.token == "" || p.token == "," {
@@ -158,7 +157,8 @@ func (p *parser) value() ([]string, error) {
 }
 
 // values parses a parenthesized list and returns it sorted and without
-// duplicates. No value before, between or after commas is the empty value.
+// duplicates. A missing value before, between or after commas is the empty
+// value.
 func (p *parser) values() ([]string, error) {
 	if t := p.take(); t != "(" {
 		return nil, fmt.Errorf("found '%s' expected: '('", t)

@@ -26,9 +26,10 @@ const (
 		`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
 )
 
-// KeyProblems says what keeps key from being a label key: a name of at most
-// 63 bytes, optionally behind a DNS subdomain of at most 253 bytes and a
-// slash. The texts are the real server's; there are none for a valid key.
+// KeyProblems returns the reasons why key is not a valid label key, in
+// kube-apiserver's texts; none for a valid key. A label key is a name of at
+// most 63 bytes, optionally after a DNS subdomain of at most 253 bytes and a
+// slash.
 func KeyProblems(key string) []string {
 	var texts []string
 	prefix, name, prefixed := strings.Cut(key, "/")
@@ -58,9 +59,9 @@ func KeyProblems(key string) []string {
 	return texts
 }
 
-// ValueProblems says what keeps value from being a label value: empty, or a
-// name of at most 63 bytes. The texts are the real server's; there are none
-// for a valid value.
+// ValueProblems returns the reasons why value is not a valid label value, in
+// kube-apiserver's texts; none for a valid value. A label value is empty, or a
+// name of at most 63 bytes.
 func ValueProblems(value string) []string {
 	var texts []string
 	if len(value) > maxName {
@@ -76,8 +77,8 @@ func tooLong(limit int) string {
 	return "must be no more than " + strconv.Itoa(limit) + " bytes"
 }
 
-// isName reports whether s has letters and digits at both ends and these,
-// dashes, underscores and dots between them.
+// isName reports whether s consists of letters, digits, dashes, underscores and
+// dots, and begins and ends with a letter or digit.
 func isName(s string) bool {
 	if s == "" || !isAlphanumeric(s[0]) || !isAlphanumeric(s[len(s)-1]) {
 		return false
@@ -90,8 +91,8 @@ func isName(s string) bool {
 	return true
 }
 
-// isSubdomain reports whether s is dot-separated labels of lower case letters,
-// digits and, inside, dashes.
+// isSubdomain reports whether s consists of dot-separated labels of lower case
+// letters, digits and dashes that begin and end with a letter or digit.
 func isSubdomain(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
@@ -112,7 +113,7 @@ func isAlphanumeric(c byte) bool {
 	return isLower(c) || isDigit(c) || 'A' <= c && c <= 'Z'
 }
 
-// problems collects what is wrong with one requirement.
+// problems are the reasons why one requirement is invalid.
 type problems []string
 
 func (p *problems) add(path, value, detail string) {
@@ -121,14 +122,14 @@ func (p *problems) add(path, value, detail string) {
 
 func (p *problems) addList(path string, values []string, detail string) {
 	list, err := json.Marshal(values)
-	if err != nil { // a list of strings always marshals
+	if err != nil { // unreachable: a list of strings always marshals
 		panic(err)
 	}
 	*p = append(*p, fmt.Sprintf("%s: Invalid value: %s: %s", path, list, detail))
 }
 
-// err is nil without problems, the text of a single one, and otherwise a
-// bracketed list that mentions each text once.
+// err returns nil without problems, the text of a single one, and otherwise a
+// bracketed list that contains each text once.
 func (p problems) err() error {
 	var distinct []string
 	for _, text := range p {

@@ -109,7 +109,7 @@ func customOpenAPI(r *release.Release, types []*resource.Type) []*openapi.Docume
 	var out []*openapi.Document
 	for gv, types := range byVersion {
 		d := openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(r, types) })
-		out = append(out, d.WithV2(func() openapi.InV2 { return crd.InV2(types) }))
+		out = append(out, d.WithV2(func() openapi.V2Overrides { return crd.V2Overrides(types) }))
 	}
 	return out
 }

@@ -1,6 +1,5 @@
-// Package status makes the Status objects by which an API server reports
-// failures, and the success of a deletion, with the codes, reasons, messages
-// and details of kube-apiserver.
+// Package status creates the Status objects that report failures and successful
+// deletions, with kube-apiserver's codes, reasons, messages and details.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/.
 package status
@@ -14,8 +13,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Status is a meta/v1 Status. As a failure it is also the Go error that the
-// handlers return.
+// A Status is a meta/v1 Status. A failure is also the Go error that handlers
+// return.
 type Status struct {
 	Kind       string   `json:"kind"`
 	APIVersion string   `json:"apiVersion"`
@@ -27,12 +26,12 @@ type Status struct {
 	Code       int      `json:"code,omitempty"`
 }
 
-// ListMeta is the metadata of a Status; only an expired continue token fills it.
+// ListMeta is the metadata of a Status. Only an expired continue token sets it.
 type ListMeta struct {
 	Continue string `json:"continue,omitempty"`
 }
 
-// Details say what a Status is about.
+// Details identify the object or resource that a Status is about.
 type Details struct {
 	Name              string  `json:"name,omitempty"`
 	Group             string  `json:"group,omitempty"`
@@ -42,14 +41,14 @@ type Details struct {
 	RetryAfterSeconds int     `json:"retryAfterSeconds,omitempty"`
 }
 
-// A Cause is one reason among several why a request failed.
+// A Cause is one of the reasons why a request failed.
 type Cause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	Field   string `json:"field,omitempty"`
 }
 
-// Reasons, as clients branch on them.
+// The reasons that clients distinguish.
 const (
 	ReasonUnauthorized          = "Unauthorized"
 	ReasonForbidden             = "Forbidden"
@@ -71,7 +70,7 @@ const (
 	ReasonServiceUnavailable    = "ServiceUnavailable"
 )
 
-// Causes that are no field errors.
+// Causes that are not field errors.
 const (
 	CauseNamespaceTerminating    = "NamespaceTerminating"
 	CauseDisruptionBudget        = "DisruptionBudget"
@@ -81,13 +80,13 @@ const (
 // A GroupResource names a resource in messages: "deployments.apps".
 type GroupResource struct{ Group, Resource string }
 
-// String is the resource, followed by a dot and its group if it has one.
+// String returns the resource, followed by a dot and its group if it has one.
 func (gr GroupResource) String() string { return dotted(gr.Resource, gr.Group) }
 
 // A GroupKind names a kind in messages: "Deployment.apps".
 type GroupKind struct{ Group, Kind string }
 
-// String is the kind, followed by a dot and its group if it has one.
+// String returns the kind, followed by a dot and its group if it has one.
 func (gk GroupKind) String() string { return dotted(gk.Kind, gk.Group) }
 
 func dotted(name, group string) string {
@@ -97,25 +96,24 @@ func dotted(name, group string) string {
 	return name + "." + group
 }
 
-// Error is the message.
+// Error returns the message.
 func (s *Status) Error() string { return s.Message }
 
-// JSON is the encoded Status, ended by a newline.
+// JSON returns the encoded Status with a newline.
 func (s *Status) JSON() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic("status: " + err.Error()) // unreachable: strings and ints only
+		panic("status: " + err.Error()) // unreachable: strings and ints always marshal
 	}
 	return append(b, '\n')
 }
 
-// Failure is a failed Status of the given code, reason and message. details
-// may be nil.
+// Failure returns a failed Status. details may be nil.
 func Failure(code int, reason, message string, details *Details) *Status {
 	return &Status{Kind: "Status", APIVersion: "v1", Status: "Failure", Message: message, Reason: reason, Details: details, Code: code}
 }
 
-// Success is what a deletion answers that does not answer the object.
+// Success returns the response to a deletion that does not return the object.
 func Success(details *Details) *Status {
 	return &Status{Kind: "Status", APIVersion: "v1", Status: "Success", Details: details}
 }
@@ -124,28 +122,29 @@ func details(gr GroupResource, name string) *Details {
 	return &Details{Group: gr.Group, Kind: gr.Resource, Name: name}
 }
 
-// NotFound says that the object does not exist.
+// NotFound is returned for an object that does not exist.
 func NotFound(gr GroupResource, name string) *Status {
 	return Failure(http.StatusNotFound, ReasonNotFound, fmt.Sprintf("%s %q not found", gr, name), details(gr, name))
 }
 
-// NoResource says that no resource is served at the request's path.
+// NoResource is returned for a path at which no resource is served.
 func NoResource() *Status {
 	return Failure(http.StatusNotFound, ReasonNotFound, "the server could not find the requested resource", &Details{})
 }
 
-// AlreadyExists says that an object of that name exists.
+// AlreadyExists is returned if an object with the name exists.
 func AlreadyExists(gr GroupResource, name string) *Status {
 	return Failure(http.StatusConflict, ReasonAlreadyExists, fmt.Sprintf("%s %q already exists", gr, name), details(gr, name))
 }
 
-// Conflict says that the object is not as the request supposed it to be.
+// Conflict is returned if the object is not in the state that the request
+// expects.
 func Conflict(gr GroupResource, name, why string) *Status {
 	return Failure(http.StatusConflict, ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", gr, name, why), details(gr, name))
 }
 
-// Forbidden says that the request is not allowed. With neither resource nor
-// name the message names none.
+// Forbidden is returned for a request that is not allowed. The message leaves
+// out an empty resource or name.
 func Forbidden(gr GroupResource, name, why string) *Status {
 	var message string
 	switch {
@@ -159,12 +158,12 @@ func Forbidden(gr GroupResource, name, why string) *Status {
 	return Failure(http.StatusForbidden, ReasonForbidden, message, details(gr, name))
 }
 
-// Unauthorized says that the request's credentials are not known.
+// Unauthorized is returned for unknown credentials.
 func Unauthorized() *Status {
 	return Failure(http.StatusUnauthorized, ReasonUnauthorized, "Unauthorized", nil)
 }
 
-// Invalid reports what validation found wrong with an object.
+// Invalid is returned for an object that fails validation.
 func Invalid(gk GroupKind, name string, errs validation.List) *Status {
 	d := &Details{Group: gk.Group, Kind: gk.Kind, Name: name}
 	for _, e := range errs {
@@ -177,89 +176,90 @@ func Invalid(gk GroupKind, name string, errs validation.List) *Status {
 	return Failure(http.StatusUnprocessableEntity, ReasonInvalid, message, d)
 }
 
-// BadRequest says that the request could not be understood.
+// BadRequest is returned for a request that cannot be parsed.
 func BadRequest(message string) *Status {
 	return Failure(http.StatusBadRequest, ReasonBadRequest, message, nil)
 }
 
-// MethodNotSupported says that the resource does not know the verb.
+// MethodNotSupported is returned for a verb that the resource does not support.
 func MethodNotSupported(gr GroupResource, verb string) *Status {
 	return Failure(http.StatusMethodNotAllowed, ReasonMethodNotAllowed,
 		fmt.Sprintf("%s is not supported on resources of kind %q", verb, gr), &Details{Group: gr.Group, Kind: gr.Resource})
 }
 
-// MethodNotAllowed says that no route has the request's method.
+// MethodNotAllowed is returned for a method that no route has.
 func MethodNotAllowed() *Status {
 	return Failure(http.StatusMethodNotAllowed, ReasonMethodNotAllowed, "the server does not allow this method on the requested resource", &Details{})
 }
 
-// UnsupportedMediaType says which content types a request may have.
+// UnsupportedMediaType is returned for a Content-Type that the handler does not
+// accept.
 func UnsupportedMediaType(accepted []string) *Status {
 	return Failure(http.StatusUnsupportedMediaType, ReasonUnsupportedMediaType,
 		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(accepted, ", "), nil)
 }
 
-// UnroutedMediaType says that no route takes the request's content type.
+// UnroutedMediaType is returned for a Content-Type that no route accepts.
 func UnroutedMediaType() *Status {
 	return Failure(http.StatusUnsupportedMediaType, ReasonUnsupportedMediaType, "415: Unsupported Media Type", &Details{})
 }
 
-// NotAcceptable says which media types an answer may have.
+// NotAcceptable is returned if the client accepts none of the offered media
+// types.
 func NotAcceptable(offered []string) *Status {
 	return Failure(http.StatusNotAcceptable, ReasonNotAcceptable,
 		"only the following media types are accepted: "+strings.Join(offered, ", "), nil)
 }
 
-// UnroutedAccept says that the request's route answers in no media type that
-// the client accepts.
+// UnroutedAccept is returned if the client accepts none of the media types that
+// the request's route produces.
 func UnroutedAccept(offered []string) *Status {
 	return Failure(http.StatusNotAcceptable, ReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(offered, ", "), &Details{})
 }
 
-// TooLarge says that the body is longer than the server reads.
+// TooLarge is returned for a body of more than limit bytes.
 func TooLarge(limit int) *Status {
 	return Failure(http.StatusRequestEntityTooLarge, ReasonRequestEntityTooLarge,
 		fmt.Sprintf("Request entity too large: limit is %d", limit), nil)
 }
 
-// Expired says that the requested resource version is compacted.
+// Expired is returned for a compacted resource version.
 func Expired(message string) *Status {
 	return Failure(http.StatusGone, ReasonExpired, message, nil)
 }
 
-// Timeout says that the request could not be completed in time. A
-// retryAfterSeconds of 0 gives no hint.
+// Timeout is returned for a request that could not be completed in time. A
+// retryAfterSeconds of 0 is left out.
 func Timeout(message string, retryAfterSeconds int, causes ...Cause) *Status {
 	return Failure(http.StatusGatewayTimeout, ReasonTimeout, "Timeout: "+message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
 }
 
-// TooManyRequests says that the request may be allowed later. A
-// retryAfterSeconds of 0 gives no hint.
+// TooManyRequests is returned for a request that may be allowed later. A
+// retryAfterSeconds of 0 is left out.
 func TooManyRequests(message string, retryAfterSeconds int, causes ...Cause) *Status {
 	return Failure(http.StatusTooManyRequests, ReasonTooManyRequests, message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
 }
 
-// Unavailable says that the request could not be served now.
+// Unavailable is returned if the request cannot be served now.
 func Unavailable(message string) *Status {
 	return Failure(http.StatusServiceUnavailable, ReasonServiceUnavailable, message, nil)
 }
 
-// Internal reports a failure of the server itself, or one that kube-apiserver
-// reports as such.
+// Internal is returned for an internal error of the server.
 func Internal(message string) *Status {
 	return Failure(http.StatusInternalServerError, ReasonInternalError, "Internal error occurred: "+message,
 		&Details{Causes: []Cause{{Message: message}}})
 }
 
-// Unclassified is how kube-apiserver reports an error that says nothing of its
-// kind: 500 without a reason.
+// Unclassified is returned for an error without a reason: kube-apiserver
+// responds with 500 and the error's text.
 func Unclassified(message string) *Status {
 	return Failure(http.StatusInternalServerError, "", message, nil)
 }
 
-// NotImplemented names something that kube-apiserver does and this server does
-// not.
+// NotImplemented is returned for a feature of kube-apiserver that this server
+// does not have. what names the feature.
 func NotImplemented(what string) *Status {
 	return Failure(http.StatusNotImplemented, ReasonNotImplemented, "not implemented: "+what, nil)
 }

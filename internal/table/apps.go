@@ -6,11 +6,11 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// workloadPrinters are the kinds that run pods, and those that scale them.
+// workloadPrinters print the kinds that run pods, and those that scale them.
 var workloadPrinters = map[string]printer{
-	"ReplicationController": func(r row) []any { return append(replicas(r), r.template("spec", r.labels("spec", "selector"))...) },
+	"ReplicationController": func(r row) []any { return append(replicas(r), r.podTemplate("spec", r.labels("spec", "selector"))...) },
 	"apps/ReplicaSet": func(r row) []any {
-		return append(replicas(r), r.template("spec", r.selectorCell("spec", "selector"))...)
+		return append(replicas(r), r.podTemplate("spec", r.selectorCell("spec", "selector"))...)
 	},
 	"apps/Deployment": func(r row) []any {
 		selector, valid := r.selector("spec", "selector")
@@ -20,36 +20,36 @@ var workloadPrinters = map[string]printer{
 		return append([]any{
 			r.name(), fraction(r.num("status", "readyReplicas"), r.num("spec", "replicas")),
 			r.num("status", "updatedReplicas"), r.num("status", "availableReplicas"), r.age(),
-		}, r.template("spec", selector)...)
+		}, r.podTemplate("spec", selector)...)
 	},
 	"apps/StatefulSet": func(r row) []any {
-		return append([]any{r.name(), fraction(r.num("status", "readyReplicas"), r.num("spec", "replicas")), r.age()}, r.template("spec")...)
+		return append([]any{r.name(), fraction(r.num("status", "readyReplicas"), r.num("spec", "replicas")), r.age()}, r.podTemplate("spec")...)
 	},
 	"apps/DaemonSet": func(r row) []any {
 		return append([]any{
 			r.name(), r.num("status", "desiredNumberScheduled"), r.num("status", "currentNumberScheduled"), r.num("status", "numberReady"),
 			r.num("status", "updatedNumberScheduled"), r.num("status", "numberAvailable"),
 			r.labels("spec", "template", "spec", "nodeSelector"), r.age(),
-		}, r.template("spec", r.selectorCell("spec", "selector"))...)
+		}, r.podTemplate("spec", r.selectorCell("spec", "selector"))...)
 	},
 	"apps/ControllerRevision": func(r row) []any {
 		return []any{r.name(), controller(r), r.num("revision"), r.age()}
 	},
 	"batch/Job": func(r row) []any {
 		return append([]any{r.name(), jobStatus(r), completions(r), jobDuration(r), r.age()},
-			r.template("spec", r.selectorCell("spec", "selector"))...)
+			r.podTemplate("spec", r.selectorCell("spec", "selector"))...)
 	},
 	"batch/CronJob": func(r row) []any {
 		suspend, last := unset, none
 		if r.has("spec", "suspend") {
-			suspend = word(r.bool("spec", "suspend"))
+			suspend = boolText(r.bool("spec", "suspend"))
 		}
 		if r.has("status", "lastScheduleTime") {
 			last = r.since("status", "lastScheduleTime")
 		}
 		return append([]any{
 			r.name(), r.str("spec", "schedule"), r.or(none, "spec", "timeZone"), suspend, r.size("status", "active"), last, r.age(),
-		}, r.template("spec.jobTemplate.spec", r.selectorCell("spec", "jobTemplate", "spec", "selector"))...)
+		}, r.podTemplate("spec.jobTemplate.spec", r.selectorCell("spec", "jobTemplate", "spec", "selector"))...)
 	},
 	"autoscaling/HorizontalPodAutoscaler": printAutoscaler,
 	"autoscaling/Scale": func(r row) []any {
@@ -57,9 +57,9 @@ var workloadPrinters = map[string]printer{
 	},
 }
 
-// template are the cells of the containers of a specification's pod template,
-// and more after them.
-func (r row) template(spec string, more ...any) []any {
+// podTemplate returns the cells of the containers of a pod template, followed
+// by more.
+func (r row) podTemplate(spec string, more ...any) []any {
 	names, images := r.containers(append(strings.Split(spec, "."), "template", "spec")...)
 	return append([]any{names, images}, more...)
 }
@@ -68,7 +68,7 @@ func replicas(r row) []any {
 	return []any{r.name(), r.num("spec", "replicas"), r.num("status", "replicas"), r.num("status", "readyReplicas"), r.age()}
 }
 
-// controller is the owner that controls the object.
+// controller returns the name of the object's controller.
 func controller(r row) string {
 	for _, o := range objects(r.list("metadata", "ownerReferences")) {
 		if !object.Bool(o, "controller") {
@@ -83,7 +83,7 @@ func controller(r row) string {
 	return none
 }
 
-// jobStatus is the first that holds of what a job can be.
+// jobStatus returns the first status that applies to a job.
 func jobStatus(r row) string {
 	for _, s := range []struct{ condition, word string }{
 		{"Complete", "Complete"}, {"Failed", "Failed"}, {"", "Terminating"},

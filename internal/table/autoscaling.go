@@ -17,12 +17,12 @@ func printAutoscaler(r row) []any {
 	}
 }
 
-// scalingTargets are the first two metrics, as current/target.
+// scalingTargets returns the first two metrics, as current/target.
 func scalingTargets(r row) string {
 	specs, statuses := objects(r.list("spec", "metrics")), objects(r.list("status", "currentMetrics"))
 	if r.str("apiVersion") == "autoscaling/v1" {
-		specs = oldMetrics(r, "spec", "targetCPUUtilizationPercentage", "metrics", "target")
-		statuses = oldMetrics(r, "status", "currentCPUUtilizationPercentage", "current-metrics", "current")
+		specs = v1Metrics(r, "spec", "targetCPUUtilizationPercentage", "metrics", "target")
+		statuses = v1Metrics(r, "status", "currentCPUUtilizationPercentage", "current-metrics", "current")
 	}
 	if len(specs) == 0 {
 		return none
@@ -35,10 +35,10 @@ func scalingTargets(r row) string {
 		}
 		texts = append(texts, scalingTarget(spec, status))
 	}
-	return atMost(texts, 2, ", ")
+	return joinFirst(texts, 2, ", ")
 }
 
-// metricMembers are where a metric of each type keeps its values.
+// metricMembers is the member that has the values of a metric, by type.
 var metricMembers = map[string]string{
 	"Resource": "resource", "ContainerResource": "containerResource", "Pods": "pods", "Object": "object", "External": "external",
 }
@@ -51,16 +51,16 @@ func scalingTarget(spec, status map[string]any) string {
 	_, average := target["averageValue"]
 	switch typ {
 	case "Pods":
-		return currently(known, current, "averageValue") + "/" + quantity(target, "averageValue")
+		return currentValue(known, current, "averageValue") + "/" + quantity(target, "averageValue")
 	case "Object", "External":
 		if average {
-			return currently(current["averageValue"] != nil, current, "averageValue") + "/" + quantity(target, "averageValue") + " (avg)"
+			return currentValue(current["averageValue"] != nil, current, "averageValue") + "/" + quantity(target, "averageValue") + " (avg)"
 		}
-		return currently(known, current, "value") + "/" + quantity(target, "value")
+		return currentValue(known, current, "value") + "/" + quantity(target, "value")
 	case "Resource", "ContainerResource":
 		prefix := object.String(spec, member, "name") + ": "
 		if average {
-			return prefix + currently(known, current, "averageValue") + "/" + quantity(target, "averageValue")
+			return prefix + currentValue(known, current, "averageValue") + "/" + quantity(target, "averageValue")
 		}
 		now, want := unknown, "<auto>"
 		if n, ok := object.Int(current, "averageUtilization"); ok {
@@ -74,21 +74,21 @@ func scalingTarget(spec, status map[string]any) string {
 	return "<unknown type>"
 }
 
-// currently is a current quantity where it is known.
-func currently(known bool, current map[string]any, name string) string {
+// currentValue returns a current quantity if it is known.
+func currentValue(known bool, current map[string]any, name string) string {
 	if !known {
 		return unknown
 	}
 	return quantity(current, name)
 }
 
-// quantity is a quantity, "<nil>" where there is none.
+// quantity returns a quantity, "<nil>" if there is none.
 func quantity(obj map[string]any, name string) string { return or(object.String(obj, name), "<nil>") }
 
-// oldMetrics are the metrics of version 1, in the form of version 2: the CPU's
-// has a field, the others are JSON in an annotation. side is target or current,
-// with which version 1 begins the names of values.
-func oldMetrics(r row, part, cpu, annotation, side string) []map[string]any {
+// v1Metrics converts the metrics of version 1 to version 2: the CPU metric has
+// a field, the others are JSON in an annotation. side is target or current, the
+// prefix of value names in version 1.
+func v1Metrics(r row, part, cpu, annotation, side string) []map[string]any {
 	var out []map[string]any
 	if r.has(part, cpu) {
 		out = append(out, map[string]any{"type": "Resource", "resource": map[string]any{

@@ -35,8 +35,8 @@ var corePrinters = map[string]printer{
 
 func printNameAge(r row) []any { return []any{r.name(), r.age()} }
 
-// endpoints are the addresses that are ready, three at most, each with each of
-// its ports.
+// endpoints returns the first three ready addresses, each with each of its
+// ports.
 func endpoints(r row) string {
 	subsets := objects(r.list("subsets"))
 	if len(subsets) == 0 {
@@ -56,7 +56,7 @@ func endpoints(r row) string {
 			}
 		}
 	}
-	return atMost(all, 3, ",")
+	return joinFirst(all, 3, ",")
 }
 
 func printService(r row) []any {
@@ -78,22 +78,23 @@ func printService(r row) []any {
 	}
 }
 
-// externalIP is where a service is reached from outside the cluster.
+// externalIP returns the addresses at which a service is reached from outside
+// the cluster.
 func externalIP(r row) string {
 	external := object.Strings(r.obj, "spec", "externalIPs")
 	switch r.str("spec", "type") {
 	case "ClusterIP", "NodePort":
 		return or(strings.Join(external, ","), none)
 	case "LoadBalancer":
-		return or(strings.Join(append(balancers(r), external...), ","), "<pending>")
+		return or(strings.Join(append(loadBalancerAddresses(r), external...), ","), "<pending>")
 	case "ExternalName":
 		return r.str("spec", "externalName")
 	}
 	return unknown
 }
 
-// balancers are the sorted addresses of a load balancer.
-func balancers(r row) []string {
+// loadBalancerAddresses returns the sorted addresses of a load balancer.
+func loadBalancerAddresses(r row) []string {
 	found := map[string]bool{}
 	for _, i := range objects(r.list("status", "loadBalancer", "ingress")) {
 		if at := or(object.String(i, "ip"), object.String(i, "hostname")); at != "" {
@@ -103,7 +104,7 @@ func balancers(r row) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// printQuota prints what is used of what may be, limits apart from the rest.
+// printQuota prints used and hard amounts, limits in a column of their own.
 func printQuota(r row) []any {
 	var requests, limits []string
 	for _, name := range slices.Sorted(maps.Keys(object.Map(r.obj, "status", "hard"))) {
@@ -117,8 +118,8 @@ func printQuota(r row) []any {
 	return []any{r.name(), strings.Join(requests, ", "), strings.Join(limits, ", "), r.age()}
 }
 
-// printEvent prints an event of either group: what events.k8s.io renamed is
-// looked up under both names.
+// printEvent prints an event of either group. Members that events.k8s.io
+// renamed are read under both names.
 func printEvent(r row) []any {
 	either := func(core, events string) string {
 		path := func(p string) []string { return strings.Split(p, ".") }

@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// devicePrinters are the kinds of dynamic resource allocation.
+// devicePrinters print the kinds of dynamic resource allocation.
 var devicePrinters = map[string]printer{
 	"resource.k8s.io/DeviceClass":           printNameAge,
 	"resource.k8s.io/ResourceClaimTemplate": printNameAge,
@@ -43,8 +43,8 @@ func claimState(r row) string {
 	return strings.Join(states, ",")
 }
 
-// printPoolStatus sums up the pools that a request asked for. Sums are "-"
-// before there is an answer and in one that failed.
+// printPoolStatus prints the totals of the requested pools. They are "-" while
+// the request is pending and if it failed.
 func printPoolStatus(r row) []any {
 	status, completed := "Pending", none
 conditions:

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A span is a stretch of durations that are told alike.
-type span struct {
-	under time.Duration // of the span, exclusive
+// A durationFormat formats durations up to a limit.
+type durationFormat struct {
+	under time.Duration // exclusive
 	unit  time.Duration
 	mark  string
-	// rest is the smaller unit that follows unless there is none of it; 0 for
-	// a span that is told in unit alone.
+	// rest is the smaller unit that is added unless it is zero; 0 for a
+	// durationFormat that uses unit only.
 	rest     time.Duration
 	restMark string
 }
@@ -21,7 +21,7 @@ const (
 	year = 365 * day
 )
 
-var spans = []span{
+var durationFormats = []durationFormat{
 	{under: 2 * time.Minute, unit: time.Second, mark: "s"},
 	{under: 10 * time.Minute, unit: time.Minute, mark: "m", rest: time.Second, restMark: "s"},
 	{under: 3 * time.Hour, unit: time.Minute, mark: "m"},
@@ -33,15 +33,15 @@ var spans = []span{
 	{under: 1<<63 - 1, unit: year, mark: "y"},
 }
 
-// Duration tells a duration as people read it, the coarser the longer it is:
-// 90s, 5m20s, 90m, 6h3m, 30h, 3d4h, 90d, 3y1d. Two seconds and more of the
+// Duration formats a duration as kubectl does, less precisely the longer it is:
+// 90s, 5m20s, 90m, 6h3m, 30h, 3d4h, 90d, 3y1d. Two seconds and more in the
 // future are "<invalid>".
 func Duration(d time.Duration) string {
 	if d <= -2*time.Second {
 		return "<invalid>"
 	}
 	d = max(d, 0)
-	for _, s := range spans {
+	for _, s := range durationFormats {
 		if d >= s.under {
 			continue
 		}
@@ -53,11 +53,11 @@ func Duration(d time.Duration) string {
 		}
 		return text
 	}
-	return "" // unreachable: the last span has no end
+	return "" // unreachable: the last durationFormat has no limit
 }
 
-// Age is the time from a moment to now: "<unknown>" for no moment, "<invalid>"
-// for what is none.
+// Age returns the time from a moment to now: "<unknown>" for an empty moment,
+// "<invalid>" for text that is not a time.
 func Age(moment string, now time.Time) string {
 	if moment == "" || moment == "null" {
 		return unknown

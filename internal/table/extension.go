@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// extensionPrinters are the kinds of the aggregation layer and of
+// extensionPrinters print the kinds of the aggregation layer and of
 // certificates.
 var extensionPrinters = map[string]printer{
 	"apiregistration.k8s.io/APIService": func(r row) []any {
@@ -51,7 +51,7 @@ var extensionPrinters = map[string]printer{
 	},
 }
 
-// signingStatus is where a signing request stands.
+// signingStatus returns the conditions of a signing request.
 func signingStatus(r row) string {
 	status := "Pending"
 	switch {

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// columnsJSON are the columns of the built-in kinds. gen/columns.py makes it.
+// columnsJSON has the columns of the built-in kinds. gen/columns.py generates
+// it.
 //
 //go:embed columns.json
 var columnsJSON []byte
 
-// A printer gives the cells of one kind's object.
+// A printer returns the cells of an object.
 type printer func(r row) []any
 
-// printers are the kinds that have cells of their own, by group and kind. The
-// core group has no prefix.
+// printers are the kinds with cells of their own, by group and kind. The core
+// group has no prefix.
 var printers = func() map[string]printer {
 	all := map[string]printer{}
 	for _, group := range []map[string]printer{
@@ -28,11 +29,11 @@ var printers = func() map[string]printer {
 	return all
 }()
 
-// conditions are the kinds whose rows carry conditions.
+// conditions are the kinds whose rows have conditions.
 var conditions = map[string]func(obj map[string]any) []Condition{"Pod": podConditions}
 
-// For is the layout of a built-in kind, [Default] if it has none of its own.
-// group is "" for the core group.
+// For returns the layout of a built-in kind, [Default] if it has none of its
+// own. group is "" for the core group.
 func For(group, kind string) *Layout {
 	if group != "" {
 		kind = group + "/" + kind
@@ -43,7 +44,7 @@ func For(group, kind string) *Layout {
 	return Default
 }
 
-// layouts joins the columns with the printers.
+// layouts combines the columns with the printers.
 var layouts = sync.OnceValue(func() map[string]*Layout {
 	var data struct {
 		Texts map[string]string

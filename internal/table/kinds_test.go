@@ -12,10 +12,10 @@ import (
 	"github.com/kubefake/kubefake/internal/table"
 )
 
-// now is when the tests print: an hour after what they print was made.
+// now is the time of printing, an hour after the objects were created.
 var now = time.Date(2026, 1, 2, 4, 4, 5, 0, time.UTC)
 
-// parse reads an object of the name a, made an hour ago, of YAML.
+// parse returns an object of the name a, created an hour ago, from YAML.
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	obj := map[string]any{}

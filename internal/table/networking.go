@@ -16,7 +16,7 @@ var networkPrinters = map[string]printer{
 		if r.has("spec", "ingressClassName") {
 			class = r.str("spec", "ingressClassName")
 		}
-		return []any{r.name(), class, ingressHosts(r), strings.Join(balancers(r), ","), ports, r.age()}
+		return []any{r.name(), class, ingressHosts(r), strings.Join(loadBalancerAddresses(r), ","), ports, r.age()}
 	},
 	"networking.k8s.io/IngressClass": func(r row) []any {
 		parameters := none
@@ -27,7 +27,7 @@ var networkPrinters = map[string]printer{
 			}
 			parameters += "/" + r.str("spec", "parameters", "name")
 		}
-		return []any{r.defaulted("ingressclass.kubernetes.io/is-default-class"), r.str("spec", "controller"), parameters, r.age()}
+		return []any{r.classNameWithDefault("ingressclass.kubernetes.io/is-default-class"), r.str("spec", "controller"), parameters, r.age()}
 	},
 	"networking.k8s.io/NetworkPolicy": func(r row) []any {
 		return []any{r.name(), r.selectorCell("spec", "podSelector"), r.age()}
@@ -35,7 +35,7 @@ var networkPrinters = map[string]printer{
 	"networking.k8s.io/ServiceCIDR": func(r row) []any {
 		return []any{r.name(), strings.Join(object.Strings(r.obj, "spec", "cidrs"), ","), r.age()}
 	},
-	// An address has a cell more than it has columns.
+	// kube-apiserver returns one cell more than there are columns.
 	"networking.k8s.io/IPAddress": func(r row) []any {
 		parent := none
 		if r.has("spec", "parentRef") {
@@ -66,13 +66,13 @@ var networkPrinters = map[string]printer{
 		for _, e := range objects(r.list("endpoints")) {
 			addresses = append(addresses, object.Strings(e, "addresses")...)
 		}
-		return []any{r.name(), r.str("addressType"), or(atMost(ports, 3, ","), unset), or(atMost(addresses, 3, ","), unset), r.age()}
+		return []any{r.name(), r.str("addressType"), or(joinFirst(ports, 3, ","), unset), or(joinFirst(addresses, 3, ","), unset), r.age()}
 	},
 }
 
-// ingressHosts are the first three hosts. The rest is counted by rules, with
-// those that have no host, and told only if there is a rule after the third
-// host.
+// ingressHosts returns the first three hosts. The number of the others counts
+// rules, including those without a host; it is only added if there is a rule
+// after the third host.
 func ingressHosts(r row) string {
 	const limit = 3
 	rules := objects(r.list("spec", "rules"))

@@ -36,7 +36,7 @@ func printNode(r row) []any {
 	}
 }
 
-// nodeRoles are the sorted roles that labels give a node.
+// nodeRoles returns the sorted roles in the labels of a node.
 func nodeRoles(r row) []string {
 	roles := map[string]bool{}
 	for label := range object.Map(r.obj, "metadata", "labels") {

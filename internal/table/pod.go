@@ -7,19 +7,19 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// nodeLost is the reason of a pod whose node is not heard of.
+// nodeLost is the reason of a pod whose node does not respond.
 const nodeLost = "NodeLost"
 
-// printPod prints a pod: how many of its containers are ready, one word for
-// how it fares, and how often its containers were restarted.
+// printPod prints a pod: the number of its ready containers, its status, and
+// how often its containers were restarted.
 func printPod(r row) []any {
-	s := podState{row: r, word: r.str("status", "phase"), sidecars: map[string]bool{}}
+	s := podState{row: r, status: r.str("status", "phase"), sidecars: map[string]bool{}}
 	if reason := r.str("status", "reason"); reason != "" {
-		s.word = reason
+		s.status = reason
 	}
 	for _, c := range objects(r.list("status", "conditions")) {
 		if object.String(c, "type") == "PodScheduled" && object.String(c, "reason") == "SchedulingGated" {
-			s.word = "SchedulingGated"
+			s.status = "SchedulingGated"
 		}
 	}
 	s.total = int64(len(r.list("spec", "containers")))
@@ -35,9 +35,9 @@ func printPod(r row) []any {
 	if r.deleted() {
 		switch phase := r.str("status", "phase"); {
 		case r.str("status", "reason") == nodeLost:
-			s.word = "Unknown"
+			s.status = "Unknown"
 		case phase != "Succeeded" && phase != "Failed":
-			s.word = "Terminating"
+			s.status = "Terminating"
 		}
 	}
 	restarts := itoa(s.restarts.count)
@@ -49,22 +49,22 @@ func printPod(r row) []any {
 		ip = object.String(ips[0], "ip")
 	}
 	return []any{
-		r.name(), fraction(s.ready, s.total), s.word, restarts, r.age(),
+		r.name(), fraction(s.ready, s.total), s.status, restarts, r.age(),
 		or(ip, none), r.or(none, "spec", "nodeName"), r.or(none, "status", "nominatedNodeName"), readinessGates(r),
 	}
 }
 
-// A podState is what is told of a pod while its containers are looked through.
+// A podState accumulates the status of a pod over its containers.
 type podState struct {
 	row
-	word         string
+	status       string
 	ready, total int64
-	sidecars     map[string]bool // the init containers that keep running
-	restarts     restarts        // those that are told
-	sidecar      restarts        // of them, the sidecars'
+	sidecars     map[string]bool // restartable init containers
+	restarts     restarts        // of the containers that are shown
+	sidecar      restarts        // of the sidecars among them
 }
 
-// restarts are how often containers were restarted, and when last.
+// restarts count restarts of containers, with the time of the last one.
 type restarts struct {
 	count int64
 	last  time.Time
@@ -77,8 +77,8 @@ func (n *restarts) add(status map[string]any) {
 	}
 }
 
-// initContainers goes through the init containers up to the first that is not
-// done, which gives the word. It reports whether there is one.
+// initContainers sets the status to that of the first init container that is
+// not done. It reports whether there is one.
 func (s *podState) initContainers() bool {
 	for i, c := range objects(s.list("status", "initContainerStatuses")) {
 		sidecar := s.sidecars[object.String(c, "name")]
@@ -97,19 +97,19 @@ func (s *podState) initContainers() bool {
 			}
 			continue
 		case terminated != nil:
-			s.word = "Init:" + exitWord(terminated)
+			s.status = "Init:" + terminationReason(terminated)
 		case waiting != "" && waiting != "PodInitializing":
-			s.word = "Init:" + waiting
+			s.status = "Init:" + waiting
 		default:
-			s.word = "Init:" + fraction(int64(i), s.size("spec", "initContainers"))
+			s.status = "Init:" + fraction(int64(i), s.size("spec", "initContainers"))
 		}
 		return true
 	}
 	return false
 }
 
-// mainContainers goes through the containers from the last to the first; each
-// that waits or has ended gives the word anew.
+// mainContainers sets the status to that of the first container that waits or
+// has terminated.
 func (s *podState) mainContainers() {
 	s.restarts = s.sidecar
 	running, failure := false, ""
@@ -121,32 +121,32 @@ func (s *podState) mainContainers() {
 		waiting := object.String(c, "state", "waiting", "reason")
 		switch {
 		case waiting != "":
-			s.word = waiting
+			s.status = waiting
 		case terminated != nil:
-			s.word = exitWord(terminated)
+			s.status = terminationReason(terminated)
 			if num(terminated, "exitCode") != 0 {
-				failure = s.word
+				failure = s.status
 			}
 		case object.Bool(c, "ready") && object.Map(c, "state", "running") != nil:
 			running = true
 			s.ready++
 		}
 	}
-	if s.word != "Completed" {
+	if s.status != "Completed" {
 		return
 	}
 	switch {
 	case running && object.Condition(s.obj, "Ready", "True") != nil:
-		s.word = "Running"
+		s.status = "Running"
 	case failure != "":
-		s.word = failure
+		s.status = failure
 	case running:
-		s.word = "NotReady"
+		s.status = "NotReady"
 	}
 }
 
-// exitWord tells why a container ended.
-func exitWord(terminated map[string]any) string {
+// terminationReason returns why a container terminated.
+func terminationReason(terminated map[string]any) string {
 	if reason := object.String(terminated, "reason"); reason != "" {
 		return reason
 	}
@@ -170,7 +170,7 @@ func readinessGates(r row) string {
 	return strconv.Itoa(open) + "/" + strconv.Itoa(len(gates))
 }
 
-// podConditions tell of pods that have run their course.
+// podConditions returns the condition of a pod that has completed.
 func podConditions(obj map[string]any) []Condition {
 	switch phase := object.String(obj, "status", "phase"); phase {
 	case "Succeeded":

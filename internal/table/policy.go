@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// policyPrinters are the kinds that permit, limit and rank.
+// policyPrinters print the kinds of policies, limits and priorities.
 var policyPrinters = map[string]printer{
 	"policy/PodDisruptionBudget": func(r row) []any {
 		limit := func(name string) string {
@@ -79,7 +79,7 @@ var policyPrinters = map[string]printer{
 
 func printWebhooks(r row) []any { return []any{r.name(), r.size("webhooks"), r.age()} }
 
-// printBinding prints who is given which role.
+// printBinding prints a role and its subjects.
 func printBinding(r row) []any {
 	subjects := map[string][]string{}
 	for _, s := range objects(r.list("subjects")) {
@@ -96,7 +96,7 @@ func printBinding(r row) []any {
 	}
 }
 
-// admissionPolicy prints policies with the number of their rules.
+// admissionPolicy prints a policy with the number of its rules.
 func admissionPolicy(rules string) printer {
 	return func(r row) []any {
 		param := unset
@@ -117,8 +117,7 @@ func printPolicyBinding(r row) []any {
 	return []any{r.name(), r.str("spec", "policyName"), param, r.age()}
 }
 
-// selectorDump is a label selector the way that the API's Go types print
-// themselves.
+// selectorDump formats a label selector as the Go type's String method does.
 func selectorDump(m map[string]any) string {
 	s := selector.FromMap(m)
 	var b strings.Builder

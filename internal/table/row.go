@@ -11,14 +11,14 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// What stands in a cell in place of a value.
+// Placeholders for missing values.
 const (
 	none    = "<none>"
 	unset   = "<unset>"
 	unknown = "<unknown>"
 )
 
-// A row is an object that is printed at a moment.
+// A row is an object that is printed at a time.
 type row struct {
 	obj map[string]any
 	now time.Time
@@ -32,7 +32,7 @@ func (r row) list(path ...string) []any  { return object.List(r.obj, path...) }
 func (r row) deleted() bool              { return r.has("metadata", "deletionTimestamp") }
 func (r row) annotation(n string) string { return r.str("metadata", "annotations", n) }
 
-// num is the integer at the path, or 0.
+// num returns the integer at the path, or 0.
 func (r row) num(path ...string) int64 { return num(r.obj, path...) }
 
 func num(obj map[string]any, path ...string) int64 {
@@ -40,7 +40,7 @@ func num(obj map[string]any, path ...string) int64 {
 	return n
 }
 
-// or is the string at the path, or the fallback where there is none.
+// or returns the string at the path, or the fallback if there is none.
 func (r row) or(fallback string, path ...string) string { return or(r.str(path...), fallback) }
 
 func or(s, fallback string) string {
@@ -50,7 +50,7 @@ func or(s, fallback string) string {
 	return s
 }
 
-// size is the number of elements of the list or map at the path.
+// size returns the length of the list or map at the path.
 func (r row) size(path ...string) int64 {
 	switch v := object.Value(r.obj, path...).(type) {
 	case []any:
@@ -61,13 +61,13 @@ func (r row) size(path ...string) int64 {
 	return 0
 }
 
-// age is the time since the object was created.
+// age returns the time since the object was created.
 func (r row) age() string { return r.since("metadata", "creationTimestamp") }
 
-// since is the time since the moment at the path.
+// since returns the time since the moment at the path.
 func (r row) since(path ...string) string { return since(r.now, r.str(path...)) }
 
-// since is the time from a moment to now in words.
+// since formats the time from a moment to now.
 func since(now time.Time, moment string) string {
 	t := parseTime(moment)
 	if t.IsZero() {
@@ -76,7 +76,7 @@ func since(now time.Time, moment string) string {
 	return Duration(now.Sub(t))
 }
 
-// parseTime is the zero time for "" and what is no time.
+// parseTime returns the zero time for "" and text that is not a time.
 func parseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -85,7 +85,7 @@ func parseTime(s string) time.Time {
 	return t
 }
 
-// containers are the names and the images of the containers of a pod
+// containers returns the names and the images of the containers of a pod
 // specification.
 func (r row) containers(spec ...string) (names, images string) {
 	var n, i []string
@@ -96,7 +96,7 @@ func (r row) containers(spec ...string) (names, images string) {
 	return strings.Join(n, ","), strings.Join(i, ",")
 }
 
-// objects are the objects of a list.
+// objects returns the objects in a list.
 func objects(list []any) []map[string]any {
 	out := make([]map[string]any, len(list))
 	for i, e := range list {
@@ -105,7 +105,7 @@ func objects(list []any) []map[string]any {
 	return out
 }
 
-// labels prints the map at the path as a selector.
+// labels formats the map at the path as a selector.
 func (r row) labels(path ...string) string {
 	m := object.Map(r.obj, path...)
 	if len(m) == 0 {
@@ -119,7 +119,7 @@ func (r row) labels(path ...string) string {
 	return strings.Join(terms, ",")
 }
 
-// selector prints the label selector at the path.
+// selector formats the label selector at the path.
 func (r row) selector(path ...string) (s string, valid bool) {
 	m := object.Map(r.obj, path...)
 	if m == nil {
@@ -132,8 +132,8 @@ func (r row) selector(path ...string) (s string, valid bool) {
 	return l.String(), true
 }
 
-// selectorCell is the selector at the path, with words for an empty and for an
-// invalid one.
+// selectorCell formats the selector at the path, with placeholders for an empty
+// and an invalid one.
 func (r row) selectorCell(path ...string) string {
 	s, valid := r.selector(path...)
 	if !valid {
@@ -152,7 +152,7 @@ func (r row) holds(typ string) bool {
 	return false
 }
 
-// condition is the last condition of a type, or nil.
+// condition returns the last condition of a type, or nil.
 func (r row) condition(typ string) (cond map[string]any) {
 	for _, c := range objects(r.list("status", "conditions")) {
 		if object.String(c, "type") == typ {
@@ -162,21 +162,22 @@ func (r row) condition(typ string) (cond map[string]any) {
 	return cond
 }
 
-// atMost joins the first elements of a list and tells how many there are more.
-func atMost(list []string, limit int, separator string) string {
+// joinFirst joins the first elements of a list and adds the number of the
+// others.
+func joinFirst(list []string, limit int, separator string) string {
 	if len(list) <= limit {
 		return strings.Join(list, separator)
 	}
 	return strings.Join(list[:limit], separator) + " + " + strconv.Itoa(len(list)-limit) + " more..."
 }
 
-// fraction is "n/of".
+// fraction returns "n/of".
 func fraction(n, of int64) string { return itoa(n) + "/" + itoa(of) }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// word is a boolean as a word.
-func word(b bool) string {
+// boolText formats a boolean as kubectl does.
+func boolText(b bool) string {
 	if b {
 		return "True"
 	}

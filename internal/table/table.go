@@ -11,34 +11,35 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// A Column describes the cells that stand below each other.
+// A Column describes a column of cells.
 type Column struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`   // string, integer, number, boolean or date
 	Format      string `json:"format"` // name for the column of names
 	Description string `json:"description"`
-	Priority    int    `json:"priority"` // 0 is always shown, others in wide output
+	Priority    int    `json:"priority"` // 0 is always embedded, others in wide output
 }
 
-// A Layout is how the objects of one kind are printed. It is immutable.
+// A Layout defines how the objects of one kind are printed. It is immutable.
 type Layout struct {
 	Columns []Column
-	// Cells are an object's cells at a moment, one for each column.
+	// Cells returns an object's cells at a time, one for each column.
 	Cells func(obj map[string]any, now time.Time) []any
-	// Conditions are those of an object's row; nil for a kind that has none.
+	// Conditions returns the conditions of an object's row; nil for kinds
+	// without conditions.
 	Conditions func(obj map[string]any) []Condition
 }
 
-// A Condition tells something of a whole row.
+// A Condition is a property of a whole row.
 type Condition struct {
-	Type    string `json:"type"` // Completed is the only one there is
+	Type    string `json:"type"` // always Completed
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Default is the layout of kinds that have none of their own: the name and the
-// time of creation.
+// Default is the layout of kinds without their own: the name and the time of
+// creation.
 var Default = &Layout{
 	Columns: []Column{
 		{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"},
@@ -56,9 +57,9 @@ var Default = &Layout{
 // AppendColumns appends the column definitions as JSON.
 func (l *Layout) AppendColumns(dst []byte) []byte { return appendJSON(dst, l.Columns) }
 
-// AppendRow appends an object's row as JSON. shown is what the row carries of
-// the object, encoded; nil for nothing.
-func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, shown []byte) []byte {
+// AppendRow appends an object's row as JSON. embedded is the encoded object of
+// the row, nil for none.
+func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, embedded []byte) []byte {
 	dst = append(dst, `{"cells":`...)
 	dst = appendJSON(dst, l.Cells(obj, now))
 	if l.Conditions != nil {
@@ -68,10 +69,10 @@ func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, shown 
 		}
 	}
 	dst = append(dst, `,"object":`...)
-	if shown == nil {
+	if embedded == nil {
 		dst = append(dst, "null"...)
 	} else {
-		dst = append(dst, shown...)
+		dst = append(dst, embedded...)
 	}
 	return append(dst, '}')
 }

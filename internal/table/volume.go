@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// volumePrinters are the kinds of storage.
+// volumePrinters print the kinds of storage.
 var volumePrinters = map[string]printer{
 	"PersistentVolume": func(r row) []any {
 		claim := ""
@@ -16,8 +16,8 @@ var volumePrinters = map[string]printer{
 		}
 		return []any{
 			r.name(), r.or("0", "spec", "capacity", "storage"), accessModes(r.obj, "spec"), r.str("spec", "persistentVolumeReclaimPolicy"),
-			volumePhase(r), claim, storageClass(r), r.pointed("spec", "volumeAttributesClassName"), r.str("status", "reason"), r.age(),
-			r.pointed("spec", "volumeMode"),
+			volumePhase(r), claim, storageClass(r), r.orUnset("spec", "volumeAttributesClassName"), r.str("status", "reason"), r.age(),
+			r.orUnset("spec", "volumeMode"),
 		}
 	},
 	"PersistentVolumeClaim": func(r row) []any {
@@ -27,12 +27,12 @@ var volumePrinters = map[string]printer{
 		}
 		return []any{
 			r.name(), volumePhase(r), volume, capacity, modes, storageClass(r),
-			r.pointed("spec", "volumeAttributesClassName"), r.age(), r.pointed("spec", "volumeMode"),
+			r.orUnset("spec", "volumeAttributesClassName"), r.age(), r.orUnset("spec", "volumeMode"),
 		}
 	},
 	"storage.k8s.io/StorageClass": func(r row) []any {
 		return []any{
-			r.defaulted("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
+			r.classNameWithDefault("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
 			r.str("provisioner"), r.or("Delete", "reclaimPolicy"), r.or("Immediate", "volumeBindingMode"), r.bool("allowVolumeExpansion"), r.age(),
 		}
 	},
@@ -79,22 +79,22 @@ var volumePrinters = map[string]printer{
 		for _, v := range objects(r.list("status", "storageVersions")) {
 			versions = append(versions, object.String(v, "apiServerID")+"="+object.String(v, "encodingVersion"))
 		}
-		return []any{r.name(), r.pointed("status", "commonEncodingVersion"), or(atMost(versions, 3, ","), unset), r.age()}
+		return []any{r.name(), r.orUnset("status", "commonEncodingVersion"), or(joinFirst(versions, 3, ","), unset), r.age()}
 	},
 }
 
-// pointed is the string at the path, which may be empty, "<unset>" if there is
-// none.
-func (r row) pointed(path ...string) string {
+// orUnset returns the string at the path, which may be empty, "<unset>" if
+// there is none.
+func (r row) orUnset(path ...string) string {
 	if !r.has(path...) {
 		return unset
 	}
 	return r.str(path...)
 }
 
-// defaulted is the name of a class, marked if an annotation makes it the
-// default one.
-func (r row) defaulted(annotations ...string) string {
+// classNameWithDefault returns the name of a class, marked if an annotation
+// makes it the default one.
+func (r row) classNameWithDefault(annotations ...string) string {
 	if slices.ContainsFunc(annotations, func(a string) bool { return r.annotation(a) == "true" }) {
 		return r.name() + " (default)"
 	}
@@ -108,7 +108,8 @@ func volumePhase(r row) string {
 	return r.str("status", "phase")
 }
 
-// storageClass is that of the old annotation, if there is one.
+// storageClass returns the storage class, of the old annotation if there is
+// one.
 func storageClass(r row) string {
 	const old = "volume.beta.kubernetes.io/storage-class"
 	if r.has("metadata", "annotations", old) {
@@ -117,7 +118,7 @@ func storageClass(r row) string {
 	return r.str("spec", "storageClassName")
 }
 
-// accessModes are abbreviated, in a fixed order.
+// accessModes returns the abbreviated access modes in a fixed order.
 func accessModes(obj map[string]any, part string) string {
 	modes := object.Strings(obj, part, "accessModes")
 	var out []string

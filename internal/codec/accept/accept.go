@@ -1,5 +1,5 @@
-// Package accept reads Accept headers the way kube-apiserver does, which is
-// not quite RFC 9110: case matters, and a quality of 0 still accepts.
+// Package accept parses Accept headers as kube-apiserver does. It differs from
+// RFC 9110: media types are case-sensitive, and a quality of 0 still accepts.
 package accept
 
 import (
@@ -22,9 +22,9 @@ func (c Clause) Matches(mediaType string) bool {
 	return (c.Type == typ || c.Type == "*" && c.Subtype == "*") && (c.Subtype == subtype || c.Subtype == "*")
 }
 
-// Parse returns the clauses of a header, the most wanted first: by quality,
-// then the more specific, then as they stand. What is no media type is left
-// out, as is a parameter without a value.
+// Parse returns the clauses of a header in order of preference: by quality,
+// then by specificity, then in the order of the header. It skips clauses that
+// are not media types and parameters without a value.
 func Parse(header string) []Clause {
 	var clauses []Clause
 	for part := range strings.SplitSeq(header, ",") {
@@ -32,10 +32,10 @@ func Parse(header string) []Clause {
 			clauses = append(clauses, c)
 		}
 	}
-	// This is no order: of */* and a specific type of lower quality each is
-	// less than the other, and the one that stands later goes first. Clients
-	// see that, so the comparison and the (then stable) sort are the real
-	// server's.
+	// The comparison is not a strict weak order: of */* and a specific type of
+	// lower quality each is less than the other, and the later one goes first.
+	// Clients see the result, so the comparison and the sort are
+	// kube-apiserver's.
 	sort.Slice(clauses, func(i, j int) bool {
 		a, b := &clauses[i], &clauses[j]
 		return a.Quality > b.Quality || a.Type != "*" && b.Type == "*" || a.Subtype != "*" && b.Subtype == "*"

@@ -13,7 +13,7 @@ import (
 func TestParse(t *testing.T) {
 	for name, row := range map[string]struct {
 		header string
-		want   string // types in order
+		want   string // types in order of preference
 	}{
 		"empty":                    {"", ""},
 		"one":                      {"application/json", "application/json"},

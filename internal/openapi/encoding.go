@@ -14,35 +14,35 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// A form is a media type that documents are served in.
-type form struct {
-	accepted    []string // what a request may call it
+// An encoding is a media type in which documents are served.
+type encoding struct {
+	accepted    []string // names in Accept
 	contentType string
 }
 
-// The forms of a document; the first is that of a request which does not mind.
+// The encodings of a document; the first is the default.
 var (
-	jsonForm = form{[]string{"application/json"}, "application/json"}
-	v2Proto  = protoForm("v2")
-	v3Proto  = protoForm("v3")
+	jsonEncoding = encoding{[]string{"application/json"}, "application/json"}
+	v2Protobuf   = protobufEncoding("v2")
+	v3Protobuf   = protobufEncoding("v3")
 )
 
-// protoForm is a version's protobuf form, which has a name from before media
-// types with an @ were found to be malformed.
-func protoForm(version string) form {
+// protobufEncoding returns the protobuf encoding of an OpenAPI version. Its
+// older name contains an @, which is malformed in a media type.
+func protobufEncoding(version string) encoding {
 	name := "application/com.github.proto-openapi.spec." + version
-	return form{[]string{name + "@v1.0+protobuf", name + ".v1.0+protobuf"}, name + ".v1.0+protobuf"}
+	return encoding{[]string{name + "@v1.0+protobuf", name + ".v1.0+protobuf"}, name + ".v1.0+protobuf"}
 }
 
-// wantsProto reports which of JSON and the protobuf form a request wants most,
-// and false if it takes neither. A quality of 0 accepts, too.
-func wantsProto(r *http.Request, protobuf form) (wants, ok bool) {
+// wantsProtobuf reports whether a request prefers the protobuf encoding to
+// JSON. ok is false if it accepts neither. A quality of 0 accepts, too.
+func wantsProtobuf(r *http.Request, protobuf encoding) (wants, ok bool) {
 	header := r.Header.Get("Accept")
 	if header == "" {
 		return false, true
 	}
 	for _, c := range accept.Parse(header) {
-		if slices.ContainsFunc(jsonForm.accepted, c.Matches) {
+		if slices.ContainsFunc(jsonEncoding.accepted, c.Matches) {
 			return false, true
 		}
 		if slices.ContainsFunc(protobuf.accepted, c.Matches) {
@@ -52,8 +52,8 @@ func wantsProto(r *http.Request, protobuf form) (wants, ok bool) {
 	return false, false
 }
 
-// protoV2 puts a version 2 document into protobuf.
-func protoV2(doc []byte) ([]byte, error) {
+// encodeV2 encodes a version 2 document in protobuf.
+func encodeV2(doc []byte) ([]byte, error) {
 	doc, err := describeResponses(doc)
 	if err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func protoV2(doc []byte) ([]byte, error) {
 	return proto.Marshal(d)
 }
 
-// protoV3 puts a version 3 document into protobuf.
-func protoV3(doc []byte) ([]byte, error) {
+// encodeV3 encodes a version 3 document in protobuf.
+func encodeV3(doc []byte) ([]byte, error) {
 	doc, err := describeResponses(doc)
 	if err != nil {
 		return nil, err
@@ -78,9 +78,8 @@ func protoV3(doc []byte) ([]byte, error) {
 	return proto.Marshal(d)
 }
 
-// describeResponses gives responses back the descriptions that profiles are
-// without. They are the only ones that a document has to have: protobuf's reader
-// insists on them.
+// describeResponses adds descriptions to responses, which the release data
+// lacks. The protobuf reader requires them.
 func describeResponses(doc []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
