@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// The types of what an authorizer is asked, and of its answers.
+// The types of the authorizer library.
 var (
 	authorizerType    = types.NewObjectType("kubernetes.authorization.Authorizer")
 	pathCheckType     = types.NewObjectType("kubernetes.authorization.PathCheck")
@@ -18,127 +18,126 @@ var (
 	decisionType      = types.NewObjectType("kubernetes.authorization.Decision")
 )
 
-// An Authorizer says whether somebody may do something.
+// An Authorizer makes authorization decisions for expressions.
 type Authorizer interface {
-	// Authorize answers a question. The error is for what went wrong in finding
-	// the answer, which is then usually false.
-	Authorize(a Access) (allowed bool, reason string, err error)
+	// Authorize reports whether an access is allowed, and why. If err is not nil,
+	// the decision could not be made and allowed is usually false.
+	Authorize(a AuthorizerAttributes) (allowed bool, reason string, err error)
 }
 
-// An Access is what somebody would do.
-type Access struct {
-	// ServiceAccount is who; its zero value is the user of the request.
+// AuthorizerAttributes describe the access that an expression checks.
+type AuthorizerAttributes struct {
+	// ServiceAccount is the user. The zero value means the user of the request.
 	ServiceAccount struct{ Namespace, Name string }
 
 	Verb string
-	// Path is that of a URL, "" for an access to a resource.
+	// Path is the path of a non-resource URL, "" for access to a resource.
 	Path string
 
 	Group, Resource, Subresource string
 	Namespace, Name              string
-	// The selectors narrow a list or a watch down. They may be malformed.
+	// The selectors restrict a list or a watch. They may be invalid.
 	FieldSelector, LabelSelector string
 }
 
-// An AuthorizerVal is the value of a variable that asks an authorizer.
+// AuthorizerVal returns the value of the variable authorizer.
 func AuthorizerVal(a Authorizer) ref.Val {
-	return newCheck[authorizerVal](authorizerType, check{a, Access{}})
+	return newCheck[authorizerVal](authorizerType, check{a, AuthorizerAttributes{}})
 }
 
-// A ResourceAuthorizerVal is the value of a variable that asks an authorizer
-// about the resource of a request.
-func ResourceAuthorizerVal(a Authorizer, request Access) ref.Val {
+// ResourceAuthorizerVal returns the value of the variable
+// authorizer.requestResource for a request.
+func ResourceAuthorizerVal(a Authorizer, request AuthorizerAttributes) ref.Val {
 	return newCheck[resourceCheckVal](resourceCheckType, check{a, request})
 }
 
-// A check is a question that is being put together.
+// A check is an authorization check that an expression builds.
 type check struct {
 	authorizer Authorizer
-	access     Access
+	access     AuthorizerAttributes
 }
 
-func (c check) ask(verb types.String) ref.Val {
+func (c check) authorize(verb types.String) ref.Val {
 	c.access.Verb = string(verb)
 	allowed, reason, err := c.authorizer.Authorize(c.access)
-	return decisionVal{foreign[decision]{decisionType, decision{allowed, reason, err}}}
+	return decisionVal{libraryVal[decision]{decisionType, decision{allowed, reason, err}}}
 }
 
-// A decision is an authorizer's answer.
+// A decision is the result of an authorization check.
 type decision struct {
 	allowed bool
 	reason  string
 	err     error
 }
 
-// The values are of one make, and differ in what expressions can do with them.
+// The values of the types of the library.
 type (
-	authorizerVal    struct{ foreign[check] }
-	pathCheckVal     struct{ foreign[check] }
-	groupCheckVal    struct{ foreign[check] }
-	resourceCheckVal struct{ foreign[check] }
-	decisionVal      struct{ foreign[decision] }
+	authorizerVal    struct{ libraryVal[check] }
+	pathCheckVal     struct{ libraryVal[check] }
+	groupCheckVal    struct{ libraryVal[check] }
+	resourceCheckVal struct{ libraryVal[check] }
+	decisionVal      struct{ libraryVal[decision] }
 )
 
-func newCheck[V ~struct{ foreign[check] }](typ *types.Type, c check) V {
-	return V{foreign[check]{typ, c}}
+func newCheck[V ~struct{ libraryVal[check] }](typ *types.Type, c check) V {
+	return V{libraryVal[check]{typ, c}}
 }
 
-// authorizerFunctions are those that put questions together, ask them and read
-// the answer.
+// authorizerFunctions returns the functions of the authorizer library.
 func authorizerFunctions() []function {
-	// refine is a method that adds a word to the question about a resource.
-	refine := func(name, overload string, set func(*Access, string)) function {
-		return method(name, overload, takes(resourceCheckType, types.StringType), resourceCheckType,
-			binary(func(c resourceCheckVal, word types.String) ref.Val {
-				q := c.value
-				set(&q.access, string(word))
-				return newCheck[resourceCheckVal](resourceCheckType, q)
+	// setAttribute declares a method that sets an attribute of a resource check.
+	setAttribute := func(name, overload string, set func(*AuthorizerAttributes, string)) function {
+		return method(name, overload, argTypes(resourceCheckType, types.StringType), resourceCheckType,
+			binary(func(c resourceCheckVal, value types.String) ref.Val {
+				chk := c.value
+				set(&chk.access, string(value))
+				return newCheck[resourceCheckVal](resourceCheckType, chk)
 			}))
 	}
-	answer := func(name string, result *types.Type, read func(decision) ref.Val) function {
-		return method(name, "decision_"+name, takes(decisionType), result, unary(func(d decisionVal) ref.Val { return read(d.value) }))
+	decisionField := func(name string, result *types.Type, read func(decision) ref.Val) function {
+		return method(name, "decision_"+name, argTypes(decisionType), result, unary(func(d decisionVal) ref.Val { return read(d.value) }))
 	}
-	ask := method("check", "pathcheck_check", takes(pathCheckType, types.StringType), decisionType,
-		binary(func(c pathCheckVal, verb types.String) ref.Val { return c.value.ask(verb) }))
-	ask.overloads = append(ask.overloads, method("check", "resourcecheck_check", takes(resourceCheckType, types.StringType), decisionType,
-		binary(func(c resourceCheckVal, verb types.String) ref.Val { return c.value.ask(verb) })).overloads...)
+	checkFunction := method("check", "pathcheck_check", argTypes(pathCheckType, types.StringType), decisionType,
+		binary(func(c pathCheckVal, verb types.String) ref.Val { return c.value.authorize(verb) }))
+	checkFunction.overloads = append(checkFunction.overloads, method("check", "resourcecheck_check", argTypes(resourceCheckType, types.StringType), decisionType,
+		binary(func(c resourceCheckVal, verb types.String) ref.Val { return c.value.authorize(verb) })).overloads...)
 	return []function{
-		method("path", "authorizer_path", takes(authorizerType, types.StringType), pathCheckType,
+		method("path", "authorizer_path", argTypes(authorizerType, types.StringType), pathCheckType,
 			binary(func(a authorizerVal, path types.String) ref.Val {
 				if strings.TrimSpace(string(path)) == "" {
 					return types.NewErr("path must not be empty")
 				}
-				q := a.value
-				q.access.Path = string(path)
-				return newCheck[pathCheckVal](pathCheckType, q)
+				chk := a.value
+				chk.access.Path = string(path)
+				return newCheck[pathCheckVal](pathCheckType, chk)
 			})),
-		method("group", "authorizer_group", takes(authorizerType, types.StringType), groupCheckType,
+		method("group", "authorizer_group", argTypes(authorizerType, types.StringType), groupCheckType,
 			binary(func(a authorizerVal, group types.String) ref.Val {
-				q := a.value
-				q.access.Group = string(group)
-				return newCheck[groupCheckVal](groupCheckType, q)
+				chk := a.value
+				chk.access.Group = string(group)
+				return newCheck[groupCheckVal](groupCheckType, chk)
 			})),
-		method("serviceAccount", "authorizer_serviceaccount", takes(authorizerType, types.StringType, types.StringType), authorizerType,
+		method("serviceAccount", "authorizer_serviceaccount", argTypes(authorizerType, types.StringType, types.StringType), authorizerType,
 			ternary(serviceAccount)),
-		method("resource", "groupcheck_resource", takes(groupCheckType, types.StringType), resourceCheckType,
+		method("resource", "groupcheck_resource", argTypes(groupCheckType, types.StringType), resourceCheckType,
 			binary(func(c groupCheckVal, resource types.String) ref.Val {
 				if strings.TrimSpace(string(resource)) == "" {
 					return types.NewErr("resource must not be empty")
 				}
-				q := c.value
-				q.access.Resource = string(resource)
-				return newCheck[resourceCheckVal](resourceCheckType, q)
+				chk := c.value
+				chk.access.Resource = string(resource)
+				return newCheck[resourceCheckVal](resourceCheckType, chk)
 			})),
-		refine("subresource", "resourcecheck_subresource", func(a *Access, s string) { a.Subresource = s }),
-		refine("namespace", "resourcecheck_namespace", func(a *Access, s string) { a.Namespace = s }),
-		refine("name", "resourcecheck_name", func(a *Access, s string) { a.Name = s }),
-		refine("fieldSelector", "authorizer_fieldselector", func(a *Access, s string) { a.FieldSelector = s }),
-		refine("labelSelector", "authorizer_labelselector", func(a *Access, s string) { a.LabelSelector = s }),
-		ask,
-		answer("allowed", types.BoolType, func(d decision) ref.Val { return types.Bool(d.allowed) }),
-		answer("reason", types.StringType, func(d decision) ref.Val { return types.String(d.reason) }),
-		answer("errored", types.BoolType, func(d decision) ref.Val { return types.Bool(d.err != nil) }),
-		answer("error", types.StringType, func(d decision) ref.Val {
+		setAttribute("subresource", "resourcecheck_subresource", func(a *AuthorizerAttributes, s string) { a.Subresource = s }),
+		setAttribute("namespace", "resourcecheck_namespace", func(a *AuthorizerAttributes, s string) { a.Namespace = s }),
+		setAttribute("name", "resourcecheck_name", func(a *AuthorizerAttributes, s string) { a.Name = s }),
+		setAttribute("fieldSelector", "authorizer_fieldselector", func(a *AuthorizerAttributes, s string) { a.FieldSelector = s }),
+		setAttribute("labelSelector", "authorizer_labelselector", func(a *AuthorizerAttributes, s string) { a.LabelSelector = s }),
+		checkFunction,
+		decisionField("allowed", types.BoolType, func(d decision) ref.Val { return types.Bool(d.allowed) }),
+		decisionField("reason", types.StringType, func(d decision) ref.Val { return types.String(d.reason) }),
+		decisionField("errored", types.BoolType, func(d decision) ref.Val { return types.Bool(d.err != nil) }),
+		decisionField("error", types.StringType, func(d decision) ref.Val {
 			if d.err == nil {
 				return types.String("")
 			}
@@ -154,8 +153,8 @@ func serviceAccount(a authorizerVal, namespace, name types.String) ref.Val {
 	case len(validation.LabelName(string(namespace), false)) > 0:
 		return types.NewErr("Invalid service account namespace")
 	}
-	q := a.value
-	q.access = Access{}
-	q.access.ServiceAccount.Namespace, q.access.ServiceAccount.Name = string(namespace), string(name)
-	return newCheck[authorizerVal](authorizerType, q)
+	chk := a.value
+	chk.access = AuthorizerAttributes{}
+	chk.access.ServiceAccount.Namespace, chk.access.ServiceAccount.Name = string(namespace), string(name)
+	return newCheck[authorizerVal](authorizerType, chk)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkValidate evaluates the rules of an object. Their compilation is not
-// counted.
+// BenchmarkValidate measures the evaluation of the rules of an object, without their
+// compilation.
 func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{1, 20} {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// unary binds a function of one argument of the type A.
+// unary binds f, which has one parameter of type A.
 func unary[A ref.Val](f func(A) ref.Val) cel.OverloadOpt {
 	return cel.UnaryBinding(func(arg ref.Val) ref.Val {
 		a, ok := arg.(A)
@@ -20,7 +20,7 @@ func unary[A ref.Val](f func(A) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// binary binds a function of two arguments of the types A and B.
+// binary binds f, which has parameters of types A and B.
 func binary[A, B ref.Val](f func(A, B) ref.Val) cel.OverloadOpt {
 	return cel.BinaryBinding(func(first, second ref.Val) ref.Val {
 		a, ok := first.(A)
@@ -35,7 +35,7 @@ func binary[A, B ref.Val](f func(A, B) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// ternary binds a function of three arguments of the types A, B and C.
+// ternary binds f, which has parameters of types A, B and C.
 func ternary[A, B, C ref.Val](f func(A, B, C) ref.Val) cel.OverloadOpt {
 	return cel.FunctionBinding(func(args ...ref.Val) ref.Val {
 		if len(args) != 3 {
@@ -51,26 +51,26 @@ func ternary[A, B, C ref.Val](f func(A, B, C) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// A foreign value is of a type that a library brings along.
-type foreign[T any] struct {
+// A libraryVal is a value of a type that a Kubernetes library defines.
+type libraryVal[T any] struct {
 	typ   *types.Type
 	value T
 }
 
-// ConvertToNative gives the Go value, for whoever asks for just that.
-func (v foreign[T]) ConvertToNative(to reflect.Type) (any, error) {
+// ConvertToNative returns the Go value if it is assignable to the type.
+func (v libraryVal[T]) ConvertToNative(to reflect.Type) (any, error) {
 	if reflect.TypeFor[T]().AssignableTo(to) {
 		return v.value, nil
 	}
 	return nil, fmt.Errorf("type conversion error from '%s' to '%v'", v.typ, to)
 }
 
-// ConvertToType converts to the value's own type, and to the type of types.
-func (v foreign[T]) ConvertToType(to ref.Type) ref.Val {
+// ConvertToType converts to the value's own type and to the type type.
+func (v libraryVal[T]) ConvertToType(to ref.Type) ref.Val {
 	return convert(v, v.typ, to)
 }
 
-// convert converts a value to its own type, and to the type of types.
+// convert converts a value to its own type and to the type type.
 func convert(v ref.Val, own *types.Type, to ref.Type) ref.Val {
 	switch to {
 	case own:
@@ -81,11 +81,11 @@ func convert(v ref.Val, own *types.Type, to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", own, to.TypeName())
 }
 
-// Equal is for values that nothing can be compared with.
-func (v foreign[T]) Equal(other ref.Val) ref.Val { return types.MaybeNoSuchOverloadErr(other) }
+// Equal returns an error: by default values cannot be compared.
+func (v libraryVal[T]) Equal(other ref.Val) ref.Val { return types.MaybeNoSuchOverloadErr(other) }
 
-// Type is the value's type.
-func (v foreign[T]) Type() ref.Type { return v.typ }
+// Type returns the value's type.
+func (v libraryVal[T]) Type() ref.Type { return v.typ }
 
-// Value is the Go value.
-func (v foreign[T]) Value() any { return v.value }
+// Value returns the Go value.
+func (v libraryVal[T]) Value() any { return v.value }

@@ -10,37 +10,37 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// A digest tells schemas apart by all that matters to rules.
+// A digest is a hash of the parts of a schema that affect its rules.
 type digest [sha256.Size]byte
 
-// A contentKey is a schema, and whether it is that of an API object.
+// A contentKey identifies a compiled schema.
 type contentKey struct {
 	digest
-	whole bool
+	isResourceRoot bool
 }
 
-// A cache has what was compiled of schemas in this process.
+// A cache has compilation results of schemas for the whole process.
 type cache[T any] struct {
-	sync.Mutex
-	made map[contentKey]func() T
+	mu      sync.Mutex // guards entries
+	entries map[contentKey]func() T
 }
 
-// cached is how many schemas a cache keeps. Beyond that all are dropped: it takes
-// a test that makes up schemas to get there.
-const cached = 4096
+// maxCacheEntries is the number of entries of a cache. A full cache is emptied;
+// only tests that generate schemas fill it.
+const maxCacheEntries = 4096
 
 func (c *cache[T]) get(key contentKey, compile func() T) T {
-	c.Lock()
-	made, ok := c.made[key]
+	c.mu.Lock()
+	entry, ok := c.entries[key]
 	if !ok {
-		if c.made == nil || len(c.made) >= cached {
-			c.made = map[contentKey]func() T{}
+		if c.entries == nil || len(c.entries) >= maxCacheEntries {
+			c.entries = map[contentKey]func() T{}
 		}
-		made = sync.OnceValue(compile)
-		c.made[key] = made
+		entry = sync.OnceValue(compile)
+		c.entries[key] = entry
 	}
-	c.Unlock()
-	return made()
+	c.mu.Unlock()
+	return entry()
 }
 
 var (
@@ -48,55 +48,57 @@ var (
 	ruleSets cache[*ruleSet]
 )
 
-// compiledSchema returns the rules of a schema and of those within it.
-func compiledSchema(s *schema.Schema, whole bool) *node {
-	d := digests{}
-	return nodes.get(contentKey{d.of(s), whole}, func() *node { return d.node(s, newType(s, whole)) })
+// compiledSchema returns the compiled rules of a schema and its subschemas.
+func compiledSchema(s *schema.Schema, isResourceRoot bool) *node {
+	h := schemaHasher{}
+	return nodes.get(contentKey{h.digest(s), isResourceRoot}, func() *node { return h.node(s, newDeclType(s, isResourceRoot)) })
 }
 
-// A ruleSet has the rules of one schema. It knows no more of the type of their
-// values than what costs depend on.
+// A ruleSet has the compiled rules of one schema, and what the cost of the rules
+// depends on.
 type ruleSet struct {
-	rules   []compiled
-	err     error
-	visible bool
-	minJSON int64
+	rules             []compiledRule
+	err               error
+	visible           bool
+	minSerializedSize int64
 }
 
-// digests are those of schemas, which are trees, and of those within them.
-type digests map[*schema.Schema]digest
+// A schemaHasher computes digests of schemas and caches them by schema.
+type schemaHasher map[*schema.Schema]digest
 
-// ruleSet returns the rules of a schema.
-func (d digests) ruleSet(s *schema.Schema, whole bool) *ruleSet {
-	return ruleSets.get(contentKey{d.of(s), whole}, func() *ruleSet {
-		t := newType(s, whole)
-		r := &ruleSet{visible: t.visible, minJSON: t.minJSON}
+// ruleSet returns the compiled rules of a schema, without those of its
+// subschemas.
+func (h schemaHasher) ruleSet(s *schema.Schema, isResourceRoot bool) *ruleSet {
+	return ruleSets.get(contentKey{h.digest(s), isResourceRoot}, func() *ruleSet {
+		t := newDeclType(s, isResourceRoot)
+		r := &ruleSet{visible: t.visible, minSerializedSize: t.minSerializedSize}
 		r.rules, r.err = compileRules(t, rulesOf(s))
 		return r
 	})
 }
 
-// rules returns the rules of a schema that are about values of a type: of its own,
-// unless it stands in a junctor.
-func (d digests) rules(s *schema.Schema, t *Type) ([]compiled, error) {
-	if len(rulesOf(s)) == 0 || t.of != s {
+// rules compiles the rules of s for values of type t. t is the type of another
+// schema if s is an element of allOf.
+func (h schemaHasher) rules(s *schema.Schema, t *declType) ([]compiledRule, error) {
+	if len(rulesOf(s)) == 0 || t.source != s {
 		return compileRules(t, rulesOf(s))
 	}
-	r := d.ruleSet(s, t.whole)
+	r := h.ruleSet(s, t.isResourceRoot)
 	return r.rules, r.err
 }
 
-func (d digests) of(s *schema.Schema) digest {
-	if sum, ok := d[s]; ok || s == nil {
+// digest returns the digest of s, the zero digest for nil.
+func (h schemaHasher) digest(s *schema.Schema) digest {
+	if sum, ok := h[s]; ok || s == nil {
 		return sum
 	}
-	sum := digest(sha256.Sum256(d.content(s)))
-	d[s] = sum
+	sum := digest(sha256.Sum256(h.content(s)))
+	h[s] = sum
 	return sum
 }
 
-// content is a schema's text, in which no two parts can be taken for each other.
-func (d digests) content(s *schema.Schema) []byte {
+// content serializes s unambiguously. Subschemas are represented by their digests.
+func (h schemaHasher) content(s *schema.Schema) []byte {
 	b := make([]byte, 0, 512)
 	number := func(n int64) { b = append(strconv.AppendInt(b, n, 10), ' ') }
 	text := func(s string) {
@@ -109,8 +111,8 @@ func (d digests) content(s *schema.Schema) []byte {
 			text(s)
 		}
 	}
-	part := func(s *schema.Schema) {
-		sum := d.of(s)
+	subschema := func(s *schema.Schema) {
+		sum := h.digest(s)
 		b = append(b, sum[:]...)
 	}
 	for _, s := range []string{s.Type, s.Format, s.ListType, s.MapType} {
@@ -124,10 +126,10 @@ func (d digests) content(s *schema.Schema) []byte {
 	number(int64(len(s.Properties)))
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		text(name)
-		part(s.Properties[name])
+		subschema(s.Properties[name])
 	}
-	part(s.Additional)
-	part(s.Items)
+	subschema(s.Additional)
+	subschema(s.Items)
 	c := s.Constraints
 	if c == nil {
 		return b
@@ -151,8 +153,8 @@ func (d digests) content(s *schema.Schema) []byte {
 		}
 		texts([]string{r.Rule, r.Message, r.MessageExpression, r.FieldPath, reason, optional})
 	}
-	for _, junctor := range c.AllOf {
-		part(junctor)
+	for _, sub := range c.AllOf {
+		subschema(sub)
 	}
 	return b
 }

@@ -11,61 +11,61 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// Rules checks the rules of a definition.
-type Rules struct {
-	// Unchanged is whether the schema is that of the old definition. Its rules may
-	// then cost more than new ones.
+// A RuleChecker checks the rules of a CustomResourceDefinition.
+type RuleChecker struct {
+	// Unchanged is whether the old definition has the same schema. The estimated
+	// cost of a single rule is then not limited.
 	Unchanged bool
 }
 
-var _ schema.RuleChecker = Rules{}
+var _ schema.RuleChecker = RuleChecker{}
 
-// CheckRules compiles rules and reports those that do not compile, cost too much
-// or refer to old values where there are none.
-func (r Rules) CheckRules(sites []schema.RuleSite, path *validation.Path) validation.List {
-	c := rulesCheck{Rules: r, digests: digests{}}
+// CheckRules implements [schema.RuleChecker]. It reports rules that do not
+// compile, exceed a cost limit, or use oldSelf where values cannot be correlated.
+func (r RuleChecker) CheckRules(sites []schema.RuleSite, path *validation.Path) validation.List {
+	c := rulesCheck{RuleChecker: r, schemaHasher: schemaHasher{}}
 	for _, s := range sites {
-		c.site(s)
+		c.checkSite(s)
 	}
-	if c.total > schemaLimit {
-		for _, e := range c.expensive {
+	if c.total > maxSchemaCost {
+		for _, e := range c.mostExpensive {
 			c.add(validation.Forbidden(e.path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
 		}
-		c.add(validation.Forbidden(path, tooExpensive("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, schemaLimit)))
+		c.add(validation.Forbidden(path, costLimitError("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, maxSchemaCost)))
 	}
 	return c.list
 }
 
-// CheckDefault judges a default as a value that has always been there and as a
-// new one.
-func (r Rules) CheckDefault(s *schema.Schema, whole bool, value any, path *validation.Path) validation.List {
-	v := newValidator(s, whole)
-	list, _ := v.run(path, value, value, Budget, false)
+// CheckDefault implements [schema.RuleChecker]. It evaluates the rules on a default,
+// first as an unchanged value, then as a created one.
+func (r RuleChecker) CheckDefault(s *schema.Schema, isResourceRoot bool, value any, path *validation.Path) validation.List {
+	v := newValidator(s, isResourceRoot)
+	list, _ := v.validate(path, value, value, Budget, false)
 	if len(list) == 0 {
-		list, _ = v.run(path, value, nil, Budget, false)
+		list, _ = v.validate(path, value, nil, Budget, false)
 	}
 	return list
 }
 
-// A rulesCheck collects what is wrong with rules, and their cost.
+// A rulesCheck collects the errors and the estimated cost of rules.
 type rulesCheck struct {
-	Rules
-	digests
+	RuleChecker
+	schemaHasher
 	list  validation.List
 	total uint64
-	// expensive are the four expressions that cost most, of those that cost a
-	// hundredth of the limit or more.
-	expensive []expensive
+	// mostExpensive has the at most four most expensive expressions whose cost is at
+	// least a hundredth of maxSchemaCost, in descending order.
+	mostExpensive []expressionCost
 }
 
-type expensive struct {
+type expressionCost struct {
 	path *validation.Path
 	cost uint64
 }
 
 func (c *rulesCheck) add(e *validation.Error) { c.list = append(c.list, e) }
 
-func (c *rulesCheck) site(s schema.RuleSite) {
+func (c *rulesCheck) checkSite(s schema.RuleSite) {
 	path := s.Path.Child("x-kubernetes-validations")
 	r := c.ruleSet(s.Schema, s.Whole)
 	if !r.visible {
@@ -76,18 +76,18 @@ func (c *rulesCheck) site(s schema.RuleSite) {
 		c.add(validation.Internal(path, r.err))
 		return
 	}
-	times := uint64(maxRequest / (r.minJSON + 1)) // as often as values fit in a request
+	times := uint64(maxRequestSize / (r.minSerializedSize + 1)) // as many values as fit in a request
 	if s.Cardinality != nil {
 		times = *s.Cardinality
 	}
 	for i := range r.rules {
-		c.rule(&r.rules[i], path.Index(i), times, s.Uncorrelatable)
+		c.checkRule(&r.rules[i], path.Index(i), times, s.Uncorrelatable)
 	}
 }
 
-// rule checks a rule that can be evaluated so many times on an object.
-func (c *rulesCheck) rule(rule *compiled, path *validation.Path, times uint64, uncorrelatable *validation.Path) {
-	c.cost(path.Child("rule"), "estimated rule cost", product(rule.cost, times))
+// checkRule checks a rule that is evaluated at most times times for an object.
+func (c *rulesCheck) checkRule(rule *compiledRule, path *validation.Path, times uint64, uncorrelatable *validation.Path) {
+	c.addCost(path.Child("rule"), "estimated rule cost", saturatingMul(rule.cost, times))
 	if rule.err != nil {
 		c.add(validation.Invalid(path.Child("rule"), rule.Rule, rule.err.Error()))
 	}
@@ -95,7 +95,7 @@ func (c *rulesCheck) rule(rule *compiled, path *validation.Path, times uint64, u
 	case rule.messageErr != nil:
 		c.add(validation.Invalid(path.Child("messageExpression"), rule.Rule, rule.messageErr.Error()))
 	case rule.message != nil:
-		c.cost(path.Child("messageExpression"), "estimated messageExpression cost", rule.messageCost)
+		c.addCost(path.Child("messageExpression"), "estimated messageExpression cost", rule.messageCost)
 	}
 	switch {
 	case rule.transition && uncorrelatable != nil:
@@ -105,40 +105,41 @@ func (c *rulesCheck) rule(rule *compiled, path *validation.Path, times uint64, u
 	}
 }
 
-// cost counts the estimate of an expression, and reports one beyond the limit.
-func (c *rulesCheck) cost(path *validation.Path, what string, cost uint64) {
-	if cost > ruleLimit && !c.Unchanged {
-		c.add(validation.Forbidden(path, tooExpensive(what, cost, ruleLimit)))
+// addCost adds the estimated cost of an expression to the total, and reports a
+// cost above maxRuleCost.
+func (c *rulesCheck) addCost(path *validation.Path, what string, cost uint64) {
+	if cost > maxRuleCost && !c.Unchanged {
+		c.add(validation.Forbidden(path, costLimitError(what, cost, maxRuleCost)))
 	}
 	sum, carry := bits.Add64(c.total, cost, 0)
 	if carry != 0 {
 		sum = math.MaxUint64
 	}
 	c.total = sum
-	if cost >= schemaLimit/100 {
-		c.expensive = append(c.expensive, expensive{path, cost})
-		slices.SortStableFunc(c.expensive, func(a, b expensive) int { return cmp.Compare(b.cost, a.cost) })
-		c.expensive = c.expensive[:min(len(c.expensive), 4)]
+	if cost >= maxSchemaCost/100 {
+		c.mostExpensive = append(c.mostExpensive, expressionCost{path, cost})
+		slices.SortStableFunc(c.mostExpensive, func(a, b expressionCost) int { return cmp.Compare(b.cost, a.cost) })
+		c.mostExpensive = c.mostExpensive[:min(len(c.mostExpensive), 4)]
 	}
 }
 
-// product multiplies up to the greatest number.
-func product(a, b uint64) uint64 {
+// saturatingMul returns a*b, or math.MaxUint64 if that overflows.
+func saturatingMul(a, b uint64) uint64 {
 	if high, low := bits.Mul64(a, b); high == 0 {
 		return low
 	}
 	return math.MaxUint64
 }
 
-// tooExpensive says by how much a cost is beyond its limit.
-func tooExpensive(what string, cost, limit uint64) string {
+// costLimitError returns the error for a cost that exceeds its limit.
+func costLimitError(what string, cost, limit uint64) string {
 	times := float64(cost) / float64(limit)
 	factor := fmt.Sprintf("%.1fx", times)
 	switch {
 	case times > 100:
 		factor = "more than 100x"
 	case times < 1.5:
-		factor = fmt.Sprintf("%fx", times) // 1.0x would say nothing
+		factor = fmt.Sprintf("%fx", times) // %.1f would print 1.0x
 	}
 	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, factor)
 }

@@ -11,148 +11,150 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// costs tells cel-go what calls of the libraries' functions cost, and estimates
-// it beforehand. The estimates decide which definitions are valid, so they have
-// to be those of kube-apiserver to the unit, oddities included.
+// costs is the cost estimator and the actual cost calculator for the functions of
+// the libraries. Estimates decide which definitions are valid, so they equal those
+// of kube-apiserver exactly.
 type costs struct {
-	// sizes tells how large a part of the variable can be to which a path leads;
-	// nil if nothing is known about sizes.
+	// sizes returns the maximal size of the value at a path within the variable. It
+	// is nil if no size is known.
 	sizes func(path []string) (size uint64, known bool)
 }
 
 const (
-	// checkCost is that of asking an authorizer. Two questions fit in a budget.
+	// checkCost is the cost of an authorization check. PerCallLimit allows two.
 	checkCost = 350_000
-	// perString is the cost of looking at a byte, perPattern that of a byte of a
-	// regular expression for each unit that the string costs.
+	// perString is the cost of traversing a byte of a string, perPattern the cost of
+	// a byte of a regular expression per cost unit of the string.
 	perString  = common.StringTraversalCostFactor
 	perPattern = common.RegexStringLengthCostFactor
-	// anyFormat is the size of a format's expression in estimates, and longName
-	// that of its name.
-	anyFormat = 128
-	longName  = 64
+	// maxFormatPattern is the estimated size of a format's regular expression,
+	// maxFormatName that of its name.
+	maxFormatPattern = 128
+	maxFormatName    = 64
 )
 
-// A price is how the cost of a function is reckoned.
-type price int
+// A costClass is a formula for the cost of a function.
+type costClass int
 
 const (
-	unpriced price = iota
-	nominal        // one unit
-	asking
-	parsing       // a look at the first argument or the receiver
-	parsingTwice  // two
-	makingString  // as parsing; the result is as long
-	selecting     // parsing of a selector
-	listing       // a look at each element
-	joining       //
-	replacing     //
-	splitting     //
-	finding       // a search with a regular expression
-	formatting    // a check by a named format
-	containing    // of an address in a range
-	containingAll // of a range in a range
-	equality
+	costUnknown costClass = iota
+	costNominal           // 1
+	costAuthorize
+	costParse        // a traversal of the receiver or first argument
+	costParseTwice   // two traversals
+	costTransform    // costParse; the result has the size of the argument
+	costSelector     // parses a selector
+	costListElements // a traversal of each element
+	costJoin
+	costReplace
+	costSplit
+	costRegex        // matches a regular expression
+	costFormat       // validates a named format
+	costContainsIP   // address in CIDR
+	costContainsCIDR // CIDR in CIDR
+	costEqual
 )
 
-var prices = priced(map[price][]string{
-	nominal: {
+// costClasses has the cost class of each function.
+var costClasses = costClassesByName(map[costClass][]string{
+	costNominal: {
 		"serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error", "errored",
 		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast",
 		"format.named",
 		"sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub", "major", "minor", "patch",
 		"getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
 	},
-	asking:        {"check"},
-	parsing:       {"ip", "cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"},
-	parsingTwice:  {"ip.isCanonical"},
-	makingString:  {"url", "lowerAscii", "upperAscii", "substring", "trim", "jsonpatch.escapeKey"},
-	selecting:     {"fieldSelector", "labelSelector"},
-	listing:       {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
-	joining:       {"join"},
-	replacing:     {"replace"},
-	splitting:     {"split"},
-	finding:       {"find", "findAll"},
-	formatting:    {"validate"},
-	containing:    {"containsIP"},
-	containingAll: {"containsCIDR"},
-	equality:      {"_==_"},
+	costAuthorize:    {"check"},
+	costParse:        {"ip", "cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"},
+	costParseTwice:   {"ip.isCanonical"},
+	costTransform:    {"url", "lowerAscii", "upperAscii", "substring", "trim", "jsonpatch.escapeKey"},
+	costSelector:     {"fieldSelector", "labelSelector"},
+	costListElements: {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
+	costJoin:         {"join"},
+	costReplace:      {"replace"},
+	costSplit:        {"split"},
+	costRegex:        {"find", "findAll"},
+	costFormat:       {"validate"},
+	costContainsIP:   {"containsIP"},
+	costContainsCIDR: {"containsCIDR"},
+	costEqual:        {"_==_"},
 })
 
-func priced(functions map[price][]string) map[string]price {
-	prices := map[string]price{}
+func costClassesByName(functions map[costClass][]string) map[string]costClass {
+	costClasses := map[string]costClass{}
 	for p, names := range functions {
 		for _, name := range names {
-			prices[name] = p
+			costClasses[name] = p
 		}
 	}
-	return prices
+	return costClasses
 }
 
-// priceOf is the price of an overload of a function.
-func priceOf(function, overload string) price {
+// costClassOf returns the cost class of an overload of a function.
+func costClassOf(function, overload string) costClass {
 	if overload == "cidr_ip" {
-		return nominal
+		return costNominal
 	}
-	return prices[function]
+	return costClasses[function]
 }
 
-// CallCost is the actual cost of a call, nil if cel-go knows it.
+// CallCost implements [interpreter.ActualCostEstimator]. It returns nil if cel-go
+// defines the cost.
 func (c costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	cost, ok := actualCost(priceOf(function, overload), overload, args, result)
+	cost, ok := actualCost(costClassOf(function, overload), overload, args, result)
 	if !ok {
 		return nil
 	}
 	return &cost
 }
 
-func actualCost(p price, overload string, args []ref.Val, result ref.Val) (cost uint64, ok bool) {
+func actualCost(p costClass, overload string, args []ref.Val, result ref.Val) (cost uint64, ok bool) {
 	switch p {
-	case unpriced:
+	case costUnknown:
 		return 0, false
-	case nominal:
+	case costNominal:
 		return 1, true
-	case asking:
+	case costAuthorize:
 		return checkCost, true
 	}
 	if len(args) == 0 {
-		return 0, p == listing
+		return 0, p == costListElements
 	}
 	switch p {
-	case parsing, makingString:
+	case costParse, costTransform:
 		return scaled(sizeOf(args[0]), perString), true
-	case parsingTwice, replacing, splitting:
+	case costParseTwice, costReplace, costSplit:
 		return scaled(sizeOf(args[0]), 2*perString), true
-	case joining:
+	case costJoin:
 		return scaled(sizeOf(result), 2*perString), true
-	case listing:
+	case costListElements:
 		return traversal(args[0]), true
 	}
 	if len(args) < 2 {
 		return 0, false
 	}
 	switch p {
-	case selecting:
+	case costSelector:
 		n := sizeOf(args[1])
 		return selectorCost(checker.SizeEstimate{Min: n, Max: n}).Max, true
-	case finding:
-		return patternCost(sizeOf(args[0]), sizeOf(args[1])), true
-	case formatting:
+	case costRegex:
+		return regexCost(sizeOf(args[0]), sizeOf(args[1])), true
+	case costFormat:
 		f, ok := args[0].(formatVal)
 		if !ok {
 			return 0, false
 		}
-		return patternCost(sizeOf(args[1]), uint64(f.value.size)), true
-	case containing, containingAll:
+		return regexCost(sizeOf(args[1]), uint64(f.value.size)), true
+	case costContainsIP, costContainsCIDR:
 		cost := scaled(2*sizeOf(args[0]), perString)
-		if p == containingAll {
+		if p == costContainsCIDR {
 			cost += scaled(sizeOf(args[0]), perString) + 1
 		}
 		if overload == "cidr_contains_ip_string" || overload == "cidr_contains_cidr_string" {
 			cost += scaled(sizeOf(args[1]), perString)
 		}
 		return cost, true
-	case equality:
+	case costEqual:
 		switch args[0].(type) {
 		case quantityVal, ipVal, cidrVal, formatVal, urlVal, semverVal,
 			authorizerVal, pathCheckVal, groupCheckVal, resourceCheckVal, decisionVal:
@@ -162,9 +164,9 @@ func actualCost(p price, overload string, args []ref.Val, result ref.Val) (cost 
 	return 0, false
 }
 
-// patternCost is the cost of a regular expression on a string. Even the empty
-// string costs something.
-func patternCost(text, pattern uint64) uint64 {
+// regexCost returns the cost of matching a regular expression. The empty string has
+// a cost too.
+func regexCost(text, pattern uint64) uint64 {
 	return scaled(1+text, perString) * scaled(pattern, perPattern)
 }
 
@@ -177,7 +179,7 @@ func sizeOf(v ref.Val) uint64 {
 	return 1
 }
 
-// traversal is the cost of looking at all that is in a value.
+// traversal returns the cost of traversing a value.
 func traversal(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -201,26 +203,27 @@ func traversal(v ref.Val) uint64 {
 	return 1
 }
 
-// selectorCost is the cost of a selector of some length: a list, the parsing, and
-// a requirement for every two characters.
+// selectorCost returns the cost of a selector of the given length: of parsing it, and
+// of a list with a requirement for every two characters.
 func selectorCost(length checker.SizeEstimate) checker.CostEstimate {
 	list := checker.FixedCostEstimate(common.ListCreateBaseCost)
 	requirements := length.MultiplyByCostFactor(0.5).MultiplyByCostFactor(common.ListCreateBaseCost + common.StructCreateBaseCost)
 	return list.Add(length.MultiplyByCostFactor(perString)).Add(requirements)
 }
 
-// EstimateCallCost is the estimated cost of a call, nil if cel-go knows it.
+// EstimateCallCost implements [checker.CostEstimator]. It returns nil if cel-go
+// defines the cost.
 func (c costs) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
-	p := priceOf(function, overload)
+	p := costClassOf(function, overload)
 	switch p {
-	case unpriced:
+	case costUnknown:
 		return nil
-	case nominal:
+	case costNominal:
 		return fixed(1)
-	case asking:
+	case costAuthorize:
 		return fixed(checkCost)
-	case equality:
-		return c.equality(args)
+	case costEqual:
+		return c.equalityCost(args)
 	}
 	if target != nil {
 		if e := c.methodCost(p, *target, args); e != nil {
@@ -231,28 +234,28 @@ func (c costs) EstimateCallCost(function, overload string, target *checker.AstNo
 		return nil
 	}
 	size := c.size(args[0])
-	look := size.MultiplyByCostFactor(perString)
+	traverse := size.MultiplyByCostFactor(perString)
 	switch p {
-	case parsing:
-		return &checker.CallEstimate{CostEstimate: look}
-	case parsingTwice:
+	case costParse:
+		return &checker.CallEstimate{CostEstimate: traverse}
+	case costParseTwice:
 		return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perString)}
-	case makingString:
+	case costTransform:
 		if target == nil && len(args) == 1 {
-			return &checker.CallEstimate{CostEstimate: look, ResultSize: &size}
+			return &checker.CallEstimate{CostEstimate: traverse, ResultSize: &size}
 		}
-	case selecting:
+	case costSelector:
 		return &checker.CallEstimate{CostEstimate: selectorCost(size)}
-	case formatting:
-		return &checker.CallEstimate{CostEstimate: look.MultiplyByCostFactor(anyFormat * perPattern)}
-	case containing, containingAll:
+	case costFormat:
+		return &checker.CallEstimate{CostEstimate: traverse.MultiplyByCostFactor(maxFormatPattern * perPattern)}
+	case costContainsIP, costContainsCIDR:
 		address := checker.SizeEstimate{Min: 4, Max: 16}
 		cost := address.Add(address).MultiplyByCostFactor(perString)
-		if p == containingAll {
+		if p == costContainsCIDR {
 			cost = cost.Add(address.MultiplyByCostFactor(perString)).Add(checker.FixedCostEstimate(1))
 		}
 		if overload == "cidr_contains_ip_string" || overload == "cidr_contains_cidr_string" {
-			cost = cost.Add(look)
+			cost = cost.Add(traverse)
 		}
 		return &checker.CallEstimate{CostEstimate: cost}
 	}
@@ -263,11 +266,11 @@ func fixed(cost uint64) *checker.CallEstimate {
 	return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(cost)}
 }
 
-// methodCost estimates the functions whose receiver makes the cost.
-func (c costs) methodCost(p price, target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+// methodCost estimates methods whose cost depends on the receiver.
+func (c costs) methodCost(p costClass, target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
 	size := c.size(target)
 	switch p {
-	case listing:
+	case costListElements:
 		element := listElement(target)
 		if element == nil { // a string has indexOf and lastIndexOf too
 			return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perString)}
@@ -277,15 +280,15 @@ func (c costs) methodCost(p price, target checker.AstNode, args []checker.AstNod
 			cost = cost.Add(c.size(element).MultiplyByCostFactor(perString))
 		}
 		return &checker.CallEstimate{CostEstimate: size.MultiplyByCost(cost)}
-	case makingString:
+	case costTransform:
 		return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perString), ResultSize: &size}
-	case replacing:
+	case costReplace:
 		if len(args) < 2 {
 			return nil
 		}
-		result := replaced(size, c.size(args[0]), c.size(args[1]))
+		result := replacedSize(size, c.size(args[0]), c.size(args[1]))
 		return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perString), ResultSize: &result}
-	case splitting:
+	case costSplit:
 		parts := checker.SizeEstimate{Max: size.Max}
 		if len(args) > 1 {
 			if limit, ok := literal(args[1]); ok {
@@ -293,7 +296,7 @@ func (c costs) methodCost(p price, target checker.AstNode, args []checker.AstNod
 			}
 		}
 		return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perString), ResultSize: &parts}
-	case joining:
+	case costJoin:
 		var result checker.SizeEstimate
 		if element := listElement(target); element != nil {
 			result = size.Multiply(c.size(element))
@@ -303,7 +306,7 @@ func (c costs) methodCost(p price, target checker.AstNode, args []checker.AstNod
 			result = result.Add(c.size(args[0]).Multiply(gaps))
 		}
 		return &checker.CallEstimate{CostEstimate: result.MultiplyByCostFactor(perString), ResultSize: &result}
-	case finding:
+	case costRegex:
 		if len(args) < 1 {
 			return nil
 		}
@@ -323,15 +326,15 @@ func literal(node checker.AstNode) (int64, bool) {
 	return i, ok
 }
 
-// replaced estimates the size of a string in which one thing was replaced by
-// another: the longest comes of replacing the smallest by the largest as often
-// as it fits, the shortest of the opposite. Nothing is found between any two
-// characters.
-func replaced(size, old, by checker.SizeEstimate) checker.SizeEstimate {
+// replacedSize estimates the size of a string after replacing old by by. The result
+// is longest if the shortest old string is replaced by the longest one as often as it
+// fits, and shortest in the opposite case. An empty old string matches between any
+// two characters.
+func replacedSize(size, old, by checker.SizeEstimate) checker.SizeEstimate {
 	var times, kept checker.SizeEstimate
 	switch {
 	case old.Min == 0:
-		times.Max, kept.Max = above(size.Max), size.Max
+		times.Max, kept.Max = saturatingInc(size.Max), size.Max
 	case by.Max <= old.Min:
 		kept.Max = size.Max
 	default:
@@ -339,7 +342,7 @@ func replaced(size, old, by checker.SizeEstimate) checker.SizeEstimate {
 	}
 	switch {
 	case old.Max == 0:
-		times.Min, kept.Min = above(size.Min), size.Min
+		times.Min, kept.Min = saturatingInc(size.Min), size.Min
 	case old.Max <= by.Min:
 		kept.Min = size.Min
 	default:
@@ -348,16 +351,16 @@ func replaced(size, old, by checker.SizeEstimate) checker.SizeEstimate {
 	return times.Multiply(by).Add(kept)
 }
 
-// above is the next number, or the last.
-func above(n uint64) uint64 {
+// saturatingInc returns n+1, or math.MaxUint64 if that overflows.
+func saturatingInc(n uint64) uint64 {
 	if n == math.MaxUint64 {
 		return n
 	}
 	return n + 1
 }
 
-// equality estimates comparisons of the libraries' own types.
-func (c costs) equality(args []checker.AstNode) *checker.CallEstimate {
+// equalityCost estimates comparisons of the types of the libraries.
+func (c costs) equalityCost(args []checker.AstNode) *checker.CallEstimate {
 	if len(args) != 2 || args[0].Type().Equal(args[1].Type()) != types.True {
 		return nil
 	}
@@ -369,7 +372,7 @@ func (c costs) equality(args []checker.AstNode) *checker.CallEstimate {
 	case quantityType, semverType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType:
 		return fixed(1)
 	case formatType:
-		cost := checker.CostEstimate{Min: 1, Max: longName}
+		cost := checker.CostEstimate{Min: 1, Max: maxFormatName}
 		return &checker.CallEstimate{CostEstimate: cost.MultiplyByCostFactor(perString)}
 	case urlType:
 		cost := checker.CostEstimate{Min: 1, Max: 1}
@@ -381,7 +384,7 @@ func (c costs) equality(args []checker.AstNode) *checker.CallEstimate {
 	return nil
 }
 
-// size estimates the size of a value.
+// size returns the estimated size of a value.
 func (c costs) size(node checker.AstNode) checker.SizeEstimate {
 	if size := node.ComputedSize(); size != nil {
 		return *size
@@ -392,21 +395,21 @@ func (c costs) size(node checker.AstNode) checker.SizeEstimate {
 	return checker.UnknownSizeEstimate()
 }
 
-// EstimateSize is how large a value can be by the schema, nil if that is
-// unknown.
+// EstimateSize implements [checker.CostEstimator]. It returns the size by the schema,
+// nil if it is not known.
 func (c costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
 	if c.sizes == nil || len(path) == 0 {
 		return nil
 	}
-	size, known := c.sizes(path[1:]) // what comes first is the variable
+	size, known := c.sizes(path[1:]) // the first element is the variable
 	if !known {
 		return nil
 	}
 	return &checker.SizeEstimate{Max: size}
 }
 
-// listElement stands for any element of a list, nil if it is no list.
+// listElement returns a node for any element of a list, nil if it is not a list.
 func listElement(list checker.AstNode) checker.AstNode {
 	of := list.Type().Parameters()
 	if len(of) == 0 {
@@ -419,7 +422,7 @@ func listElement(list checker.AstNode) checker.AstNode {
 	return e
 }
 
-// anyElement is a node that is in no expression.
+// anyElement is a node without an expression.
 type anyElement struct {
 	path []string
 	typ  *types.Type

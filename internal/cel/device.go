@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// deviceEnv is the environment of expressions that select devices.
+// deviceEnv returns the environment of the selectors of devices.
 var deviceEnv = sync.OnceValue(func() *cel.Env {
 	perDomain := func(t *types.Type) *types.Type {
 		return types.NewMapType(types.StringType, types.NewMapType(types.StringType, t))
@@ -22,18 +22,18 @@ var deviceEnv = sync.OnceValue(func() *cel.Env {
 		declaration{map[string]map[string]*types.Type{device: {
 			"driver": types.StringType, "allowMultipleAllocations": types.BoolType,
 			"attributes": perDomain(types.AnyType), "capacity": perDomain(quantityType),
-		}}}.known,
+		}}}.envOption,
 		cel.Variable("device", types.NewObjectType(device)),
 		ext.Bindings(ext.BindingsVersion(0)),
 	)
 	if err != nil {
-		panic("cel: " + err.Error()) // unreachable: a test makes it
+		panic("cel: " + err.Error()) // unreachable: tests build it
 	}
 	return env
 })
 
-// deviceSizes are how large a device and its parts can be: strings, and maps by
-// domain and then by name.
+// deviceSizes has the maximal sizes of the fields of a device. Attributes and
+// capacities are maps by domain and name.
 var deviceSizes = map[string]uint64{
 	"": 0, "driver": 63, "allowMultipleAllocations": 1,
 	"attributes": 32, "attributes.@keys": 63,
@@ -42,8 +42,8 @@ var deviceSizes = map[string]uint64{
 	"capacity.@values": 32, "capacity.@values.@keys": 32, "capacity.@values.@values": 0,
 }
 
-// deviceSize is how large a part of a device can be. An attribute may be named as
-// a member is.
+// deviceSize returns the maximal size of the value at a path within a device. An
+// attribute may also be selected as a field.
 func deviceSize(path []string) (size uint64, known bool) {
 	if len(path) == 3 && path[0] == "attributes" && path[2] != "@keys" {
 		path = []string{path[0], path[1], "@values"}
@@ -52,10 +52,11 @@ func deviceSize(path []string) (size uint64, known bool) {
 	return size, known
 }
 
-// deviceLimit is the most that a selector may cost by estimate.
-const deviceLimit = 1_000_000
+// maxDeviceSelectorCost is the maximal estimated cost of a selector.
+const maxDeviceSelectorCost = 1_000_000
 
-// CheckDeviceSelector says what is wrong with an expression that selects devices.
+// CheckDeviceSelector validates a CEL selector of a device request. It returns nil
+// if the selector is valid.
 func CheckDeviceSelector(text string, path *validation.Path) *validation.Error {
 	env := deviceEnv()
 	ast, issues := env.Compile(text)
@@ -74,7 +75,7 @@ func CheckDeviceSelector(text string, path *validation.Path) *validation.Error {
 	switch {
 	case err != nil:
 		return validation.Internal(path, fmt.Errorf("cost estimation failed: %w", err))
-	case estimate.Max > deviceLimit:
+	case estimate.Max > maxDeviceSelectorCost:
 		return validation.Forbidden(path, "too complex, exceeds cost limit")
 	}
 	return nil

@@ -12,33 +12,33 @@ import (
 
 // The limits on costs.
 const (
-	// CallBudget is how much one evaluation of an expression may cost.
-	CallBudget = 1_000_000
-	// Budget is how much all rules of one object may cost, or all expressions of
-	// one policy binding.
+	// PerCallLimit limits the actual cost of one evaluation of an expression.
+	PerCallLimit = 1_000_000
+	// Budget limits the actual cost of all rules of one object, or of all
+	// expressions of one policy binding.
 	Budget = 10_000_000
-	// MatchBudget is how much the match conditions of one webhook or one policy
-	// binding may cost.
+	// MatchBudget limits the actual cost of the match conditions of one webhook or
+	// one policy binding.
 	MatchBudget = 2_500_000
-	// ruleLimit is the greatest estimate of an expression in a definition.
-	ruleLimit = 10_000_000
-	// schemaLimit is the greatest sum of the estimates in one schema.
-	schemaLimit = 100_000_000
+	// maxRuleCost limits the estimated cost of one expression in a definition.
+	maxRuleCost = 10_000_000
+	// maxSchemaCost limits the sum of the estimated costs in one schema.
+	maxSchemaCost = 100_000_000
 )
 
-// base is the environment that all others extend.
+// base returns the environment that all others extend.
 var base = sync.OnceValue(func() *cel.Env {
-	env, err := cel.NewEnv(cel.Lib(standard{}))
+	env, err := cel.NewEnv(cel.Lib(baseLibrary{}))
 	if err != nil {
-		panic("cel: " + err.Error()) // unreachable: a test makes it
+		panic("cel: " + err.Error()) // unreachable: tests build it
 	}
 	return env
 })
 
-// standard is what every environment has.
-type standard struct{}
+// baseLibrary has the options of the base environment.
+type baseLibrary struct{}
 
-func (standard) CompileOptions() []cel.EnvOption {
+func (baseLibrary) CompileOptions() []cel.EnvOption {
 	options := []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(),
 		cel.EagerlyValidateDeclarations(true),
@@ -62,29 +62,29 @@ func (standard) CompileOptions() []cel.EnvOption {
 		listFunctions(), regexFunctions(), urlFunctions(), quantityFunctions(), ipFunctions(),
 		cidrFunctions(), formatFunctions(), semverFunctions(), authorizerFunctions(),
 	} {
-		options = append(options, declared(library)...)
+		options = append(options, functionOptions(library)...)
 	}
 	return options
 }
 
-func (standard) ProgramOptions() []cel.ProgramOption {
+func (baseLibrary) ProgramOptions() []cel.ProgramOption {
 	return []cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(CallBudget),
+		cel.CostLimit(PerCallLimit),
 		cel.CostTracking(costs{}),
 		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
 		cel.OptimizeRegex(precompiledFind(), precompiledFindAll()),
 	}
 }
 
-// A function is one function of a library with its overloads.
+// A function is a function of a library with its overloads.
 type function struct {
 	name      string
 	overloads []cel.FunctionOpt
 }
 
-// declared are the functions as options of an environment.
-func declared(functions []function) []cel.EnvOption {
+// functionOptions returns environment options that declare functions.
+func functionOptions(functions []function) []cel.EnvOption {
 	options := make([]cel.EnvOption, len(functions))
 	for i, f := range functions {
 		options[i] = cel.Function(f.name, f.overloads...)
@@ -102,5 +102,5 @@ func method(name, overload string, args []*types.Type, result *types.Type, do ce
 	return function{name, []cel.FunctionOpt{cel.MemberOverload(overload, args, result, do)}}
 }
 
-// takes lists the types of arguments, the receiver of a method first.
-func takes(args ...*types.Type) []*types.Type { return args }
+// argTypes lists the types of the arguments, the receiver of a method first.
+func argTypes(args ...*types.Type) []*types.Type { return args }

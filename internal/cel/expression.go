@@ -7,30 +7,30 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// An expression is a text that was compiled.
+// An expression is a compiled expression.
 type expression struct {
 	ast     *cel.Ast
 	program cel.Program
-	// cost is the most that an evaluation can cost.
+	// cost is the maximal estimated cost of an evaluation.
 	cost uint64
 }
 
-// compile compiles a text that has to give a value of the type.
+// compile compiles an expression whose result must have the given type.
 func compile(env *cel.Env, text string, result *types.Type, c costs) (expression, *compileError) {
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return expression{}, &compileError{step: compilation, why: issues.String()}
+		return expression{}, &compileError{step: compilation, cause: issues.String()}
 	}
 	if ast.OutputType() != result {
 		return expression{}, &compileError{wanted: result}
 	}
-	program, err := env.Program(ast, cel.CostLimit(CallBudget), cel.CostTracking(c))
+	program, err := env.Program(ast, cel.CostLimit(PerCallLimit), cel.CostTracking(c))
 	if err != nil {
-		return expression{}, &compileError{step: instantiation, why: err.Error()}
+		return expression{}, &compileError{step: instantiation, cause: err.Error()}
 	}
 	estimate, err := env.EstimateCost(ast, c)
 	if err != nil {
-		return expression{}, &compileError{step: estimation, why: err.Error()}
+		return expression{}, &compileError{step: estimation, cause: err.Error()}
 	}
 	return expression{ast, program, estimate.Max}, nil
 }
@@ -45,36 +45,36 @@ func (e expression) refersTo(name string) bool {
 	return false
 }
 
-// The steps of compiling that can fail.
+// The steps of a compilation.
 const (
 	compilation   = "compilation"
 	instantiation = "instantiation"
 	estimation    = "cost estimation"
 )
 
-// A compileError says why a text does not compile.
+// A compileError is the reason why an expression does not compile.
 type compileError struct {
-	// step is what failed, and why it did; "" if the text gives values of another
-	// type than wanted.
-	step, why string
-	wanted    *types.Type
+	// step is the step that failed, cause the reason. Both are "" if the result has
+	// another type than wanted.
+	step, cause string
+	wanted      *types.Type
 }
 
-// ofRule is the error's text where the expression is a rule.
-func (e *compileError) ofRule() error {
+// ruleError returns the error for the expression of a rule.
+func (e *compileError) ruleError() error {
 	switch {
 	case e.wanted != nil:
 		return fmt.Errorf("cel expression must evaluate to a %v", e.wanted)
 	case e.step == instantiation:
-		return fmt.Errorf("program instantiation failed: %s", e.why)
+		return fmt.Errorf("program instantiation failed: %s", e.cause)
 	}
-	return fmt.Errorf("%s failed: %s", e.step, e.why)
+	return fmt.Errorf("%s failed: %s", e.step, e.cause)
 }
 
-// ofMessage is the error's text where the expression makes a rule's message.
-func (e *compileError) ofMessage() error {
+// messageExpressionError returns the error for a messageExpression.
+func (e *compileError) messageExpressionError() error {
 	if e.wanted != nil {
 		return fmt.Errorf("messageExpression must evaluate to a %v", e.wanted)
 	}
-	return fmt.Errorf("messageExpression %s failed: %s", e.step, e.why)
+	return fmt.Errorf("messageExpression %s failed: %s", e.step, e.cause)
 }

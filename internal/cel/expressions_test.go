@@ -17,14 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// expressions.jsonl has the examples of the documentation, and more, with what
-// the libraries of k8s.io/apiserver v0.36.3 make of them; see internal/fidelity/cel.
+// expressions.jsonl has the examples of the Kubernetes documentation and other
+// expressions, with their results in k8s.io/apiserver v0.36.3. The tests in
+// internal/fidelity/cel write it.
 //
 //go:embed testdata/expressions.jsonl
 var expressions []byte
 
-// A judgement is what becomes of an expression.
-type judgement struct {
+// An evaluation is an expression with its results.
+type evaluation struct {
 	Expression string    `json:"expression"`
 	Issues     string    `json:"issues,omitempty"`
 	Program    string    `json:"program,omitempty"`
@@ -34,17 +35,18 @@ type judgement struct {
 	Cost       uint64    `json:"cost,omitempty"`
 }
 
-// withAuthorizer is an environment with a variable for the functions that ask an
-// authorizer, too.
-var withAuthorizer = sync.OnceValue(func() *cel.Env {
-	env, err := base().Extend(append(declared(patchFunctions()), cel.Variable("authorizer", authorizerType))...)
+// testEnv returns the base environment with the JSON patch library and a variable
+// authorizer.
+var testEnv = sync.OnceValue(func() *cel.Env {
+	env, err := base().Extend(append(functionOptions(patchFunctions()), cel.Variable("authorizer", authorizerType))...)
 	if err != nil {
 		panic(err)
 	}
 	return env
 })
 
-// valueText is a value's type and, unless the type is of a library, the value.
+// valueText returns a value's type and, unless a Kubernetes library defines the type,
+// the value.
 func valueText(v ref.Val) string {
 	if name := v.Type().TypeName(); strings.HasPrefix(name, "kubernetes.") {
 		return name
@@ -52,82 +54,83 @@ func valueText(v ref.Val) string {
 	return fmt.Sprintf("%v %v", v.Type().TypeName(), v.Value())
 }
 
-// judge compiles and evaluates an expression.
-func judge(text string) judgement {
-	j := judgement{Expression: text}
-	env := withAuthorizer()
+// evaluate compiles and evaluates an expression.
+func evaluate(text string) evaluation {
+	e := evaluation{Expression: text}
+	env := testEnv()
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		j.Issues = issues.String()
-		return j
+		e.Issues = issues.String()
+		return e
 	}
 	if estimate, err := env.EstimateCost(ast, costs{}); err == nil {
-		j.Estimate = [2]string{strconv.FormatUint(estimate.Min, 10), strconv.FormatUint(estimate.Max, 10)}
+		e.Estimate = [2]string{strconv.FormatUint(estimate.Min, 10), strconv.FormatUint(estimate.Max, 10)}
 	}
 	program, err := env.Program(ast)
 	if err != nil {
-		j.Program = err.Error()
-		return j
+		e.Program = err.Error()
+		return e
 	}
-	v, details, err := program.Eval(map[string]any{"authorizer": AuthorizerVal(devs{})})
+	v, details, err := program.Eval(map[string]any{"authorizer": AuthorizerVal(testAuthorizer{})})
 	if err != nil {
-		j.Error = err.Error()
+		e.Error = err.Error()
 	} else {
-		j.Value = valueText(v)
+		e.Value = valueText(v)
 	}
-	j.Cost = *details.ActualCost()
-	return j
+	e.Cost = *details.ActualCost()
+	return e
 }
 
 func TestExpressions(t *testing.T) {
 	for line := range bytes.Lines(expressions) {
-		var want judgement
+		var want evaluation
 		require.NoError(t, json.Unmarshal(line, &want))
 		t.Run(want.Expression, func(t *testing.T) {
-			got := judge(want.Expression)
-			got.Value, want.Value = withoutThin.Replace(got.Value), withoutThin.Replace(want.Value)
+			got := evaluate(want.Expression)
+			got.Value, want.Value = withoutThinSpace.Replace(got.Value), withoutThinSpace.Replace(want.Value)
 			require.Equal(t, want, got)
 		})
 	}
 }
 
-// withoutThin removes the spaces that golang.org/x/text puts around the × of a
-// power of ten, or not: its version is up to who builds.
-var withoutThin = strings.NewReplacer("\u202f", "")
+// withoutThinSpace removes the spaces that some versions of golang.org/x/text put
+// around the × of a power of ten.
+var withoutThinSpace = strings.NewReplacer("\u202f", "")
 
-// TestEveryFunctionJudged looks for functions, by their overloads, that no row has.
-func TestEveryFunctionJudged(t *testing.T) {
-	judged := map[string]bool{operators.OldNotStrictlyFalse: true} // no macro makes it any more
+// TestFunctionCoverage checks that expressions.jsonl calls every overload of every
+// function.
+func TestFunctionCoverage(t *testing.T) {
+	covered := map[string]bool{operators.OldNotStrictlyFalse: true} // no macro expands to it any more
 	for line := range bytes.Lines(expressions) {
-		var j judgement
-		require.NoError(t, json.Unmarshal(line, &j))
-		ast, issues := withAuthorizer().Compile(j.Expression)
+		var e evaluation
+		require.NoError(t, json.Unmarshal(line, &e))
+		ast, issues := testEnv().Compile(e.Expression)
 		if issues.Err() != nil {
 			continue
 		}
 		for _, reference := range ast.NativeRep().ReferenceMap() {
 			for _, id := range reference.OverloadIDs {
-				judged[id] = true
+				covered[id] = true
 			}
 		}
 	}
-	for _, f := range withAuthorizer().Functions() {
+	for _, f := range testEnv().Functions() {
 		for _, overload := range f.OverloadDecls() {
-			assert.True(t, judged[overload.ID()], "%s: %s", f.Name(), overload.ID())
+			assert.True(t, covered[overload.ID()], "%s: %s", f.Name(), overload.ID())
 		}
 	}
 }
 
-// FuzzExpression looks for expressions that panic.
+// FuzzExpression checks that no expression panics.
 func FuzzExpression(f *testing.F) {
 	for line := range bytes.Lines(expressions) {
-		var j judgement
-		require.NoError(f, json.Unmarshal(line, &j))
-		f.Add(j.Expression)
+		var e evaluation
+		require.NoError(f, json.Unmarshal(line, &e))
+		f.Add(e.Expression)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) < 1000 {
-			judge(text)
+			evaluate(text)
 		}
 	})
 }

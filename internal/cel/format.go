@@ -13,16 +13,16 @@ import (
 
 var formatType = types.NewObjectType("kubernetes.NamedFormat")
 
-// A named format checks strings.
+// A namedFormat validates strings.
 type namedFormat struct {
 	name  string
 	check func(string) []string
-	// size is that of the regular expression which the check is worth.
+	// size is the size of a regular expression, from which the cost is computed.
 	size int
 }
 
-// formatVal is a named format.
-type formatVal struct{ foreign[*namedFormat] }
+// formatVal is the CEL value of a named format.
+type formatVal struct{ libraryVal[*namedFormat] }
 
 // Equal compares formats by name.
 func (v formatVal) Equal(other ref.Val) ref.Val {
@@ -33,13 +33,13 @@ func (v formatVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value.name == o.value.name)
 }
 
-// named is a check of names that may or may not be prefixes.
-func named(check validation.NameFunc, prefix bool) func(string) []string {
+// nameFormat returns the check of a name, or of the prefix of generated names.
+func nameFormat(check validation.NameFunc, prefix bool) func(string) []string {
 	return func(s string) []string { return check(s, prefix) }
 }
 
-// openAPI is a check of a format that schemas have too.
-func openAPI(format, message string) func(string) []string {
+// openAPIFormat returns the check of an OpenAPI format.
+func openAPIFormat(format, message string) func(string) []string {
 	return func(s string) []string {
 		if schema.IsFormat(format, s) {
 			return nil
@@ -48,16 +48,16 @@ func openAPI(format, message string) func(string) []string {
 	}
 }
 
-// namedFormats are the formats by the names that expressions use.
+// namedFormats returns the formats by the names that expressions use.
 func namedFormats() map[string]*namedFormat {
 	const subdomain, label, dateTime = 60, 30, 71
 	return map[string]*namedFormat{
-		"dns1123Label":           {"DNS1123Label", named(validation.LabelName, false), label},
-		"dns1123LabelPrefix":     {"DNS1123LabelPrefix", named(validation.LabelName, true), label},
-		"dns1123Subdomain":       {"DNS1123Subdomain", named(validation.SubdomainName, false), subdomain},
-		"dns1123SubdomainPrefix": {"DNS1123SubdomainPrefix", named(validation.SubdomainName, true), subdomain},
-		"dns1035Label":           {"DNS1035Label", named(validation.DNS1035LabelName, false), label},
-		"dns1035LabelPrefix":     {"DNS1035LabelPrefix", named(validation.DNS1035LabelName, true), label},
+		"dns1123Label":           {"DNS1123Label", nameFormat(validation.LabelName, false), label},
+		"dns1123LabelPrefix":     {"DNS1123LabelPrefix", nameFormat(validation.LabelName, true), label},
+		"dns1123Subdomain":       {"DNS1123Subdomain", nameFormat(validation.SubdomainName, false), subdomain},
+		"dns1123SubdomainPrefix": {"DNS1123SubdomainPrefix", nameFormat(validation.SubdomainName, true), subdomain},
+		"dns1035Label":           {"DNS1035Label", nameFormat(validation.DNS1035LabelName, false), label},
+		"dns1035LabelPrefix":     {"DNS1035LabelPrefix", nameFormat(validation.DNS1035LabelName, true), label},
 		"qualifiedName":          {"QualifiedName", validation.QualifiedName, subdomain},
 		"labelValue":             {"LabelValue", validation.LabelValue, 40},
 		"uri": {"URI", func(s string) []string {
@@ -66,36 +66,37 @@ func namedFormats() map[string]*namedFormat {
 			}
 			return nil
 		}, 1103},
-		"uuid":     {"uuid", openAPI("uuid", "does not match the UUID format"), 70},
-		"byte":     {"byte", openAPI("byte", "invalid base64"), 84},
-		"date":     {"date", openAPI("date", "invalid date"), dateTime},
-		"datetime": {"datetime", openAPI("datetime", "invalid datetime"), dateTime},
+		"uuid":     {"uuid", openAPIFormat("uuid", "does not match the UUID format"), 70},
+		"byte":     {"byte", openAPIFormat("byte", "invalid base64"), 84},
+		"date":     {"date", openAPIFormat("date", "invalid date"), dateTime},
+		"datetime": {"datetime", openAPIFormat("datetime", "invalid datetime"), dateTime},
 	}
 }
 
-// formatFunctions are format.named, the formats and validate.
+// formatFunctions returns the format library: format.named, a function for each
+// format, and validate.
 func formatFunctions() []function {
 	formats := namedFormats()
-	value := func(f *namedFormat) ref.Val { return formatVal{foreign[*namedFormat]{formatType, f}} }
+	value := func(f *namedFormat) ref.Val { return formatVal{libraryVal[*namedFormat]{formatType, f}} }
 	functions := []function{
-		global("format.named", "format-named", takes(types.StringType), types.NewOptionalType(formatType), unary(func(name types.String) ref.Val {
+		global("format.named", "format-named", argTypes(types.StringType), types.NewOptionalType(formatType), unary(func(name types.String) ref.Val {
 			f, ok := formats[string(name)]
 			if !ok {
 				return types.OptionalNone
 			}
 			return types.OptionalOf(value(f))
 		})),
-		method("validate", "format-validate", takes(formatType, types.StringType), types.NewOptionalType(types.NewListType(types.StringType)),
+		method("validate", "format-validate", argTypes(formatType, types.StringType), types.NewOptionalType(types.NewListType(types.StringType)),
 			binary(func(f formatVal, s types.String) ref.Val {
-				wrong := f.value.check(string(s))
-				if len(wrong) == 0 {
+				errs := f.value.check(string(s))
+				if len(errs) == 0 {
 					return types.OptionalNone
 				}
-				return types.OptionalOf(types.NewStringList(types.DefaultTypeAdapter, wrong))
+				return types.OptionalOf(types.NewStringList(types.DefaultTypeAdapter, errs))
 			})),
 	}
 	for name, f := range formats {
-		functions = append(functions, global("format."+name, "format."+name, takes(), formatType,
+		functions = append(functions, global("format."+name, "format."+name, argTypes(), formatType,
 			cel.FunctionBinding(func(...ref.Val) ref.Val { return value(f) })))
 	}
 	return functions

@@ -14,8 +14,8 @@ var (
 	cidrType = types.NewOpaqueType("net.CIDR")
 )
 
-// ipVal is an IP address.
-type ipVal struct{ foreign[netip.Addr] }
+// ipVal is the CEL value of an IP address.
+type ipVal struct{ libraryVal[netip.Addr] }
 
 // Equal compares addresses.
 func (v ipVal) Equal(other ref.Val) ref.Val {
@@ -26,13 +26,13 @@ func (v ipVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value == o.value)
 }
 
-// Size is in bytes.
-func (v ipVal) Size() ref.Val { return bytesOf(v.value.BitLen()) }
+// Size returns the size in bytes.
+func (v ipVal) Size() ref.Val { return byteLen(v.value.BitLen()) }
 
-// cidrVal is a range of addresses, with an address in it.
-type cidrVal struct{ foreign[netip.Prefix] }
+// cidrVal is the CEL value of a CIDR: a prefix and an address in it.
+type cidrVal struct{ libraryVal[netip.Prefix] }
 
-// Equal compares ranges and the addresses in them.
+// Equal compares the prefixes and the addresses.
 func (v cidrVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(cidrVal)
 	if !ok {
@@ -41,35 +41,34 @@ func (v cidrVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value == o.value)
 }
 
-// Size is that of the prefix, in bytes.
-func (v cidrVal) Size() ref.Val { return bytesOf(v.value.Bits()) }
+// Size returns the size of the prefix in bytes.
+func (v cidrVal) Size() ref.Val { return byteLen(v.value.Bits()) }
 
-func bytesOf(bits int) ref.Val { return types.Int((bits + 7) / 8) }
+func byteLen(bits int) ref.Val { return types.Int((bits + 7) / 8) }
 
-func newIP(a netip.Addr) ref.Val     { return ipVal{foreign[netip.Addr]{ipType, a}} }
-func newCIDR(p netip.Prefix) ref.Val { return cidrVal{foreign[netip.Prefix]{cidrType, p}} }
+func newIP(a netip.Addr) ref.Val     { return ipVal{libraryVal[netip.Addr]{ipType, a}} }
+func newCIDR(p netip.Prefix) ref.Val { return cidrVal{libraryVal[netip.Prefix]{cidrType, p}} }
 
-// ipFunctions are ip, isIP, ip.isCanonical, string and the properties of
-// addresses.
+// ipFunctions returns the IP library.
 func ipFunctions() []function {
 	property := func(name, overload string, has func(netip.Addr) bool) function {
-		return method(name, overload, takes(ipType), types.BoolType, unary(func(ip ipVal) ref.Val { return types.Bool(has(ip.value)) }))
+		return method(name, overload, argTypes(ipType), types.BoolType, unary(func(ip ipVal) ref.Val { return types.Bool(has(ip.value)) }))
 	}
 	return []function{
-		global("ip", "string_to_ip", takes(types.StringType), ipType, unary(toIP)),
-		global("isIP", "is_ip", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+		global("ip", "string_to_ip", argTypes(types.StringType), ipType, unary(toIP)),
+		global("isIP", "is_ip", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			_, err := parseIP(string(s))
 			return types.Bool(err == nil)
 		})),
-		global("ip.isCanonical", "ip_is_canonical", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+		global("ip.isCanonical", "ip_is_canonical", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			ip, err := parseIP(string(s))
 			if err != nil {
 				return types.NewErr("%v", err)
 			}
 			return types.Bool(ip.String() == string(s))
 		})),
-		global("string", "ip_to_string", takes(ipType), types.StringType, unary(func(ip ipVal) ref.Val { return types.String(ip.value.String()) })),
-		method("family", "ip_family", takes(ipType), types.IntType, unary(func(ip ipVal) ref.Val {
+		global("string", "ip_to_string", argTypes(ipType), types.StringType, unary(func(ip ipVal) ref.Val { return types.String(ip.value.String()) })),
+		method("family", "ip_family", argTypes(ipType), types.IntType, unary(func(ip ipVal) ref.Val {
 			if ip.value.Is4() {
 				return types.Int(4)
 			}
@@ -83,33 +82,32 @@ func ipFunctions() []function {
 	}
 }
 
-// cidrFunctions are cidr, isCIDR, string, what a range contains and what it is
-// made of.
+// cidrFunctions returns the CIDR library.
 func cidrFunctions() []function {
 	return []function{
-		global("cidr", "string_to_cidr", takes(types.StringType), cidrType, unary(toCIDR)),
-		global("isCIDR", "is_cidr", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+		global("cidr", "string_to_cidr", argTypes(types.StringType), cidrType, unary(toCIDR)),
+		global("isCIDR", "is_cidr", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			_, err := parseCIDR(string(s))
 			return types.Bool(err == nil)
 		})),
-		global("string", "cidr_to_string", takes(cidrType), types.StringType, unary(func(c cidrVal) ref.Val { return types.String(c.value.String()) })),
+		global("string", "cidr_to_string", argTypes(cidrType), types.StringType, unary(func(c cidrVal) ref.Val { return types.String(c.value.String()) })),
 		{"containsIP", []cel.FunctionOpt{
-			cel.MemberOverload("cidr_contains_ip_string", takes(cidrType, types.StringType), types.BoolType,
+			cel.MemberOverload("cidr_contains_ip_string", argTypes(cidrType, types.StringType), types.BoolType,
 				binary(func(c cidrVal, s types.String) ref.Val { return containsIP(c, toIP(s)) })),
-			cel.MemberOverload("cidr_contains_ip_ip", takes(cidrType, ipType), types.BoolType, binary(containsIP)),
+			cel.MemberOverload("cidr_contains_ip_ip", argTypes(cidrType, ipType), types.BoolType, binary(containsIP)),
 		}},
 		{"containsCIDR", []cel.FunctionOpt{
-			cel.MemberOverload("cidr_contains_cidr_string", takes(cidrType, types.StringType), types.BoolType,
+			cel.MemberOverload("cidr_contains_cidr_string", argTypes(cidrType, types.StringType), types.BoolType,
 				binary(func(c cidrVal, s types.String) ref.Val { return containsCIDR(c, toCIDR(s)) })),
-			cel.MemberOverload("cidr_contains_cidr", takes(cidrType, cidrType), types.BoolType, binary(containsCIDR)),
+			cel.MemberOverload("cidr_contains_cidr", argTypes(cidrType, cidrType), types.BoolType, binary(containsCIDR)),
 		}},
-		method("ip", "cidr_ip", takes(cidrType), ipType, unary(func(c cidrVal) ref.Val { return newIP(c.value.Addr()) })),
-		method("prefixLength", "cidr_prefix_length", takes(cidrType), types.IntType, unary(func(c cidrVal) ref.Val { return types.Int(c.value.Bits()) })),
-		method("masked", "cidr_masked", takes(cidrType), cidrType, unary(func(c cidrVal) ref.Val { return newCIDR(c.value.Masked()) })),
+		method("ip", "cidr_ip", argTypes(cidrType), ipType, unary(func(c cidrVal) ref.Val { return newIP(c.value.Addr()) })),
+		method("prefixLength", "cidr_prefix_length", argTypes(cidrType), types.IntType, unary(func(c cidrVal) ref.Val { return types.Int(c.value.Bits()) })),
+		method("masked", "cidr_masked", argTypes(cidrType), cidrType, unary(func(c cidrVal) ref.Val { return newCIDR(c.value.Masked()) })),
 	}
 }
 
-// containsIP and containsCIDR take an error for an argument too.
+// containsIP reports whether c contains an address. The argument may be an error.
 func containsIP(c cidrVal, arg ref.Val) ref.Val {
 	ip, ok := arg.(ipVal)
 	if !ok {
@@ -118,6 +116,7 @@ func containsIP(c cidrVal, arg ref.Val) ref.Val {
 	return types.Bool(c.value.Contains(ip.value))
 }
 
+// containsCIDR reports whether c contains a CIDR. The argument may be an error.
 func containsCIDR(c cidrVal, arg ref.Val) ref.Val {
 	inner, ok := arg.(cidrVal)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// ordered are the types whose values have an order, as overloads are named by
-// them, and summable those that can be added up, with what nothing adds up to.
+// ordered has the types whose values can be compared, summable those whose values
+// can be added, with the sum of an empty list. The names are those in overloads.
 var (
 	ordered = []struct {
 		name string
@@ -27,22 +27,23 @@ var (
 	}
 )
 
-// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf.
+// listFunctions returns the list library: isSorted, sum, min, max, indexOf and
+// lastIndexOf.
 func listFunctions() []function {
 	sorted, sums, least, greatest := function{name: "isSorted"}, function{name: "sum"}, function{name: "min"}, function{name: "max"}
 	for _, t := range ordered {
-		list := takes(types.NewListType(t.typ))
+		list := argTypes(types.NewListType(t.typ))
 		sorted.overloads = append(sorted.overloads, cel.MemberOverload("list_"+t.name+"_is_sorted_bool", list, types.BoolType, unary(isSorted)))
 		least.overloads = append(least.overloads, cel.MemberOverload("list_"+t.name+"_min_"+t.name, list, t.typ, unary(extreme("min", types.IntNegOne))))
 		greatest.overloads = append(greatest.overloads, cel.MemberOverload("list_"+t.name+"_max_"+t.name, list, t.typ, unary(extreme("max", types.IntOne))))
 	}
 	for _, t := range summable {
-		sums.overloads = append(sums.overloads, cel.MemberOverload("list_"+t.name+"_sum_"+t.name, takes(types.NewListType(t.typ)), t.typ, unary(sum(t.zero))))
+		sums.overloads = append(sums.overloads, cel.MemberOverload("list_"+t.name+"_sum_"+t.name, argTypes(types.NewListType(t.typ)), t.typ, unary(sum(t.zero))))
 	}
 	a := cel.TypeParamType("A")
 	return []function{
 		sorted, sums, least, greatest,
-		method("indexOf", "list_a_index_of_int", takes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
+		method("indexOf", "list_a_index_of_int", argTypes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
 			size := l.Size().(types.Int)
 			for i := types.Int(0); i < size; i++ {
 				if l.Get(i).Equal(v) == types.True {
@@ -51,7 +52,7 @@ func listFunctions() []function {
 			}
 			return types.IntNegOne
 		})),
-		method("lastIndexOf", "list_a_last_index_of_int", takes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
+		method("lastIndexOf", "list_a_last_index_of_int", argTypes(types.NewListType(a), a), types.IntType, binary(func(l traits.Lister, v ref.Val) ref.Val {
 			for i := l.Size().(types.Int) - 1; i >= 0; i-- {
 				if l.Get(i).Equal(v) == types.True {
 					return i
@@ -62,7 +63,7 @@ func listFunctions() []function {
 	}
 }
 
-// elements walks a list.
+// elements returns an iterator over the elements of a list.
 func elements(l traits.Lister) func(yield func(ref.Val) bool) {
 	return func(yield func(ref.Val) bool) {
 		for it := l.Iterator(); it.HasNext() == types.True; {
@@ -102,9 +103,9 @@ func sum(zero ref.Val) func(traits.Lister) ref.Val {
 	}
 }
 
-// extreme returns a function that finds the first of the elements to which all
-// others compare otherwise than wins.
-func extreme(name string, wins ref.Val) func(traits.Lister) ref.Val {
+// extreme returns a function that finds the minimum or maximum of a list. An element
+// replaces the result so far if comparing it with that gives better.
+func extreme(name string, better ref.Val) func(traits.Lister) ref.Val {
 	return func(l traits.Lister) ref.Val {
 		var best ref.Val
 		for v := range elements(l) {
@@ -112,7 +113,7 @@ func extreme(name string, wins ref.Val) func(traits.Lister) ref.Val {
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(v)
 			}
-			if best == nil || next.Compare(best) == wins {
+			if best == nil || next.Compare(best) == better {
 				best = v
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// reserved are the words that cannot be names in expressions.
+// reserved has the reserved words of CEL in sorted order.
 var reserved = []string{
 	"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
 	"namespace", "null", "package", "return", "true", "var", "void", "while",
@@ -16,11 +16,11 @@ func isReserved(name string) bool {
 	return found
 }
 
-// escaper writes what cannot be in an identifier as a word between underscores.
+// escaper escapes the characters of field names that CEL identifiers cannot have.
 var escaper = strings.NewReplacer("__", "__underscores__", ".", "__dot__", "-", "__dash__", "/", "__slash__")
 
-// escape is the name by which expressions know a member, and false for a member
-// that they cannot name.
+// escape returns the identifier of a field in expressions, or false if expressions
+// cannot refer to the field.
 func escape(name string) (string, bool) {
 	switch {
 	case name == "" || '0' <= name[0] && name[0] <= '9':

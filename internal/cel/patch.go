@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// The types of patches. Parts of an object have types named by where they are,
-// such as Object.spec.
+// The types of patches. The type of a field of an apply configuration is named by
+// its path, such as Object.spec.
 const (
 	patchName     = "Object"
 	jsonPatchName = "JSONPatch"
@@ -23,88 +23,91 @@ var (
 	jsonPatchType = types.NewObjectType(jsonPatchName, traits.IndexerType|traits.FieldTesterType)
 )
 
-// patchFunctions has jsonpatch.escapeKey.
+// patchFunctions returns the JSON patch library: jsonpatch.escapeKey.
 func patchFunctions() []function {
 	escape := strings.NewReplacer("/", "~1", "~", "~0")
 	return []function{
-		global("jsonpatch.escapeKey", "string_jsonpatch_escapeKey_string", takes(types.StringType), types.StringType,
+		global("jsonpatch.escapeKey", "string_jsonpatch_escapeKey_string", argTypes(types.StringType), types.StringType,
 			unary(func(s types.String) ref.Val { return types.String(escape.Replace(string(s))) })),
 	}
 }
 
-// patchMembers are the types of a JSON patch's members.
-var patchMembers = map[string]*types.Type{
+// jsonPatchFields has the types of the fields of a JSON patch operation.
+var jsonPatchFields = map[string]*types.Type{
 	"op": types.StringType, "path": types.StringType, "from": types.StringType, "value": types.DynType,
 }
 
-// providePatches makes the types of patches known to an environment.
-func providePatches(env *cel.Env) (*cel.Env, error) {
+// withPatchTypes is an environment option that declares the types of patches.
+func withPatchTypes(env *cel.Env) (*cel.Env, error) {
 	return cel.CustomTypeProvider(patchProvider{env.CELTypeProvider()})(env)
 }
 
-// A patchProvider knows the types of patches and those of an environment.
+// A patchProvider is the type provider of an environment, extended by the types of
+// patches.
 type patchProvider struct{ types.Provider }
 
-func isPatch(name string) bool { return name == patchName || strings.HasPrefix(name, patchName+".") }
+func isPatchType(name string) bool {
+	return name == patchName || strings.HasPrefix(name, patchName+".")
+}
 
-// FindStructType finds a type by its name.
+// FindStructType implements [types.Provider].
 func (p patchProvider) FindStructType(name string) (*types.Type, bool) {
 	switch {
 	case name == jsonPatchName:
 		return types.NewTypeTypeWithParam(jsonPatchType), true
-	case isPatch(name):
+	case isPatchType(name):
 		return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
 	}
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames finds the members of a type. Those of objects are not
-// known: there can be any.
+// FindStructFieldNames implements [types.Provider]. Apply configurations may have any
+// field.
 func (p patchProvider) FindStructFieldNames(name string) ([]string, bool) {
 	switch {
 	case name == jsonPatchName:
 		return []string{"op", "from", "path", "value"}, true
-	case isPatch(name):
+	case isPatchType(name):
 		return nil, true
 	}
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType finds the type of a member.
-func (p patchProvider) FindStructFieldType(name, member string) (*types.FieldType, bool) {
+// FindStructFieldType implements [types.Provider].
+func (p patchProvider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	switch {
 	case name == jsonPatchName:
-		typ, ok := patchMembers[member]
+		typ, ok := jsonPatchFields[field]
 		return &types.FieldType{Type: typ}, ok
-	case isPatch(name):
+	case isPatchType(name):
 		return &types.FieldType{Type: types.DynType}, true
 	}
-	return p.Provider.FindStructFieldType(name, member)
+	return p.Provider.FindStructFieldType(name, field)
 }
 
-// NewValue makes a patch, or a part of one.
-func (p patchProvider) NewValue(name string, members map[string]ref.Val) ref.Val {
+// NewValue implements [types.Provider]. It returns a patch or a field of one.
+func (p patchProvider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	switch {
 	case name == jsonPatchName:
-		for member, v := range members {
-			if _, ok := v.(types.String); !ok && member != "value" {
-				return types.NewErr("unexpected type %T for JSONPatchType '%s' field", v.Value(), member)
+		for field, v := range fields {
+			if _, ok := v.(types.String); !ok && field != "value" {
+				return types.NewErr("unexpected type %T for JSONPatchType '%s' field", v.Value(), field)
 			}
 		}
-		return patchVal{jsonPatchType, members}
-	case isPatch(name):
-		return patchVal{types.NewObjectType(name, traits.IndexerType|traits.FieldTesterType), members}
+		return patchVal{jsonPatchType, fields}
+	case isPatchType(name):
+		return patchVal{types.NewObjectType(name, traits.IndexerType|traits.FieldTesterType), fields}
 	}
-	return p.Provider.NewValue(name, members)
+	return p.Provider.NewValue(name, fields)
 }
 
-// patchVal is a patch, or a part of one.
+// patchVal is a JSON patch operation, an apply configuration or a field of one.
 type patchVal struct {
-	typ     *types.Type
-	members map[string]ref.Val
+	typ    *types.Type
+	fields map[string]ref.Val
 }
 
-// ConvertToNative gives generic values.
+// ConvertToNative converts to map[string]any.
 func (v patchVal) ConvertToNative(to reflect.Type) (any, error) {
 	if to == reflect.TypeFor[map[string]any]() {
 		return generic(v)
@@ -112,7 +115,7 @@ func (v patchVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("unable to convert to %v", to)
 }
 
-// ConvertToType converts to the patch's own type, and to the type of types.
+// ConvertToType converts to the patch's own type and to the type type.
 func (v patchVal) ConvertToType(to ref.Type) ref.Val {
 	switch to.TypeName() {
 	case v.typ.TypeName():
@@ -123,14 +126,14 @@ func (v patchVal) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("unsupported conversion into %v", to)
 }
 
-// Equal compares patches of one type by their members.
+// Equal compares the types and the fields.
 func (v patchVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(patchVal)
-	if !ok || v.typ.TypeName() != o.typ.TypeName() || len(v.members) != len(o.members) {
+	if !ok || v.typ.TypeName() != o.typ.TypeName() || len(v.fields) != len(o.fields) {
 		return types.False
 	}
-	for name, mine := range v.members {
-		theirs, ok := o.members[name]
+	for name, mine := range v.fields {
+		theirs, ok := o.fields[name]
 		if !ok || mine.Equal(theirs) != types.True {
 			return types.False
 		}
@@ -138,33 +141,33 @@ func (v patchVal) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// Get is a member.
+// Get returns a field.
 func (v patchVal) Get(name ref.Val) ref.Val {
 	if s, ok := name.(types.String); ok {
-		if member, ok := v.members[string(s)]; ok {
-			return member
+		if field, ok := v.fields[string(s)]; ok {
+			return field
 		}
-		if patchMembers[string(s)] == types.StringType && v.typ == jsonPatchType {
+		if jsonPatchFields[string(s)] == types.StringType && v.typ == jsonPatchType {
 			return types.String("")
 		}
 	}
 	return types.NewErr("unsupported indexer: %s", name)
 }
 
-// IsSet reports whether there is a member.
+// IsSet reports whether a field is set.
 func (v patchVal) IsSet(name ref.Val) ref.Val {
 	s, ok := name.(types.String)
 	if !ok {
 		return types.NewErr("unsupported field: %s", name)
 	}
-	_, ok = v.members[string(s)]
+	_, ok = v.fields[string(s)]
 	return types.Bool(ok)
 }
 
-// Type is the patch's type.
+// Type returns the patch's type.
 func (v patchVal) Type() ref.Type { return v.typ }
 
-// Value is the patch as a generic value.
+// Value returns the patch as a generic value.
 func (v patchVal) Value() any {
 	m, err := generic(v)
 	if err != nil {
@@ -173,12 +176,12 @@ func (v patchVal) Value() any {
 	return m
 }
 
-// Generic returns a value as generic values are: maps, lists and scalars of JSON.
-// It fails for a value that JSON has nothing for, and for a part of a patch whose
-// type is not named by where it is.
+// Generic converts a CEL value to a decoded JSON value. It fails for a type that JSON
+// does not have, and for a field of an apply configuration whose type does not have
+// the name of its path.
 func Generic(v ref.Val) (any, error) {
 	if p, ok := v.(patchVal); ok && p.typ != jsonPatchType {
-		if err := placed(p, patchName); err != nil {
+		if err := checkPatchTypes(p, patchName); err != nil {
 			return nil, err
 		}
 	}
@@ -205,13 +208,13 @@ func generic(v ref.Val) (any, error) {
 		}
 		return generic(v.GetValue())
 	case patchVal:
-		out := make(map[string]any, len(v.members))
-		for name, member := range v.members {
-			m, err := generic(member)
+		out := make(map[string]any, len(v.fields))
+		for name, field := range v.fields {
+			g, err := generic(field)
 			if err != nil {
 				return nil, fmt.Errorf("fail to convert field %q: %w", name, err)
 			}
-			out[name] = m
+			out[name] = g
 		}
 		return out, nil
 	case traits.Lister:
@@ -243,27 +246,28 @@ func generic(v ref.Val) (any, error) {
 	return nil, fmt.Errorf("unsupported type %v", v.Type())
 }
 
-// placed checks that the types in a patch are named by where they are.
-func placed(v ref.Val, name string) error {
+// checkPatchTypes checks that the types in an apply configuration have the names of
+// their paths. path is the expected type name of v.
+func checkPatchTypes(v ref.Val, path string) error {
 	switch v := v.(type) {
 	case patchVal:
-		if got := v.typ.TypeName(); got != name {
-			return fmt.Errorf("unexpected type name %q, expected %q, which matches field name path from root Object type", got, name)
+		if got := v.typ.TypeName(); got != path {
+			return fmt.Errorf("unexpected type name %q, expected %q, which matches field name path from root Object type", got, path)
 		}
-		for member, m := range v.members {
-			if err := placed(m, name+"."+member); err != nil {
+		for name, field := range v.fields {
+			if err := checkPatchTypes(field, path+"."+name); err != nil {
 				return err
 			}
 		}
 	case traits.Lister:
 		for e := range elements(v) {
-			if err := placed(e, name); err != nil {
+			if err := checkPatchTypes(e, path); err != nil {
 				return err
 			}
 		}
 	case traits.Mapper:
 		for it := v.Iterator(); it.HasNext() == types.True; {
-			if err := placed(v.Get(it.Next()), name); err != nil {
+			if err := checkPatchTypes(v.Get(it.Next()), path); err != nil {
 				return err
 			}
 		}

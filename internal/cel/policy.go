@@ -12,52 +12,53 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// The types that expressions of policies give.
+// The result types of the expressions of policies.
 var (
 	Bool   = types.BoolType
 	String = types.StringType
 	Null   = types.NullType
-	// Any is what a variable gives.
+	// Any allows every type. It is the result type of variables.
 	Any = types.AnyType
-	// JSONPatches is what an expression of JSON patches gives, and Patch one of
-	// an apply configuration.
+	// JSONPatches is the type of a list of JSON patch operations, Patch that of an
+	// apply configuration.
 	JSONPatches = types.NewListType(jsonPatchType)
 	Patch       = patchType
 )
 
-// ErrBudget is for an evaluation that the budget does not suffice for.
+// ErrBudget is returned if an evaluation exceeds the cost budget.
 var ErrBudget = errors.New(outOfBudget)
 
-// Sees are the variables that an expression of a policy sees beside object,
-// oldObject, request, namespaceObject and, in a policy with variables, variables.
-type Sees struct {
+// OptionalVariables are the variables and types that an expression of a policy can
+// use beside object, oldObject, request, namespaceObject and, in a policy with
+// variables, variables.
+type OptionalVariables struct {
 	Params     bool
 	Authorizer bool
-	// Patches is whether the expression makes patches.
-	Patches bool
+	// PatchTypes is whether the expression can create patches.
+	PatchTypes bool
 }
 
-// A Policy compiles the expressions of one admission policy, or of match
-// conditions, which have no variables. It is not safe for concurrent use until
-// all is compiled.
+// A Policy compiles the expressions of an admission policy or of match conditions,
+// which have no variables. It is safe for concurrent use once every expression is
+// compiled.
 type Policy struct {
-	// variables are those defined, nil if there can be none; types are theirs.
+	// variables has the defined variables, types their types. Both are nil if the
+	// policy has no variables.
 	variables map[string]*Program
 	types     map[string]*types.Type
-	envs      map[Sees]*cel.Env
+	envs      map[OptionalVariables]*cel.Env
 }
 
-// NewPolicy returns what compiles the expressions of a policy. variables is
-// whether it can define any.
+// NewPolicy returns a Policy. variables is whether Define may be called.
 func NewPolicy(variables bool) *Policy {
-	p := &Policy{envs: map[Sees]*cel.Env{}}
+	p := &Policy{envs: map[OptionalVariables]*cel.Env{}}
 	if variables {
 		p.variables, p.types = map[string]*Program{}, map[string]*types.Type{}
 	}
 	return p
 }
 
-// A Program is an expression of a policy.
+// A Program is a compiled expression of a policy.
 type Program struct {
 	text    string
 	program cel.Program
@@ -65,42 +66,42 @@ type Program struct {
 	err     error
 }
 
-// Define compiles a variable, which expressions compiled later see. One that does
-// not compile is seen too, and fails when it is used.
-func (p *Policy) Define(name, text string, sees Sees) error {
-	program, err := p.Compile(text, sees, Any)
+// Define compiles a variable, which expressions compiled later can use. If it does
+// not compile, Define returns the error and evaluating the variable fails.
+func (p *Policy) Define(name, text string, vars OptionalVariables) error {
+	program, err := p.Compile(text, vars, Any)
 	if err != nil {
 		program = &Program{text: text, typ: types.DynType, err: err}
 	}
 	p.variables[name] = program
-	p.types[name] = asMember(program.typ)
+	p.types[name] = variableType(program.typ)
 	return err
 }
 
-// asMember is the type of a variable as its users see it: what is not of a type
-// that schemas have is dynamic.
-func asMember(t *types.Type) *types.Type {
+// variableType returns the declared type of a variable whose expression has type t:
+// dyn for a type that schemas do not have.
+func variableType(t *types.Type) *types.Type {
 	switch t.Kind() {
 	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
 		types.StringKind, types.TimestampKind, types.UintKind, types.AnyKind:
 		return t
 	case types.ListKind:
-		return types.NewListType(asMember(t.Parameters()[0]))
+		return types.NewListType(variableType(t.Parameters()[0]))
 	case types.MapKind:
-		return types.NewMapType(asMember(t.Parameters()[0]), asMember(t.Parameters()[1]))
+		return types.NewMapType(variableType(t.Parameters()[0]), variableType(t.Parameters()[1]))
 	}
 	return types.DynType
 }
 
-// Check says what is wrong with an expression that has to give one of some types.
-func (p *Policy) Check(text string, sees Sees, results ...*types.Type) error {
-	_, err := p.Compile(text, sees, results...)
+// Check compiles an expression and returns the error.
+func (p *Policy) Check(text string, vars OptionalVariables, results ...*types.Type) error {
+	_, err := p.Compile(text, vars, results...)
 	return err
 }
 
-// Compile compiles an expression that gives one of some types.
-func (p *Policy) Compile(text string, sees Sees, results ...*types.Type) (*Program, error) {
-	env, err := p.env(sees)
+// Compile compiles an expression whose result must have one of the given types.
+func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.Type) (*Program, error) {
+	env, err := p.env(vars)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (p *Policy) Compile(text string, sees Sees, results ...*types.Type) (*Progr
 	if issues.Err() != nil {
 		return nil, errors.New("compilation failed: " + issues.String())
 	}
-	if err := gives(ast.OutputType(), results); err != nil {
+	if err := checkResultType(ast.OutputType(), results); err != nil {
 		return nil, err
 	}
 	program, err := env.Program(ast)
@@ -118,7 +119,7 @@ func (p *Policy) Compile(text string, sees Sees, results ...*types.Type) (*Progr
 	return &Program{text: text, program: program, typ: ast.OutputType()}, nil
 }
 
-func gives(typ *types.Type, results []*types.Type) error {
+func checkResultType(typ *types.Type, results []*types.Type) error {
 	for _, result := range results {
 		if result == Any || typ.IsExactType(result) {
 			return nil
@@ -130,30 +131,31 @@ func gives(typ *types.Type, results []*types.Type) error {
 	return fmt.Errorf("must evaluate to one of %v but got %v", results, typ)
 }
 
-// env is the environment of expressions that see some variables.
-func (p *Policy) env(sees Sees) (*cel.Env, error) {
-	if env, ok := p.envs[sees]; ok {
+// env returns the environment of expressions with the given variables.
+func (p *Policy) env(vars OptionalVariables) (*cel.Env, error) {
+	if env, ok := p.envs[vars]; ok {
 		return env, nil
 	}
-	env, err := sharedEnv(sees)
+	env, err := sharedEnv(vars)
 	if err == nil && p.variables != nil {
 		const name = "kubernetes.variables"
 		declared := declaration{map[string]map[string]*types.Type{name: p.types}}
-		env, err = env.Extend(declared.known, cel.Variable("variables", types.NewObjectType(name)))
+		env, err = env.Extend(declared.envOption, cel.Variable("variables", types.NewObjectType(name)))
 	}
 	if err == nil {
-		p.envs[sees] = env
+		p.envs[vars] = env
 	}
 	return env, err
 }
 
-// sharedEnvs are environments without variables of a policy, by what they see.
+// sharedEnvs has the environments of policies without variables, by
+// OptionalVariables.
 var sharedEnvs sync.Map
 
-func sharedEnv(sees Sees) (*cel.Env, error) {
-	env, _ := sharedEnvs.LoadOrStore(sees, sync.OnceValues(func() (*cel.Env, error) {
-		request, declareRequest := newType(requestSchema(), false).declare("")
-		namespace, declareNamespace := newType(namespaceSchema(), false).declare("")
+func sharedEnv(vars OptionalVariables) (*cel.Env, error) {
+	env, _ := sharedEnvs.LoadOrStore(vars, sync.OnceValues(func() (*cel.Env, error) {
+		request, declareRequest := newDeclType(requestSchema(), false).declare("")
+		namespace, declareNamespace := newDeclType(namespaceSchema(), false).declare("")
 		options := []cel.EnvOption{
 			declareRequest, declareNamespace,
 			cel.Variable("object", types.DynType),
@@ -161,54 +163,53 @@ func sharedEnv(sees Sees) (*cel.Env, error) {
 			cel.Variable("request", request),
 			cel.Variable("namespaceObject", namespace),
 		}
-		if sees.Params {
+		if vars.Params {
 			options = append(options, cel.Variable("params", types.DynType))
 		}
-		if sees.Authorizer {
+		if vars.Authorizer {
 			options = append(options, cel.Variable("authorizer", authorizerType), cel.Variable("authorizer.requestResource", resourceCheckType))
 		}
-		if sees.Patches {
-			options = append(options, providePatches)
-			options = append(options, declared(patchFunctions())...)
+		if vars.PatchTypes {
+			options = append(options, withPatchTypes)
+			options = append(options, functionOptions(patchFunctions())...)
 		}
 		return base().Extend(options...)
 	}))
 	return env.(func() (*cel.Env, error))()
 }
 
-// Inputs are what the variables of a policy's expressions hold. What is nil is
-// null to them.
+// Inputs are the values of the variables of a policy's expressions. A nil map is null.
 type Inputs struct {
 	Object, OldObject, Params, Request, Namespace map[string]any
-	// Authorizer is nil where expressions cannot ask it. RequestResource is what
-	// they ask about by authorizer.requestResource.
+	// Authorizer is nil if expressions have no authorizer. RequestResource are the
+	// attributes of authorizer.requestResource.
 	Authorizer      Authorizer
-	RequestResource Access
+	RequestResource AuthorizerAttributes
 }
 
-// An Evaluation evaluates expressions of a policy on the same inputs. Variables
-// are evaluated when they are first used. It is for one goroutine.
+// An Evaluation evaluates expressions of a policy on the same inputs. A variable is
+// evaluated once, when it is first used. An Evaluation is not safe for concurrent use.
 type Evaluation struct {
 	policy *Policy
 	in     Inputs
 	values map[string]ref.Val
-	// spent is what variables have cost since the last expression.
+	// spent is the cost of variables evaluated by the current expression.
 	spent     uint64
 	remaining int64
 }
 
-// Evaluate begins an evaluation with a budget.
+// Evaluate returns an Evaluation with a cost budget.
 func (p *Policy) Evaluate(in Inputs, budget int64) *Evaluation {
 	return &Evaluation{policy: p, in: in, values: map[string]ref.Val{}, remaining: budget}
 }
 
-// Remaining is what is left of the budget.
+// Remaining returns the remaining budget, which is negative after ErrBudget.
 func (e *Evaluation) Remaining() int64 { return e.remaining }
 
 // Run evaluates an expression.
 //
-// Errors: ErrBudget, after which nothing is to be evaluated any more; any other
-// is the expression's own.
+// Errors: ErrBudget, after which no expression may be evaluated; other errors are
+// those of the expression.
 func (e *Evaluation) Run(p *Program) (ref.Val, error) {
 	result, details, err := p.program.Eval(e)
 	cost := e.spent
@@ -228,7 +229,7 @@ func (e *Evaluation) Run(p *Program) (ref.Val, error) {
 	return result, nil
 }
 
-// ResolveName finds a variable.
+// ResolveName implements [interpreter.Activation].
 func (e *Evaluation) ResolveName(name string) (any, bool) {
 	switch name {
 	case "object":
@@ -242,7 +243,7 @@ func (e *Evaluation) ResolveName(name string) (any, bool) {
 	case "namespaceObject":
 		return orNull(e.in.Namespace), true
 	case "variables":
-		return variablesVal{foreign[*Evaluation]{types.MapType, e}}, e.policy.variables != nil
+		return variablesVal{libraryVal[*Evaluation]{types.MapType, e}}, e.policy.variables != nil
 	}
 	if e.in.Authorizer == nil {
 		return nil, false
@@ -256,7 +257,7 @@ func (e *Evaluation) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent is for variables around these, of which there are none.
+// Parent implements [interpreter.Activation].
 func (e *Evaluation) Parent() interpreter.Activation { return nil }
 
 func orNull(m map[string]any) any {
@@ -266,7 +267,7 @@ func orNull(m map[string]any) any {
 	return m
 }
 
-// variable evaluates a variable once.
+// variable returns the value of a variable.
 func (e *Evaluation) variable(name string) (ref.Val, bool) {
 	if v, ok := e.values[name]; ok {
 		return v, true
@@ -295,12 +296,13 @@ func (e *Evaluation) evaluate(name string, p *Program) ref.Val {
 	return v
 }
 
-// variablesVal is what expressions call variables.
-type variablesVal struct{ foreign[*Evaluation] }
+// variablesVal is the value of the variable variables, a map of the values of the
+// policy's variables.
+type variablesVal struct{ libraryVal[*Evaluation] }
 
 var _ traits.Mapper = variablesVal{}
 
-// Find evaluates a variable.
+// Find returns the value of a variable, or false if there is none of that name.
 func (v variablesVal) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -309,7 +311,7 @@ func (v variablesVal) Find(key ref.Val) (ref.Val, bool) {
 	return v.value.variable(string(name))
 }
 
-// Get evaluates a variable that there should be.
+// Get returns the value of a variable, or an error if there is none of that name.
 func (v variablesVal) Get(key ref.Val) ref.Val {
 	if found, ok := v.Find(key); ok {
 		return found
@@ -317,13 +319,13 @@ func (v variablesVal) Get(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "no such key: %v", key)
 }
 
-// Contains reports whether there is a variable.
+// Contains reports whether there is a variable of that name.
 func (v variablesVal) Contains(key ref.Val) ref.Val {
 	name, ok := key.(types.String)
 	return types.Bool(ok && v.value.policy.variables[string(name)] != nil)
 }
 
-// Iterator walks the names of the variables.
+// Iterator returns an iterator over the names of the variables.
 func (v variablesVal) Iterator() traits.Iterator {
 	var names []string
 	for name := range v.value.policy.variables {
@@ -332,5 +334,5 @@ func (v variablesVal) Iterator() traits.Iterator {
 	return types.NewStringList(types.DefaultTypeAdapter, names).Iterator()
 }
 
-// Size is how many variables there are.
+// Size returns the number of variables.
 func (v variablesVal) Size() ref.Val { return types.Int(len(v.value.policy.variables)) }

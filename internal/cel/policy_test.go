@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// devs lets the service accounts named deployer do anything, and others read
-// pods. Who asks about the resource broken gets no answer.
-type devs struct{}
+// testAuthorizer allows service accounts named deployer everything, and everybody to get
+// Pods and /healthz. It returns an error for the resource "broken".
+type testAuthorizer struct{}
 
-func (devs) Authorize(a Access) (bool, string, error) {
+func (testAuthorizer) Authorize(a AuthorizerAttributes) (bool, string, error) {
 	if a.Resource == "broken" {
 		return false, "", errors.New("no answer")
 	}
@@ -19,16 +19,16 @@ func (devs) Authorize(a Access) (bool, string, error) {
 }
 
 func TestPolicy(t *testing.T) {
-	all := Sees{Params: true, Authorizer: true}
+	all := OptionalVariables{Params: true, Authorizer: true}
 	in := Inputs{
 		Object:          map[string]any{"spec": map[string]any{"replicas": int64(5)}},
 		Params:          map[string]any{"max": int64(3)},
 		Request:         map[string]any{"operation": "CREATE", "userInfo": map[string]any{"username": "alice"}},
 		Namespace:       map[string]any{"metadata": map[string]any{"labels": map[string]any{"env": "prod"}}},
-		Authorizer:      devs{},
-		RequestResource: Access{Resource: "pods"},
+		Authorizer:      testAuthorizer{},
+		RequestResource: AuthorizerAttributes{Resource: "pods"},
 	}
-	for _, row := range []struct{ expression, wrong string }{
+	for _, row := range []struct{ expression, wantErr string }{
 		{"object.spec.replicas <= params.max", "false"},
 		{"variables.over == 2 && variables.over + variables.over == 4", ""},
 		{"oldObject == null && request.operation == 'CREATE' && request.userInfo.username == 'alice'", ""},
@@ -48,19 +48,19 @@ func TestPolicy(t *testing.T) {
 			require.NoError(t, p.Define("broken", "object.none == 1", all))
 			program, err := p.Compile(row.expression, all, Bool)
 			if err != nil {
-				require.EqualError(t, err, row.wrong)
+				require.EqualError(t, err, row.wantErr)
 				return
 			}
 			e := p.Evaluate(in, Budget)
 			v, err := e.Run(program)
-			switch row.wrong {
+			switch row.wantErr {
 			case "":
 				require.NoError(t, err)
 				require.Equal(t, true, v.Value())
 			case "false":
 				require.Equal(t, false, v.Value())
 			default:
-				require.EqualError(t, err, row.wrong)
+				require.EqualError(t, err, row.wantErr)
 			}
 			require.Less(t, e.Remaining(), int64(Budget))
 		})
@@ -69,9 +69,9 @@ func TestPolicy(t *testing.T) {
 
 func TestPolicyBudget(t *testing.T) {
 	p := NewPolicy(false)
-	program, err := p.Compile("authorizer.requestResource.check('get').allowed()", Sees{Authorizer: true}, Bool)
+	program, err := p.Compile("authorizer.requestResource.check('get').allowed()", OptionalVariables{Authorizer: true}, Bool)
 	require.NoError(t, err)
-	e := p.Evaluate(Inputs{Authorizer: devs{}}, checkCost+10)
+	e := p.Evaluate(Inputs{Authorizer: testAuthorizer{}}, checkCost+10)
 	_, err = e.Run(program)
 	require.NoError(t, err)
 	_, err = e.Run(program)
@@ -80,18 +80,18 @@ func TestPolicyBudget(t *testing.T) {
 }
 
 func TestPatches(t *testing.T) {
-	sees := Sees{Patches: true}
+	vars := OptionalVariables{PatchTypes: true}
 	object := map[string]any{"metadata": map[string]any{"name": "a/b"}}
 	for _, row := range []struct {
 		name, expression string
 		apply            bool
 		want             any
-		wrong            string
+		wantErr          string
 	}{
 		{"apply configuration", `Object{spec: Object.spec{replicas: 3, names: [object.metadata.name]}}`, true, map[string]any{"spec": map[string]any{"replicas": int64(3), "names": []any{"a/b"}}}, ""},
-		{"misplaced type", `Object{spec: Object.status{replicas: 3}}`, true, nil, `unexpected type name "Object.status", expected "Object.spec", which matches field name path from root Object type`},
+		{"type with the name of another field", `Object{spec: Object.status{replicas: 3}}`, true, nil, `unexpected type name "Object.status", expected "Object.spec", which matches field name path from root Object type`},
 		{"JSON patch", `[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey(object.metadata.name), value: "x"}]`, false, []any{map[string]any{"op": "add", "path": "/metadata/labels/a~1b", "value": "x"}}, ""},
-		{"JSON patch of an object", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, []any{map[string]any{"op": "add", "path": "/spec", "value": map[string]any{"a": map[string]any{"b": 1.5}}}}, ""},
+		{"JSON patch with an object value", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, []any{map[string]any{"op": "add", "path": "/spec", "value": map[string]any{"a": map[string]any{"b": 1.5}}}}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := NewPolicy(true)
@@ -99,13 +99,13 @@ func TestPatches(t *testing.T) {
 			if row.apply {
 				result = Patch
 			}
-			program, err := p.Compile(row.expression, sees, result)
+			program, err := p.Compile(row.expression, vars, result)
 			require.NoError(t, err)
 			v, err := p.Evaluate(Inputs{Object: object}, Budget).Run(program)
 			require.NoError(t, err)
 			got, err := Generic(v)
-			if row.wrong != "" {
-				require.EqualError(t, err, row.wrong)
+			if row.wantErr != "" {
+				require.EqualError(t, err, row.wantErr)
 				return
 			}
 			require.NoError(t, err)

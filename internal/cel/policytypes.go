@@ -2,11 +2,12 @@ package cel
 
 import "github.com/kubefake/kubefake/internal/schema"
 
-// fields are the members of a type that policies see, by what they are.
+// fields has the schemas of the fields of a type.
 type fields map[string]*schema.Schema
 
-func structured(name string, members fields) *schema.Schema {
-	return &schema.Schema{Name: name, Type: "object", Properties: members}
+// objectSchema returns the schema of a named object type.
+func objectSchema(name string, properties fields) *schema.Schema {
+	return &schema.Schema{Name: name, Type: "object", Properties: properties}
 }
 
 var (
@@ -20,34 +21,34 @@ var (
 	dynamic   = &schema.Schema{IntOrString: true}
 )
 
-// requestSchema describes request: an AdmissionRequest without its objects, which
-// are variables of their own.
+// requestSchema returns the schema of the variable request, an AdmissionRequest
+// without object and oldObject.
 func requestSchema() *schema.Schema {
-	kind := structured("kubernetes.GroupVersionKind", fields{"group": text, "version": text, "kind": text})
-	resource := structured("kubernetes.GroupVersionResource", fields{"group": text, "version": text, "resource": text})
-	return structured("kubernetes.AdmissionRequest", fields{
+	kind := objectSchema("kubernetes.GroupVersionKind", fields{"group": text, "version": text, "kind": text})
+	resource := objectSchema("kubernetes.GroupVersionResource", fields{"group": text, "version": text, "resource": text})
+	return objectSchema("kubernetes.AdmissionRequest", fields{
 		"kind": kind, "resource": resource, "subResource": text,
 		"requestKind": kind, "requestResource": resource, "requestSubResource": text,
 		"name": text, "namespace": text, "operation": text,
-		"userInfo": structured("kubernetes.UserInfo", fields{"username": text, "uid": text, "groups": texts, "extra": textsMap}),
+		"userInfo": objectSchema("kubernetes.UserInfo", fields{"username": text, "uid": text, "groups": texts, "extra": textsMap}),
 		"dryRun":   flag, "options": dynamic,
 	})
 }
 
-// namespaceSchema describes namespaceObject: a Namespace without what policies
-// have no business with.
+// namespaceSchema returns the schema of the variable namespaceObject, a Namespace
+// with the fields that kube-apiserver passes to policies.
 func namespaceSchema() *schema.Schema {
-	condition := structured("kubernetes.NamespaceCondition", fields{
+	condition := objectSchema("kubernetes.NamespaceCondition", fields{
 		"status": text, "type": text, "lastTransitionTime": timestamp, "message": text, "reason": text,
 	})
-	return structured("kubernetes.Namespace", fields{
-		"metadata": structured("kubernetes.NamespaceMetadata", fields{
+	return objectSchema("kubernetes.Namespace", fields{
+		"metadata": objectSchema("kubernetes.NamespaceMetadata", fields{
 			"name": text, "generateName": text, "namespace": text, "labels": textMap, "annotations": textMap, "UID": text,
 			"creationTimestamp": timestamp, "deletionGracePeriodSeconds": number, "deletionTimestamp": timestamp,
 			"generation": number, "resourceVersion": text, "finalizers": texts,
 		}),
-		"spec": structured("kubernetes.NamespaceSpec", fields{"finalizers": texts}),
-		"status": structured("kubernetes.NamespaceStatus", fields{
+		"spec": objectSchema("kubernetes.NamespaceSpec", fields{"finalizers": texts}),
+		"status": objectSchema("kubernetes.NamespaceStatus", fields{
 			"conditions": &schema.Schema{Type: "array", Items: condition}, "phase": text,
 		}),
 	})

@@ -12,31 +12,31 @@ import (
 
 func TestPolicyTypes(t *testing.T) {
 	bools, anything := []*types.Type{Bool}, []*types.Type{Any}
-	all := Sees{Params: true, Authorizer: true, Patches: true}
+	all := OptionalVariables{Params: true, Authorizer: true, PatchTypes: true}
 	for _, row := range []struct {
 		name, text string
-		scope      Sees
+		vars       OptionalVariables
 		results    []*types.Type
 		want       string
 	}{
-		{"object", "object.spec.replicas > 1 && oldObject == null", Sees{}, bools, ""},
-		{"request", "request.userInfo.groups.exists(g, g == 'a') && request.kind.group == ''", Sees{}, bools, ""},
-		{"namespace", "namespaceObject.metadata.labels['a'] == 'b'", Sees{}, bools, ""},
-		{"no member", "namespaceObject.metadata.managedFields", Sees{}, anything, "compilation failed: ERROR: <input>:1:25: undefined field 'managedFields'\n | namespaceObject.metadata.managedFields\n | ........................^"},
-		{"parameters", "params.a", all, anything, ""},
-		{"no parameters", "params.a", Sees{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.a\n | ^"},
+		{"object", "object.spec.replicas > 1 && oldObject == null", OptionalVariables{}, bools, ""},
+		{"request", "request.userInfo.groups.exists(g, g == 'a') && request.kind.group == ''", OptionalVariables{}, bools, ""},
+		{"namespace", "namespaceObject.metadata.labels['a'] == 'b'", OptionalVariables{}, bools, ""},
+		{"unknown field", "namespaceObject.metadata.managedFields", OptionalVariables{}, anything, "compilation failed: ERROR: <input>:1:25: undefined field 'managedFields'\n | namespaceObject.metadata.managedFields\n | ........................^"},
+		{"params", "params.a", all, anything, ""},
+		{"params not declared", "params.a", OptionalVariables{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.a\n | ^"},
 		{"authorizer", "authorizer.requestResource.check('get').allowed()", all, bools, ""},
-		{"no authorizer", "authorizer.path('/')", Sees{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n | authorizer.path('/')\n | ^"},
-		{"no boolean", "1", Sees{}, bools, "must evaluate to bool but got int"},
-		{"neither", "1", Sees{}, []*types.Type{String, Null}, "must evaluate to one of [string null_type] but got int"},
-		{"null", "null", Sees{}, []*types.Type{String, Null}, ""},
-		{"apply", "Object{spec: Object.spec{replicas: 1}}", all, []*types.Type{Patch}, ""},
-		{"patch", "[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/c'), value: 1}]", all, []*types.Type{JSONPatches}, ""},
-		{"patch of another kind", "[JSONPatch{op: 1}]", all, []*types.Type{JSONPatches}, "compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'\n | [JSONPatch{op: 1}]\n | .............^"},
-		{"no patches", "Object{}", Sees{}, anything, "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{}\n | ......^"},
+		{"authorizer not declared", "authorizer.path('/')", OptionalVariables{}, anything, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n | authorizer.path('/')\n | ^"},
+		{"result is not a boolean", "1", OptionalVariables{}, bools, "must evaluate to bool but got int"},
+		{"result has neither type", "1", OptionalVariables{}, []*types.Type{String, Null}, "must evaluate to one of [string null_type] but got int"},
+		{"null", "null", OptionalVariables{}, []*types.Type{String, Null}, ""},
+		{"apply configuration", "Object{spec: Object.spec{replicas: 1}}", all, []*types.Type{Patch}, ""},
+		{"JSON patch", "[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/c'), value: 1}]", all, []*types.Type{JSONPatches}, ""},
+		{"JSON patch with a field of the wrong type", "[JSONPatch{op: 1}]", all, []*types.Type{JSONPatches}, "compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'\n | [JSONPatch{op: 1}]\n | .............^"},
+		{"patch types not declared", "Object{}", OptionalVariables{}, anything, "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{}\n | ......^"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := NewPolicy(false).Compile(row.text, row.scope, row.results...)
+			_, err := NewPolicy(false).Compile(row.text, row.vars, row.results...)
 			if row.want == "" {
 				assert.NoError(t, err)
 			} else {
@@ -48,14 +48,14 @@ func TestPolicyTypes(t *testing.T) {
 
 func TestPolicyVariables(t *testing.T) {
 	a := NewPolicy(true)
-	assert.NoError(t, a.Define("n", "1", Sees{}))
-	assert.NoError(t, a.Define("m", "variables.n + 1", Sees{}))
-	assert.Error(t, a.Define("wrong", "nope", Sees{}))
-	_, err := a.Compile("variables.m > 1 && variables.wrong", Sees{}, Bool)
+	assert.NoError(t, a.Define("n", "1", OptionalVariables{}))
+	assert.NoError(t, a.Define("m", "variables.n + 1", OptionalVariables{}))
+	assert.Error(t, a.Define("wrong", "nope", OptionalVariables{}))
+	_, err := a.Compile("variables.m > 1 && variables.wrong", OptionalVariables{}, Bool)
 	assert.NoError(t, err)
-	_, err = a.Compile("variables.m == 'a'", Sees{}, Bool)
+	_, err = a.Compile("variables.m == 'a'", OptionalVariables{}, Bool)
 	assert.ErrorContains(t, err, "found no matching overload for '_==_'")
-	_, err = a.Compile("variables.later", Sees{}, Any)
+	_, err = a.Compile("variables.later", OptionalVariables{}, Any)
 	assert.ErrorContains(t, err, "undefined field 'later'")
 }
 

@@ -13,20 +13,19 @@ import (
 
 var quantityType = types.NewObjectType("kubernetes.Quantity")
 
-// quantityVal is a resource quantity.
+// quantityVal is the CEL value of a resource quantity.
 type quantityVal struct {
-	foreign[wire.Number]
-	// computed is whether the quantity is a sum or a difference. In
-	// kube-apiserver such a one is of another Go type, and nothing can be compared
-	// with it by ==, while it can be with others.
+	libraryVal[wire.Number]
+	// computed is whether the quantity is a sum or a difference. Such a quantity has
+	// another Go type in kube-apiserver and cannot be the right operand of ==.
 	computed bool
 }
 
 func newQuantity(n wire.Number, computed bool) ref.Val {
-	return quantityVal{foreign[wire.Number]{quantityType, n}, computed}
+	return quantityVal{libraryVal[wire.Number]{quantityType, n}, computed}
 }
 
-// Equal compares quantities by their value.
+// Equal compares the values of quantities.
 func (v quantityVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(quantityVal)
 	if !ok || o.computed {
@@ -35,18 +34,17 @@ func (v quantityVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value.Compare(o.value) == 0)
 }
 
-// quantityFunctions are quantity, isQuantity, arithmetic, comparisons and
-// conversions.
+// quantityFunctions returns the quantity library.
 func quantityFunctions() []function {
-	compared := func(name, overload string, result *types.Type, judge func(int) ref.Val) function {
-		return method(name, overload, takes(quantityType, quantityType), result,
-			binary(func(a, b quantityVal) ref.Val { return judge(a.value.Compare(b.value)) }))
+	comparison := func(name, overload string, typ *types.Type, result func(int) ref.Val) function {
+		return method(name, overload, argTypes(quantityType, quantityType), typ,
+			binary(func(a, b quantityVal) ref.Val { return result(a.value.Compare(b.value)) }))
 	}
 	arithmetic := func(name string, do func(a, b wire.Number) wire.Number) function {
 		return function{name, []cel.FunctionOpt{
-			cel.MemberOverload("quantity_"+name, takes(quantityType, quantityType), quantityType,
+			cel.MemberOverload("quantity_"+name, argTypes(quantityType, quantityType), quantityType,
 				binary(func(a, b quantityVal) ref.Val { return newQuantity(do(a.value, b.value), true) })),
-			cel.MemberOverload("quantity_"+name+"_int", takes(quantityType, types.IntType), quantityType,
+			cel.MemberOverload("quantity_"+name+"_int", argTypes(quantityType, types.IntType), quantityType,
 				binary(func(a quantityVal, b types.Int) ref.Val {
 					return newQuantity(do(a.value, wire.Number{Unscaled: big.NewInt(int64(b)), Small: true}), true)
 				})),
@@ -54,34 +52,34 @@ func quantityFunctions() []function {
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
 	return []function{
-		global("quantity", "string_to_quantity", takes(types.StringType), quantityType, unary(func(s types.String) ref.Val {
+		global("quantity", "string_to_quantity", argTypes(types.StringType), quantityType, unary(func(s types.String) ref.Val {
 			n, err := wire.ParseQuantity(string(s))
 			if err != nil {
 				return types.WrapErr(err)
 			}
 			return newQuantity(n, false)
 		})),
-		global("isQuantity", "is_quantity_string", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+		global("isQuantity", "is_quantity_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			_, err := wire.ParseQuantity(string(s))
 			return types.Bool(err == nil)
 		})),
-		global("sign", "quantity_sign", takes(quantityType), types.IntType,
+		global("sign", "quantity_sign", argTypes(quantityType), types.IntType,
 			unary(func(q quantityVal) ref.Val { return types.Int(q.value.Unscaled.Sign()) })),
-		compared("isGreaterThan", "quantity_is_greater_than", types.BoolType, is(1)),
-		compared("isLessThan", "quantity_is_less_than", types.BoolType, is(-1)),
-		compared("compareTo", "quantity_compare_to", types.IntType, func(o int) ref.Val { return types.Int(o) }),
-		method("asApproximateFloat", "quantity_get_float", takes(quantityType), types.DoubleType, unary(func(q quantityVal) ref.Val {
+		comparison("isGreaterThan", "quantity_is_greater_than", types.BoolType, is(1)),
+		comparison("isLessThan", "quantity_is_less_than", types.BoolType, is(-1)),
+		comparison("compareTo", "quantity_compare_to", types.IntType, func(o int) ref.Val { return types.Int(o) }),
+		method("asApproximateFloat", "quantity_get_float", argTypes(quantityType), types.DoubleType, unary(func(q quantityVal) ref.Val {
 			f, _ := new(big.Float).SetInt(q.value.Unscaled).Float64()
 			return types.Double(f * math.Pow10(int(q.value.Scale)))
 		})),
-		method("asInteger", "quantity_get_int", takes(quantityType), types.IntType, unary(func(q quantityVal) ref.Val {
+		method("asInteger", "quantity_get_int", argTypes(quantityType), types.IntType, unary(func(q quantityVal) ref.Val {
 			i, ok := q.value.Int64()
 			if !ok {
 				return types.NewErr("cannot convert value to integer")
 			}
 			return types.Int(i)
 		})),
-		method("isInteger", "quantity_is_integer", takes(quantityType), types.BoolType, unary(func(q quantityVal) ref.Val {
+		method("isInteger", "quantity_is_integer", argTypes(quantityType), types.BoolType, unary(func(q quantityVal) ref.Val {
 			_, ok := q.value.Int64()
 			return types.Bool(ok)
 		})),

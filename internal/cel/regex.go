@@ -9,29 +9,29 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// regexFunctions are find and findAll.
+// regexFunctions returns the regex library: find and findAll.
 func regexFunctions() []function {
 	strings := types.NewListType(types.StringType)
 	return []function{
-		method("find", "string_find_string", takes(types.StringType, types.StringType), types.StringType,
+		method("find", "string_find_string", argTypes(types.StringType, types.StringType), types.StringType,
 			binary(func(s, expr types.String) ref.Val {
-				return matching(expr, func(re *regexp.Regexp) ref.Val { return find(re, s) })
+				return withRegexp(expr, func(re *regexp.Regexp) ref.Val { return find(re, s) })
 			})),
 		{"findAll", []cel.FunctionOpt{
-			cel.MemberOverload("string_find_all_string", takes(types.StringType, types.StringType), strings,
+			cel.MemberOverload("string_find_all_string", argTypes(types.StringType, types.StringType), strings,
 				binary(func(s, expr types.String) ref.Val {
-					return matching(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, types.IntNegOne) })
+					return withRegexp(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, types.IntNegOne) })
 				})),
-			cel.MemberOverload("string_find_all_string_int", takes(types.StringType, types.StringType, types.IntType), strings,
+			cel.MemberOverload("string_find_all_string_int", argTypes(types.StringType, types.StringType, types.IntType), strings,
 				ternary(func(s, expr types.String, n types.Int) ref.Val {
-					return matching(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, n) })
+					return withRegexp(expr, func(re *regexp.Regexp) ref.Val { return findAll(re, s, n) })
 				})),
 		}},
 	}
 }
 
-// matching calls do with a compiled expression.
-func matching(expr types.String, do func(*regexp.Regexp) ref.Val) ref.Val {
+// withRegexp calls do with a compiled regular expression, or returns the error.
+func withRegexp(expr types.String, do func(*regexp.Regexp) ref.Val) ref.Val {
 	re, err := regexp.Compile(string(expr))
 	if err != nil {
 		return types.NewErr("Illegal regex: %v", err.Error())
@@ -45,12 +45,12 @@ func findAll(re *regexp.Regexp, s types.String, n types.Int) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(string(s), int(n)))
 }
 
-// precompiledFind and precompiledFindAll compile expressions that are literals
-// with the program.
+// precompiledFind compiles literal patterns of find with the program.
 func precompiledFind() *interpreter.RegexOptimization {
 	return precompiled("find", func(re *regexp.Regexp, s types.String, _ types.Int) ref.Val { return find(re, s) })
 }
 
+// precompiledFindAll compiles literal patterns of findAll with the program.
 func precompiledFindAll() *interpreter.RegexOptimization { return precompiled("findAll", findAll) }
 
 func precompiled(name string, do func(*regexp.Regexp, types.String, types.Int) ref.Val) *interpreter.RegexOptimization {

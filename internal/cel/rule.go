@@ -18,19 +18,17 @@ const (
 	oldSelf = "oldSelf"
 )
 
-// A compiled rule is one rule of a schema. A rule that is blank has no program
-// and no error.
-type compiled struct {
+// A compiledRule is a rule of a schema. A blank rule has no program and no error.
+type compiledRule struct {
 	schema.Rule
 	program cel.Program
-	// err says why the rule does not compile.
+	// err is the reason why the rule does not compile.
 	err error
-	// transition is whether the rule refers to oldSelf.
+	// transition is whether the rule is a transition rule: it refers to oldSelf.
 	transition bool
-	// cost is the greatest that one evaluation can have.
+	// cost is the estimated cost of one evaluation.
 	cost uint64
-	// path leads from the value to the field that a failure is about, nil to the
-	// value.
+	// path is the fieldPath of the rule, nil for the value itself.
 	path *validation.Path
 
 	message     cel.Program // nil if there is none
@@ -38,31 +36,32 @@ type compiled struct {
 	messageCost uint64
 }
 
-// errUntyped is for rules on values that expressions cannot see.
-var errUntyped = errors.New("failed to convert to declType for CEL validation rules")
+// errNoDeclType is the error of rules on values that have no declaration type.
+var errNoDeclType = errors.New("failed to convert to declType for CEL validation rules")
 
-// compileRules compiles rules about the values of a type.
-func compileRules(t *Type, rules []schema.Rule) ([]compiled, error) {
+// compileRules compiles rules for values of type t. It returns an error if no rule can
+// be compiled.
+func compileRules(t *declType, rules []schema.Rule) ([]compiledRule, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
 	if !t.visible {
-		return nil, errUntyped
+		return nil, errNoDeclType
 	}
-	typ, declare := t.declare(selfName())
+	typ, declare := t.declare(newSelfTypeName())
 	env := func(old *types.Type) func() (*cel.Env, error) {
 		return sync.OnceValues(func() (*cel.Env, error) {
 			return base().Extend(declare, cel.Variable(self, typ), cel.Variable(oldSelf, old))
 		})
 	}
-	certain, optional := env(typ), env(types.NewOptionalType(typ))
-	out := make([]compiled, len(rules))
+	required, optional := env(typ), env(types.NewOptionalType(typ))
+	out := make([]compiledRule, len(rules))
 	for i, rule := range rules {
-		of := certain
+		newEnv := required
 		if rule.OptionalOldSelf != nil && *rule.OptionalOldSelf {
-			of = optional
+			newEnv = optional
 		}
-		env, err := of()
+		env, err := newEnv()
 		if err != nil {
 			return nil, err
 		}
@@ -71,21 +70,21 @@ func compileRules(t *Type, rules []schema.Rule) ([]compiled, error) {
 	return out, nil
 }
 
-func compileRule(t *Type, rule schema.Rule, env *cel.Env) compiled {
-	c := compiled{Rule: rule}
+func compileRule(t *declType, rule schema.Rule, env *cel.Env) compiledRule {
+	c := compiledRule{Rule: rule}
 	if strings.TrimSpace(rule.Rule) == "" {
 		return c
 	}
 	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size})
 	if err != nil {
-		c.err = err.ofRule()
+		c.err = err.ruleError()
 		return c
 	}
 	c.program, c.cost, c.transition = e.program, e.cost, e.refersTo(oldSelf)
 	if rule.MessageExpression != "" {
 		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size})
 		if err != nil {
-			c.messageErr = err.ofMessage()
+			c.messageErr = err.messageExpressionError()
 		} else {
 			c.message, c.messageCost = m.program, m.cost
 		}
@@ -98,24 +97,25 @@ func compileRule(t *Type, rule schema.Rule, env *cel.Env) compiled {
 	return c
 }
 
-// text is the rule as messages about it say.
-func (c *compiled) text() string {
+// text returns the text of the rule in error messages.
+func (c *compiledRule) text() string {
 	if c.Message != "" {
 		return strings.TrimSpace(c.Message)
 	}
 	return strings.TrimSpace(c.Rule.Rule)
 }
 
-// failure is what a failure of the rule says, unless a message expression does.
-func (c *compiled) failure() string {
+// failure returns the message for a value that fails the rule, unless a message
+// expression provides it.
+func (c *compiledRule) failure() string {
 	if c.Message != "" {
 		return strings.TrimSpace(c.Message)
 	}
 	return "failed rule: " + c.text()
 }
 
-// report is the error of a value that breaks the rule.
-func (c *compiled) report(path *validation.Path, value any, detail string) *validation.Error {
+// newError returns the error for a value that fails the rule.
+func (c *compiledRule) newError(path *validation.Path, value any, detail string) *validation.Error {
 	reason := ""
 	if c.Reason != nil {
 		reason = *c.Reason

@@ -14,17 +14,17 @@ import (
 
 var semverType = types.NewObjectType("kubernetes.Semver")
 
-// A version is one of semantic versioning. Build metadata does not tell
-// versions apart, and is not kept.
+// A version is a semantic version, without the build metadata, which comparisons
+// ignore.
 type version struct {
 	core       [3]uint64
 	prerelease []string
 }
 
-// semverVal is a version.
-type semverVal struct{ foreign[version] }
+// semverVal is the CEL value of a version.
+type semverVal struct{ libraryVal[version] }
 
-// Equal compares versions by their precedence.
+// Equal compares the precedence of versions.
 func (v semverVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(semverVal)
 	if !ok {
@@ -33,31 +33,31 @@ func (v semverVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value.compare(o.value) == 0)
 }
 
-// semverFunctions are semver, isSemver, the numbers of versions and comparisons.
+// semverFunctions returns the semver library.
 func semverFunctions() []function {
 	number := func(name, overload string, i int) function {
-		return method(name, overload, takes(semverType), types.IntType, unary(func(v semverVal) ref.Val { return types.Int(v.value.core[i]) }))
+		return method(name, overload, argTypes(semverType), types.IntType, unary(func(v semverVal) ref.Val { return types.Int(v.value.core[i]) }))
 	}
-	compared := func(name, overload string, result *types.Type, judge func(int) ref.Val) function {
-		return method(name, overload, takes(semverType, semverType), result,
-			binary(func(a, b semverVal) ref.Val { return judge(a.value.compare(b.value)) }))
+	comparison := func(name, overload string, typ *types.Type, result func(int) ref.Val) function {
+		return method(name, overload, argTypes(semverType, semverType), typ,
+			binary(func(a, b semverVal) ref.Val { return result(a.value.compare(b.value)) }))
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
 	return []function{
 		{"semver", []cel.FunctionOpt{
-			cel.Overload("string_to_semver", takes(types.StringType), semverType, unary(func(s types.String) ref.Val { return toSemver(s, false) })),
-			cel.Overload("string_bool_to_semver", takes(types.StringType, types.BoolType), semverType, binary(toSemver)),
+			cel.Overload("string_to_semver", argTypes(types.StringType), semverType, unary(func(s types.String) ref.Val { return toSemver(s, false) })),
+			cel.Overload("string_bool_to_semver", argTypes(types.StringType, types.BoolType), semverType, binary(toSemver)),
 		}},
 		{"isSemver", []cel.FunctionOpt{
-			cel.Overload("is_semver_string", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val { return isSemver(s, false) })),
-			cel.Overload("is_semver_string_bool", takes(types.StringType, types.BoolType), types.BoolType, binary(isSemver)),
+			cel.Overload("is_semver_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val { return isSemver(s, false) })),
+			cel.Overload("is_semver_string_bool", argTypes(types.StringType, types.BoolType), types.BoolType, binary(isSemver)),
 		}},
 		number("major", "semver_major", 0),
 		number("minor", "semver_minor", 1),
 		number("patch", "semver_patch", 2),
-		compared("isGreaterThan", "semver_is_greater_than", types.BoolType, is(1)),
-		compared("isLessThan", "semver_is_less_than", types.BoolType, is(-1)),
-		compared("compareTo", "semver_compare_to", types.IntType, func(o int) ref.Val { return types.Int(o) }),
+		comparison("isGreaterThan", "semver_is_greater_than", types.BoolType, is(1)),
+		comparison("isLessThan", "semver_is_less_than", types.BoolType, is(-1)),
+		comparison("compareTo", "semver_compare_to", types.IntType, func(o int) ref.Val { return types.Int(o) }),
 	}
 }
 
@@ -66,7 +66,7 @@ func toSemver(s types.String, normalize types.Bool) ref.Val {
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	return semverVal{foreign[version]{semverType, v}}
+	return semverVal{libraryVal[version]{semverType, v}}
 }
 
 func isSemver(s types.String, normalize types.Bool) ref.Val {
@@ -74,8 +74,8 @@ func isSemver(s types.String, normalize types.Bool) ref.Val {
 	return types.Bool(err == nil)
 }
 
-// parseSemver reads a version. One that is to be normalized may begin with a v,
-// lack numbers and have leading zeros.
+// parseSemver parses a version. With normalize, the version may start with v, omit the
+// minor and patch numbers, and have leading zeros.
 func parseSemver(s string, normalize bool) (version, error) {
 	if normalize {
 		var err error
@@ -94,7 +94,7 @@ func parseSemver(s string, normalize bool) (version, error) {
 	patch, prerelease, hasPrerelease := strings.Cut(patch, "-")
 	var v version
 	for i, number := range []struct{ name, text string }{{"Major", parts[0]}, {"Minor", parts[1]}, {"Patch", patch}} {
-		if !only(number.text, digits) {
+		if !containsOnly(number.text, digits) {
 			return version{}, fmt.Errorf("Invalid character(s) found in %s number %q", strings.ToLower(number.name), number.text)
 		}
 		if leadingZero(number.text) {
@@ -118,7 +118,7 @@ func parseSemver(s string, normalize bool) (version, error) {
 			if id == "" {
 				return version{}, errors.New("Build meta data is empty")
 			}
-			if !only(id, alphanumerics) {
+			if !containsOnly(id, alphanumerics) {
 				return version{}, fmt.Errorf("Invalid character(s) found in build meta data %q", id)
 			}
 		}
@@ -130,19 +130,19 @@ func checkPrerelease(id string) error {
 	switch {
 	case id == "":
 		return errors.New("Prerelease is empty")
-	case only(id, digits):
+	case containsOnly(id, digits):
 		if leadingZero(id) {
 			return fmt.Errorf("Numeric PreRelease version must not contain leading zeroes %q", id)
 		}
 		_, err := strconv.ParseUint(id, 10, 64)
 		return err
-	case !only(id, alphanumerics):
+	case !containsOnly(id, alphanumerics):
 		return fmt.Errorf("Invalid character(s) found in prerelease %q", id)
 	}
 	return nil
 }
 
-// normalized makes a version of what looks like one.
+// normalized removes a leading v and leading zeros, and adds omitted numbers.
 func normalized(s string) (string, error) {
 	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
 	for i, p := range parts {
@@ -150,7 +150,7 @@ func normalized(s string) (string, error) {
 			continue
 		}
 		p = strings.TrimLeft(p, "0")
-		if p == "" || !only(p[:1], digits) {
+		if p == "" || !containsOnly(p[:1], digits) {
 			p = "0" + p
 		}
 		parts[i] = p
@@ -164,8 +164,8 @@ func normalized(s string) (string, error) {
 	return strings.Join(parts, "."), nil
 }
 
-// compare orders versions by precedence: numbers, then a version before its
-// prereleases' turn, then their identifiers one by one.
+// compare compares the precedence of versions: first the numbers; then a version
+// without prerelease is greater; then the prerelease identifiers in order.
 func (v version) compare(o version) int {
 	for i := range v.core {
 		if c := cmp.Compare(v.core[i], o.core[i]); c != 0 {
@@ -183,11 +183,11 @@ func (v version) compare(o version) int {
 	return cmp.Compare(len(v.prerelease), len(o.prerelease))
 }
 
-// comparePrerelease orders identifiers: numbers come first, by their size, which
-// without leading zeros is their length first.
+// comparePrerelease compares prerelease identifiers. Numbers are less than other
+// identifiers. Numbers have no leading zeros, so a longer one is greater.
 func comparePrerelease(a, b string) int {
-	numeric := only(a, digits)
-	if numeric != only(b, digits) {
+	numeric := containsOnly(a, digits)
+	if numeric != containsOnly(b, digits) {
 		if numeric {
 			return -1
 		}
@@ -204,9 +204,9 @@ const (
 	alphanumerics = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
 )
 
-// only reports whether s has no other characters than these.
-func only(s, these string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(these, r) })
+// containsOnly reports whether s has only the given characters.
+func containsOnly(s, chars string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(chars, r) })
 }
 
 func leadingZero(s string) bool { return len(s) > 1 && s[0] == '0' }

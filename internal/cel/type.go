@@ -13,98 +13,98 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// A sort says how a value is seen.
-type sort int
+// A declKind is the kind of a declType.
+type declKind int
 
 const (
-	opaque   sort = iota // unknown: there is only equality
-	mistyped             // nothing fits
-	scalar
-	either // an integer or a string
-	structure
-	dictionary // a map
-	list
+	kindUnknown declKind = iota // unknown fields are preserved: values can only be compared
+	kindInvalid                 // the schema has no type: no value is valid
+	kindScalar
+	kindIntOrString
+	kindObject
+	kindMap
+	kindList
 )
 
-// A Type is how expressions see the values of a schema.
+// A declType is the CEL declaration type of a schema's values.
 //
-// It is a tree of its own, and not the schema's, because what expressions see
-// differs: some members have other names, some are not visible, and the root of
-// an API object has members that its schema need not mention.
-type Type struct {
-	sort   sort
-	schema *schema.Schema
-	// of is the schema that the type was made for, and whole whether it is that of
-	// an API object, which has members that the schema need not mention.
-	of    *schema.Schema
-	whole bool
+// The tree of types differs from that of schemas: fields have escaped names, some
+// fields are not visible to expressions, and the root of a resource has
+// apiVersion, kind and metadata even if its schema does not declare them.
+type declType struct {
+	kind declKind
+	// schema is source, with apiVersion, kind and metadata if isResourceRoot.
+	schema         *schema.Schema
+	source         *schema.Schema
+	isResourceRoot bool
 	// scalar is the type of a scalar.
 	scalar *types.Type
-	// visible is whether expressions can refer to values of the type. Members
-	// that are not do count when objects are compared.
+	// visible is whether expressions can refer to values of the type. Fields that
+	// are not visible still count when objects are compared.
 	visible bool
 
-	// members are those of an object by their own names; byName by those that
-	// expressions use.
-	members map[string]*Type
-	byName  map[string]member
-	// element is the type of what is in a list or a map.
-	element *Type
+	// fields has the fields of an object by their JSON names, fieldsByName by the
+	// names that expressions use.
+	fields       map[string]*declType
+	fieldsByName map[string]declField
+	// element is the type of the elements of a list or the values of a map.
+	element *declType
 
-	// maxSize is how many bytes, elements or entries there can be, 0 if no
-	// number is known or needed. minJSON is the least number of bytes that a
-	// value takes.
-	maxSize, minJSON int64
+	// maxSize is the maximal number of bytes, elements or entries, 0 if it is not
+	// known or not needed. minSerializedSize is the minimal number of bytes of a
+	// value in JSON.
+	maxSize, minSerializedSize int64
 }
 
-// A member is a member of an object as expressions see it.
-type member struct {
-	name string // its own
-	typ  *Type
+// A declField is a field of an object.
+type declField struct {
+	name string // in JSON
+	typ  *declType
 }
 
 const (
-	// maxRequest is the size of the largest request, in bytes, by which sizes
-	// without a limit are estimated.
-	maxRequest = 3 << 20
-	maxTime    = 32 // of a date-time or a duration, in bytes
-	dateSize   = 12
+	// maxRequestSize is the maximal number of bytes of a request. Sizes that the schema
+	// does not limit are estimated from it.
+	maxRequestSize = 3 << 20
+	// maxTimeSize and dateSize are sizes in bytes of date-times, durations and dates.
+	maxTimeSize = 32
+	dateSize    = 12
 )
 
-// newType returns the type of a schema's values. whole is whether they are API
-// object.
-func newType(s *schema.Schema, whole bool) *Type {
-	t := &Type{of: s, whole: whole}
-	if whole {
+// newDeclType returns the type of a schema's values. isResourceRoot is whether
+// they are API objects.
+func newDeclType(s *schema.Schema, isResourceRoot bool) *declType {
+	t := &declType{source: s, isResourceRoot: isResourceRoot}
+	if isResourceRoot {
 		s = withMeta(s)
 	}
 	t.schema = s
 	switch {
 	case s.IntOrString:
-		t.sort, t.visible, t.maxSize, t.minJSON = either, true, maxRequest-2, 1
+		t.kind, t.visible, t.maxSize, t.minSerializedSize = kindIntOrString, true, maxRequestSize-2, 1
 		if c := s.Constraints; c != nil && c.MaxLength != nil {
 			t.maxSize = 4 * max(*c.MaxLength, 0)
 		}
 	case s.Type == "object":
-		t.structure()
+		t.initObject()
 	case s.Type == "array":
-		t.list()
+		t.initList()
 	case s.Type == "string":
-		t.text()
+		t.initString()
 	case scalars[s.Type] != nil:
-		t.sort, t.visible, t.scalar, t.minJSON = scalar, true, scalars[s.Type], 1
+		t.kind, t.visible, t.scalar, t.minSerializedSize = kindScalar, true, scalars[s.Type], 1
 		if s.Type == "boolean" {
-			t.minJSON = 4
+			t.minSerializedSize = 4
 		}
 	case !s.PreserveUnknownFields:
-		t.sort = mistyped
+		t.kind = kindInvalid
 	}
 	return t
 }
 
 var scalars = map[string]*types.Type{"boolean": types.BoolType, "number": types.DoubleType, "integer": types.IntType}
 
-// limit is a limit of the schema, or what is estimated without one.
+// limit returns a limit of the schema, or the estimate if the schema sets none.
 func limit(of func(*schema.Constraints) *int64, s *schema.Schema, estimate int64) int64 {
 	if s.Constraints != nil {
 		if n := of(s.Constraints); n != nil {
@@ -118,94 +118,95 @@ func maxItems(c *schema.Constraints) *int64      { return c.MaxItems }
 func maxProperties(c *schema.Constraints) *int64 { return c.MaxProperties }
 func maxLength(c *schema.Constraints) *int64     { return c.MaxLength }
 
-// part is the type of a part of the type's values, as cost estimates name it;
-// nil if it has none.
-func (t *Type) part(name string) *Type {
+// child returns the type of a field, or of the elements (@items), values (@values)
+// or keys (@keys); nil if there is none.
+func (t *declType) child(name string) *declType {
 	switch {
-	case name == "@keys" && t.sort == dictionary:
-		return &Type{}
+	case name == "@keys" && t.kind == kindMap:
+		return &declType{}
 	case name == "@items" || name == "@values":
 		return t.element
 	}
-	if m, ok := t.byName[name]; ok && m.typ.visible {
+	if m, ok := t.fieldsByName[name]; ok && m.typ.visible {
 		return m.typ
 	}
 	return nil
 }
 
-// anyValue reports whether the schema is what additionalProperties: true means.
-func anyValue(s *schema.Schema) bool {
+// isAnyValue reports whether the schema is that of additionalProperties: true.
+func isAnyValue(s *schema.Schema) bool {
 	return s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields
 }
 
-// size is how large a part of the type's values can be.
-func (t *Type) size(path []string) (size uint64, known bool) {
+// size returns the maximal size of the values at a path.
+func (t *declType) size(path []string) (size uint64, known bool) {
 	for _, name := range path {
-		if t = t.part(name); t == nil {
+		if t = t.child(name); t == nil {
 			return 0, false
 		}
 	}
 	return uint64(t.maxSize), true
 }
 
-func (t *Type) structure() {
+func (t *declType) initObject() {
 	s := t.schema
-	t.sort, t.minJSON = structure, 2
-	if values := s.Additional; values != nil && s.Properties == nil && !anyValue(values) {
-		t.sort = dictionary
-		t.element = newType(values, values.EmbeddedResource)
+	t.kind, t.minSerializedSize = kindObject, 2
+	if values := s.Additional; values != nil && s.Properties == nil && !isAnyValue(values) {
+		t.kind = kindMap
+		t.element = newDeclType(values, values.EmbeddedResource)
 		t.visible = t.element.visible
 		// An entry has at least two quotes and two characters of a key, a colon and
 		// a comma.
-		t.maxSize = limit(maxProperties, s, (maxRequest-2)/(t.element.minJSON+6))
+		t.maxSize = limit(maxProperties, s, (maxRequestSize-2)/(t.element.minSerializedSize+6))
 		return
 	}
 	t.visible = true
-	t.members = make(map[string]*Type, len(s.Properties))
-	t.byName = make(map[string]member, len(s.Properties))
+	t.fields = make(map[string]*declType, len(s.Properties))
+	t.fieldsByName = make(map[string]declField, len(s.Properties))
 	for name, property := range s.Properties {
-		m := newType(property, property.EmbeddedResource)
-		t.members[name] = m
-		t.byName[name] = member{name, m}
+		m := newDeclType(property, property.EmbeddedResource)
+		t.fields[name] = m
+		t.fieldsByName[name] = declField{name, m}
 		if m.visible && property.Default == nil && slices.Contains(s.Required, name) {
-			t.minJSON += int64(len(name)) + m.minJSON + 4
+			t.minSerializedSize += int64(len(name)) + m.minSerializedSize + 4
 		}
 	}
-	for name, m := range t.members {
+	for name, m := range t.fields {
 		if escaped, ok := escape(name); ok {
-			t.byName[escaped] = member{name, m}
+			t.fieldsByName[escaped] = declField{name, m}
 		}
 	}
 }
 
-func (t *Type) list() {
-	t.sort, t.minJSON = list, 2
+func (t *declType) initList() {
+	t.kind, t.minSerializedSize = kindList, 2
 	if t.schema.Items == nil {
 		return
 	}
-	t.element = newType(t.schema.Items, t.schema.Items.EmbeddedResource)
+	t.element = newDeclType(t.schema.Items, t.schema.Items.EmbeddedResource)
 	t.visible = t.element.visible
-	t.maxSize = limit(maxItems, t.schema, (maxRequest-2)/(t.element.minJSON+1))
+	t.maxSize = limit(maxItems, t.schema, (maxRequestSize-2)/(t.element.minSerializedSize+1))
 }
 
-func (t *Type) text() {
-	t.sort, t.visible, t.scalar, t.minJSON = scalar, true, types.StringType, 2
+func (t *declType) initString() {
+	t.kind, t.visible, t.scalar, t.minSerializedSize = kindScalar, true, types.StringType, 2
 	switch t.schema.Format {
 	case "byte":
 		t.scalar = types.BytesType
-		t.maxSize = limit(maxLength, t.schema, maxRequest-2)
+		t.maxSize = limit(maxLength, t.schema, maxRequestSize-2)
 	case "duration":
-		t.scalar, t.maxSize, t.minJSON = types.DurationType, maxTime, 3
+		t.scalar, t.maxSize, t.minSerializedSize = types.DurationType, maxTimeSize, 3
 	case "date":
-		t.scalar, t.maxSize, t.minJSON = types.TimestampType, dateSize, dateSize
+		t.scalar, t.maxSize, t.minSerializedSize = types.TimestampType, dateSize, dateSize
 	case "date-time":
-		t.scalar, t.maxSize, t.minJSON = types.TimestampType, maxTime, 21
+		t.scalar, t.maxSize, t.minSerializedSize = types.TimestampType, maxTimeSize, 21
 	default:
 		t.maxSize = maxString(t.schema.Constraints)
 	}
 }
 
-// maxString is how many bytes a string can have. Its limit is in characters.
+// maxString returns the maximal number of bytes of a string. MaxLength counts
+// characters of up to four bytes.
 func maxString(c *schema.Constraints) int64 {
 	switch {
 	case c != nil && c.MaxLength != nil:
@@ -219,12 +220,11 @@ func maxString(c *schema.Constraints) int64 {
 		}
 		return int64(longest)
 	}
-	return maxRequest - 2
+	return maxRequestSize - 2
 }
 
-// meta are the members that every API object has for expressions: they see no
-// more of its metadata.
-var meta = map[string]*schema.Schema{
+// rootFields are the fields of every API object that expressions can use.
+var rootFields = map[string]*schema.Schema{
 	"apiVersion": {Type: "string"},
 	"kind":       {Type: "string"},
 	"metadata": {Type: "object", Properties: map[string]*schema.Schema{
@@ -233,21 +233,21 @@ var meta = map[string]*schema.Schema{
 	}},
 }
 
-// withMeta is the schema with those members, unless it has them.
+// withMeta returns s with the rootFields.
 func withMeta(s *schema.Schema) *schema.Schema {
-	if hasTypes(s, meta) {
+	if hasTypes(s, rootFields) {
 		return s
 	}
-	whole := *s
-	whole.Properties = maps.Clone(s.Properties)
-	if whole.Properties == nil {
-		whole.Properties = make(map[string]*schema.Schema, len(meta))
+	isResourceRoot := *s
+	isResourceRoot.Properties = maps.Clone(s.Properties)
+	if isResourceRoot.Properties == nil {
+		isResourceRoot.Properties = make(map[string]*schema.Schema, len(rootFields))
 	}
-	maps.Copy(whole.Properties, meta)
-	return &whole
+	maps.Copy(isResourceRoot.Properties, rootFields)
+	return &isResourceRoot
 }
 
-// hasTypes reports whether the schema has these members, of these types.
+// hasTypes reports whether the schema has the given properties with their types.
 func hasTypes(s *schema.Schema, members map[string]*schema.Schema) bool {
 	for name, m := range members {
 		p := s.Properties[name]
@@ -258,26 +258,24 @@ func hasTypes(s *schema.Schema, members map[string]*schema.Schema) bool {
 	return true
 }
 
-// A declaration gives a type and those within names under which an environment
-// knows them.
+// A declaration declares object types in an environment.
 type declaration struct {
-	types map[string]map[string]*types.Type // the members of objects
+	types map[string]map[string]*types.Type // by type name and field
 }
 
-// selves counts the types of self. Expressions must not rely on how they are
-// named, so every one has another name.
-var selves atomic.Int64
+// selfTypes counts the types of self. Each has another name, so that expressions
+// cannot rely on the name.
+var selfTypes atomic.Int64
 
-// declare returns the declared type, and an option of environments that makes it
-// known.
-func (t *Type) declare(name string) (*types.Type, cel.EnvOption) {
+// declare returns the type of t and an environment option that declares it.
+func (t *declType) declare(name string) (*types.Type, cel.EnvOption) {
 	d := declaration{map[string]map[string]*types.Type{}}
 	typ := d.name(t, name)
-	return typ, d.known
+	return typ, d.envOption
 }
 
-// known is an option of environments that makes the declared types known.
-func (d declaration) known(env *cel.Env) (*cel.Env, error) {
+// envOption is an environment option that declares the types.
+func (d declaration) envOption(env *cel.Env) (*cel.Env, error) {
 	p := &provider{env.CELTypeProvider(), env.CELTypeAdapter(), d}
 	env, err := cel.CustomTypeProvider(p)(env)
 	if err != nil {
@@ -286,24 +284,24 @@ func (d declaration) known(env *cel.Env) (*cel.Env, error) {
 	return cel.CustomTypeAdapter(p)(env)
 }
 
-func selfName() string { return "selfType" + strconv.FormatInt(selves.Add(1), 10) }
+func newSelfTypeName() string { return "selfType" + strconv.FormatInt(selfTypes.Add(1), 10) }
 
-// name declares a type and all within it.
-func (d declaration) name(t *Type, name string) *types.Type {
-	switch t.sort {
-	case scalar:
+// name adds t and the types within it to the declaration, and returns the type.
+func (d declaration) name(t *declType, name string) *types.Type {
+	switch t.kind {
+	case kindScalar:
 		return t.scalar
-	case list:
+	case kindList:
 		return types.NewListType(d.name(t.element, name+".@idx"))
-	case dictionary:
+	case kindMap:
 		return types.NewMapType(types.StringType, d.name(t.element, name+".@elem"))
-	case structure:
+	case kindObject:
 		if t.schema.Name != "" {
 			name = t.schema.Name
 		}
 		members := map[string]*types.Type{}
 		d.types[name] = members
-		for own, m := range t.members {
+		for own, m := range t.fields {
 			escaped, ok := escape(own)
 			if !ok || !m.visible {
 				continue
@@ -318,14 +316,15 @@ func (d declaration) name(t *Type, name string) *types.Type {
 	return types.DynType
 }
 
-// A provider knows declared types and those of an environment.
+// A provider is the type provider and adapter of an environment, extended by
+// declared types.
 type provider struct {
 	types.Provider
 	types.Adapter
 	declared declaration
 }
 
-// FindStructType finds a type by its name.
+// FindStructType implements [types.Provider].
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	if _, ok := p.declared.types[name]; ok {
 		return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
@@ -333,10 +332,11 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames is for literals of a type, which declared ones have not.
+// FindStructFieldNames implements [types.Provider]. Only type literals need it,
+// which declared types do not have.
 func (p *provider) FindStructFieldNames(string) ([]string, bool) { return nil, false }
 
-// FindStructFieldType finds the type of an object's member.
+// FindStructFieldType implements [types.Provider].
 func (p *provider) FindStructFieldType(name, member string) (*types.FieldType, bool) {
 	members, ok := p.declared.types[name]
 	if !ok {
@@ -349,7 +349,7 @@ func (p *provider) FindStructFieldType(name, member string) (*types.FieldType, b
 	return &types.FieldType{Type: typ}, true
 }
 
-// NewValue makes no values of declared types.
+// NewValue implements [types.Provider]. Declared types have no literals.
 func (p *provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	return p.Provider.NewValue(name, fields)
 }

@@ -9,8 +9,8 @@ import (
 
 var urlType = types.NewObjectType("kubernetes.URL")
 
-// urlVal is a URL.
-type urlVal struct{ foreign[*url.URL] }
+// urlVal is the CEL value of a URL.
+type urlVal struct{ libraryVal[*url.URL] }
 
 // Equal compares URLs by their text.
 func (v urlVal) Equal(other ref.Val) ref.Val {
@@ -21,14 +21,14 @@ func (v urlVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.value.String() == o.value.String())
 }
 
-// urlFunctions are url, isURL and the getters of URLs.
+// urlFunctions returns the URL library.
 func urlFunctions() []function {
 	getter := func(name, overload string, get func(*url.URL) string) function {
-		return method(name, overload, takes(urlType), types.StringType, unary(func(u urlVal) ref.Val { return types.String(get(u.value)) }))
+		return method(name, overload, argTypes(urlType), types.StringType, unary(func(u urlVal) ref.Val { return types.String(get(u.value)) }))
 	}
 	return []function{
-		global("url", "string_to_url", takes(types.StringType), urlType, unary(parseURL)),
-		global("isURL", "is_url_string", takes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
+		global("url", "string_to_url", argTypes(types.StringType), urlType, unary(parseURL)),
+		global("isURL", "is_url_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			_, err := url.ParseRequestURI(string(s))
 			return types.Bool(err == nil)
 		})),
@@ -37,7 +37,7 @@ func urlFunctions() []function {
 		getter("getHostname", "url_get_hostname", (*url.URL).Hostname),
 		getter("getPort", "url_get_port", (*url.URL).Port),
 		getter("getEscapedPath", "url_get_escaped_path", (*url.URL).EscapedPath),
-		method("getQuery", "url_get_query", takes(urlType), types.NewMapType(types.StringType, types.NewListType(types.StringType)),
+		method("getQuery", "url_get_query", argTypes(urlType), types.NewMapType(types.StringType, types.NewListType(types.StringType)),
 			unary(func(u urlVal) ref.Val {
 				query := map[ref.Val]ref.Val{}
 				for name, values := range u.value.Query() {
@@ -55,7 +55,7 @@ func parseURL(s types.String) ref.Val {
 	if err == nil {
 		var u *url.URL
 		if u, err = url.Parse(string(s)); err == nil {
-			return urlVal{foreign[*url.URL]{urlType, u}}
+			return urlVal{libraryVal[*url.URL]{urlType, u}}
 		}
 	}
 	return types.NewErr("URL parse error during conversion from string: %v", err)

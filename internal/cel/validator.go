@@ -17,27 +17,27 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Validator evaluates the rules of a schema. It is immutable and safe for
-// concurrent use. The nil Validator has no rules.
+// A Validator evaluates the rules of a schema. It is immutable and safe for concurrent
+// use. A nil Validator has no rules.
 type Validator struct {
-	// root compiles the rules, when it is first called.
+	// root returns the compiled rules. The first call compiles them.
 	root func() *node
 }
 
-// NewValidator returns the validator of a custom resource's schema, nil if that
-// has no rules. Nothing is compiled before the first value comes, and a schema's
-// rules once in a process, however many servers have it.
+// NewValidator returns the validator of a custom resource's schema, nil if the schema
+// has no rules. The rules are compiled when the first value is validated, once for all
+// equal schemas in the process.
 func NewValidator(s *schema.Schema) *Validator { return newValidator(s, true) }
 
-func newValidator(s *schema.Schema, whole bool) *Validator {
+func newValidator(s *schema.Schema, isResourceRoot bool) *Validator {
 	if !hasRules(s) {
 		return nil
 	}
-	return &Validator{sync.OnceValue(func() *node { return compiledSchema(s, whole) })}
+	return &Validator{sync.OnceValue(func() *node { return compiledSchema(s, isResourceRoot) })}
 }
 
-// hasRules reports whether there are rules in a schema. Those in junctors count
-// only beside others.
+// hasRules reports whether s or a subschema has rules. kube-apiserver ignores rules in
+// allOf if there are no others.
 func hasRules(s *schema.Schema) bool {
 	if s == nil {
 		return false
@@ -60,13 +60,13 @@ func rulesOf(s *schema.Schema) []schema.Rule {
 	return s.Constraints.Rules
 }
 
-// A node has the rules of a schema, and the nodes within it.
+// A node has the compiled rules of a schema and the nodes of its subschemas.
 type node struct {
-	typ   *Type
-	rules []compiled
-	// err says why none of the rules can be used.
+	typ   *declType
+	rules []compiledRule
+	// err is the reason why the rules cannot be compiled.
 	err error
-	// transition is whether there is a rule that refers to oldSelf.
+	// transition is whether one of the rules is a transition rule.
 	transition bool
 
 	items, additional *node
@@ -74,42 +74,42 @@ type node struct {
 	allOf             []*node
 }
 
-// A property is a member with rules, by the member's own name.
+// A property is a property whose schema has rules.
 type property struct {
 	name string
 	node *node
 }
 
-// node compiles the rules of a schema that are about values of a type, nil if
-// there are none. A schema in allOf has its rules about the type of what it
-// stands in.
-func (d digests) node(s *schema.Schema, t *Type) *node {
+// node compiles the rules of s and its subschemas for values of type t. It returns nil
+// if there are none. The rules of an element of allOf are compiled for the type of the
+// schema that has the allOf.
+func (h schemaHasher) node(s *schema.Schema, t *declType) *node {
 	n := &node{typ: t}
-	n.rules, n.err = d.rules(s, t)
+	n.rules, n.err = h.rules(s, t)
 	for i := range n.rules {
 		n.transition = n.transition || n.rules[i].transition
 	}
 	if t.element != nil {
-		if s.Items != nil && t.sort == list {
-			n.items = d.node(s.Items, t.element)
+		if s.Items != nil && t.kind == kindList {
+			n.items = h.node(s.Items, t.element)
 		}
-		if s.Additional != nil && t.sort == dictionary {
-			n.additional = d.node(s.Additional, t.element)
+		if s.Additional != nil && t.kind == kindMap {
+			n.additional = h.node(s.Additional, t.element)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		m := t.members[name]
+		m := t.fields[name]
 		if m == nil || !m.visible {
 			continue
 		}
-		if within := d.node(s.Properties[name], m); within != nil {
-			n.properties = append(n.properties, property{name, within})
+		if p := h.node(s.Properties[name], m); p != nil {
+			n.properties = append(n.properties, property{name, p})
 		}
 	}
 	if s.Constraints != nil {
-		for _, junctor := range s.Constraints.AllOf {
-			if within := d.node(junctor, t); within != nil {
-				n.allOf = append(n.allOf, within)
+		for _, sub := range s.Constraints.AllOf {
+			if a := h.node(sub, t); a != nil {
+				n.allOf = append(n.allOf, a)
 			}
 		}
 	}
@@ -119,83 +119,83 @@ func (d digests) node(s *schema.Schema, t *Type) *node {
 	return n
 }
 
-// Validate evaluates the rules on a value. old is what it was before an update,
-// nil in a creation. Values correspond to old ones by name, and in lists of the
-// type map by their keys. Errors about a value that has not changed are
-// tolerated. The path is that of the value, nil for an object. What is left of
-// the budget is negative if it ran out.
+// Validate evaluates the rules on a value. old is the value before an update, nil for a
+// creation. Fields are correlated with old ones by name, elements of lists of type map
+// by their keys. Errors about an unchanged value are marked as tolerated. path is the
+// path of the value, nil for an object. The remaining budget is negative if it was
+// exceeded.
 //
-// kube-apiserver evaluates the members of an object in no particular order; here
-// it is that of their names.
+// kube-apiserver evaluates the fields of an object in random order. Here the order is
+// that of their names.
 func (v *Validator) Validate(path *validation.Path, value, old any, budget int64) (errs validation.List, remaining int64) {
-	return v.run(path, value, old, budget, true)
+	return v.validate(path, value, old, budget, true)
 }
 
-// run evaluates the rules. Without ratcheting, nothing is tolerated.
-func (v *Validator) run(path *validation.Path, value, old any, budget int64, ratcheting bool) (errs validation.List, remaining int64) {
+// validate is Validate. Without ratcheting, no error is tolerated.
+func (v *Validator) validate(path *validation.Path, value, old any, budget int64, ratchets bool) (errs validation.List, remaining int64) {
 	if v == nil {
 		return nil, budget
 	}
 	root := v.root()
-	r := runner{remaining: budget}
-	was := schema.Correlate(root.typ.schema, value, old)
-	var sight ratchet
-	if ratcheting {
-		sight.value = was
+	e := evaluator{remaining: budget}
+	correlated := schema.Correlate(root.typ.schema, value, old)
+	var ratchet ratcheting
+	if ratchets {
+		ratchet.value = correlated
 	}
-	r.value(root, path, value, was, sight)
-	return r.errs, r.remaining
+	e.value(root, path, value, correlated, ratchet)
+	return e.errs, e.remaining
 }
 
-// A runner evaluates rules until the budget is spent.
-type runner struct {
+// An evaluator evaluates rules until the budget is exceeded.
+type evaluator struct {
 	errs      validation.List
 	remaining int64
 }
 
-func (r *runner) spent() bool { return r.remaining < 0 }
+func (e *evaluator) budgetExceeded() bool { return e.remaining < 0 }
 
-// A ratchet tells whether what is wrong with a value is tolerated: if the value
-// is what it was or, where nothing corresponds to it, if the nearest value around
-// it that something corresponds to is.
-type ratchet struct{ value, around *schema.Pair }
+// ratcheting decides whether errors about a value are tolerated: if the value is
+// unchanged or, if it has no correlated old value, if the nearest enclosing value that
+// has one is unchanged.
+type ratcheting struct{ value, enclosing *schema.CorrelatedValue }
 
-func (r ratchet) tolerates() bool {
+func (r ratcheting) tolerates() bool {
 	if r.value != nil {
 		return r.value.Unchanged()
 	}
-	return r.around.Unchanged()
+	return r.enclosing.Unchanged()
 }
 
-func (r ratchet) member(name string) ratchet {
+func (r ratcheting) field(name string) ratcheting {
 	switch {
 	case r.value == nil:
 		return r
-	case r.around == nil && (name == "apiVersion" || name == "kind"):
-		return ratchet{} // their old values are those of another version
+	case r.enclosing == nil && (name == "apiVersion" || name == "kind"):
+		return ratcheting{} // the old object may have another version
 	}
-	return ratchet{r.value.Member(name), r.value}
+	return ratcheting{r.value.Field(name), r.value}
 }
 
-func (r ratchet) element(i int) ratchet {
+func (r ratcheting) element(i int) ratcheting {
 	if r.value == nil {
 		return r
 	}
-	return ratchet{r.value.Element(i), r.value}
+	return ratcheting{r.value.Element(i), r.value}
 }
 
-// value evaluates the rules about a value and those about what is in it. Nulls
-// are for the rules around them to judge.
-func (r *runner) value(n *node, path *validation.Path, value any, was *schema.Pair, sight ratchet) {
+// value evaluates the rules on a value and on the values within it. Rules are not
+// evaluated on null.
+func (e *evaluator) value(n *node, path *validation.Path, value any, correlated *schema.CorrelatedValue, ratchet ratcheting) {
 	if n == nil || value == nil {
 		return
 	}
-	r.rules(n, path, value, was.Was(), sight)
-	for _, junctor := range n.allOf {
-		if r.spent() {
+	e.rules(n, path, value, correlated.Old(), ratchet)
+	for _, sub := range n.allOf {
+		if e.budgetExceeded() {
 			return
 		}
-		r.value(junctor, path, value, was, ratchet{around: sight.around})
+		e.value(sub, path, value, correlated, ratcheting{enclosing: ratchet.enclosing})
 	}
 	switch value := value.(type) {
 	case []any:
@@ -203,39 +203,40 @@ func (r *runner) value(n *node, path *validation.Path, value any, was *schema.Pa
 			return
 		}
 		for i, elem := range value {
-			if r.spent() {
+			if e.budgetExceeded() {
 				return
 			}
-			r.value(n.items, path.Index(i), elem, was.Element(i), sight.element(i))
+			e.value(n.items, path.Index(i), elem, correlated.Element(i), ratchet.element(i))
 		}
 	case map[string]any:
-		r.members(n, path, value, was, sight)
+		e.fields(n, path, value, correlated, ratchet)
 	}
 }
 
-func (r *runner) members(n *node, path *validation.Path, value map[string]any, was *schema.Pair, sight ratchet) {
+// fields evaluates the rules on the fields of an object or the values of a map.
+func (e *evaluator) fields(n *node, path *validation.Path, value map[string]any, correlated *schema.CorrelatedValue, ratchet ratcheting) {
 	if n.additional != nil {
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if r.spent() {
+			if e.budgetExceeded() {
 				return
 			}
-			r.value(n.additional, path.Key(name), value[name], was.Member(name), sight.member(name))
+			e.value(n.additional, path.Key(name), value[name], correlated.Field(name), ratchet.field(name))
 		}
 	}
 	for _, p := range n.properties {
-		if r.spent() {
+		if e.budgetExceeded() {
 			return
 		}
 		if member := value[p.name]; member != nil {
-			r.value(p.node, path.Child(p.name), member, was.Member(p.name), sight.member(p.name))
+			e.value(p.node, path.Child(p.name), member, correlated.Field(p.name), ratchet.field(p.name))
 		}
 	}
 }
 
-// rules evaluates the rules about a value itself.
-func (r *runner) rules(n *node, path *validation.Path, value, old any, sight ratchet) {
+// rules evaluates the rules of n on a value.
+func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratchet ratcheting) {
 	invalid := func(format string, args ...any) {
-		r.errs = append(r.errs, validation.Invalid(path, n.typ.schema.Type, fmt.Sprintf(format, args...)))
+		e.errs = append(e.errs, validation.Invalid(path, n.typ.schema.Type, fmt.Sprintf(format, args...)))
 	}
 	switch {
 	case n.err != nil:
@@ -243,12 +244,12 @@ func (r *runner) rules(n *node, path *validation.Path, value, old any, sight rat
 		return
 	case len(n.rules) == 0:
 		return
-	case r.remaining <= 0:
+	case e.remaining <= 0:
 		invalid("%s", outOfBudget)
-		r.remaining = -1
+		e.remaining = -1
 		return
 	}
-	certain, optional := n.variables(value, old)
+	required, optional := n.variables(value, old)
 	for i := range n.rules {
 		rule := &n.rules[i]
 		hasOptional := rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
@@ -259,25 +260,25 @@ func (r *runner) rules(n *node, path *validation.Path, value, old any, sight rat
 		case rule.program == nil, rule.transition && old == nil && !hasOptional:
 			continue
 		}
-		vars := certain
+		vars := required
 		if hasOptional {
 			vars = optional
 		}
-		result, err := r.evaluate(rule.program, vars)
+		result, err := e.evaluate(rule.program, vars)
 		switch {
 		case errors.Is(err, errOutOfBudget):
 			invalid("%s", outOfBudget)
 			return
 		case err != nil && strings.HasPrefix(err.Error(), "no such overload"):
 			invalid("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", err, rule.text())
-		case exceeds(err):
+		case exceedsCallLimit(err):
 			invalid("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", err, rule.text())
-			r.remaining = -1
+			e.remaining = -1
 			return
 		case err != nil:
 			invalid("%v evaluating rule: %v", err, rule.text())
 		case result != types.True:
-			if r.failed(n, rule, path, value, certain, sight); r.spent() {
+			if e.addFailure(n, rule, path, value, required, ratchet); e.budgetExceeded() {
 				return
 			}
 		}
@@ -286,67 +287,67 @@ func (r *runner) rules(n *node, path *validation.Path, value, old any, sight rat
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// errOutOfBudget is for an evaluation that cost more than was left.
+// errOutOfBudget is returned if an evaluation exceeds the remaining budget.
 var errOutOfBudget = errors.New("out of budget")
 
-// exceeds reports whether an evaluation was stopped because it cost more than any
-// may.
-func exceeds(err error) bool {
+// exceedsCallLimit reports whether an evaluation was cancelled because it exceeded
+// PerCallLimit.
+func exceedsCallLimit(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded")
 }
 
-// evaluate runs a program on the budget.
-func (r *runner) evaluate(program cel.Program, vars any) (ref.Val, error) {
+// evaluate evaluates a program and subtracts the cost from the budget.
+func (e *evaluator) evaluate(program cel.Program, vars any) (ref.Val, error) {
 	result, details, err := program.Eval(vars)
 	if details == nil || details.ActualCost() == nil {
-		r.remaining = -1
+		e.remaining = -1
 		return nil, err
 	}
-	if cost := *details.ActualCost(); cost > uint64(r.remaining) {
-		r.remaining = -1
+	if cost := *details.ActualCost(); cost > uint64(e.remaining) {
+		e.remaining = -1
 		return nil, errOutOfBudget
 	}
-	r.remaining -= int64(*details.ActualCost())
+	e.remaining -= int64(*details.ActualCost())
 	return result, err
 }
 
-// failed reports a value that breaks a rule.
-func (r *runner) failed(n *node, rule *compiled, path *validation.Path, value any, vars interpreter.Activation, sight ratchet) {
+// addFailure adds the error for a value that fails a rule.
+func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Path, value any, vars interpreter.Activation, ratchet ratcheting) {
 	if rule.path != nil {
 		path = path.Child(rule.path.String())
 	}
 	if typ := n.typ.schema.Type; typ == "object" || typ == "array" {
 		value = validation.NoValue{}
 	}
-	e := func() *validation.Error {
+	failure := func() *validation.Error {
 		if rule.message == nil {
-			return rule.report(path, value, rule.failure())
+			return rule.newError(path, value, rule.failure())
 		}
-		text, err := r.message(rule, vars)
+		text, err := e.message(rule, vars)
 		switch {
-		case r.spent():
+		case e.budgetExceeded():
 			return validation.Invalid(path, n.typ.schema.Type, err.Error())
 		case err != nil:
 			text = rule.failure()
 		}
-		return rule.report(path, value, text)
+		return rule.newError(path, value, text)
 	}()
-	e.Tolerated = !rule.transition && sight.tolerates()
-	r.errs = append(r.errs, e)
+	failure.Tolerated = !rule.transition && ratchet.tolerates()
+	e.errs = append(e.errs, failure)
 }
 
-// maxMessage is the most bytes that a message expression may give.
+// maxMessage is the maximal number of bytes of the result of a messageExpression.
 const maxMessage = 5 << 10
 
-// message evaluates a message expression. If it fails the rule's message stands
-// in for it, unless the budget is spent.
-func (r *runner) message(rule *compiled, vars interpreter.Activation) (string, error) {
-	result, err := r.evaluate(rule.message, vars)
+// message evaluates a messageExpression. On an error other than an exceeded budget the
+// caller uses the message of the rule.
+func (e *evaluator) message(rule *compiledRule, vars interpreter.Activation) (string, error) {
+	result, err := e.evaluate(rule.message, vars)
 	switch {
 	case errors.Is(err, errOutOfBudget):
 		return "", errors.New("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run")
-	case exceeds(err):
-		r.remaining = -1
+	case exceedsCallLimit(err):
+		e.remaining = -1
 		return "", fmt.Errorf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.MessageExpression)
 	case err != nil:
 		return "", err
@@ -354,39 +355,39 @@ func (r *runner) message(rule *compiled, vars interpreter.Activation) (string, e
 	text, _ := result.Value().(string)
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxMessage || strings.Contains(text, "\n") {
-		return "", errors.New("messageExpression gives no line of text")
+		return "", errors.New("the result of messageExpression is not one line of text")
 	}
 	return text, nil
 }
 
-// variables are those of rules, with oldSelf as it is and as an optional. Where
-// no rule refers to oldSelf there is none.
-func (n *node) variables(value, old any) (certain, optional interpreter.Activation) {
-	now := n.typ.value(value)
+// variables returns the variables of the rules: required with oldSelf as a value,
+// optional with oldSelf as an optional. Without transition rules oldSelf is not set.
+func (n *node) variables(value, old any) (required, optional interpreter.Activation) {
+	self := n.typ.value(value)
 	switch {
 	case !n.transition:
-		v := &variables{now: now}
+		v := &variables{self: self}
 		return v, v
 	case old == nil:
-		return &variables{now: now}, &variables{now, types.OptionalNone}
+		return &variables{self: self}, &variables{self, types.OptionalNone}
 	}
-	was := n.typ.value(old)
-	return &variables{now, was}, &variables{now, types.OptionalOf(was)}
+	oldSelf := n.typ.value(old)
+	return &variables{self, oldSelf}, &variables{self, types.OptionalOf(oldSelf)}
 }
 
-// variables are self and oldSelf, which may be nil.
-type variables struct{ now, was ref.Val }
+// variables are the values of self and oldSelf. oldSelf may be nil.
+type variables struct{ self, oldSelf ref.Val }
 
-// ResolveName finds a variable.
+// ResolveName implements [interpreter.Activation].
 func (v *variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case self:
-		return v.now, true
+		return v.self, true
 	case oldSelf:
-		return v.was, v.was != nil
+		return v.oldSelf, v.oldSelf != nil
 	}
 	return nil, false
 }
 
-// Parent is for variables around these, of which there are none.
+// Parent implements [interpreter.Activation].
 func (v *variables) Parent() interpreter.Activation { return nil }

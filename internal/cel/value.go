@@ -15,17 +15,17 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// value is a generic value as expressions see it. Maps and lists are wrapped,
-// not copied.
-func (t *Type) value(v any) ref.Val {
+// value returns the CEL value of a decoded JSON value. Maps and lists are wrapped, not
+// copied.
+func (t *declType) value(v any) ref.Val {
 	if v == nil {
 		if t.schema.Nullable {
 			return types.NullValue
 		}
 		return types.NewErr("invalid data, got null for schema with nullable=false")
 	}
-	switch t.sort {
-	case either:
+	switch t.kind {
+	case kindIntOrString:
 		switch v := v.(type) {
 		case string:
 			return types.String(v)
@@ -33,23 +33,23 @@ func (t *Type) value(v any) ref.Val {
 			return types.Int(v)
 		}
 		return types.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
-	case structure, dictionary:
+	case kindObject, kindMap:
 		m, ok := v.(map[string]any)
 		if !ok {
 			return types.NewErr("invalid data, expected a map for the provided schema with type=object")
 		}
 		return &mapVal{m, t}
-	case list:
+	case kindList:
 		return t.listValue(v)
-	case scalar:
+	case kindScalar:
 		return t.scalarValue(v)
-	case opaque:
-		return opaqueVal{v}
+	case kindUnknown:
+		return unknownVal{v}
 	}
 	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", t.schema.Type)
 }
 
-func (t *Type) listValue(v any) ref.Val {
+func (t *declType) listValue(v any) ref.Val {
 	l, ok := v.([]any)
 	if !ok {
 		return types.NewErr("invalid data, expected an array for the provided schema with type=array")
@@ -70,14 +70,14 @@ func (t *Type) listValue(v any) ref.Val {
 	}
 }
 
-func (t *Type) scalarValue(v any) ref.Val {
+func (t *declType) scalarValue(v any) ref.Val {
 	switch t.schema.Type {
 	case "string":
 		s, ok := v.(string)
 		if !ok {
 			return types.NewErr("invalid data, expected string, got %T", v)
 		}
-		return textValue(t.schema.Format, s)
+		return stringValue(t.schema.Format, s)
 	case "number":
 		switch v := v.(type) {
 		case int64:
@@ -98,8 +98,8 @@ func (t *Type) scalarValue(v any) ref.Val {
 	return types.NewErr("invalid data, expected bool, got %T", v)
 }
 
-// textValue is what a string of a format means.
-func textValue(format, s string) ref.Val {
+// stringValue returns the CEL value of a string of a format.
+func stringValue(format, s string) ref.Val {
 	switch format {
 	case "duration":
 		d, err := schema.ParseDuration(s)
@@ -129,8 +129,8 @@ func textValue(format, s string) ref.Val {
 	return types.String(s)
 }
 
-// parseDateTime takes what the format date-time takes: a time without a zone too,
-// and nothing, which is the beginning of 1970.
+// parseDateTime parses a string of the format date-time. The time zone may be omitted;
+// the empty string is the start of 1970.
 func parseDateTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Unix(0, 0).UTC(), nil
@@ -142,25 +142,26 @@ func parseDateTime(s string) (time.Time, error) {
 	return t, err
 }
 
-// opaqueVal is a value that expressions cannot look into.
-type opaqueVal struct{ v any }
+// unknownVal is a value whose unknown fields are preserved. Expressions can only
+// compare it.
+type unknownVal struct{ v any }
 
-func (o opaqueVal) ConvertToNative(to reflect.Type) (any, error) {
+func (o unknownVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", to)
 }
 
-func (o opaqueVal) ConvertToType(to ref.Type) ref.Val {
+func (o unknownVal) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", to.TypeName())
 }
 
-func (o opaqueVal) Equal(other ref.Val) ref.Val { return types.Bool(object.Equal(o.v, other.Value())) }
-func (o opaqueVal) Type() ref.Type              { return types.UnknownType }
-func (o opaqueVal) Value() any                  { return o.v }
+func (o unknownVal) Equal(other ref.Val) ref.Val { return types.Bool(object.Equal(o.v, other.Value())) }
+func (o unknownVal) Type() ref.Type              { return types.UnknownType }
+func (o unknownVal) Value() any                  { return o.v }
 
-// mapVal is an object or a map.
+// mapVal is the CEL value of an object or a map.
 type mapVal struct {
 	m map[string]any
-	t *Type
+	t *declType
 }
 
 var _ traits.Mapper = (*mapVal)(nil)
@@ -174,7 +175,7 @@ func (v *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 
 func (v *mapVal) ConvertToType(to ref.Type) ref.Val { return convert(v, types.MapType, to) }
 
-// Equal compares members by their types, and those that have none as they are.
+// Equal compares the fields. Fields without a type are compared as decoded JSON.
 func (v *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -185,36 +186,36 @@ func (v *mapVal) Equal(other ref.Val) ref.Val {
 	}
 	for name, value := range v.m {
 		if v.typeOf(name) == nil {
-			same, ok := other.(*mapVal)
+			otherMap, ok := other.(*mapVal)
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(other)
 			}
-			if theirs, ok := same.m[name]; ok && !object.Equal(value, theirs) {
+			if otherField, ok := otherMap.m[name]; ok && !object.Equal(value, otherField) {
 				return types.False
 			}
 			continue
 		}
-		mine, found := v.Find(types.String(name))
-		theirs, theirsFound := o.Find(types.String(name))
-		if found != theirsFound {
+		field, found := v.Find(types.String(name))
+		otherField, otherFound := o.Find(types.String(name))
+		if found != otherFound {
 			return types.False
 		}
 		if !found {
 			continue
 		}
-		if equal := mine.Equal(theirs); equal != types.True {
+		if equal := field.Equal(otherField); equal != types.True {
 			return equal // false or an error
 		}
 	}
 	return types.True
 }
 
-// typeOf is the type of a member by its own name, nil if it has none.
-func (v *mapVal) typeOf(name string) *Type {
-	if v.t.sort == dictionary {
+// typeOf returns the type of a field by its JSON name, nil if it has none.
+func (v *mapVal) typeOf(name string) *declType {
+	if v.t.kind == kindMap {
 		return v.t.element
 	}
-	return v.t.members[name]
+	return v.t.fields[name]
 }
 
 func (v *mapVal) Type() ref.Type { return types.MapType }
@@ -236,36 +237,36 @@ func (v *mapVal) Get(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "no such key: %v", key)
 }
 
-// Find finds a member by the name that expressions use. A null is as good as an
-// absent member of an object.
+// Find returns a field by the name that expressions use. A null field of an object
+// counts as absent.
 func (v *mapVal) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(key), true
 	}
 	name, t := string(k), v.t.element
-	if v.t.sort == structure {
-		m, ok := v.t.byName[name]
+	if v.t.kind == kindObject {
+		m, ok := v.t.fieldsByName[name]
 		if !ok {
 			return nil, false
 		}
 		name, t = m.name, m.typ
 	}
 	value, ok := v.m[name]
-	if !ok || value == nil && v.t.sort == structure {
+	if !ok || value == nil && v.t.kind == kindObject {
 		return nil, false
 	}
 	return t.value(value), true
 }
 
-// Iterator walks the keys in their order.
+// Iterator returns an iterator over the names of the fields in sorted order.
 func (v *mapVal) Iterator() traits.Iterator {
 	keys := make([]string, 0, len(v.m))
 	for name := range v.m {
 		if v.typeOf(name) == nil {
 			continue
 		}
-		if v.t.sort == structure {
+		if v.t.kind == kindObject {
 			if escaped, ok := escape(name); ok {
 				name = escaped
 			}
@@ -280,10 +281,10 @@ func (v *mapVal) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, vals).Iterator()
 }
 
-// listVal is a list.
+// listVal is the CEL value of a list.
 type listVal struct {
 	l []any
-	t *Type
+	t *declType
 }
 
 var _ traits.Lister = (*listVal)(nil)
@@ -330,7 +331,7 @@ func (v *listVal) Size() ref.Val        { return types.Int(len(v.l)) }
 func (v *listVal) at(i int) ref.Val     { return v.t.element.value(v.l[i]) }
 func (v *listVal) with(l []any) listVal { return listVal{l, v.t} }
 
-// Add appends a list.
+// Add returns the list followed by another list.
 func (v *listVal) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -348,18 +349,18 @@ func (v *listVal) Contains(wanted ref.Val) ref.Val {
 	if types.IsUnknownOrError(wanted) {
 		return wanted
 	}
-	var wrong ref.Val
+	var comparisonErr ref.Val
 	for i := range v.l {
 		equal := v.at(i).Equal(wanted)
 		if equal == types.True {
 			return equal
 		}
-		if _, ok := equal.(types.Bool); !ok && wrong == nil {
-			wrong = types.MaybeNoSuchOverloadErr(equal)
+		if _, ok := equal.(types.Bool); !ok && comparisonErr == nil {
+			comparisonErr = types.MaybeNoSuchOverloadErr(equal)
 		}
 	}
-	if wrong != nil {
-		return wrong
+	if comparisonErr != nil {
+		return comparisonErr
 	}
 	return types.False
 }
@@ -383,24 +384,24 @@ func (v *listVal) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, vals).Iterator()
 }
 
-// setVal is a list of the type set, whose order does not matter.
+// setVal is the CEL value of a list of type set. The order does not matter.
 type setVal struct{ listVal }
 
-// holds are the elements that are in a list. They are scalars, or the list is no
-// set; those that cannot be keys of a Go map are passed over.
-func holds(l []any) map[any]bool {
+// elementSet returns the set of the elements of l. It skips values that cannot be keys
+// of a Go map; the elements of a valid set are scalars.
+func elementSet(l []any) map[any]bool {
 	set := make(map[any]bool, len(l))
 	for _, e := range l {
-		if comparable(e) {
+		if isComparable(e) {
 			set[e] = true
 		}
 	}
 	return set
 }
 
-func comparable(v any) bool { return v == nil || reflect.TypeOf(v).Comparable() }
+func isComparable(v any) bool { return v == nil || reflect.TypeOf(v).Comparable() }
 
-// Equal compares sets.
+// Equal reports whether the sets have the same elements.
 func (v *setVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -409,24 +410,24 @@ func (v *setVal) Equal(other ref.Val) ref.Val {
 	if v.Size() != o.Size() {
 		return types.False
 	}
-	set := holds(v.l)
+	set := elementSet(v.l)
 	for e := range elements(o) {
-		if e := e.Value(); !comparable(e) || !set[e] {
+		if e := e.Value(); !isComparable(e) || !set[e] {
 			return types.False
 		}
 	}
 	return types.True
 }
 
-// Add is the union, in which the set's own elements come first.
+// Add returns the union. The elements of the receiver come first.
 func (v *setVal) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	l, set := slices.Clip(v.l), holds(v.l)
+	l, set := slices.Clip(v.l), elementSet(v.l)
 	for e := range elements(o) {
-		if e := e.Value(); comparable(e) && !set[e] {
+		if e := e.Value(); isComparable(e) && !set[e] {
 			set[e] = true
 			l = append(l, e)
 		}
@@ -434,14 +435,15 @@ func (v *setVal) Add(other ref.Val) ref.Val {
 	return &setVal{v.with(l)}
 }
 
-// mapListVal is a list of the type map, whose elements have keys and no order.
+// mapListVal is the CEL value of a list of type map. The order does not matter.
 type mapListVal struct{ listVal }
 
-// key is what tells an element from others. It differs from that by which old
-// and new elements correspond: an absent member is a key like any other.
+// key returns the key of an element. Unlike for the correlation of old and new
+// elements, absent key fields are allowed.
 //
-// Differs from kube-apiserver: that looks for keys whose names have to be escaped
-// under the escaped name, where there are none, and so takes all elements for one.
+// Differs from kube-apiserver: if the name of a key field has to be escaped,
+// kube-apiserver looks the field up by the escaped name, does not find it, and
+// considers all elements equal in it.
 func (v *mapListVal) key(e any) string {
 	m, _ := e.(map[string]any)
 	key := ""
@@ -451,7 +453,7 @@ func (v *mapListVal) key(e any) string {
 	return key
 }
 
-// Equal compares elements that have the same key.
+// Equal reports whether the lists have the same keys with equal elements.
 func (v *mapListVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -476,7 +478,8 @@ func (v *mapListVal) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// Add replaces elements by those with the same key, and appends the others.
+// Add returns the list with elements of the other list, which replace elements with
+// the same key or are appended.
 func (v *mapListVal) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {

@@ -7,116 +7,119 @@ import (
 	"strings"
 )
 
-// A Pair is a value, or a part of one, and what it was before an update. The nil
-// pair is of a part that corresponds to nothing that was.
-type Pair struct {
+// A CorrelatedValue is a value with its old value before an update. A nil
+// CorrelatedValue is that of a value that has no correlated old value.
+type CorrelatedValue struct {
 	schema     *Schema
-	value, was any
-	// keyed are the old elements of a map list by their keys, nil until they are
-	// asked for.
-	keyed map[string]any
+	value, old any
+	// oldByKey has the old elements of a list of type map by their keys. Element
+	// sets it.
+	oldByKey map[string]any
 }
 
-// Correlate pairs a value with what it was; nil is what has not been.
-func Correlate(s *Schema, value, was any) *Pair {
-	if was == nil {
+// Correlate returns a value with its old value. It returns nil if old is nil.
+func Correlate(s *Schema, value, old any) *CorrelatedValue {
+	if old == nil {
 		return nil
 	}
-	return &Pair{schema: s, value: value, was: was}
+	return &CorrelatedValue{schema: s, value: value, old: old}
 }
 
-// Was is the old value, nil for none.
-func (p *Pair) Was() any {
-	if p == nil {
+// Old returns the old value, nil if there is none.
+func (c *CorrelatedValue) Old() any {
+	if c == nil {
 		return nil
 	}
-	return p.was
+	return c.old
 }
 
-// Member is the pair of a member of an object.
-func (p *Pair) Member(name string) *Pair {
-	if p == nil {
+// Field returns the correlated value of a field of an object.
+func (c *CorrelatedValue) Field(name string) *CorrelatedValue {
+	if c == nil {
 		return nil
 	}
-	was, ok := p.was.(map[string]any)
+	old, ok := c.old.(map[string]any)
 	if !ok {
 		return nil
 	}
-	value, ok := p.value.(map[string]any)
+	value, ok := c.value.(map[string]any)
 	if !ok {
 		return nil
 	}
-	_, now := value[name]
-	_, before := was[name]
-	s := p.schema.Member(name)
-	if !now || !before || s == nil {
+	_, isSet := value[name]
+	_, wasSet := old[name]
+	s := c.schema.Member(name)
+	if !isSet || !wasSet || s == nil {
 		return nil
 	}
-	return &Pair{schema: s, value: value[name], was: was[name]}
+	return &CorrelatedValue{schema: s, value: value[name], old: old[name]}
 }
 
-// Element is the pair of an element of a list.
-func (p *Pair) Element(i int) *Pair {
-	if p == nil || p.schema.ListType != "map" || p.schema.Items == nil {
+// Element returns the correlated value of an element of a list. Only elements of
+// lists of type map can be correlated.
+func (c *CorrelatedValue) Element(i int) *CorrelatedValue {
+	if c == nil || c.schema.ListType != "map" || c.schema.Items == nil {
 		return nil
 	}
-	list, ok := p.value.([]any)
+	list, ok := c.value.([]any)
 	if !ok || i >= len(list) {
 		return nil
 	}
-	if p.keyed == nil {
-		was, _ := p.was.([]any)
-		p.keyed = make(map[string]any, len(was))
-		for _, elem := range was {
-			if key, ok := p.schema.key(elem); ok && p.keyed[key] == nil {
-				p.keyed[key] = elem
+	if c.oldByKey == nil {
+		old, _ := c.old.([]any)
+		c.oldByKey = make(map[string]any, len(old))
+		for _, elem := range old {
+			if key, ok := c.schema.key(elem); ok && c.oldByKey[key] == nil {
+				c.oldByKey[key] = elem
 			}
 		}
 	}
-	key, ok := p.schema.key(list[i])
-	if !ok || p.keyed[key] == nil {
+	key, ok := c.schema.key(list[i])
+	if !ok || c.oldByKey[key] == nil {
 		return nil
 	}
-	return &Pair{schema: p.schema.Items, value: list[i], was: p.keyed[key]}
+	return &CorrelatedValue{schema: c.schema.Items, value: list[i], old: c.oldByKey[key]}
 }
 
-// Unchanged reports whether the value is what it was. The order of a map list
-// does not matter, and nothing can be said of members that have no schema.
-func (p *Pair) Unchanged() bool {
-	if p == nil {
+// Unchanged reports whether the value equals the old value. The order of the
+// elements of a list of type map does not matter. A value with a field that has no
+// schema is not unchanged.
+func (c *CorrelatedValue) Unchanged() bool {
+	if c == nil {
 		return false
 	}
-	switch value := p.value.(type) {
+	switch value := c.value.(type) {
 	case map[string]any:
-		was, ok := p.was.(map[string]any)
-		if !ok || len(was) != len(value) {
+		old, ok := c.old.(map[string]any)
+		if !ok || len(old) != len(value) {
 			return false
 		}
 		for name := range value {
-			if !p.Member(name).Unchanged() {
+			if !c.Field(name).Unchanged() {
 				return false
 			}
 		}
 		return true
 	case []any:
-		was, ok := p.was.([]any)
-		if !ok || len(was) != len(value) {
+		old, ok := c.old.([]any)
+		if !ok || len(old) != len(value) {
 			return false
 		}
-		if p.schema.ListType != "map" {
-			return reflect.DeepEqual(value, p.was)
+		if c.schema.ListType != "map" {
+			return reflect.DeepEqual(value, c.old)
 		}
 		for i := range value {
-			if !p.Element(i).Unchanged() {
+			if !c.Element(i).Unchanged() {
 				return false
 			}
 		}
 		return true
 	}
-	return reflect.DeepEqual(p.value, p.was)
+	return reflect.DeepEqual(c.value, c.old)
 }
 
-// Member is the schema of a member of an object, nil if there is none.
+// Member returns the schema of a field of an object or of the values of a map, nil if
+// there is none.
 func (s *Schema) Member(name string) *Schema {
 	if property, ok := s.Properties[name]; ok {
 		return property
@@ -124,8 +127,8 @@ func (s *Schema) Member(name string) *Schema {
 	return s.Additional
 }
 
-// key is what tells an element of a map list from others. It reports false for
-// one that lacks a key.
+// key returns the key of an element of a list of type map. It reports false for an
+// element without all the key fields.
 func (s *Schema) key(elem any) (string, bool) {
 	obj, ok := elem.(map[string]any)
 	if !ok || len(s.ListMapKeys) == 0 {
@@ -143,7 +146,7 @@ func (s *Schema) key(elem any) (string, bool) {
 	return b.String(), true
 }
 
-// listedText is how an enumeration lists a value.
+// listedText returns a value as the list of supported values shows it.
 func listedText(v any) string {
 	if s, ok := v.(string); ok {
 		return s

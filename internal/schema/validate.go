@@ -53,16 +53,16 @@ func (v validator) formatCheck(s *Schema, c *Constraints) func(string) bool {
 
 // value checks the value at a path, and passes over what is wrong with it if it
 // is what it was.
-func (v validator) value(s *Schema, value any, at *validation.Path, was *Pair) result {
-	r := v.check(s, value, at, was)
-	if len(r.faults) > 0 && was.Unchanged() {
+func (v validator) value(s *Schema, value any, at *validation.Path, old *CorrelatedValue) result {
+	r := v.check(s, value, at, old)
+	if len(r.faults) > 0 && old.Unchanged() {
 		r.faults = nil
 	}
 	return r
 }
 
 // check makes all checks of the value at a path.
-func (v validator) check(s *Schema, value any, at *validation.Path, was *Pair) result {
+func (v validator) check(s *Schema, value any, at *validation.Path, old *CorrelatedValue) result {
 	c := s.Constraints
 	if c == nil {
 		c = &none
@@ -93,13 +93,13 @@ func (v validator) check(s *Schema, value any, at *validation.Path, was *Pair) r
 		r.merge(c.number(s, value, at))
 		r.score++
 	case []any:
-		r.merge(v.array(s, c, value, at, was))
+		r.merge(v.array(s, c, value, at, old))
 		r.score++
 	}
 	r.merge(c.enum(value, at))
 	r.score++
 	if obj, ok := value.(map[string]any); ok {
-		r.merge(v.object(s, c, obj, at, was))
+		r.merge(v.object(s, c, obj, at, old))
 		r.score++
 	}
 	r.score++
@@ -319,11 +319,11 @@ func (c *Constraints) text(value string, at *validation.Path) result {
 }
 
 // array checks the elements of a list, then their number.
-func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.Path, was *Pair) result {
+func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.Path, old *CorrelatedValue) result {
 	r := result{score: 1}
 	if s.Items != nil {
 		for i, elem := range list {
-			r.merge(v.value(s.Items, elem, at.Index(i), was.Element(i)))
+			r.merge(v.value(s.Items, elem, at.Index(i), old.Element(i)))
 		}
 	}
 	size := int64(len(list))
@@ -338,7 +338,7 @@ func (v validator) array(s *Schema, c *Constraints, list []any, at *validation.P
 
 // object checks the number of an object's members, then the members, then that
 // the required ones are there.
-func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *validation.Path, was *Pair) result {
+func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *validation.Path, old *CorrelatedValue) result {
 	var r result
 	size := int64(len(obj))
 	if c.MinProperties != nil && size < *c.MinProperties {
@@ -354,12 +354,12 @@ func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *val
 		case c.Closed:
 			r.forbidden(at, name)
 		default:
-			r.merge(v.value(s.Additional, obj[name], entry(at, name), was.Member(name)))
+			r.merge(v.value(s.Additional, obj[name], entry(at, name), old.Field(name)))
 		}
 	}
 	for _, name := range names {
 		if property, ok := s.Properties[name]; ok {
-			before := was.Member(name)
+			before := old.Field(name)
 			if at == nil && (name == "kind" || name == "apiVersion") {
 				before = nil // these two change by conversion
 			}
