@@ -93,7 +93,7 @@ func noPlugins(*Attributes) error { return nil }
 // nobody may do nothing.
 type nobody struct{}
 
-func (nobody) Authorize(cel.Access) (bool, string, error) { return false, "", nil }
+func (nobody) Authorize(cel.AuthorizerAttributes) (bool, string, error) { return false, "", nil }
 
 // response is what a webhook answers that speaks v1.
 func response(fields string) func(map[string]any) string {

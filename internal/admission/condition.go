@@ -19,7 +19,7 @@ type expression struct {
 	err     error
 }
 
-func compile(p *cel.Policy, text string, sees cel.Sees, results ...*types.Type) expression {
+func compile(p *cel.Policy, text string, sees cel.OptionalVariables, results ...*types.Type) expression {
 	program, err := p.Compile(strings.TrimSpace(text), sees, results...)
 	return expression{text, program, err}
 }
@@ -44,7 +44,7 @@ type conditions struct {
 	ignore bool
 }
 
-func compileConditions(list any, sees cel.Sees, ignore bool) *conditions {
+func compileConditions(list any, sees cel.OptionalVariables, ignore bool) *conditions {
 	c := &conditions{policy: cel.NewPolicy(false), ignore: ignore}
 	for m := range object.Each(list) {
 		c.list = append(c.list, compile(c.policy, object.String(m, "expression"), sees, cel.Bool))
@@ -89,6 +89,6 @@ func (c *conditions) failure(err error) error {
 func (r *Attributes) inputs(t target, p pair, s Server) cel.Inputs {
 	return cel.Inputs{
 		Object: r.codec(t).ToUnstructured(p.object), OldObject: r.codec(t).ToUnstructured(p.old), Request: r.review(t), Authorizer: s.Authorizer(),
-		RequestResource: cel.Access{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
+		RequestResource: cel.AuthorizerAttributes{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
 	}
 }

@@ -29,9 +29,9 @@ type mutation struct {
 	merges bool
 }
 
-func compileMutations(spec map[string]any, sees cel.Sees) *mutations {
+func compileMutations(spec map[string]any, sees cel.OptionalVariables) *mutations {
 	out := &mutations{policy: define(spec, sees, true)}
-	sees.Patches = true
+	sees.PatchTypes = true
 	for m := range object.Each(spec["mutations"]) {
 		if m["patchType"] == "ApplyConfiguration" {
 			out.list = append(out.list, mutation{compile(out.policy, object.String(m, "applyConfiguration", "expression"), sees, cel.Patch), true})

@@ -57,7 +57,7 @@ func policyOf(obj map[string]any) *policy {
 		ignore:    spec["failurePolicy"] == "Ignore",
 		reinvoked: spec["reinvocationPolicy"] == "IfNeeded",
 	}
-	sees := cel.Sees{Authorizer: true}
+	sees := cel.OptionalVariables{Authorizer: true}
 	if kind := object.Map(spec, "paramKind"); kind != nil {
 		sees.Params = true
 		gv, _ := resource.ParseGroupVersion(object.String(kind, "apiVersion")) // validation lets no other form in
@@ -90,7 +90,7 @@ func bindingOf(obj map[string]any) *binding {
 }
 
 // define compiles the variables of a policy.
-func define(spec map[string]any, sees cel.Sees, always bool) *cel.Policy {
+func define(spec map[string]any, sees cel.OptionalVariables, always bool) *cel.Policy {
 	variables := object.List(spec, "variables")
 	p := cel.NewPolicy(always || len(variables) > 0)
 	for v := range object.Each(variables) {
@@ -172,7 +172,7 @@ type check struct {
 	reason string
 }
 
-func compileRules(spec map[string]any, sees cel.Sees) *rules {
+func compileRules(spec map[string]any, sees cel.OptionalVariables) *rules {
 	out := &rules{policy: define(spec, sees, false)}
 	for v := range object.Each(spec["validations"]) {
 		c := check{
@@ -181,7 +181,7 @@ func compileRules(spec map[string]any, sees cel.Sees) *rules {
 			reason:     object.String(v, "reason"),
 		}
 		if text := object.String(v, "messageExpression"); text != "" {
-			c.told = compile(out.policy, text, cel.Sees{Params: sees.Params}, cel.String)
+			c.told = compile(out.policy, text, cel.OptionalVariables{Params: sees.Params}, cel.String)
 		}
 		if c.reason == "" {
 			c.reason = status.ReasonInvalid

@@ -50,7 +50,7 @@ func hooksOf(configuration map[string]any) (hooks []*hook) {
 			reinvoked:     m["reinvocationPolicy"] == "IfNeeded",
 		}
 		h.conditions = sync.OnceValue(func() *conditions {
-			return compileConditions(m["matchConditions"], cel.Sees{Authorizer: true}, h.ignore)
+			return compileConditions(m["matchConditions"], cel.OptionalVariables{Authorizer: true}, h.ignore)
 		})
 		if seconds, ok := object.Int(m, "timeoutSeconds"); ok {
 			h.timeout = time.Duration(seconds) * time.Second

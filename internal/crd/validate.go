@@ -198,7 +198,7 @@ func (c *check) schema(of map[string]any, member string, status bool, path *vali
 	if props == nil {
 		return nil
 	}
-	return schema.DefinitionCheck{Status: status, Rules: cel.Rules{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(member).Child("openAPIV3Schema"))
+	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(member).Child("openAPIV3Schema"))
 }
 
 // unchanged reports whether the old definition has the same schema in the

@@ -17,7 +17,7 @@ import (
 func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
 		expressions := cel.NewPolicy(spec.size("variables") > 0)
-		scope := cel.Sees{Params: spec.has("paramKind"), Authorizer: true}
+		scope := cel.OptionalVariables{Params: spec.has("paramKind"), Authorizer: true}
 		policySpec(spec, expressions, scope)
 		if spec.size("validations")+spec.size("auditAnnotations") == 0 {
 			for _, name := range []string{"validations", "auditAnnotations"} {
@@ -35,7 +35,7 @@ func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 	return mistakes(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec part) {
 		expressions := cel.NewPolicy(true)
-		scope := cel.Sees{Params: spec.has("paramKind"), Authorizer: true}
+		scope := cel.OptionalVariables{Params: spec.has("paramKind"), Authorizer: true}
 		policySpec(spec, expressions, scope, mutatedOperations)
 		if spec.size("mutations") == 0 {
 			spec.missing("mutations", "mutations must contain at least one item")
@@ -49,7 +49,7 @@ func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 
 // policySpec checks what policies of both kinds have. The rules are further
 // ones for what the policy matches.
-func policySpec(spec part, expressions *cel.Policy, scope cel.Sees, rules ...func(part)) {
+func policySpec(spec part, expressions *cel.Policy, scope cel.OptionalVariables, rules ...func(part)) {
 	if spec.has("failurePolicy") {
 		spec.oneOf("failurePolicy", "Fail", "Ignore")
 	} else {
@@ -148,7 +148,7 @@ func mutatedOperations(match part) {
 
 // matchConditions checks the expressions that say whether a webhook or a policy
 // is for a request.
-func matchConditions(p part, scope cel.Sees) {
+func matchConditions(p part, scope cel.OptionalVariables) {
 	const most = 64
 	if n := p.size("matchConditions"); n > most {
 		p.note(validation.TooMany(p.at("matchConditions"), n, most))
@@ -176,7 +176,7 @@ func (p part) compiled(name, text string, err error) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func policyVariable(v part, expressions *cel.Policy, scope cel.Sees) {
+func policyVariable(v part, expressions *cel.Policy, scope cel.OptionalVariables) {
 	switch name := v.text("name"); {
 	case blank(name):
 		v.missing("name", "name is not specified")
@@ -202,14 +202,14 @@ func isIdentifier(name string) bool {
 	return identifier().MatchString(name)
 }
 
-func policyValidation(v part, expressions *cel.Policy, scope cel.Sees) {
+func policyValidation(v part, expressions *cel.Policy, scope cel.OptionalVariables) {
 	if text := v.text("expression"); blank(text) {
 		v.missing("expression", "expression is not specified")
 	} else {
 		v.compiled("expression", text, expressions.Check(text, scope, cel.Bool))
 	}
 	if text := v.text("messageExpression"); notBlank(v, "messageExpression") && text != "" {
-		v.compiled("messageExpression", text, expressions.Check(text, cel.Sees{Params: scope.Params}, cel.String))
+		v.compiled("messageExpression", text, expressions.Check(text, cel.OptionalVariables{Params: scope.Params}, cel.String))
 	}
 	if notBlank(v, "message") && strings.ContainsAny(strings.TrimSpace(v.text("message")), "\n\r") {
 		v.invalid("message", "must not contain line breaks")
@@ -229,7 +229,7 @@ func notBlank(p part, name string) bool {
 
 // auditAnnotations checks what a policy adds to the audit log, under keys that
 // have its name before them.
-func auditAnnotations(spec part, policy string, expressions *cel.Policy, scope cel.Sees) {
+func auditAnnotations(spec part, policy string, expressions *cel.Policy, scope cel.OptionalVariables) {
 	const (
 		most    = 20
 		longest = 5 << 10
@@ -257,8 +257,8 @@ func auditAnnotations(spec part, policy string, expressions *cel.Policy, scope c
 	}
 }
 
-func mutation(m part, expressions *cel.Policy, scope cel.Sees) {
-	scope.Patches = true
+func mutation(m part, expressions *cel.Policy, scope cel.OptionalVariables) {
+	scope.PatchTypes = true
 	switch typ := m.text("patchType"); typ {
 	case "JSONPatch":
 		mutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.JSONPatches) })

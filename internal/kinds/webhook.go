@@ -53,7 +53,7 @@ func webhook(hook part, mutating bool) {
 		hook.ifOneOf("reinvocationPolicy", "IfNeeded", "Never")
 	}
 	webhookClient(hook.within("clientConfig"))
-	matchConditions(hook, cel.Sees{Authorizer: true})
+	matchConditions(hook, cel.OptionalVariables{Authorizer: true})
 }
 
 // webhookVersions checks the versions of AdmissionReview that a webhook speaks.

@@ -203,7 +203,7 @@ func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map
 type celAuthorizer struct{ op *operation }
 
 // Authorize implements [cel.Authorizer].
-func (a celAuthorizer) Authorize(access cel.Access) (allowed bool, reason string, err error) {
+func (a celAuthorizer) Authorize(access cel.AuthorizerAttributes) (allowed bool, reason string, err error) {
 	user := a.op.User
 	if account := access.ServiceAccount; account.Name != "" {
 		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
