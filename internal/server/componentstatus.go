@@ -8,11 +8,11 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// A component is a part of a cluster, and what it says of its health.
+// A component is a component of a cluster and its health.
 type component struct{ name, healthy, message string }
 
-// components are those that kube-apiserver looks after. There is neither a
-// scheduler nor a controller manager here.
+// components are those that kube-apiserver checks. The scheduler and the
+// controller manager are unhealthy: there are none.
 var components = []component{
 	{"scheduler", "False", `Get "https://127.0.0.1:10259/healthz": dial tcp 127.0.0.1:10259: connect: connection refused`},
 	{"controller-manager", "False", `Get "https://127.0.0.1:10257/healthz": dial tcp 127.0.0.1:10257: connect: connection refused`},
@@ -27,8 +27,8 @@ func (c *component) object(t *resource.Type) *storage.Object {
 	})
 }
 
-// componentStatuses answers with the state of the cluster's components, which
-// are not stored.
+// componentStatuses serves the health of the cluster's components, which is not
+// stored.
 func (r *request) componentStatuses() error {
 	t := *r.typ
 	t.Strategy = &resource.Strategy{}

@@ -16,11 +16,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// The subresources below connect a client with something that runs: a kubelet,
-// a pod or a service. Here nothing runs. A request is answered as far as
-// kube-apiserver answers it alone; one that it would pass on is a 501.
+// The subresources below connect a client to a kubelet, a pod or a service. No
+// such thing runs here: a request that kube-apiserver answers by itself is
+// answered, and one that it would forward fails with 501.
 
-// connections are the subresources that connect, by resource and subresource.
+// connections serve the subresources that connect, by resource and subresource.
 var connections = map[[2]string]func(*request) error{
 	{"pods", "log"}:         (*request).podLog,
 	{"pods", "exec"}:        (*request).podStream,
@@ -31,8 +31,8 @@ var connections = map[[2]string]func(*request) error{
 	{"nodes", "proxy"}:      (*request).nodeProxy,
 }
 
-// connection returns what serves the request if it is for a subresource that
-// connects, nil otherwise.
+// connection returns the function that serves the request if it is for a
+// subresource that connects, nil otherwise.
 func (r *request) connection() func(*request) error {
 	if r.sub == nil || r.Group != "" {
 		return nil
@@ -78,12 +78,12 @@ func (r *request) connectOptions() map[string]any {
 	return obj
 }
 
-// passOn says that there is nothing to connect with.
+// passOn is the error of a request that kube-apiserver would forward.
 func (r *request) passOn() error {
 	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource))
 }
 
-// podLog answers the log of a container: that of a pod that no node runs is
+// podLog serves the log of a container. The log of a pod without a node is
 // empty.
 func (r *request) podLog() error {
 	if errs, err := r.logOptions(); err != nil {
@@ -106,7 +106,7 @@ func (r *request) podLog() error {
 	return r.connectNode(node)
 }
 
-// logOptions checks the parameters of a log.
+// logOptions returns what is wrong with the parameters of a log.
 func (r *request) logOptions() (errs validation.List, err error) {
 	q := r.query()
 	var sinceSeconds, tailLines, limitBytes *int64
@@ -142,7 +142,7 @@ func (r *request) logOptions() (errs validation.List, err error) {
 	return errs, nil
 }
 
-// podStream answers exec and attach.
+// podStream serves exec and attach.
 func (r *request) podStream() error {
 	pod, err := r.connectedPod(r.Name)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *request) portForward() error {
 	return r.connectPodNode(pod)
 }
 
-// connectedPod is the pod of a name in the request's namespace.
+// connectedPod returns the pod of a name in the request's namespace.
 func (r *request) connectedPod(name string) (map[string]any, error) {
 	o, err := r.connected("pods", name)
 	if err != nil {
@@ -178,8 +178,8 @@ func (r *request) connectedPod(name string) (map[string]any, error) {
 	return o.Decode(r.surface.Lookup("", "v1", "pods")), nil
 }
 
-// connected is an object that a connection needs. Where it is missing, the
-// request's resource is named, whatever it is.
+// connected returns an object that a connection needs. If it is missing, the
+// error names the request's resource.
 func (r *request) connected(resource, name string) (*storage.Object, error) {
 	if err := registry.CheckName(name); err != nil {
 		return nil, err
@@ -191,8 +191,8 @@ func (r *request) connected(resource, name string) (*storage.Object, error) {
 	return o, nil
 }
 
-// checkContainer refuses the name of no container of the pod. Of several one
-// has to be named.
+// checkContainer fails for a name that no container of the pod has, and for no
+// name if the pod has several containers.
 func checkContainer(pod map[string]any, name string) error {
 	var names []string
 	for _, member := range []string{"initContainers", "containers", "ephemeralContainers"} {
@@ -210,7 +210,7 @@ func checkContainer(pod map[string]any, name string) error {
 	return nil
 }
 
-// connectPodNode connects with the kubelet that runs a pod.
+// connectPodNode connects to the kubelet of a pod.
 func (r *request) connectPodNode(pod map[string]any) error {
 	node := object.String(pod, "spec", "nodeName")
 	if node == "" {
@@ -219,10 +219,10 @@ func (r *request) connectPodNode(pod map[string]any) error {
 	return r.connectNode(node)
 }
 
-// addressTypes are those of the addresses by which kubelets are reached.
+// addressTypes are the types of addresses at which kubelets are called.
 var addressTypes = []any{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
 
-// connectNode connects with a node's kubelet.
+// connectNode connects to the kubelet of a node.
 func (r *request) connectNode(name string) error {
 	o := r.newest("nodes", "", name)
 	if o == nil {
@@ -240,7 +240,7 @@ func (r *request) connectNode(name string) error {
 	return status.Unclassified(fmt.Sprintf("no preferred addresses found; known addresses: %v", known))
 }
 
-// A proxyTarget is what a proxy's path names: "name", "name:port" or
+// A proxyTarget is the target in the path of a proxy: "name", "name:port" or
 // "scheme:name:port".
 type proxyTarget struct{ name, port string }
 
@@ -285,7 +285,7 @@ func (r *request) nodeProxy() error {
 	return r.connectNode(to.name)
 }
 
-// serviceProxy connects with a pod behind a port of a service.
+// serviceProxy connects to a pod behind a port of a service.
 func (r *request) serviceProxy() error {
 	to, err := r.proxyTarget("service")
 	if err != nil {
@@ -309,7 +309,7 @@ func (r *request) serviceProxy() error {
 	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
 }
 
-// portName is the name of the service's port of a number.
+// portName returns the name of the service port with a number.
 func (r *request) portName(service string, number int64) (string, error) {
 	o, err := r.connected("services", service)
 	if err != nil {
@@ -323,8 +323,8 @@ func (r *request) portName(service string, number int64) (string, error) {
 	return "", status.Unavailable(fmt.Sprintf("no service port %d found for service %q", number, service))
 }
 
-// reaches reports whether a subset has the port, and the address of a pod that
-// is there.
+// reaches reports whether a subset has the port and the address of a pod that
+// exists.
 func (r *request) reaches(subset map[string]any, port string) bool {
 	for p := range object.Each(subset["ports"]) {
 		if object.String(p, "name") != port {

@@ -12,10 +12,11 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// errNoPage is answered for paths of no API: a plain text, no Status.
+// errNoPage is the error for paths below no API. The answer is plain text.
 var errNoPage = errors.New("404 page not found")
 
-// asStatus is the one place where the errors of the engines become a Status.
+// asStatus returns the Status of an error. Only this function turns the errors of
+// other packages into Statuses.
 func (r *request) asStatus(err error) *status.Status {
 	if st := mediaStatus(err); st != nil {
 		return st
@@ -42,8 +43,8 @@ func (r *request) asStatus(err error) *status.Status {
 		out.Metadata.Continue = expired.Continue
 		return out
 	case errors.As(err, &version):
-		// kube-apiserver's watch cache reports a version that does not parse
-		// without saying of what kind the error is.
+		// The error of kube-apiserver's watch cache for a version that does not
+		// parse has no reason.
 		if r.Verb == "watch" || r.Verb == "get" && !r.typ.Uncached {
 			return status.Unclassified(version.Error())
 		}
@@ -58,7 +59,7 @@ func (r *request) asStatus(err error) *status.Status {
 	return status.Internal(err.Error())
 }
 
-// fail answers the request with the error.
+// fail writes an error as the answer.
 func (r *request) fail(err error) {
 	h := r.w.Header()
 	if errors.Is(err, errNoPage) {

@@ -7,15 +7,13 @@ import (
 	"strings"
 )
 
-// cborGate is the feature gate that has a kube-apiserver read and answer
-// application/cbor.
+// cborGate is the feature gate of application/cbor.
 const cborGate = "CBORServingAndStorage"
 
-// gates are the feature gates that a Config may set, and what they are if it
-// does not.
+// gates are the feature gates that a Config may set, with their defaults.
 var gates = map[string]bool{cborGate: false}
 
-// CheckFeatureGates fails for a gate that the server does not have.
+// CheckFeatureGates fails for an unknown gate.
 func CheckFeatureGates(set map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if _, ok := gates[name]; !ok {
@@ -25,7 +23,7 @@ func CheckFeatureGates(set map[string]bool) error {
 	return nil
 }
 
-// enabled reports whether the feature of a gate is on.
+// enabled reports whether a gate is on.
 func (c *Config) enabled(gate string) bool {
 	if on, ok := c.FeatureGates[gate]; ok {
 		return on

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// offer is which media types the request's resource can be spoken of in.
+// offer returns the media types that the request's resource supports.
 func (r *request) offer() codec.Offer {
 	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
 	if r.typ != nil {
@@ -19,19 +19,20 @@ func (r *request) offer() codec.Offer {
 	return o
 }
 
-// negotiate finds the media type of the answer, and what objects are to be
-// shown as.
+// negotiate sets the media type of the answer and the representation of its
+// objects.
 func (r *request) negotiate() (err error) {
 	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
 	return err
 }
 
-// bodyFormat finds the media type of the body.
+// bodyFormat returns the format of the body.
 func (r *request) bodyFormat() (codec.Format, error) {
 	return r.offer().Body(r.http.Header.Get("Content-Type"))
 }
 
-// mediaStatus is the Status of an error of negotiation, nil for another one.
+// mediaStatus returns the Status of an error of negotiation, nil for another
+// error.
 func mediaStatus(err error) *status.Status {
 	var (
 		notAcceptable *codec.NotAcceptableError
@@ -50,7 +51,7 @@ func mediaStatus(err error) *status.Status {
 	return nil
 }
 
-// metaType is the type of one of the kinds common to all groups.
+// metaType returns the wire type of a kind that all groups have.
 func metaType(kind string) *wire.Type {
 	t, ok := wire.ForKind("meta.k8s.io", "v1", kind)
 	if !ok {

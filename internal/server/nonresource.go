@@ -11,8 +11,8 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// serveNonResource answers the paths that are of no resource: health, version,
-// discovery and OpenAPI.
+// serveNonResource serves the paths below no group version: health, version,
+// discovery, OpenAPI and metrics.
 func (r *request) serveNonResource() error {
 	switch {
 	case r.serveHealth():
@@ -38,8 +38,8 @@ func (r *request) serveNonResource() error {
 	if slices.Contains(unimplementedPaths, r.Path) {
 		return status.NotImplemented(r.Path)
 	}
-	// Within a group that is served kube-apiserver's router answers, elsewhere
-	// nobody does.
+	// Below a group that it serves, kube-apiserver answers with a Status, elsewhere
+	// in plain text.
 	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/apis/"), "/"); {
 	case strings.HasPrefix(r.Path, "/api/"):
 		return status.NoResource()
@@ -49,7 +49,7 @@ func (r *request) serveNonResource() error {
 	return errNoPage
 }
 
-// selfPaths tell about the server itself.
+// selfPaths serve metrics and the keys of service account tokens.
 var selfPaths = map[string]func(*request) error{
 	"/metrics":                          (*request).serveMetrics,
 	"/metrics/slis":                     (*request).serveHealthMetrics,
@@ -57,12 +57,12 @@ var selfPaths = map[string]func(*request) error{
 	serviceaccount.KeySetPath:           (*request).serveKeySet,
 }
 
-// unimplementedPaths are served by kube-apiserver, and not here.
+// unimplementedPaths are served by kube-apiserver and answered with 501 here.
 //
 // Differs from kube-apiserver: debugging flags are not served.
 var unimplementedPaths = []string{"/debug/flags/v"}
 
-// rootPaths are listed at / beside those of discovery.
+// rootPaths returns the paths that / lists beside those of discovery.
 func rootPaths(versions []resource.GroupVersion) []string {
 	paths := append([]string{
 		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",

@@ -17,21 +17,22 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A shape is how objects are shown: as they are, as their metadata alone, or as
-// the rows of a Table. It writes JSON; other media types are made of that.
+// A representation is the form of objects in an answer: whole, their metadata
+// only, or the rows of a Table. It writes JSON, which is converted to other media
+// types.
 type representation interface {
 	// object writes one object, without a newline.
 	object(w *bufio.Writer, o *storage.Object) error
 	// list writes a page.
 	list(w *bufio.Writer, page *storage.Page) error
-	// wire and listWire are the types of what object and list write; nil where
-	// it is not put into protobuf.
+	// wire and listWire return the types of what object and list write, nil if
+	// that has no protobuf encoding.
 	wire() *wire.Type
 	listWire() *wire.Type
 }
 
-// shape is that of the answer, as the client asks for it. list tells that the
-// answer is a list.
+// representation returns the representation that the client asks for. list is
+// set if the answer is a list.
 func (r *request) representation(list bool) (representation, error) {
 	apiVersion := "meta.k8s.io/" + r.out.Version
 	refused := ""
@@ -56,9 +57,9 @@ func (r *request) representation(list bool) (representation, error) {
 	return &metadataOnly{apiVersion: apiVersion, typ: r.typ}, nil
 }
 
-// writeListMeta writes the members that the metadata of every kind of list has.
+// writeListMeta writes the metadata of a list.
 func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
-	if page.Revision == 0 { // nothing that is stored
+	if page.Revision == 0 { // the objects are not stored
 		w.WriteString(`{}`)
 		return
 	}
@@ -77,7 +78,7 @@ func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
 	w.WriteByte('}')
 }
 
-// writeItems writes the items of a page, each by write, as a JSON list.
+// writeItems writes the items of a page as a JSON list. write writes one item.
 func writeItems(w *bufio.Writer, page *storage.Page, write func(*storage.Object) error) error {
 	w.WriteByte('[')
 	first := true
@@ -93,14 +94,14 @@ func writeItems(w *bufio.Writer, page *storage.Page, write func(*storage.Object)
 	return w.WriteByte(']')
 }
 
-// whole shows objects as they are stored.
+// whole represents objects as they are stored.
 type whole struct{ typ *resource.Type }
 
 func (whole) object(w *bufio.Writer, o *storage.Object) error { return o.WriteItem(w, true) }
 
 func (s whole) wire() *wire.Type { return s.typ.Codec.Wire() }
 
-// listWire is never asked for: lists in protobuf are written item by item.
+// listWire is not called: lists in protobuf are written item by item.
 func (s whole) listWire() *wire.Type { return nil }
 
 func (s whole) list(w *bufio.Writer, page *storage.Page) error {
@@ -117,7 +118,7 @@ func (s whole) list(w *bufio.Writer, page *storage.Page) error {
 	return w.WriteByte('}')
 }
 
-// metadataOnly shows objects as PartialObjectMetadata.
+// metadataOnly represents objects as PartialObjectMetadata.
 type metadataOnly struct {
 	apiVersion string
 	typ        *resource.Type
@@ -153,8 +154,8 @@ func partialMetadata(apiVersion string, t *resource.Type, o *storage.Object) []b
 	return append(b, '}')
 }
 
-// underived is the JSON of metadata without the annotations that its type
-// derives.
+// underived returns metadata without the annotations that its type derives from
+// other fields.
 func underived(t *resource.Type, metadata []byte) []byte {
 	as := metaType("ObjectMeta")
 	meta, _, err := as.Decode(metadata, wire.DecodeOptions{})
@@ -168,14 +169,14 @@ func underived(t *resource.Type, metadata []byte) []byte {
 	return as.Append(nil, meta)
 }
 
-// table shows objects as rows. It belongs to one answer.
+// tableRows represents objects as the rows of a Table. It belongs to one answer.
 type tableRows struct {
 	apiVersion string
 	typ        *resource.Type
 	layout     *table.Layout
 	include    string // Metadata, None or Object
 	now        time.Time
-	begun      bool // the columns have been told: a watch tells them once
+	begun      bool // the columns were written; a watch writes them once
 }
 
 func (r *request) tableRows(apiVersion string) (representation, error) {
@@ -192,7 +193,7 @@ func (r *request) tableRows(apiVersion string) (representation, error) {
 	}, nil
 }
 
-// layout is how the request's objects are printed.
+// layout returns the columns of the request's objects.
 func (r *request) layout() *table.Layout {
 	if r.typ.Layout != nil {
 		return r.typ.Layout
@@ -200,7 +201,7 @@ func (r *request) layout() *table.Layout {
 	return table.For(r.typ.Group, r.typ.Kind)
 }
 
-// Tables are not put into protobuf.
+// wire returns nil: Tables have no protobuf encoding.
 func (s *tableRows) wire() *wire.Type { return nil }
 
 func (s *tableRows) listWire() *wire.Type { return nil }

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// How many runes of warnings an answer has: once they are too many, each is cut
-// short, and none comes after they are too many again.
+// The limits of the warnings of one answer, in runes. Beyond maxWarnings every
+// warning is cut to maxWarning, and beyond maxWarnings again none is added.
 const (
 	maxWarnings = 4 << 10
 	maxWarning  = 256
 )
 
-// warnings are those of one answer.
+// warnings are the warnings of one answer.
 type warnings struct {
 	texts []string
-	runes int  // that the answer has of them
-	cut   bool // each is cut short
+	runes int  // in the headers of the answer
+	cut   bool // every warning is cut to maxWarning
 }
 
-// add adds one to the headers of the answer, if they do not have it yet.
+// add adds a warning to the headers of the answer, unless they have it.
 func (w *warnings) add(h http.Header, text string) {
 	if text == "" || w.cut && w.runes >= maxWarnings || slices.Contains(w.texts, text) {
 		return
@@ -45,7 +45,7 @@ func (w *warnings) write(h http.Header, text string) {
 		text, n = string([]rune(text)[:maxWarning]), maxWarning
 	}
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return // no header can have it
+		return // a header cannot have it
 	}
 	w.runes += n
 	h.Add("Warning", "299 - "+quoteWarning(text))
@@ -64,5 +64,5 @@ func (r *request) addWarning(text string) { r.warned.add(r.w.Header(), text) }
 
 var warningQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// quoteWarning quotes as RFC 7230 does.
+// quoteWarning returns text as a quoted-string of RFC 7230.
 func quoteWarning(text string) string { return `"` + warningQuoter.Replace(text) + `"` }

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// minWatchTimeout is how long a watch without timeoutSeconds lasts at
-	// least; at most it lasts twice as long.
+	// minWatchTimeout is the shortest time that a watch without timeoutSeconds
+	// lasts. The longest is twice that.
 	minWatchTimeout = 30 * time.Minute
 
-	// bookmarkInterval is how often a watch that allows them gets a bookmark,
-	// and bookmarkLead how long before its end it gets a last one.
+	// bookmarkInterval is the time between the bookmarks of a watch that allows
+	// them. The last one is sent bookmarkLead before its end.
 	bookmarkInterval = time.Minute
 	bookmarkLead     = 2 * time.Second
 
-	// watchBatch is about how many events are written between two looks at
-	// clock and client.
+	// watchBatch is about the number of events that are written before the watch
+	// checks its timers and its client.
 	watchBatch = 256
 )
 
-// watch streams the changes of a selection: from the version asked for, or
-// from the present state, which is sent first as ADDED events.
+// watch serves a watch: it streams the changes of a selection from the requested
+// version, or from the present state, which it sends first as ADDED events.
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch.
 func (r *request) watch() error {
@@ -73,10 +73,10 @@ func (r *request) watch() error {
 		st.w.Flush()
 	}
 	putBuffer(st.w)
-	return nil // nobody is there any more to hear of it
+	return nil // the header is sent
 }
 
-// noteEnd notes why the watch ends.
+// noteEnd records why the watch ended.
 func (st *watchStream) noteEnd() {
 	if st.ended == "" && context.Cause(st.ctx()) == fault.ErrEnded {
 		st.ended = fault.ErrEnded.Error()
@@ -84,7 +84,7 @@ func (st *watchStream) noteEnd() {
 	st.log.End(st.ended)
 }
 
-// A watchStream is the answer to one watch.
+// A watchStream writes the answer of one watch.
 type watchStream struct {
 	*request
 	options  *listOptions
@@ -92,13 +92,13 @@ type watchStream struct {
 	shape    representation
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
-	queue    fault.Queue   // w's; nil if it has none
+	queue    fault.Queue   // of the writer; nil if no fault can slow it
 	log      *journal.OpenWatch
-	ended    string // why the server ends it; "" if the client does
+	ended    string // why the server ended it; "" if the client did
 }
 
-// open begins the watch; initial are its initial events, if it has any. Its
-// errors are told in the stream.
+// open starts the watch. initial are its initial events, nil without any. Errors
+// are sent in the stream.
 func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	o, s := st.options, st.server.registry.Store()
 	after, initial, err := st.start(version)
@@ -118,14 +118,14 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	return initial, nil
 }
 
-// start finds the version after which the watch starts. With initial events
-// that is the version of the page it returns, which is to be sent before.
+// start returns the revision after which the watch starts. With initial events
+// that is the revision of the returned page.
 func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *storage.Page, err error) {
 	o, s := st.options, st.server.registry.Store()
 	switch {
 	case o.sendInitialEvents != nil && *o.sendInitialEvents:
 		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
-		if q.Version == "" { // the present, once the watch cache has come to that
+		if q.Version == "" { // the present, once the watch cache has reached it
 			q.Version = storage.FormatVersion(s.Revision())
 		}
 		if initial, err = s.List(st.ctx(), st.typ, q); err != nil {
@@ -140,8 +140,8 @@ func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *stor
 	return mvcc.Revision(version), nil, nil
 }
 
-// run writes events until the time is up, the client hangs up, the server
-// closes or compaction overtakes the cursor.
+// run writes events until the timeout, until the client hangs up or the server
+// closes, or until compaction overtakes the watch.
 func (st *watchStream) run(initial *storage.Page) error {
 	c := st.server.config.Clock
 	end := c.After(st.deadline.Sub(c.Now()))
@@ -179,17 +179,17 @@ func (st *watchStream) run(initial *storage.Page) error {
 			st.ended = "the resource is not served any more"
 			return nil
 		}
-		if due { // nothing is left to send: the cursor is at the present
+		if due { // all events are sent
 			if err := st.bookmark(st.cursor.Revision(), false); err != nil {
 				return err
 			}
 			bookmark.Stop()
 			bookmark, due = st.nextBookmark(), false
 		}
-		if err := st.tell(); err != nil {
+		if err := st.send(); err != nil {
 			return err
 		}
-		// Most watches wait most of the time, and need no buffer for it.
+		// A waiting watch holds no buffer.
 		putBuffer(st.w)
 		over := false
 		select {
@@ -198,7 +198,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			due = true
 		case <-now.Replaced():
 			now = st.server.registry.Surface()
-			ended = !now.Serves(st.typ) // once what has happened until then is sent
+			ended = !now.Serves(st.typ) // after the events that are left
 		case <-end.C:
 			over, st.ended = true, "its time was up"
 		case <-st.ctx().Done():
@@ -212,7 +212,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 	}
 }
 
-// watchError words why a running watch cannot go on.
+// watchError returns the error that a running watch ends with.
 func watchError(err error) error {
 	if errors.As(err, new(*storage.ExpiredError)) {
 		return status.Expired("The resourceVersion for the provided watch is too old.")
@@ -220,7 +220,7 @@ func watchError(err error) error {
 	return err
 }
 
-// watchTimeout is how long a watch lasts.
+// watchTimeout returns how long the watch lasts.
 func (r *request) watchTimeout(o *listOptions) time.Duration {
 	if n := valueOf(o.timeoutSeconds); n > 0 {
 		return time.Duration(min(n, int64(1<<31))) * time.Second
@@ -228,8 +228,9 @@ func (r *request) watchTimeout(o *listOptions) time.Duration {
 	return minWatchTimeout + time.Duration(r.server.registry.IDs().Fraction()*float64(minWatchTimeout))
 }
 
-// nextBookmark fires when the next bookmark is due: one in time before the end,
-// else after the interval. Where bookmarks are not wanted it never fires.
+// nextBookmark returns a timer that fires when the next bookmark is due: shortly
+// before the end, or after the interval. It never fires if the client does not
+// allow bookmarks.
 func (st *watchStream) nextBookmark() *clock.Timer {
 	c := st.server.config.Clock
 	if !st.options.bookmarks {
@@ -242,9 +243,9 @@ func (st *watchStream) nextBookmark() *clock.Timer {
 	return c.After(wait)
 }
 
-// tell sends what there is, and notes that it does before the client can act on
-// it: where a fault slows the watch, once it lets that pass.
-func (st *watchStream) tell() error {
+// send sends what is buffered and records what the client has seen: before it is
+// sent, or, if a fault slows the watch, when the fault lets it pass.
+func (st *watchStream) send() error {
 	rev, at := st.cursor.Polled()
 	if st.queue == nil || !st.queue.Queues() {
 		st.log.Reached(rev, at)
@@ -267,7 +268,7 @@ func (st *watchStream) flush() error {
 	return st.request.w.flush()
 }
 
-// change writes an event.
+// change writes the event of a change.
 func (st *watchStream) change(c storage.Change) error {
 	if c.Type != storage.Deleted {
 		return st.event(string(c.Type), c.Object)
@@ -301,19 +302,18 @@ func (st *watchStream) event(typ string, o *storage.Object) error {
 	return err
 }
 
-// errNoEvent ends a watch whose events cannot be shown as the client asks: one
-// as lists.
+// errNoEvent ends a watch whose client asks for events as lists.
 var errNoEvent = errors.New("an event is no list")
 
-// encoded writes an event in another media type than JSON.
+// encoded writes an event in a media type other than JSON.
 func (st *watchStream) encoded(typ string, doc []byte, t *wire.Type) error {
 	object := st.out.Format.Append(nil, doc, t)
 	_, err := st.w.Write(st.out.Format.AppendEvent(nil, typ, object))
 	return err
 }
 
-// bookmark tells that everything up to rev has been sent. initial marks the one
-// after the initial events.
+// bookmark writes a bookmark: all events up to rev were sent. initial marks the
+// one after the initial events.
 func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial)); err != nil {
 		return err
