@@ -387,7 +387,7 @@ func TestLagErrors(t *testing.T) {
 		{"uncached", srv.Lag("events", time.Second), "invalid lag: events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
 		{"negative time", srv.Lag(configMaps, -time.Second), "invalid lag: it is negative"},
 		{"negative revisions", srv.LagRevisions(configMaps, -1), "invalid lag: it is negative"},
-		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "invalid lag: a lag of 2m0s is longer than history is kept, which is 1m0s"},
+		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "invalid lag: the lag is longer than the history is kept: 2m0s instead of at most 1m0s"},
 		{"the past", srv.FreezeAt(configMaps, 2), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
 		{"no revision", srv.FreezeAt("*", 0), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 1", srv.Revision())},
 	} {

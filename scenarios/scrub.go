@@ -117,7 +117,7 @@ func (s *scrubber) jsonPatch(doc any, path []string) {
 // points elsewhere. If the pointer is below path, the rest is empty.
 func below(pointer string, path []string) ([]string, bool) {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(pointer, "/")[1:] { // "" points to all // "" points to the whole document
+	for _, token := range strings.Split(pointer, "/")[1:] { // "" points to the whole document
 		if len(path) == 0 {
 			break
 		}

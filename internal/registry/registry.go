@@ -165,7 +165,7 @@ func (g *Registry) Fork(c *clock.Clock, j *journal.Journal, w *webhook.Client) *
 	config := g.config
 	config.Clock, config.Journal, config.Webhooks = c, j, w
 	out := newRegistry(config, g.store.Fork(c))
-	out.store.LagAs(g.store)
+	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial

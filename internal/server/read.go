@@ -69,7 +69,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	}
 	o.bookmarks = valueOf(boolOf(q, "allowWatchBookmarks"))
 	o.Version = q.Get("resourceVersion")
-	o.Match = q.Get("resourceVersionMatch")
+	o.Match = storage.VersionMatch(q.Get("resourceVersionMatch"))
 	if o.timeoutSeconds, err = intOf(q, "timeoutSeconds"); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	errs := validation.ListOptions{
 		Watch:                watch,
 		ResourceVersion:      o.Version,
-		ResourceVersionMatch: o.Match,
+		ResourceVersionMatch: string(o.Match),
 		Continue:             o.Continue,
 		SendInitialEvents:    o.sendInitialEvents,
 	}.Validate()

@@ -1,17 +1,27 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A TooLargeError says that a read asked for a version that the store has not
-// reached.
+var (
+	// ErrUncached is the cause of an error of [Store.SetLag] for a resource without a
+	// watch cache.
+	ErrUncached = errors.New("kube-apiserver reads it from etcd, not from a watch cache")
+
+	// ErrLagTooLong is the cause of an error of [Store.SetLag] for a lag that is longer
+	// than the history is kept.
+	ErrLagTooLong = errors.New("the lag is longer than the history is kept")
+)
+
+// A TooLargeError reports a read at a version that the store has not reached.
 type TooLargeError struct {
 	Requested uint64
 	Current   mvcc.Revision
-	// Waited tells that the read waited for the version before it gave up.
+	// Waited reports whether the read has waited for the version.
 	Waited bool
 }
 
@@ -19,10 +29,10 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("Too large resource version: %d, current: %d", e.Requested, e.Current)
 }
 
-// An ExpiredError says that a read asked for a version that is compacted.
+// An ExpiredError reports a read at a version that is compacted.
 type ExpiredError struct {
-	// Continue goes on after the page that the expired token meant, at the
-	// newest version; "" if the read had no continue token.
+	// Continue is a token that continues the list of an expired token at the
+	// newest version. It is "" if the read had no continue token.
 	Continue string
 }
 
@@ -36,15 +46,14 @@ func (e *ExpiredError) Error() string {
 	return "The resourceVersion for the provided list is too old."
 }
 
-// A ConversionError says that an object cannot be shown, or stored, in another
-// version.
+// A ConversionError reports an object that cannot be converted to another version.
 type ConversionError struct{ Err error }
 
 func (e *ConversionError) Error() string { return e.Err.Error() }
 
 func (e *ConversionError) Unwrap() error { return e.Err }
 
-// A VersionError says that a resourceVersion is no number.
+// A VersionError reports a resourceVersion that is not a number.
 type VersionError struct {
 	Value string
 	Err   error
@@ -56,8 +65,8 @@ func (e *VersionError) Error() string {
 
 func (e *VersionError) Unwrap() error { return e.Err }
 
-// A ContinueError says what is wrong with a continue token, or with using one
-// here.
+// A ContinueError reports an invalid continue token, or one that is not allowed in the
+// request.
 type ContinueError struct{ Message string }
 
 func (e *ContinueError) Error() string { return e.Message }

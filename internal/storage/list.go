@@ -15,27 +15,27 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Selection is the part of a resource that a list or a watch wants. The zero
-// value is all of it.
+// A Selection is the set of objects that a list or a watch returns. The zero value
+// selects all objects of a resource.
 type Selection struct {
-	// Namespace bounds it to one namespace, unless "".
+	// Namespace, if not "", selects the objects in a namespace.
 	Namespace string
-	// Name bounds it to one object, unless "".
+	// Name, if not "", selects the objects with a name.
 	Name string
-	// Match bounds it to the objects it accepts, unless nil.
+	// Match, if not nil, selects the objects for which it returns true.
 	Match func(*Object) bool
 }
 
-// everything reports whether the selection leaves out no object of its
-// namespace, so that the rest of a page can be counted without looking.
+// everything reports whether the selection has all objects of its namespace, so that
+// they can be counted without reading them.
 func (s *Selection) everything() bool { return s.Name == "" && s.Match == nil }
 
 func (s *Selection) matches(o *Object) bool {
 	return (s.Name == "" || o.Name == s.Name) && (s.Match == nil || s.Match(o))
 }
 
-// prefix bounds the keys among which the selection lies; exact tells that it
-// is a whole key.
+// prefix returns the prefix of the keys of the selection. exact reports whether it is
+// a complete key.
 func (s *Selection) prefix(t *resource.Type) (prefix string, exact bool) {
 	if s.Name != "" && (s.Namespace != "" || !t.Namespaced) {
 		return t.Key(s.Namespace, s.Name), true
@@ -43,31 +43,33 @@ func (s *Selection) prefix(t *resource.Type) (prefix string, exact bool) {
 	return t.KeyPrefix(s.Namespace), false
 }
 
-// How the version of a list is meant.
+// A VersionMatch is a value of resourceVersionMatch.
+type VersionMatch string
+
 const (
-	MatchUnset        = ""
-	MatchNotOlderThan = "NotOlderThan"
-	MatchExact        = "Exact"
+	MatchUnset        VersionMatch = ""
+	MatchNotOlderThan VersionMatch = "NotOlderThan"
+	MatchExact        VersionMatch = "Exact"
 )
 
-// A Query is a list request, its options already validated against each other.
+// A Query is a list request. Its options must be valid in combination.
 type Query struct {
 	Selection
 	Version  string // resourceVersion
-	Match    string // resourceVersionMatch: one of the Match constants
-	Limit    int64  // at most so many items; none if not positive
-	Continue string // the token of an earlier page
+	Match    VersionMatch
+	Limit    int64  // the maximum number of items; no limit if not positive
+	Continue string // the token of the previous page, or ""
 }
 
-// A Page is the answer to a Query.
+// A Page is the result of a Query.
 type Page struct {
 	Revision mvcc.Revision
-	// Items are the objects in the order of their keys, read as they are
-	// walked, all of one snapshot. They can be walked once or more.
+	// Items are the objects of one snapshot, sorted by key. They can be iterated
+	// more than once.
 	Items iter.Seq[*Object]
-	// Continue is the token for the next page, "" on the last.
+	// Continue is the token of the next page, "" on the last page.
 	Continue string
-	// Remaining counts the objects after this page; -1 if that is not known.
+	// Remaining is the number of objects after this page, or -1 if unknown.
 	Remaining int64
 }
 
@@ -79,10 +81,10 @@ func (p *Page) Empty() bool {
 	return true
 }
 
-// List answers a query.
+// List runs a query.
 //
-// Errors: *VersionError, *TooLargeError, *ExpiredError, *ContinueError, and
-// the context's.
+// Errors: *VersionError, *TooLargeError, *ExpiredError, *ContinueError,
+// *ConversionError, and the context's.
 func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, error) {
 	prefix, exact := q.prefix(t)
 	from := prefix
@@ -107,7 +109,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	end := mvcc.PrefixEnd(prefix)
 	limit := q.Limit
 	if q.Version == "0" && !t.Uncached {
-		limit = 0 // the watch cache answers "any version" whole
+		limit = 0 // the watch cache returns all items for "any version"
 	}
 	if limit <= 0 {
 		page.Items, err = q.walk(ctx, t, view.Range(from, end))
@@ -141,8 +143,8 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	return page, nil
 }
 
-// walk returns the objects of items that the selection wants, as t shows them.
-// Objects of a type without versions are read as they are walked.
+// walk returns the objects of items that match the selection, in t's version. For a
+// type without versions it reads the items during the iteration.
 func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*mvcc.Item[*Object]]) (iter.Seq[*Object], error) {
 	if t.Versions == nil {
 		return func(yield func(*Object) bool) {
@@ -170,7 +172,8 @@ func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*
 	}, nil
 }
 
-// resume is the state that a continue token is of, and the key to go on at.
+// resume returns the state that a continue token refers to and the key at which the
+// page starts.
 func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, view *mvcc.View[*Object], err error) {
 	from, at, err := decodeContinue(q.Continue, prefix)
 	if err != nil {
@@ -185,12 +188,12 @@ func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, v
 	return from, view, err
 }
 
-// resolve is the state that a query without a continue token reads: that of a
-// version if it asks for just that, the present if it asks for none, else that
-// of the watch cache.
+// resolve returns the state that a query without a continue token reads: the state at
+// an exact version, the newest state if the query has no version, or else the state of
+// the watch cache.
 //
-// Differs from kube-apiserver: where its cache lags, that waits for the cache
-// to catch up, for up to three seconds, before it reads the present from etcd.
+// Differs from kube-apiserver: if a watch cache lags, kube-apiserver waits up to three
+// seconds for it to catch up before it reads the newest state from etcd.
 func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (*mvcc.View[*Object], error) {
 	rev, err := ParseVersion(q.Version)
 	if err != nil {
@@ -208,13 +211,13 @@ func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bo
 	return s.at(t, rev)
 }
 
-// at is the view of t at a version, 0 being the newest.
+// at returns the view of t at a version. 0 is the newest.
 func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
 	if rev != 0 && rev < uint64(s.oldest(t)) {
 		return nil, &ExpiredError{}
 	}
-	if rev != 0 && rev < uint64(t.Since) && int64(rev) < s.compacted.Load() {
-		return nil, &ExpiredError{} // the watch cache does not go back so far
+	if rev != 0 && rev < uint64(t.Since) && int64(rev) < s.compactedEtcd.Load() {
+		return nil, &ExpiredError{} // the watch cache starts later
 	}
 	if rev > uint64(s.Revision()) {
 		return nil, &TooLargeError{Requested: rev, Current: s.Revision()}
@@ -226,8 +229,8 @@ func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
 	return view, nil
 }
 
-// A continueToken is what a continue token holds, as in kube-apiserver: a
-// negative version goes on at the newest.
+// A continueToken is a decoded continue token, in kube-apiserver's format. A negative
+// version means the newest one.
 type continueToken struct {
 	APIVersion string `json:"v"`
 	Version    int64  `json:"rv"`
@@ -272,10 +275,10 @@ func decodeContinue(token, prefix string) (from string, version uint64, err erro
 	return prefix + key[1:], uint64(max(t.Version, 0)), nil
 }
 
-// ExpireContinue is the error of a list that goes on from a token whose version
-// is compacted: an *ExpiredError, or a *ContinueError if it is no token.
+// ExpireContinue returns the error of a list with a continue token whose version is
+// compacted: an *ExpiredError, or a *ContinueError for an invalid token.
 func ExpireContinue(token string) error {
-	const prefix = "/" // any will do: it is taken from the key again
+	const prefix = "/" // any prefix: encodeContinue removes it again
 	from, _, err := decodeContinue(token, prefix)
 	if err != nil {
 		return err

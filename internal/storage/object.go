@@ -28,9 +28,9 @@ type Object struct {
 	// when it reads the object: storing the object again changes it.
 	Completed bool
 
-	typ     *resource.Type // the type that encoded the object
-	encoded wire.Encoded
-	views   *views // nil for types without versions
+	typ         *resource.Type // the type that encoded the object
+	encoded     wire.Encoded
+	conversions *conversions // nil for types without versions
 }
 
 // FromJSON returns an Object that is not stored yet. json is in the form that New
@@ -67,7 +67,7 @@ func New(t *resource.Type, obj map[string]any) *Object {
 func (o *Object) setEncoded(t *resource.Type, json []byte) {
 	o.typ, o.encoded = t, wire.NewEncoded(json)
 	if t.Versions != nil {
-		o.views = &views{}
+		o.conversions = &conversions{}
 	}
 }
 
@@ -112,8 +112,8 @@ func cloneLabels(labels map[string]any) map[string]string {
 func (o *Object) At(rev mvcc.Revision) *Object {
 	out := *o
 	out.Revision = rev
-	if o.views != nil {
-		out.views = &views{}
+	if o.conversions != nil {
+		out.conversions = &conversions{}
 	}
 	out.encoded = o.encoded.WithVersion(int64(rev))
 	return &out

@@ -5,20 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// maxParsed bounds a ParseCache; a full one starts over.
+// maxParsed bounds the size of a ParseCache. A full cache is cleared.
 const maxParsed = 1 << 14
 
-// A ParseCache remembers what stored objects parse to. It needs no invalidation,
-// because an Object never changes. Servers of the same types can share one. The
-// zero value is empty. It is safe for concurrent use.
+// A ParseCache caches parsed objects. It needs no invalidation, because an Object never
+// changes. Servers with the same types can share one. The zero value is empty. It is
+// safe for concurrent use.
 type ParseCache struct {
-	parsed sync.Map // of *Object to the result of its parse function
+	parsed sync.Map // *Object to the result of its parse function
 	size   atomic.Int64
 }
 
-// Parse returns parse(o.JSON()), from the cache if it can. Objects of one type
-// must always be parsed with the same function. Do not change the result. Errors
-// are not cached.
+// Parse returns parse(o.JSON()), from the cache if possible. Objects of a type must
+// always be parsed with the same function. The caller must not change the result.
+// Errors are not cached.
 func Parse[T any](c *ParseCache, o *Object, parse func([]byte) (T, error)) (T, error) {
 	if v, ok := c.parsed.Load(o); ok {
 		return v.(T), nil

@@ -21,8 +21,7 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// plain is a codec of objects whose members are in no particular order but for
-// metadata, name and uid.
+// plain is the codec of a type with a few members.
 type plain struct{ resource.Codec }
 
 func (plain) Decode(body []byte, _ bool) (map[string]any, []error, error) {
@@ -96,7 +95,7 @@ func (h *history) list(q Query) (*Page, error) {
 	return h.s.List(context.Background(), h.k, q)
 }
 
-// names lists what a query answers: "a=1 b=2".
+// names returns the objects that a query returns: "a=1 b=2".
 func (h *history) names(q Query) string {
 	page, err := h.list(q)
 	require.NoError(h.t, err)
@@ -141,7 +140,7 @@ func TestObject(t *testing.T) {
 	assert.Equal(t, "41", object.String(stored.Decode(k), "metadata", "resourceVersion"))
 }
 
-// The history of these tables:
+// exampleHistory returns a store with this history:
 //
 //	2  a=1
 //	3  b=1
@@ -149,7 +148,7 @@ func TestObject(t *testing.T) {
 //	5  a=2
 //	6  b deleted
 //	7  d=1
-func told(t *testing.T, uncached bool) *history {
+func exampleHistory(t *testing.T, uncached bool) *history {
 	h := newHistory(t, uncached)
 	h.put("ns", "a", "1", "x")
 	h.put("ns", "b", "1", "y")
@@ -188,7 +187,7 @@ func TestListVersions(t *testing.T) {
 		{"another namespace", Query{Selection: Selection{Namespace: "n"}}, "", 7},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			page, err := told(t, false).list(row.query)
+			page, err := exampleHistory(t, false).list(row.query)
 			require.NoError(t, err)
 			assert.Equal(t, row.want, names(page))
 			assert.Equal(t, row.rev, page.Revision)
@@ -196,12 +195,12 @@ func TestListVersions(t *testing.T) {
 	}
 }
 
-func TestListUncachedHonoursLimitAtZero(t *testing.T) {
-	assert.Equal(t, "a=2 c=1", told(t, true).names(Query{Limit: 2, Version: "0"}))
+func TestLimitAtVersionZeroWithoutWatchCache(t *testing.T) {
+	assert.Equal(t, "a=2 c=1", exampleHistory(t, true).names(Query{Limit: 2, Version: "0"}))
 }
 
 func TestPages(t *testing.T) {
-	h := told(t, false)
+	h := exampleHistory(t, false)
 	first, err := h.list(Query{Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, "a=2", names(first))
@@ -222,20 +221,20 @@ func TestPages(t *testing.T) {
 	assert.EqualValues(t, -1, last.Remaining)
 }
 
-func TestPagesOfASelectionAreNotCounted(t *testing.T) {
-	h := told(t, false)
+func TestRemainingOfSelection(t *testing.T) {
+	h := exampleHistory(t, false)
 	q := Query{Selection: Selection{Match: func(o *Object) bool { return o.Labels["l"] == "x" }}, Limit: 2}
 	page, err := h.list(q)
 	require.NoError(t, err)
 	assert.Equal(t, "a=2 c=1", names(page))
 	assert.EqualValues(t, -1, page.Remaining)
-	require.NotEmpty(t, page.Continue, "d might match for all the page knows")
+	require.NotEmpty(t, page.Continue, "the list does not know whether d matches")
 	q.Continue = page.Continue
 	assert.Empty(t, h.names(q))
 }
 
 func TestExpiredContinue(t *testing.T) {
-	h := told(t, true)
+	h := exampleHistory(t, true)
 	first, err := h.list(Query{Limit: 1})
 	require.NoError(t, err)
 	h.put("ns", "b", "late", "")
@@ -245,7 +244,7 @@ func TestExpiredContinue(t *testing.T) {
 	var expired *ExpiredError
 	require.ErrorAs(t, err, &expired)
 	rest, err := h.list(Query{Continue: expired.Continue})
-	require.NoError(t, err, "the token of the error goes on at the newest version")
+	require.NoError(t, err, "the error's token continues at the newest version")
 	assert.Equal(t, "b=late c=1 d=1", names(rest))
 }
 
@@ -254,7 +253,7 @@ func TestCompactionOfEtcd(t *testing.T) {
 		name     string
 		uncached bool
 		compact  func(*Store) error
-		gone     bool
+		expired  bool
 	}{
 		{"etcd alone, cached", false, func(s *Store) error { s.CompactEtcd(7); return nil }, false},
 		{"etcd alone, uncached", true, func(s *Store) error { s.CompactEtcd(7); return nil }, true},
@@ -262,24 +261,24 @@ func TestCompactionOfEtcd(t *testing.T) {
 		{"all, uncached", true, func(s *Store) error { return s.Compact(7) }, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := told(t, row.uncached)
+			h := exampleHistory(t, row.uncached)
 			require.NoError(t, row.compact(h.s))
 			_, listErr := h.list(Query{Version: "3", Match: MatchExact})
 			_, watchErr := h.s.Watch(t.Context(), h.k, Selection{}, 3)
-			if row.gone {
+			if row.expired {
 				assert.ErrorAs(t, listErr, new(*ExpiredError))
 				assert.ErrorAs(t, watchErr, new(*ExpiredError))
 			} else {
 				assert.NoError(t, listErr)
 				assert.NoError(t, watchErr)
 			}
-			assert.Equal(t, "a=2 c=1 d=1", h.names(Query{Version: "3"}), "not older than 3 is there")
+			assert.Equal(t, "a=2 c=1 d=1", h.names(Query{Version: "3"}), "a read that is not older than 3 still works")
 		})
 	}
 }
 
 func TestBadQueries(t *testing.T) {
-	h := told(t, false)
+	h := exampleHistory(t, false)
 	token := func(v any) string {
 		b, err := json.Marshal(v)
 		require.NoError(t, err)
@@ -295,7 +294,7 @@ func TestBadQueries(t *testing.T) {
 		{"token, no version", Query{Continue: token(map[string]any{})}, "invalid continue token: continue key is not valid: server does not recognize this encoded version "},
 		{"token, no revision", Query{Continue: token(continueToken{tokenVersion, 0, "a"})}, "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"},
 		{"token, no key", Query{Continue: token(continueToken{tokenVersion, 5, ""})}, "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"},
-		{"token, upwards", Query{Continue: token(continueToken{tokenVersion, 5, "../x"})}, "invalid continue token: continue key is not valid: ../x"},
+		{"token, parent directory", Query{Continue: token(continueToken{tokenVersion, 5, "../x"})}, "invalid continue token: continue key is not valid: ../x"},
 		{"token and version", Query{Continue: token(continueToken{tokenVersion, 5, "a"}), Version: "5"}, "specifying resource version is not allowed when using continue"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -307,17 +306,17 @@ func TestBadQueries(t *testing.T) {
 
 func TestFutureVersion(t *testing.T) {
 	var tooLarge *TooLargeError
-	_, err := told(t, true).list(Query{Version: "9"})
+	_, err := exampleHistory(t, true).list(Query{Version: "9"})
 	require.ErrorAs(t, err, &tooLarge)
 	assert.Equal(t, TooLargeError{Requested: 9, Current: 7}, *tooLarge, "an uncached resource does not wait")
 
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{t, NewStore(clock.New(), 0), thing(false)}
-		began := time.Now()
+		started := time.Now()
 		_, _, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
 		require.ErrorAs(t, err, &tooLarge)
 		assert.True(t, tooLarge.Waited)
-		assert.Equal(t, freshnessWait, time.Since(began))
+		assert.Equal(t, freshnessWait, time.Since(started))
 
 		go func() {
 			time.Sleep(time.Second)
@@ -338,8 +337,8 @@ func TestFutureVersion(t *testing.T) {
 // An object enters and leaves a selection:
 //
 //	2  a with label x     ADDED
-//	3  a with label y     DELETED, as it was with x
-//	4  a with label z     nothing
+//	3  a with label y     DELETED, in the state with x
+//	4  a with label z     no event
 //	5  a with label x     ADDED
 //	6  a=2 with label x   MODIFIED
 //	7  a deleted          DELETED
@@ -373,11 +372,11 @@ func TestWatchTransitions(t *testing.T) {
 	h.put("ns", "b", "2", "y")
 	require.NoError(t, h.s.Compact(h.s.Revision()))
 	_, err = w.Poll(1)
-	assert.ErrorAs(t, err, new(*ExpiredError), "compaction overtook the cursor")
+	assert.ErrorAs(t, err, new(*ExpiredError), "a change was compacted before it was polled")
 }
 
 func TestRestore(t *testing.T) {
-	h := told(t, false)
+	h := exampleHistory(t, false)
 	was := h.s.Fork(clock.New())
 	h.put("ns", "a", "3", "")
 	h.delete("ns", "c")
@@ -394,7 +393,7 @@ func TestRestore(t *testing.T) {
 	}
 
 	require.NoError(t, h.s.Restore(was))
-	assert.Equal(t, before+1, h.s.Revision(), "nothing differs any more")
+	assert.Equal(t, before+1, h.s.Revision(), "a restore without differences writes nothing")
 }
 
 func FuzzContinue(f *testing.F) {
@@ -406,12 +405,12 @@ func FuzzContinue(f *testing.F) {
 		if err != nil {
 			var bad *ContinueError
 			if !errors.As(err, &bad) {
-				t.Fatalf("an error of another kind: %v", err)
+				t.Fatalf("unexpected error: %v", err)
 			}
 			return
 		}
 		if !strings.HasPrefix(from, "/things/ns/") {
-			t.Fatalf("a token leads out of its collection: %q", from)
+			t.Fatalf("the key is outside of the collection: %q", from)
 		}
 	})
 }

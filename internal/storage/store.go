@@ -12,79 +12,73 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// freshnessWait is how long a read from the watch cache waits for a version
-// that is not there yet.
+// freshnessWait is how long a read from the watch cache waits for a newer version.
 const freshnessWait = 3 * time.Second
 
-// A Store is the state of a server: its objects and their history. It is safe
-// for concurrent use.
+// A Store holds the objects of a server and their history. It is safe for concurrent
+// use.
 type Store struct {
 	*mvcc.Store[*Object]
 	clock *clock.Clock
 	keep  time.Duration
 
-	// compacted is the revision up to which a compaction of etcd alone has
-	// gone: reads that kube-apiserver serves from etcd end there, while its
-	// watch cache still holds what is older.
-	compacted atomic.Int64
+	// compactedEtcd is the revision up to which CompactEtcd has compacted.
+	compactedEtcd atomic.Int64
 
-	lags lags
+	caches watchCaches
 }
 
-// NewStore returns an empty store that keeps its history for keep.
+// NewStore returns an empty store that keeps its history for a duration.
 func NewStore(c *clock.Clock, keep time.Duration) *Store {
 	return newStore(mvcc.New[*Object](mvcc.Options{Now: c.Now, KeepFor: keep}), c, keep)
 }
 
 func newStore(s *mvcc.Store[*Object], c *clock.Clock, keep time.Duration) *Store {
-	return &Store{Store: s, clock: c, keep: keep, lags: newLags(s, c)}
+	return &Store{Store: s, clock: c, keep: keep, caches: newWatchCaches(s, c)}
 }
 
-// Fork returns a store of the same state and history, apart from now on, in
-// which nothing lags.
+// Fork returns an independent store with the same state and history. Its watch caches
+// do not lag.
 func (s *Store) Fork(c *clock.Clock) *Store {
 	out := newStore(s.Store.Fork(mvcc.Options{Now: c.Now, KeepFor: s.keep}), c, s.keep)
-	out.compacted.Store(s.compacted.Load())
+	out.compactedEtcd.Store(s.compactedEtcd.Load())
 	return out
 }
 
-// Close stops the timers of what lags.
-func (s *Store) Close() { s.lags.close() }
+// Close stops the timers of the watch caches.
+func (s *Store) Close() { s.caches.close() }
 
-// Update is that of the mvcc store.
+// Update is mvcc.Store.Update. It also schedules the moves of lagging watch caches.
 func (s *Store) Update(fn func(tx *mvcc.Txn[*Object]) error) (mvcc.Revision, error) {
 	rev, err := s.Store.Update(fn)
-	if s.lags.some.Load() {
-		s.lags.await()
+	if s.caches.lagging.Load() {
+		s.caches.scheduleAll()
 	}
 	return rev, err
 }
 
-// CompactEtcd forgets every version older than rev where kube-apiserver reads
-// from etcd: in uncached resources. Reads that its watch cache answers go on.
+// CompactEtcd compacts the history below rev as a compaction of etcd does: for
+// resources without a watch cache. Watch caches still have the older versions.
 func (s *Store) CompactEtcd(rev mvcc.Revision) {
 	for {
-		old := s.compacted.Load()
-		if int64(rev) <= old || s.compacted.CompareAndSwap(old, int64(rev)) {
+		old := s.compactedEtcd.Load()
+		if int64(rev) <= old || s.compactedEtcd.CompareAndSwap(old, int64(rev)) {
 			return
 		}
 	}
 }
 
-// oldest is the oldest version at which t can be read.
+// oldest returns the oldest version at which t can be read.
 func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 	c := s.Compacted()
 	if t.Uncached {
-		c = max(c, mvcc.Revision(s.compacted.Load()))
+		c = max(c, mvcc.Revision(s.compactedEtcd.Load()))
 	}
 	return c
 }
 
-// Get returns an object, nil if there is none, and the revision of the state
-// that it is of. version is the request's resourceVersion: the answer is not
-// older.
-//
-// Errors: *VersionError, *TooLargeError, and the context's.
+// Get returns an object, nil if it does not exist, and the revision of the state that
+// was read. version is the request's resourceVersion: the state is not older.
 func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, mvcc.Revision, error) {
 	view, err := s.atLeast(ctx, t, version)
 	if err != nil {
@@ -93,24 +87,24 @@ func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, vers
 	return find(view, t.Key(namespace, name)), view.Revision(), nil
 }
 
-// atLeast is what a read of t sees that is to be no older than version: without
-// one the present.
+// atLeast returns a state that is not older than version, or the newest state if
+// version is "".
 func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (*mvcc.View[*Object], error) {
 	if version == "" {
-		return s.newest(), nil
+		return s.newestView(), nil
 	}
 	rev, err := ParseVersion(version)
 	if err != nil {
 		return nil, &VersionError{Value: version, Err: err}
 	}
-	view := s.cached(t)
+	view := s.cachedView(t)
 	if rev <= uint64(view.Revision()) {
 		return view, nil
 	}
-	return s.await(ctx, t, s.replica(t), rev)
+	return s.await(ctx, t, s.watchCache(t), rev)
 }
 
-// find is what is at a key in a view, nil if there is nothing.
+// find returns the object at a key in a view, nil if there is none.
 func find(view *mvcc.View[*Object], key string) *Object {
 	item, ok := view.Get(key)
 	if !ok {
@@ -119,8 +113,8 @@ func find(view *mvcc.View[*Object], key string) *Object {
 	return item.Value
 }
 
-// newest is the present state.
-func (s *Store) newest() *mvcc.View[*Object] {
+// newestView returns the current state.
+func (s *Store) newestView() *mvcc.View[*Object] {
 	view, err := s.View(0)
 	if err != nil {
 		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
@@ -128,13 +122,12 @@ func (s *Store) newest() *mvcc.View[*Object] {
 	return view
 }
 
-// Newest returns the object at a key as it is now, nil if there is none.
-func (s *Store) Newest(key string) *Object { return find(s.newest(), key) }
+// Newest returns the current object at a key, nil if there is none.
+func (s *Store) Newest(key string) *Object { return find(s.newestView(), key) }
 
-// All are the objects whose keys begin with the prefix as they are now, in the
-// order of their keys.
+// All returns the current objects whose keys begin with the prefix, sorted by key.
 func (s *Store) All(prefix string) iter.Seq[*Object] {
-	view := s.newest()
+	view := s.newestView()
 	return func(yield func(*Object) bool) {
 		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
 			if !yield(item.Value) {
@@ -144,8 +137,8 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 	}
 }
 
-// await is what a replica shows once it has come to rev. An uncached resource
-// fails at once, a cached one after freshnessWait.
+// await returns the view of a replica once it is at rev or later. It waits up to
+// freshnessWait, and not at all for a resource without a watch cache.
 func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Object], rev uint64) (*mvcc.View[*Object], error) {
 	timeout := s.clock.After(freshnessWait)
 	defer timeout.Stop()
@@ -168,8 +161,8 @@ func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Ob
 	}
 }
 
-// ParseVersion reads a resourceVersion as kube-apiserver does: an unsigned
-// number, "" being 0.
+// ParseVersion parses a resourceVersion as kube-apiserver does: an unsigned number,
+// and 0 for "".
 func ParseVersion(version string) (uint64, error) {
 	if version == "" {
 		return 0, nil
@@ -177,5 +170,5 @@ func ParseVersion(version string) (uint64, error) {
 	return strconv.ParseUint(version, 10, 64)
 }
 
-// FormatVersion is the resourceVersion of a revision.
+// FormatVersion returns the resourceVersion of a revision.
 func FormatVersion(rev mvcc.Revision) string { return strconv.FormatInt(int64(rev), 10) }

@@ -13,54 +13,55 @@ type ChangeType string
 
 // The types of the events that changes make.
 const (
+	// The types of changes.
 	Added    ChangeType = "ADDED"
 	Modified ChangeType = "MODIFIED"
 	Deleted  ChangeType = "DELETED"
 )
 
-// A Change is one step in the history of a selection. An object that leaves
-// the selection is Deleted from it, in its last form that matched.
+// A Change is an event of a watch. If an object stops matching the selection, it is
+// Deleted, in its last state that matched.
 type Change struct {
 	Type   ChangeType
 	Object *Object
-	// Revision is when the change happened. A deleted Object still carries the
-	// version before it.
+	// Revision is the revision of the change. The version of a deleted Object is
+	// an older one.
 	Revision mvcc.Revision
 }
 
-// A Watch is a cursor on the history of a selection. It belongs to one
-// goroutine.
+// A Watch returns the changes of a selection in order. Its methods must not be called
+// concurrently.
 type Watch struct {
 	ctx       context.Context
 	typ       *resource.Type
 	selection Selection
-	cursor    *mvcc.Watcher[*Object]
+	watcher   *mvcc.Watcher[*Object]
 	changes   []Change
 }
 
-// Watch follows a selection, as the watch cache shows it, from the first change
-// after version; close it when done. The context is for converting objects. Errors: *ExpiredError.
+// Watch returns a watch of a selection, from the first change after a version, as the
+// watch cache shows it. The caller must close it. The context is used to convert
+// objects. It fails with an *ExpiredError if the version is compacted.
 func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
-	cache := s.replica(t)
+	cache := s.watchCache(t)
 	if after < max(s.oldest(t), mvcc.Revision(t.Since)) && after < cache.Revision() {
 		return nil, &ExpiredError{}
 	}
 	prefix, _ := sel.prefix(t)
-	cursor, err := cache.Watch(prefix, after+1)
+	watcher, err := cache.Watch(prefix, after+1)
 	if err != nil {
 		return nil, &ExpiredError{}
 	}
-	return &Watch{ctx: ctx, typ: t, selection: sel, cursor: cursor}, nil
+	return &Watch{ctx: ctx, typ: t, selection: sel, watcher: watcher}, nil
 }
 
-// Poll returns the next changes, about max at most, without waiting; none if
-// there are none. The slice is valid until the next call. It fails with an
-// *ExpiredError once compaction has overtaken the cursor, and when an object
-// cannot be converted.
+// Poll returns the next changes without waiting, about max at most, or none. The slice
+// is valid until the next call. It fails with an *ExpiredError if changes were
+// compacted before the watch has returned them, and with a *ConversionError.
 func (w *Watch) Poll(max int) ([]Change, error) {
 	w.changes = w.changes[:0]
 	for len(w.changes) == 0 {
-		events, err := w.cursor.Poll(max)
+		events, err := w.watcher.Poll(max)
 		if err != nil {
 			return nil, &ExpiredError{}
 		}
@@ -80,21 +81,21 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 	return w.changes, nil
 }
 
-// Wait returns a channel that is closed once Poll may have more to return. Call
-// it anew each time Poll has returned nothing.
-func (w *Watch) Wait() <-chan struct{} { return w.cursor.Wait() }
+// Wait returns a channel that is closed when Poll may have more changes. Call it again
+// each time after Poll has returned none.
+func (w *Watch) Wait() <-chan struct{} { return w.watcher.Wait() }
 
-// Revision is the version up to which every change was returned by Poll.
-func (w *Watch) Revision() mvcc.Revision { return w.cursor.Revision() }
+// Revision returns the revision up to which Poll has returned all changes.
+func (w *Watch) Revision() mvcc.Revision { return w.watcher.Revision() }
 
-// Polled is Revision as it was when Poll last returned, and when that was
-// called. It costs nothing.
-func (w *Watch) Polled() (mvcc.Revision, time.Time) { return w.cursor.Polled() }
+// Polled returns what Revision was when Poll last returned, and the time of that call.
+// It takes no lock.
+func (w *Watch) Polled() (mvcc.Revision, time.Time) { return w.watcher.Polled() }
 
-// Close releases the cursor.
-func (w *Watch) Close() { w.cursor.Close() }
+// Close releases the watcher.
+func (w *Watch) Close() { w.watcher.Close() }
 
-// change is what an event of the store means to the selection.
+// change returns the change of the selection that an event causes, if any.
 func (w *Watch) change(e *mvcc.Event[*Object]) (c Change, ok bool, err error) {
 	var before, after *Object
 	if e.Prev != nil {
@@ -121,8 +122,8 @@ func (w *Watch) change(e *mvcc.Event[*Object]) (c Change, ok bool, err error) {
 	return c, true, nil
 }
 
-// selected is the object as the watch shows it, nil if the selection is without
-// it.
+// selected returns the object in the version of the watch, or nil if it does not match
+// the selection.
 func (w *Watch) selected(o *Object) (*Object, error) {
 	o, err := o.In(w.ctx, w.typ)
 	if err != nil || !w.selection.matches(o) {

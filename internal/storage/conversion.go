@@ -13,33 +13,37 @@ import (
 // storage version then, with the fields that version had. A type that has
 // versions shows it by the rules of now.
 
-// views are an object as it has been shown in other versions than it is stored
-// in, by their names: what many readers want is made once.
-type views struct {
-	mu   sync.Mutex
-	made map[resource.GroupVersion]*Object
+// An object is stored in the version that was the storage version when it was written,
+// with the fields that this version had then. Types with several versions convert it
+// when it is read.
+
+// conversions caches an object in other versions than the stored one.
+type conversions struct {
+	mu        sync.Mutex
+	byVersion map[resource.GroupVersion]*Object
 }
 
-func (v *views) get(t *resource.Type) *Object {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if o := v.made[t.GroupVersion]; o != nil && o.typ.Codec == t.Codec {
+func (c *conversions) get(t *resource.Type) *Object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.byVersion[t.GroupVersion]; o != nil && o.typ.Codec == t.Codec {
 		return o
 	}
 	return nil
 }
 
-func (v *views) put(t *resource.Type, o *Object) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.made == nil {
-		v.made = map[resource.GroupVersion]*Object{}
+func (c *conversions) put(t *resource.Type, o *Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byVersion == nil {
+		c.byVersion = map[resource.GroupVersion]*Object{}
 	}
-	v.made[t.GroupVersion] = o
+	c.byVersion[t.GroupVersion] = o
 }
 
-// In returns the object as t shows it: itself, unless it was written in another
-// version, or by other rules. It fails with a *ConversionError.
+// In returns the object in t's version. It returns the object itself if it is encoded
+// in that version and t's type has not changed since. It fails with a
+// *ConversionError.
 func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 	all, err := In(ctx, t, []*Object{o})
 	if err != nil {
@@ -48,15 +52,15 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 	return all[0], nil
 }
 
-// In returns objects as t shows them. Those that are in other versions are
-// converted together. It fails with a *ConversionError.
+// In returns the objects in t's version. It converts all objects of other versions in
+// one call. It fails with a *ConversionError.
 func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, error) {
 	if t.Versions == nil {
 		return objects, nil
 	}
-	var out []*Object // objects, copied once one of them is another
+	var out []*Object // a copy of objects, nil while no object has changed
 	var raw []map[string]any
-	var at []int // where those of raw are from
+	var index []int // the indexes of the objects of raw
 	for i, o := range objects {
 		if o.typ.Codec == t.Codec {
 			continue
@@ -64,15 +68,15 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		if out == nil {
 			out = append(out, objects...)
 		}
-		if made := o.views.get(t); made != nil {
-			out[i] = made
+		if converted := o.conversions.get(t); converted != nil {
+			out[i] = converted
 			continue
 		}
 		obj, err := o.read(t)
 		if err != nil {
 			return nil, err
 		}
-		raw, at = append(raw, obj), append(at, i)
+		raw, index = append(raw, obj), append(index, i)
 	}
 	if len(raw) > 0 {
 		converted, err := t.Convert(ctx, raw)
@@ -80,7 +84,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 			return nil, &ConversionError{err}
 		}
 		for i, obj := range converted {
-			from := objects[at[i]]
+			from := objects[index[i]]
 			version := object.String(obj, "metadata", "resourceVersion")
 			made := New(t, obj)
 			switch {
@@ -89,9 +93,9 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 			case version != "":
 				made = made.WithVersionText(version)
 			}
-			made.views = from.views
-			from.views.put(t, made)
-			out[at[i]] = made
+			made.conversions = from.conversions
+			from.conversions.put(t, made)
+			out[index[i]] = made
 		}
 	}
 	if out == nil {
@@ -100,8 +104,8 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 	return out, nil
 }
 
-// read decodes the object by what t's resource now says of the version that it
-// is stored in.
+// read decodes the object with t's current definition of the version in which it is
+// stored.
 func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	apiVersion := o.typ.GroupVersion.String()
 	from := t.In(apiVersion)
@@ -118,9 +122,8 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	return obj, nil
 }
 
-// Draft encodes obj, which is in t's version, as New does, in the version that
-// it is to be stored in, with the defaults of that. It fails with a
-// *ConversionError.
+// Draft encodes obj, which is in t's version, in the storage version, with that
+// version's defaults. It fails with a *ConversionError.
 func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, error) {
 	to := t.Storage()
 	if to == t {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// versioned is the codec of one version of things; two are two forms.
+// versioned is the codec of one version of things.
 type versioned struct {
 	plain
 	apiVersion string
@@ -28,8 +28,9 @@ func (c *versioned) Append(dst []byte, obj map[string]any) []byte {
 
 var errConversion = errors.New("no conversion")
 
-// versions are the types of things in v1 and v2; objects are kept in v1. They
-// count their conversions, whose objects tell how many there were together.
+// versions returns the types of things in v1 and v2, of which v1 is the storage
+// version. They count conversions in count. A converted object has the number of
+// objects that were converted with it.
 func versions(count *int) (v1, v2 *resource.Type) {
 	strategy := &resource.Strategy{Fields: []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}}}
 	all := make([]*resource.Type, 2)
@@ -54,7 +55,7 @@ func versions(count *int) (v1, v2 *resource.Type) {
 	return all[0], all[1]
 }
 
-func TestVersions(t *testing.T) {
+func TestConversion(t *testing.T) {
 	count := 0
 	v1, v2 := versions(&count)
 	s := NewStore(clock.New(), 0)
@@ -84,13 +85,13 @@ func TestVersions(t *testing.T) {
 	assert.Equal(t, []string{"a: x", "b: y"}, list(v1, Query{}))
 	both := []string{"a: x in v2 of 2", "b: y in v2 of 2"}
 	assert.Equal(t, both, list(v2, Query{}), "converted together")
-	assert.Equal(t, both, list(v2, Query{Limit: 5}), "once")
+	assert.Equal(t, both, list(v2, Query{Limit: 5}), "the conversions are cached")
 	assert.Equal(t, 1, count)
 
 	put(v2, "a", "z")
 	assert.Equal(t, []string{"a: z in v1 of 1", "b: y"}, list(v1, Query{}), "written in v2, stored in v1")
 	match := Selection{Match: func(o *Object) bool { return o.Fields[0] == "z in v1 of 1 in v2 of 1" }}
-	assert.Equal(t, []string{"a: z in v1 of 1 in v2 of 1"}, list(v2, Query{Selection: match}), "selected as it is shown")
+	assert.Equal(t, []string{"a: z in v1 of 1 in v2 of 1"}, list(v2, Query{Selection: match}), "selected in the requested version")
 
 	w, err := s.Watch(t.Context(), v2, Selection{}, 2)
 	require.NoError(t, err)

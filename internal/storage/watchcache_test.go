@@ -16,13 +16,13 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Whatever the lag does meanwhile, neither reads nor watches go back, and
-// nothing is seen of what is written while a cache is frozen.
+// Reads and watches never go back, and a frozen cache does not show later writes, while
+// the lag changes concurrently.
 func TestLagUnderLoad(t *testing.T) {
 	h := newHistory(t, false)
 	h.put("ns", "a", "0", "")
 	ctx, stop := context.WithCancel(t.Context())
-	var frozen atomic.Int64 // what is written while it is not 0 is not to be seen: the first such revision
+	var frozen atomic.Int64 // the first revision that must not be visible; 0 if the cache is not frozen
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
@@ -83,7 +83,7 @@ func TestLagUnderLoad(t *testing.T) {
 	readers.Wait()
 }
 
-// Timers move on what lags by time, and there are none where nothing waits.
+// Timers advance a cache with a lag in time, until the store is closed.
 func TestLagTimers(t *testing.T) {
 	c := clock.NewManual(time.Unix(0, 0))
 	s := NewStore(c, time.Hour)
@@ -97,8 +97,8 @@ func TestLagTimers(t *testing.T) {
 	shows("a=1")
 	for _, row := range []struct {
 		wait time.Duration
-		put  string // after that
-		want string // then
+		put  string // written after the wait, if not ""
+		want string // visible then
 	}{
 		{5 * time.Second, "2", "a=1"},
 		{3 * time.Second, "3", "a=1"},
@@ -121,7 +121,7 @@ func TestLagTimers(t *testing.T) {
 	defer w.Close()
 	s.Close()
 	c.Advance(time.Minute)
-	shows("a=5") // a closed store has no timers
+	shows("a=5") // Close has stopped the timers
 }
 
 func TestLags(t *testing.T) {
@@ -133,19 +133,19 @@ func TestLags(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		do   func() error
-		want []Lagging
+		want []CacheLag
 	}{
-		{"none", func() error { return nil }, []Lagging{}},
-		{"one", func() error { return h.s.SetLag(h.k, three) }, []Lagging{{"/things/", three, rev}}},
-		{"two", func() error { return h.s.SetLag(other, mvcc.Lag{Revisions: 1}) }, []Lagging{{"/others/", mvcc.Lag{Revisions: 1}, rev}, {"/things/", three, rev}}},
-		{"all", func() error { return h.s.SetLag(nil, three) }, []Lagging{{"", three, rev}}},
-		{"all but one", func() error { return h.s.SetLag(other, mvcc.Lag{}) }, []Lagging{{"", three, rev}, {"/others/", mvcc.Lag{}, rev}}},
-		{"none again", func() error { return h.s.SetLag(nil, mvcc.Lag{}) }, []Lagging{}},
+		{"none", func() error { return nil }, []CacheLag{}},
+		{"one", func() error { return h.s.SetLag(h.k, three) }, []CacheLag{{"/things/", three, rev}}},
+		{"two", func() error { return h.s.SetLag(other, mvcc.Lag{Revisions: 1}) }, []CacheLag{{"/others/", mvcc.Lag{Revisions: 1}, rev}, {"/things/", three, rev}}},
+		{"all", func() error { return h.s.SetLag(nil, three) }, []CacheLag{{"", three, rev}}},
+		{"all but one", func() error { return h.s.SetLag(other, mvcc.Lag{}) }, []CacheLag{{"", three, rev}, {"/others/", mvcc.Lag{}, rev}}},
+		{"none again", func() error { return h.s.SetLag(nil, mvcc.Lag{}) }, []CacheLag{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			require.NoError(t, row.do())
 			assert.Equal(t, row.want, h.s.Lags())
-			assert.Equal(t, len(row.want) > 0, h.s.lags.some.Load())
+			assert.Equal(t, len(row.want) > 0, h.s.caches.lagging.Load())
 		})
 	}
 	uncached := thing(true)
@@ -154,5 +154,5 @@ func TestLags(t *testing.T) {
 	h.put("ns", "a", "2", "")
 	page, err := h.s.List(t.Context(), uncached, Query{Version: "0"})
 	require.NoError(t, err)
-	assert.Equal(t, "a=2", names(page), "what has no cache does not lag")
+	assert.Equal(t, "a=2", names(page), "a resource without a watch cache does not lag")
 }
