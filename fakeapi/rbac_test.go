@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// headers gives requests headers of its own: pairs of a name and a value.
+// headers is a transport that sets headers: pairs of a name and a value.
 type headers struct {
 	pairs []string
 	next  http.RoundTripper
@@ -29,7 +29,7 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.next.RoundTrip(r)
 }
 
-// askWith makes a request with headers.
+// askWith makes a request with headers: pairs of a name and a value.
 func askWith(t testing.TB, srv *fakeapi.Server, method, path, body string, pairs ...string) (int, fakeapi.Object) {
 	t.Helper()
 	client := *srv.Client()
@@ -42,8 +42,9 @@ var (
 	asAlice = []string{"Authorization", "Bearer alice-token"}
 )
 
-// guarded is a server that asks who is there: root and alice.
-func guarded(t testing.TB, objects ...any) *fakeapi.Server {
+// startRBAC starts a server with RBAC and the users root, an administrator, and
+// alice.
+func startRBAC(t testing.TB, objects ...any) *fakeapi.Server {
 	return fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithObjects(objects...),
 		fakeapi.WithManualClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 		fakeapi.WithToken("root-token", fakeapi.User{Name: "root", Groups: []string{"system:masters"}}),
@@ -56,18 +57,18 @@ const (
 	robot         = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"robot","namespace":"default"}}`
 )
 
-func TestRolesAreReadAsTheyAre(t *testing.T) {
-	srv := guarded(t, readerRole)
+func TestRolesTakeEffectAtOnce(t *testing.T) {
+	srv := startRBAC(t, readerRole)
 	pods := "/api/v1/namespaces/default/pods"
 	list := func(srv *fakeapi.Server) int {
 		code, _ := askWith(t, srv, "GET", pods, "", asAlice...)
 		return code
 	}
-	assert.Equal(t, 403, list(srv), "nothing is bound")
+	assert.Equal(t, 403, list(srv), "no role is bound")
 	before := srv.Fork(t)
 	_, err := srv.Put(readerBinding)
 	require.NoError(t, err)
-	assert.Equal(t, 200, list(srv), "bound")
+	assert.Equal(t, 200, list(srv), "the role is bound")
 	assert.Equal(t, 403, list(before), "a fork has its own bindings")
 	assert.Equal(t, 200, list(srv.Fork(t)))
 
@@ -80,13 +81,13 @@ func TestRolesAreReadAsTheyAre(t *testing.T) {
 	assert.Equal(t, 403, list(srv))
 }
 
-func TestRefusals(t *testing.T) {
-	srv := guarded(t)
+func TestForbiddenMessages(t *testing.T) {
+	srv := startRBAC(t)
 	for _, tt := range []struct{ name, method, path, want string }{
 		{"field selector", "GET", "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dx", `pods "x" is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"`},
 		{"subresource", "GET", "/api/v1/namespaces/default/pods/x/log", `pods "x" is forbidden: User "alice" cannot get resource "pods/log" in API group "" in the namespace "default"`},
-		{"a method without a verb", "OPTIONS", "/api/v1/pods", `pods is forbidden: User "alice" cannot  resource "pods" in API group "" at the cluster scope`},
-		{"markup", "GET", "/<b>", `forbidden: User "alice" cannot get path "/&lt;b&gt;"`},
+		{"method without a verb", "OPTIONS", "/api/v1/pods", `pods is forbidden: User "alice" cannot  resource "pods" in API group "" at the cluster scope`},
+		{"path with HTML", "GET", "/<b>", `forbidden: User "alice" cannot get path "/&lt;b&gt;"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, answer := askWith(t, srv, tt.method, tt.path, "", asAlice...)
@@ -96,8 +97,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestSpacedToken(t *testing.T) {
-	srv := guarded(t)
+func TestSpaceBeforeToken(t *testing.T) {
+	srv := startRBAC(t)
 	req, err := http.NewRequest("GET", srv.URL+"/version", nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer  alice-token")
@@ -108,9 +109,9 @@ func TestSpacedToken(t *testing.T) {
 	assert.Equal(t, `299 - "the provided Authorization header contains extra space before the bearer token, and is ignored"`, resp.Header.Get("Warning"))
 }
 
-// Who may update may not create by it.
+// A PUT that creates an object needs the verb "create" too.
 func TestCreateByUpdate(t *testing.T) {
-	srv := guarded(t, strings.ReplaceAll(readerRole, `"pods"],"verbs":["get","list"`, `"endpoints"],"verbs":["update"`), readerBinding)
+	srv := startRBAC(t, strings.ReplaceAll(readerRole, `"pods"],"verbs":["get","list"`, `"endpoints"],"verbs":["update"`), readerBinding)
 	code, answer := askWith(t, srv, "PUT", "/api/v1/namespaces/default/endpoints/e", `{"metadata":{"name":"e"}}`, asAlice...)
 	assert.Equal(t, 403, code)
 	assert.Equal(t, `endpoints "e" is forbidden: User "alice" cannot create resource "endpoints" in API group "" in the namespace "default"`, answer["message"])
@@ -131,28 +132,28 @@ func TestBootstrapRoles(t *testing.T) {
 }
 
 func TestImpersonation(t *testing.T) {
-	srv := guarded(t)
+	srv := startRBAC(t)
 	const self = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 	for _, tt := range []struct {
 		name    string
 		by      []string
 		headers []string
-		want    any // status.userInfo, or the message of the refusal
+		want    any // status.userInfo, or the message of the error
 	}{
 		{"user", asRoot, []string{"Impersonate-User", "bob"}, map[string]any{"username": "bob", "groups": []any{"system:authenticated"}}},
-		{"everything", asRoot, []string{"Impersonate-User", "bob", "Impersonate-Group", "a", "Impersonate-Group", "b", "Impersonate-Uid", "7", "Impersonate-Extra-Acme.io%2fScope", "x"},
+		{"all members", asRoot, []string{"Impersonate-User", "bob", "Impersonate-Group", "a", "Impersonate-Group", "b", "Impersonate-Uid", "7", "Impersonate-Extra-Acme.io%2fScope", "x"},
 			map[string]any{"username": "bob", "uid": "7", "groups": []any{"a", "b", "system:authenticated"}, "extra": map[string]any{"acme.io/scope": []any{"x"}}}},
 		{"service account", asRoot, []string{"Impersonate-User", "system:serviceaccount:a:b"}, map[string]any{"username": "system:serviceaccount:a:b", "groups": []any{"system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"}}},
 		{"node", asRoot, []string{"Impersonate-User", "system:node:n"}, map[string]any{"username": "system:node:n", "groups": []any{"system:nodes", "system:authenticated"}}},
 		{"masters", asRoot, []string{"Impersonate-User", "bob", "Impersonate-Group", "system:masters"}, map[string]any{"username": "bob", "groups": []any{"system:masters", "system:authenticated"}}},
 		{"anonymous", asRoot, []string{"Impersonate-User", "system:anonymous"}, `selfsubjectreviews.authentication.k8s.io is forbidden: User "system:anonymous" cannot create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`},
-		{"no name", asRoot, []string{"Impersonate-Uid", "1"}, `requested &user.DefaultInfo{Name:"", UID:"1", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name`},
+		{"uid without a user name", asRoot, []string{"Impersonate-Uid", "1"}, `requested &user.DefaultInfo{Name:"", UID:"1", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name`},
 		{"not allowed", asAlice, []string{"Impersonate-User", "bob"}, `selfsubjectreviews.authentication.k8s.io is forbidden: User "alice" cannot impersonate-on:user-info:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`},
 		{"node, not allowed", asAlice, []string{"Impersonate-User", "system:node:n"}, `selfsubjectreviews.authentication.k8s.io is forbidden: User "alice" cannot impersonate-on:arbitrary-node:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, answer := askWith(t, srv, "POST", self, `{}`, append(append([]string{}, tt.by...), tt.headers...)...)
-			if message, refused := tt.want.(string); refused {
+			if message, failed := tt.want.(string); failed {
 				assert.Equal(t, message, answer["message"])
 				return
 			}
@@ -162,8 +163,8 @@ func TestImpersonation(t *testing.T) {
 	}
 }
 
-// An older way to allow impersonation, and a newer one that names what may be
-// done so.
+// Impersonation is allowed by the legacy verb "impersonate", or by the two verbs
+// of a constrained mode.
 func TestImpersonationByRole(t *testing.T) {
 	grant := func(name, rules string) []any {
 		return []any{
@@ -176,21 +177,21 @@ func TestImpersonationByRole(t *testing.T) {
 		user        string
 		code        int
 	}{
-		{"older", `[{"apiGroups":[""],"resources":["users"],"verbs":["impersonate"]}]`, "bob", 201},
-		{"older, another kind", `[{"apiGroups":[""],"resources":["users"],"verbs":["impersonate"]}]`, "system:serviceaccount:a:b", 403},
-		{"newer", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"],"resourceNames":["bob"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:create"]}]`, "bob", 201},
-		{"newer, another name", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"],"resourceNames":["bob"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:create"]}]`, "eve", 403},
-		{"newer, another verb", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:get"]}]`, "bob", 403},
+		{"legacy", `[{"apiGroups":[""],"resources":["users"],"verbs":["impersonate"]}]`, "bob", 201},
+		{"legacy, for users only", `[{"apiGroups":[""],"resources":["users"],"verbs":["impersonate"]}]`, "system:serviceaccount:a:b", 403},
+		{"constrained", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"],"resourceNames":["bob"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:create"]}]`, "bob", 201},
+		{"constrained, another name", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"],"resourceNames":["bob"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:create"]}]`, "eve", 403},
+		{"constrained, another verb", `[{"apiGroups":["authentication.k8s.io"],"resources":["users"],"verbs":["impersonate:user-info"]},{"apiGroups":["*"],"resources":["*"],"verbs":["impersonate-on:user-info:get"]}]`, "bob", 403},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := guarded(t, grant("x", tt.rules)...)
+			srv := startRBAC(t, grant("x", tt.rules)...)
 			code, _ := askWith(t, srv, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`, append([]string{"Impersonate-User", tt.user}, asAlice...)...)
 			assert.Equal(t, tt.code, code)
 		})
 	}
 }
 
-// newToken asks for a token of the account robot.
+// newToken requests a token of the service account robot.
 func newToken(t testing.TB, srv *fakeapi.Server, spec string) string {
 	t.Helper()
 	code, answer := askWith(t, srv, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", `{"spec":`+spec+`}`, asRoot...)
@@ -203,7 +204,7 @@ func newToken(t testing.TB, srv *fakeapi.Server, spec string) string {
 
 func TestServiceAccountTokens(t *testing.T) {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","uid":"pod-uid"},"spec":{"serviceAccountName":"robot","nodeName":"n","containers":[{"name":"c","image":"i"}]}}`
-	srv := guarded(t, robot, pod)
+	srv := startRBAC(t, robot, pod)
 	review := func(srv *fakeapi.Server, token string) map[string]any {
 		t.Helper()
 		code, answer := askWith(t, srv, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+token+`"}}`, asRoot...)
@@ -230,7 +231,7 @@ func TestServiceAccountTokens(t *testing.T) {
 	assert.Equal(t, 401, code)
 
 	later := srv.Fork(t)
-	assert.Equal(t, true, review(later, token)["authenticated"], "a fork knows the tokens of its parent")
+	assert.Equal(t, true, review(later, token)["authenticated"], "a fork accepts the tokens of its parent")
 	later.Clock().Advance(12 * time.Minute)
 	assert.Equal(t, "[invalid bearer token, service account token has expired]", review(later, token)["error"])
 
@@ -246,8 +247,8 @@ func TestServiceAccountTokens(t *testing.T) {
 	assert.Equal(t, "invalid bearer token", review(srv, "a.b.c")["error"])
 }
 
-// A server that asks nobody for a token knows its own nevertheless.
-func TestServiceAccountTokenOnOpenServer(t *testing.T) {
+// A server without static tokens accepts the tokens of service accounts too.
+func TestServiceAccountTokenWithoutStaticTokens(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(robot))
 	token := newToken(t, srv, `{}`)
 	for auth, want := range map[string]string{
@@ -263,20 +264,20 @@ func TestServiceAccountTokenOnOpenServer(t *testing.T) {
 }
 
 func TestTokenRequestErrors(t *testing.T) {
-	srv := guarded(t, robot, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default"},"spec":{"serviceAccountName":"other","containers":[{"name":"c","image":"i"}]}}`)
+	srv := startRBAC(t, robot, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default"},"spec":{"serviceAccountName":"other","containers":[{"name":"c","image":"i"}]}}`)
 	for _, tt := range []struct {
 		name, body string
 		code       int
 		want       string
 	}{
-		{"short", `{"spec":{"expirationSeconds":599}}`, 422, "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes"},
-		{"long", `{"spec":{"expirationSeconds":4294967297}}`, 422, "spec.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds"},
-		{"name", `{"metadata":{"name":"x"}}`, 422, `metadata.name: Invalid value: "x": must match the service account name if specified`},
-		{"uid", `{"metadata":{"uid":"x"}}`, 409, "the UID in the token request (x) does not match the UID of the service account"},
-		{"bound to what it cannot be", `{"spec":{"boundObjectRef":{"kind":"Foo","apiVersion":"a/b"}}}`, 400, "cannot bind token to object of type a/b, Kind=Foo"},
-		{"bound to nothing", `{"spec":{"boundObjectRef":{"kind":"Node","apiVersion":"v1"}}}`, 400, "Name parameter required."},
-		{"bound to what is missing", `{"spec":{"boundObjectRef":{"kind":"Secret","apiVersion":"v1","name":"s"}}}`, 404, `secrets "s" not found`},
-		{"bound to another's pod", `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"p"}}}`, 400, `cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.`},
+		{"too short", `{"spec":{"expirationSeconds":599}}`, 422, "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes"},
+		{"too long", `{"spec":{"expirationSeconds":4294967297}}`, 422, "spec.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds"},
+		{"other name", `{"metadata":{"name":"x"}}`, 422, `metadata.name: Invalid value: "x": must match the service account name if specified`},
+		{"other uid", `{"metadata":{"uid":"x"}}`, 409, "the UID in the token request (x) does not match the UID of the service account"},
+		{"bound to another kind", `{"spec":{"boundObjectRef":{"kind":"Foo","apiVersion":"a/b"}}}`, 400, "cannot bind token to object of type a/b, Kind=Foo"},
+		{"bound to no name", `{"spec":{"boundObjectRef":{"kind":"Node","apiVersion":"v1"}}}`, 400, "Name parameter required."},
+		{"bound to a missing object", `{"spec":{"boundObjectRef":{"kind":"Secret","apiVersion":"v1","name":"s"}}}`, 404, `secrets "s" not found`},
+		{"bound to the pod of another account", `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"p"}}}`, 400, `cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, answer := askWith(t, srv, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", tt.body, asRoot...)
@@ -295,19 +296,19 @@ func TestEscalation(t *testing.T) {
 	binding := func(name, role string) string {
 		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"` + name + `"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"` + role + `"}}`
 	}
-	const refusal = " is forbidden: user \"alice\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\"]}"
-	srv := guarded(t, editor, readerBinding)
+	const notHeld = " is forbidden: user \"alice\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\"]}"
+	srv := startRBAC(t, editor, readerBinding)
 	for _, tt := range []struct {
 		name, method, path, body string
 		code                     int
 		want                     string
 	}{
-		{"grant what is held", "POST", "roles", role("a", `"get"`), 201, ""},
-		{"grant more", "POST", "roles", role("b", `"get","delete"`), 403, `roles.rbac.authorization.k8s.io "b"` + refusal},
-		{"grant more later", "PUT", "roles/a", role("a", `"delete"`), 403, `roles.rbac.authorization.k8s.io "a"` + refusal},
-		{"change what is nobody's right", "PATCH", "roles/a", `{"metadata":{"finalizers":["a/b"]}}`, 200, ""},
-		{"bind what is held", "POST", "rolebindings", binding("a", "a"), 201, ""},
-		{"bind what is missing", "POST", "rolebindings", binding("c", "zz"), 404, `rolebindings.rbac.authorization.k8s.io "zz" not found`},
+		{"create with held rules", "POST", "roles", role("a", `"get"`), 201, ""},
+		{"create with other rules", "POST", "roles", role("b", `"get","delete"`), 403, `roles.rbac.authorization.k8s.io "b"` + notHeld},
+		{"update with other rules", "PUT", "roles/a", role("a", `"delete"`), 403, `roles.rbac.authorization.k8s.io "a"` + notHeld},
+		{"change of finalizers", "PATCH", "roles/a", `{"metadata":{"finalizers":["a/b"]}}`, 200, ""},
+		{"bind a held role", "POST", "rolebindings", binding("a", "a"), 201, ""},
+		{"bind a missing role", "POST", "rolebindings", binding("c", "zz"), 404, `rolebindings.rbac.authorization.k8s.io "zz" not found`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, answer := askWith(t, srv, tt.method, group+tt.path, tt.body, asAlice...)
@@ -320,32 +321,32 @@ func TestEscalation(t *testing.T) {
 	_, err := srv.Put(strings.Replace(editor, `"verbs":["create"`, `"verbs":["escalate","bind","create"`, 1))
 	require.NoError(t, err)
 	code, _ := askWith(t, srv, "POST", group+"roles", role("b", `"delete"`), asAlice...)
-	assert.Equal(t, 201, code, "who may escalate, may")
+	assert.Equal(t, 201, code, "with the verb escalate")
 	code, _ = askWith(t, srv, "POST", group+"rolebindings", binding("b", "b"), asAlice...)
-	assert.Equal(t, 201, code, "who may bind, may")
+	assert.Equal(t, 201, code, "with the verb bind")
 }
 
 func TestReviews(t *testing.T) {
-	srv := guarded(t, readerRole, readerBinding)
+	srv := startRBAC(t, readerRole, readerBinding)
 	for _, tt := range []struct {
 		name, path, body string
-		want             any // the status, or the message of the refusal
+		want             any // the status, or part of the error message
 	}{
 		{"allowed", "authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"user":"alice","resourceAttributes":{"namespace":"default","verb":"get","resource":"pods"}}}`,
 			map[string]any{"allowed": true, "reason": `RBAC: allowed by RoleBinding "r/default" of Role "r" to User "alice"`}},
 		{"not allowed", "authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"user":"alice","resourceAttributes":{"verb":"get","resource":"pods"}}}`, map[string]any{"allowed": false}},
-		{"open path", "authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"groups":["system:unauthenticated"],"nonResourceAttributes":{"path":"/livez","verb":"get"}}}`,
+		{"path that everybody may get", "authorization.k8s.io/v1/subjectaccessreviews", `{"spec":{"groups":["system:unauthenticated"],"nonResourceAttributes":{"path":"/livez","verb":"get"}}}`,
 			map[string]any{"allowed": true, "reason": `RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"`}},
-		{"unknown operators", "authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"labelSelector":{"requirements":[{"key":"a","operator":"Exists"},{"key":"a","operator":"Near"}]},"fieldSelector":{"requirements":[{"key":"a","operator":"Exists"}]}}}}`,
+		{"selectors with unknown operators", "authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"labelSelector":{"requirements":[{"key":"a","operator":"Exists"},{"key":"a","operator":"Near"}]},"fieldSelector":{"requirements":[{"key":"a","operator":"Exists"}]}}}}`,
 			map[string]any{"allowed": true, "evaluationError": "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error"}},
 		{"metadata", "authorization.k8s.io/v1/selfsubjectaccessreviews", `{"metadata":{"labels":{"a":"b"},"name":"x"},"spec":{"resourceAttributes":{}}}`, `metadata: Invalid value: {"name":"x","labels":{"a":"b"},"managedFields":`},
-		{"a review in no namespace", "authorization.k8s.io/v1/namespaces/nowhere/localsubjectaccessreviews", `{"spec":{"user":"x","resourceAttributes":{"namespace":"nowhere"}}}`, map[string]any{"allowed": false}},
+		{"missing namespace", "authorization.k8s.io/v1/namespaces/nowhere/localsubjectaccessreviews", `{"spec":{"user":"x","resourceAttributes":{"namespace":"nowhere"}}}`, map[string]any{"allowed": false}},
 		{"empty selector", "authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"fieldSelector":{}}}}`, "spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required"},
 		{"unknown field", "authorization.k8s.io/v1/selfsubjectaccessreviews?fieldValidation=Strict", `{"spec":{"x":1}}`, `strict decoding error: unknown field "spec.x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, answer := askWith(t, srv, "POST", "/apis/"+tt.path, tt.body, asRoot...)
-			if message, refused := tt.want.(string); refused {
+			if message, failed := tt.want.(string); failed {
 				assert.Contains(t, answer["message"], message)
 				return
 			}

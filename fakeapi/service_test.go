@@ -17,16 +17,16 @@ const (
 	addressesPath = "/apis/networking.k8s.io/v1/ipaddresses"
 )
 
-// service is the body of a service with more in its specification.
+// service returns the body of a Service. more is added to its spec.
 func service(name, more string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"ports":[{"port":80}]%s}}`, name, more)
 }
 
-// specOf is the specification of an answer.
+// specOf returns the spec of an object.
 func specOf(t testing.TB, obj fakeapi.Object) map[string]any {
 	t.Helper()
 	spec, ok := obj["spec"].(map[string]any)
-	require.True(t, ok, "no specification: %v", obj)
+	require.True(t, ok, "no spec: %v", obj)
 	return spec
 }
 
@@ -40,28 +40,28 @@ func TestClusterIPs(t *testing.T) {
 	require.Equal(t, 200, code)
 	assert.Equal(t, map[string]any{"resource": "services", "namespace": "default", "name": "a"}, specOf(t, address)["parentRef"])
 
-	taken := service("b", fmt.Sprintf(`,"clusterIP":%q`, ip))
-	code, st := do(t, srv, "POST", servicesPath, taken)
+	allocated := service("b", fmt.Sprintf(`,"clusterIP":%q`, ip))
+	code, st := do(t, srv, "POST", servicesPath, allocated)
 	require.Equal(t, 422, code)
 	assert.Equal(t, fmt.Sprintf(`Service "b" is invalid: spec.clusterIPs: Invalid value: [%q]: failed to allocate IP %s: provided IP is already allocated`, ip, ip), st["message"])
 
-	child := srv.Fork(t)
-	code, _ = do(t, child, "POST", servicesPath, taken)
-	assert.Equal(t, 422, code, "a fork knows what is taken")
+	fork := srv.Fork(t)
+	code, _ = do(t, fork, "POST", servicesPath, allocated)
+	assert.Equal(t, 422, code, "a fork has the allocations of its parent")
 
 	code, _ = do(t, srv, "DELETE", servicesPath+"/a", "")
 	require.Equal(t, 200, code)
 	code, _ = do(t, srv, "GET", addressesPath+"/"+ip, "")
 	assert.Equal(t, 404, code)
-	code, _ = do(t, srv, "POST", servicesPath, taken)
-	assert.Equal(t, 201, code, "a deletion gives back")
+	code, _ = do(t, srv, "POST", servicesPath, allocated)
+	assert.Equal(t, 201, code, "a deletion releases the address")
 
 	code, st = do(t, srv, "POST", servicesPath, service("c", `,"clusterIP":"192.168.9.9"`))
 	assert.Equal(t, 422, code)
 	assert.Contains(t, st["message"], "failed to allocate IP 192.168.9.9: the provided network does not match the current range")
 }
 
-// A service that is put past HTTP has its address, too, until it is removed.
+// A Service that is written without HTTP has its address until it is deleted.
 func TestClusterIPsOfFixtures(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
 		`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: 10.0.0.7, type: ClusterIP, ports: [{port: 80}]}}`))
@@ -75,13 +75,13 @@ func TestClusterIPsOfFixtures(t *testing.T) {
 	assert.Equal(t, 201, code)
 }
 
-func TestClusterIPsRunOut(t *testing.T) {
+func TestClusterIPRangeIsFull(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29"), netip.MustParsePrefix("fd00::/112")))
 	before := srv.Revision()
 	code, dry := do(t, srv, "POST", servicesPath+"?dryRun=All", service("a", ""))
 	require.Equal(t, 201, code)
 	assert.Equal(t, "10.9.0.0", specOf(t, dry)["clusterIP"])
-	assert.Equal(t, before, srv.Revision(), "a dry run takes nothing")
+	assert.Equal(t, before, srv.Revision(), "a dry run allocates nothing")
 
 	seen := map[any]bool{}
 	for i := range 5 {
@@ -101,11 +101,11 @@ func TestClusterIPsRunOut(t *testing.T) {
 	code, _ = do(t, srv, "PUT", servicesPath+"/s0", `{"metadata":{"name":"s0"},"spec":{"type":"ExternalName","externalName":"a.b"}}`)
 	require.Equal(t, 200, code)
 	code, _ = do(t, srv, "POST", servicesPath, service("next", ""))
-	assert.Equal(t, 201, code, "a change of type gives back")
+	assert.Equal(t, 201, code, "a change of type releases the address")
 }
 
-// ServiceCIDRs say where cluster IPs are from, while they are ready and not
-// being deleted.
+// Cluster IPs are allocated from the ServiceCIDRs that are ready and not being
+// deleted.
 func TestServiceCIDRs(t *testing.T) {
 	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
 	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
@@ -117,26 +117,26 @@ func TestServiceCIDRs(t *testing.T) {
 		}
 		return st["message"]
 	}
-	refused := func(name, ip, why string) string {
-		return fmt.Sprintf(`Service %q is invalid: spec.clusterIPs: Invalid value: [%q]: failed to allocate IP %s: %s`, name, ip, ip, why)
+	refused := func(name, ip, detail string) string {
+		return fmt.Sprintf(`Service %q is invalid: spec.clusterIPs: Invalid value: [%q]: failed to allocate IP %s: %s`, name, ip, ip, detail)
 	}
-	takes := func(want int, name, ip, why string) {
+	create := func(want int, name, ip, detail string) {
 		t.Helper()
 		code, st := do(t, srv, "POST", servicesPath, service(name, fmt.Sprintf(`,"clusterIP":%q`, ip)))
 		require.Equal(t, want, code, st["message"])
 		if want != 201 {
-			assert.Equal(t, refused(name, ip, why), st["message"])
+			assert.Equal(t, refused(name, ip, detail), st["message"])
 		}
 	}
 	const other = "the provided network does not match the current range"
-	takes(422, "a", "10.7.0.3", other)
+	create(422, "a", "10.7.0.3", other)
 	code, _ := do(t, srv, "POST", ranges, `{"metadata":{"name":"more","finalizers":["example.com/keep"]},"spec":{"cidrs":["10.7.0.0/30"]}}`)
 	require.Equal(t, 201, code)
-	takes(422, "a", "10.7.0.0", other)
-	takes(422, "a", "10.7.0.3", other)
-	takes(201, "a", "10.7.0.2", "")
-	takes(422, "b", "10.7.0.2", "provided IP is already allocated")
-	takes(422, "b", "10.9.0.1", "provided IP is already allocated")
+	create(422, "a", "10.7.0.0", other)
+	create(422, "a", "10.7.0.3", other)
+	create(201, "a", "10.7.0.2", "")
+	create(422, "b", "10.7.0.2", "provided IP is already allocated")
+	create(422, "b", "10.9.0.1", "provided IP is already allocated")
 
 	for i := range 6 {
 		code, _ = do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
@@ -156,27 +156,27 @@ func TestServiceCIDRs(t *testing.T) {
 		require.Equal(t, 200, code)
 	}
 	status("False")
-	takes(422, "a", "10.7.0.2", other)
+	create(422, "a", "10.7.0.2", other)
 	assert.Equal(t, refused("dry", "10.7.0.2", "allocator not ready"), message("dry", `,"clusterIP":"10.7.0.2"`))
 	code, _ = do(t, srv, "POST", servicesPath, service("full", ""))
-	assert.Equal(t, 500, code, "what is not ready gives out nothing")
+	assert.Equal(t, 500, code, "no address is allocated from a range that is not ready")
 	status("True")
-	takes(201, "a", "10.7.0.2", "")
+	create(201, "a", "10.7.0.2", "")
 	code, _ = do(t, srv, "DELETE", servicesPath+"/a", "")
 	require.Equal(t, 200, code)
 
 	code, _ = do(t, srv, "DELETE", ranges+"/more", "")
 	require.Equal(t, 200, code)
-	takes(422, "a", "10.7.0.2", other)
+	create(422, "a", "10.7.0.2", other)
 
 	code, _ = do(t, srv, "DELETE", ranges+"/kubernetes", "")
 	require.Equal(t, 200, code)
 	assert.Equal(t, `Service "dry" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`, message("dry", ""))
 }
 
-// What a kube-apiserver looks after is back within ten seconds, and a fork looks
-// after it too.
-func TestUpkeep(t *testing.T) {
+// The objects that kube-apiserver keeps exist again ten seconds after their
+// deletion, also in a fork.
+func TestBootstrapRepair(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 	kept := []string{
 		servicesPath + "/kubernetes", "/api/v1/namespaces/default/endpoints/kubernetes", addressesPath + "/10.0.0.1",
@@ -195,7 +195,7 @@ func TestUpkeep(t *testing.T) {
 		require.Equal(t, 200, code)
 	}
 	gone := []int{404, 404, 404, 404, 404}
-	assert.Equal(t, gone, codes(srv), "a service takes its address and endpoints along")
+	assert.Equal(t, gone, codes(srv), "the IPAddress and the Endpoints are deleted with the Service")
 	fork, late := srv.Fork(t), srv.Fork(t)
 	srv.Clock().Advance(9 * time.Second)
 	assert.Equal(t, gone, codes(srv))
@@ -208,7 +208,7 @@ func TestUpkeep(t *testing.T) {
 
 	revision := srv.Revision()
 	srv.Clock().Advance(time.Hour)
-	assert.Equal(t, revision, srv.Revision(), "nothing is missing")
+	assert.Equal(t, revision, srv.Revision(), "no object is missing")
 
 	assert.Equal(t, gone, codes(fork))
 	fork.Clock().Advance(10 * time.Second)
@@ -216,7 +216,7 @@ func TestUpkeep(t *testing.T) {
 
 	code, _ := do(t, late, "POST", "/apis/networking.k8s.io/v1/servicecidrs", `{"metadata":{"name":"mine"},"spec":{"cidrs":["10.0.0.0/24"]}}`)
 	require.Equal(t, 201, code)
-	code, _ = do(t, late, "POST", servicesPath, service("thief", `,"clusterIP":"10.0.0.1"`))
+	code, _ = do(t, late, "POST", servicesPath, service("other", `,"clusterIP":"10.0.0.1"`))
 	require.Equal(t, 201, code)
 	late.Clock().Advance(10 * time.Second)
 	code, _ = do(t, late, "GET", kept[0], "")
@@ -225,11 +225,11 @@ func TestUpkeep(t *testing.T) {
 	require.NoError(t, srv.Delete("services", "default", "kubernetes"))
 	srv.Clock().Advance(10 * time.Second)
 	code, _ = do(t, srv, "GET", kept[0], "")
-	assert.Equal(t, 200, code, "a deletion past HTTP counts as well")
+	assert.Equal(t, 200, code, "also after a deletion without HTTP")
 }
 
-// A release without ServiceCIDRs and IPAddresses knows from the services what is
-// taken.
+// In a release without ServiceCIDRs and IPAddresses the Services have the record of
+// what is allocated.
 func TestClusterIPsOfOldRelease(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithRelease("v1.32"), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
 	for i := range 5 {
@@ -238,12 +238,12 @@ func TestClusterIPsOfOldRelease(t *testing.T) {
 	}
 	code, _ := do(t, srv, "POST", servicesPath, service("full", ""))
 	assert.Equal(t, 500, code)
-	code, st := do(t, srv, "POST", servicesPath, service("taken", `,"clusterIP":"10.9.0.1"`))
+	code, st := do(t, srv, "POST", servicesPath, service("allocated", `,"clusterIP":"10.9.0.1"`))
 	assert.Equal(t, 422, code)
 	assert.Contains(t, st["message"], "provided IP is already allocated")
 }
 
-// The Service kubernetes leads to the port that the server is told to have.
+// The targetPort of the Service kubernetes is the configured port of the server.
 func TestPortOfServer(t *testing.T) {
 	for addr, want := range map[string]float64{"": 6443, "127.0.0.1:0": 6443, "127.0.0.1:7443": 7443} {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAddress(addr))
@@ -267,12 +267,12 @@ func TestNodePorts(t *testing.T) {
 		code             int
 		message          string
 	}{
-		{"taken", servicesPath, nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
-		{"taken by another port of the service", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"NodePort","ports":[{"name":"x","port":80,"nodePort":30002},{"name":"y","port":81,"protocol":"UDP","nodePort":30002}]}}`, 422,
+		{"allocated", servicesPath, nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
+		{"allocated by another port of the Service", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"NodePort","ports":[{"name":"x","port":80,"nodePort":30002},{"name":"y","port":81,"protocol":"UDP","nodePort":30002}]}}`, 422,
 			`Service "b" is invalid: spec.ports[1].nodePort: Invalid value: 30002: provided port is already allocated`},
-		{"taken in a dry run", servicesPath + "?dryRun=All", nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
+		{"allocated, in a dry run", servicesPath + "?dryRun=All", nodePort("b", 30001), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`},
 		{"out of range", servicesPath, nodePort("b", 80), 422, `Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767`},
-		{"a taken port for health checks", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","healthCheckNodePort":30001,"ports":[{"port":80}]}}`, 500,
+		{"allocated, as a health check port", servicesPath, `{"metadata":{"name":"b"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","healthCheckNodePort":30001,"ports":[{"port":80}]}}`, 500,
 			"Internal error occurred: failed to allocate requested HealthCheck NodePort 30001: provided port is already allocated"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -284,15 +284,15 @@ func TestNodePorts(t *testing.T) {
 	code, _ = do(t, srv, "PUT", servicesPath+"/a", service("a", ""))
 	require.Equal(t, 200, code)
 	code, _ = do(t, srv, "POST", servicesPath, nodePort("b", 30001))
-	assert.Equal(t, 201, code, "a change of type gives back")
+	assert.Equal(t, 201, code, "a change of type releases the port")
 	code, obj := do(t, srv, "POST", servicesPath, `{"metadata":{"name":"dns"},"spec":{"type":"NodePort","ports":[{"name":"t","port":53},{"name":"u","port":53,"protocol":"UDP"}]}}`)
 	require.Equal(t, 201, code)
 	ports, _ := specOf(t, obj)["ports"].([]any)
 	require.Len(t, ports, 2)
-	assert.Equal(t, ports[0].(map[string]any)["nodePort"], ports[1].(map[string]any)["nodePort"], "one for both protocols")
+	assert.Equal(t, ports[0].(map[string]any)["nodePort"], ports[1].(map[string]any)["nodePort"], "both protocols share a node port")
 }
 
-func TestDeletedServiceTakesItsEndpoints(t *testing.T) {
+func TestServiceDeletionDeletesEndpoints(t *testing.T) {
 	srv := fakeapi.Start(t)
 	code, _ := do(t, srv, "POST", servicesPath, service("a", ""))
 	require.Equal(t, 201, code)
