@@ -45,7 +45,7 @@ func TestStory(t *testing.T) {
 		"+0.000s        200 PATCH /api/v1/namespaces/default/configmaps/a (Go-http-client): nothing changed",
 		`+0.000s        409 PUT /api/v1/namespaces/default/configmaps/a (Go-http-client): Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`,
 		"+0.000s        clock: 1m30s ahead",
-		"+90.000s        compaction: everything older than r+2 is forgotten",
+		"+90.000s        compaction: history before r+2 was removed",
 		"+90.000s  r+3 the test put configmaps default/b",
 		"+90.000s        410 GET /api/v1/namespaces/default/configmaps?resourceVersion=1&resourceVersionMatch=Exact (Go-http-client): The resourceVersion for the provided list is too old.",
 	}

@@ -57,7 +57,7 @@ func TestLogErrors(t *testing.T) {
 	}{
 		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "has no story: 404 Not Found: 404 page not found"},
 		{"invalid JSON", []string{"--server", answer(200, "<html>")}, 1, " cannot be read: invalid character"},
-		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "its format is 99, not 1"},
+		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "the story has format 99, not 1"},
 		{"invalid URL", []string{"--server", "http://[::"}, 2, "missing ']' in host"},
 		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused"},
 		{"no kubeconfig", []string{"--kubeconfig", "testdata/none"}, 1, "testdata/none: no such file"},

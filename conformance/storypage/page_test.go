@@ -41,7 +41,7 @@ func (p *tab) view() view {
 
 func TestLanes(t *testing.T) {
 	p := open(t, page(t, incident(t)))
-	assert.Equal(t, []string{"Writers", "Store", "Done to the server", "Watchers", "Reads"}, p.texts("#labels h2"))
+	assert.Equal(t, []string{"Writers", "Store", "Server actions", "Watchers", "Reads"}, p.texts("#labels h2"))
 	labels := p.texts(".label")
 	for i, want := range []string{
 		"kubectl2 writes, 1 refused", "scaler1 write, 1 refused", "the test1 write", "revisionsnewest r", "lagconfigmaps", "faults1", "history and clock2",
@@ -64,7 +64,7 @@ func TestLanes(t *testing.T) {
 func TestOverview(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	details := p.texts("#details")[0]
-	for _, want := range []string{"What stands out", "dashboard has not seen 1 of what it watches (watch configmaps): r", "2 refused requests: 409 409", "1 stale read: r", "1 fault: fault", "1 compaction: compact", "1 move of the clock: clock"} {
+	for _, want := range []string{"Summary", "dashboard has not seen 1 revision that it watches (watch configmaps): r", "2 refused requests: 409 409", "1 stale read: r", "1 fault: fault", "1 compaction: compact", "1 advance of the clock: clock"} {
 		assert.Contains(t, details, want)
 	}
 }
@@ -98,7 +98,7 @@ func TestClickOnOthers(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	for words, want := range map[string]string{
 		"has been modified":   "409 · update deployments.apps default/shop",
-		"everything older":    "compaction",
+		"history before":      "compaction",
 		"1m30s ahead":         "clock",
 		"frozen (configmaps)": "lag",
 		"when r":              "dashboard · listed r",
@@ -110,7 +110,7 @@ func TestClickOnOthers(t *testing.T) {
 	}
 	p.click(`.label[data-reader]`)
 	assert.Contains(t, p.texts("#details h2")[0], "manager · watch deployments.apps")
-	assert.Contains(t, p.texts("#details")[0], "It has seen everything there was to see.")
+	assert.Contains(t, p.texts("#details")[0], "It has seen every revision of its objects.")
 }
 
 func TestKeyboard(t *testing.T) {
@@ -144,7 +144,7 @@ func TestKeyboard(t *testing.T) {
 	assert.Equal(t, "chart", eval[string](p, `document.activeElement.id`))
 	p.press("Escape")
 	assert.Empty(t, p.chosen())
-	assert.Contains(t, p.texts("#details h2"), "What stands out")
+	assert.Contains(t, p.texts("#details h2"), "Summary")
 }
 
 // Every control can be reached by the keyboard, and says what it is.
@@ -238,7 +238,7 @@ func TestFilter(t *testing.T) {
 	pick("resource", "configmaps")
 	lines := strings.Join(p.texts(".event"), "\n")
 	assert.Contains(t, lines, "put configmaps")
-	assert.Contains(t, lines, "everything older", "what is about no one object stays")
+	assert.Contains(t, lines, "history before", "what is about no one object stays")
 	assert.NotContains(t, lines, "deployments")
 	labels := strings.Join(p.texts(".label"), "\n")
 	assert.Contains(t, labels, "watch configmaps")
@@ -298,8 +298,8 @@ func TestThemes(t *testing.T) {
 
 func TestEmptyStory(t *testing.T) {
 	p := open(t, page(t, start(t).Server))
-	assert.Equal(t, []string{"Nothing that passes the filter."}, p.texts("#events .nothing"))
-	assert.Contains(t, p.texts("#details")[0], "Nothing: whoever watched has seen all")
+	assert.Equal(t, []string{"No events match the filter."}, p.texts("#events .nothing"))
+	assert.Contains(t, p.texts("#details")[0], "Every watcher has seen every revision")
 	p.press("ArrowRight", "+", "0", "End", "Escape")
 }
 
@@ -315,7 +315,7 @@ func TestLargeStory(t *testing.T) {
 	}
 	p := open(t, page(t, w.Server))
 	assert.Equal(t, 2000, p.count(".event.ADDED, .event.MODIFIED"))
-	assert.Contains(t, p.texts("#events .nothing")[0], "500 earlier revisions are not told here.")
+	assert.Contains(t, p.texts("#events .nothing")[0], "500 earlier revisions are not shown.")
 	newest := fmt.Sprintf("r%d", w.Revision())
 	assert.Equal(t, 2, p.count(mark(newest)), "the end is in view")
 	p.press("0")

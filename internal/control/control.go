@@ -264,7 +264,7 @@ func (c *Control) Requests() []journal.Request {
 // Story returns what happened on the server since it was fresh, under a title.
 func (c *Control) Story(title string) *story.Story {
 	g := c.registry
-	return story.Tell(story.Source{
+	return story.New(story.Source{
 		Title: title, Journal: g.Journal(), Store: g.Store(), Now: g.Clock().Now(), From: g.FreshRevision(), Hidden: Serves,
 	})
 }

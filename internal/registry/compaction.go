@@ -43,9 +43,9 @@ func (g *Registry) Compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, e
 
 // compactionText describes a compaction in the journal.
 func compactionText(rev mvcc.Revision, watchCache bool) string {
-	text := fmt.Sprintf("everything older than r%d is forgotten", rev)
+	text := fmt.Sprintf("history before r%d was removed", rev)
 	if !watchCache {
-		text += " in etcd"
+		text += " from etcd"
 	}
 	return text
 }

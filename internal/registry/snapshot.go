@@ -18,7 +18,7 @@ func (g *Registry) Restore(snapshot *storage.Store) error {
 		return err
 	}
 	g.expireSince(before)
-	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was brought back", Revision: g.store.Revision()})
+	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was restored", Revision: g.store.Revision()})
 	g.reloadAdmission()
 	g.reconcileDefinitions(nil)
 	return nil

@@ -12,16 +12,16 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// diff is what differs between two objects, what matters first. One of them may
-// be nil.
+// diff returns the fields that differ between two objects, the most important
+// first. One of the objects may be nil.
 func diff(old, new map[string]any) []Field {
 	var d differ
 	d.members("", old, new)
 	return d.fields
 }
 
-// weights are where parts of an object stand in a diff: what controllers act
-// on first, what the server itself writes last.
+// weights order the top-level fields of an object, ascending: first those that
+// controllers act on, last those that the server sets. Others have weight 0.
 var weights = map[string]int{"spec": -5, "data": -4, "status": -3, "metadata": 1, "apiVersion": 2, "kind": 2}
 
 func byWeight(a, b string) int {
@@ -31,21 +31,21 @@ func byWeight(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// unsaid are the fields of metadata that change with every write, or say what
-// the story itself tells.
-var unsaid = map[string]bool{"metadata.resourceVersion": true, "metadata.managedFields": true}
+// ignored are the fields that change with every write or repeat what the story
+// has elsewhere.
+var ignored = map[string]bool{"metadata.resourceVersion": true, "metadata.managedFields": true}
 
-// A differ collects what differs.
+// A differ collects fields that differ.
 type differ struct{ fields []Field }
 
-// compare compares the members of one name.
+// compare compares the members called name of two objects.
 func (d *differ) compare(path string, old, new map[string]any, name string) {
 	before, had := old[name]
 	after, has := new[name]
 	switch {
-	case unsaid[path], had && has && object.Equal(before, after):
+	case ignored[path], had && has && object.Equal(before, after):
 		return
-	case path == "metadata": // told by its fields, even where all are new
+	case path == "metadata": // by its fields, even if one side is absent
 		oldMeta, _ := before.(map[string]any)
 		newMeta, _ := after.(map[string]any)
 		d.members(path, oldMeta, newMeta)
@@ -58,7 +58,7 @@ func (d *differ) compare(path string, old, new map[string]any, name string) {
 	}
 }
 
-// values compares values that are not the same.
+// values adds the differences of two unequal values.
 func (d *differ) values(path string, old, new any) {
 	oldMap, ok1 := old.(map[string]any)
 	newMap, ok2 := new.(map[string]any)
@@ -78,6 +78,7 @@ func (d *differ) values(path string, old, new any) {
 	d.fields = append(d.fields, Field{Path: path, Old: short(old), New: short(new)})
 }
 
+// members compares all members of two objects.
 func (d *differ) members(path string, old, new map[string]any) {
 	names := union(old, new)
 	if path == "" {
@@ -88,7 +89,7 @@ func (d *differ) members(path string, old, new map[string]any) {
 	}
 }
 
-// union is the names of two objects, in order.
+// union returns the member names of two objects, sorted.
 func union(a, b map[string]any) []string {
 	names := slices.Collect(maps.Keys(a))
 	for name := range b {
@@ -100,12 +101,11 @@ func union(a, b map[string]any) []string {
 	return names
 }
 
-// keys are the members by which elements of lists are told apart, the best
-// first.
+// keys are the members that can identify the elements of a list, the best first.
 var keys = []string{"name", "type", "key", "uid", "ip", "port", "containerPort", "mountPath", "topologyKey"}
 
-// sharedKey is the key by which the elements of two lists can be told apart, ""
-// if there is none.
+// sharedKey returns the key that identifies the elements of two lists; "" if there
+// is none.
 func sharedKey(a, b []any) string {
 	for _, key := range keys {
 		if len(a) > 0 && len(b) > 0 && isKey(a, key) && isKey(b, key) {
@@ -115,10 +115,10 @@ func sharedKey(a, b []any) string {
 	return ""
 }
 
+// isKey reports whether key identifies every element of a list.
 func isKey(list []any, key string) bool { return len(byKey(list, key)) == len(list) }
 
-// byKey is the elements of a list by their keys; those without one are left
-// out.
+// byKey returns the elements of a list by key, without those that have none.
 func byKey(list []any, key string) map[string]any {
 	out := make(map[string]any, len(list))
 	for _, e := range list {
@@ -133,7 +133,7 @@ func byKey(list []any, key string) map[string]any {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// member is the path of a member: spec.replicas, metadata.labels["a.b/c"].
+// member returns the path of a member: spec.replicas, metadata.labels["a.b/c"].
 func member(path, name string) string {
 	switch {
 	case !plain.MatchString(name):
@@ -144,10 +144,10 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// maxValue is how long the JSON of a value may be, in bytes, to be told whole.
+// maxValue is the length of JSON, in bytes, from which a value is cut.
 const maxValue = 8 << 10
 
-// short is a value, or the beginning of a long one.
+// short returns a value, or the beginning of a long one as a string.
 func short(v any) any {
 	if s, ok := v.(string); ok {
 		if len(s) > maxValue {
@@ -165,7 +165,7 @@ func short(v any) any {
 	return v
 }
 
-// decode reads a stored object.
+// decode decodes a stored object.
 func decode(b []byte) map[string]any {
 	obj, ok := parse(string(b))
 	if !ok {
@@ -174,7 +174,7 @@ func decode(b []byte) map[string]any {
 	return obj
 }
 
-// parse reads a JSON object; numbers keep their digits.
+// parse decodes a JSON object. Numbers keep their digits.
 func parse(text string) (obj map[string]any, ok bool) {
 	in := json.NewDecoder(strings.NewReader(text))
 	in.UseNumber()

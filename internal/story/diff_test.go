@@ -11,31 +11,31 @@ import (
 func TestDiff(t *testing.T) {
 	for _, row := range []struct {
 		name     string
-		old, new string // JSON; "" is no object
+		old, new string // JSON; "" for a nil object
 		want     []string
 	}{
-		{"nothing", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, nil},
-		{"a field", `{"spec":{"replicas":1,"paused":true}}`, `{"spec":{"replicas":3,"paused":true}}`, []string{"spec.replicas 1 → 3"}},
-		{"a new field", `{"spec":{}}`, `{"spec":{"replicas":3}}`, []string{"spec.replicas = 3"}},
-		{"a field that goes", `{"spec":{"replicas":3}}`, `{"spec":{}}`, []string{"spec.replicas removed"}},
-		{"a zero is a value", `{"spec":{"n":0,"s":"","b":false}}`, `{"spec":{"n":1,"s":"x","b":true}}`, []string{"spec.b false → true", "spec.n 0 → 1", `spec.s "" → x`}},
-		{"what matters first", `{"metadata":{"labels":{"a":"1"}},"spec":{"a":1},"status":{"a":1},"other":1}`, `{"metadata":{"labels":{"a":"2"}},"spec":{"a":2},"status":{"a":2},"other":2}`,
+		{"equal objects", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, nil},
+		{"changed field", `{"spec":{"replicas":1,"paused":true}}`, `{"spec":{"replicas":3,"paused":true}}`, []string{"spec.replicas 1 → 3"}},
+		{"added field", `{"spec":{}}`, `{"spec":{"replicas":3}}`, []string{"spec.replicas = 3"}},
+		{"removed field", `{"spec":{"replicas":3}}`, `{"spec":{}}`, []string{"spec.replicas removed"}},
+		{"zero values", `{"spec":{"n":0,"s":"","b":false}}`, `{"spec":{"n":1,"s":"x","b":true}}`, []string{"spec.b false → true", "spec.n 0 → 1", `spec.s "" → x`}},
+		{"order of fields", `{"metadata":{"labels":{"a":"1"}},"spec":{"a":1},"status":{"a":1},"other":1}`, `{"metadata":{"labels":{"a":"2"}},"spec":{"a":2},"status":{"a":2},"other":2}`,
 			[]string{"spec.a 1 → 2", "status.a 1 → 2", "other 1 → 2", "metadata.labels.a 1 → 2"}},
-		{"what every write changes", `{"metadata":{"resourceVersion":"1","managedFields":[]}}`, `{"metadata":{"resourceVersion":"2","managedFields":[{}]}}`, nil},
-		{"odd names", `{"metadata":{"labels":{"app.kubernetes.io/name":"a"}}}`, `{"metadata":{"labels":{"app.kubernetes.io/name":"b"}}}`, []string{`metadata.labels["app.kubernetes.io/name"] a → b`}},
-		{"an element by its name", `{"spec":{"containers":[{"name":"a","image":"1"},{"name":"b","image":"1"}]}}`, `{"spec":{"containers":[{"name":"b","image":"2"},{"name":"a","image":"1"}]}}`,
+		{"ignored fields", `{"metadata":{"resourceVersion":"1","managedFields":[]}}`, `{"metadata":{"resourceVersion":"2","managedFields":[{}]}}`, nil},
+		{"quoted name", `{"metadata":{"labels":{"app.kubernetes.io/name":"a"}}}`, `{"metadata":{"labels":{"app.kubernetes.io/name":"b"}}}`, []string{`metadata.labels["app.kubernetes.io/name"] a → b`}},
+		{"list element by name", `{"spec":{"containers":[{"name":"a","image":"1"},{"name":"b","image":"1"}]}}`, `{"spec":{"containers":[{"name":"b","image":"2"},{"name":"a","image":"1"}]}}`,
 			[]string{"spec.containers[name=b].image 1 → 2"}},
-		{"an element by its type", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, `{"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"New","status":"True"}]}}`,
+		{"list element by type", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, `{"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"New","status":"True"}]}}`,
 			[]string{`status.conditions[type=New] = {"status":"True","type":"New"}`, "status.conditions[type=Ready].status False → True"}},
-		{"elements that nothing tells apart", `{"spec":{"rules":[{"a":1},{"a":2}]}}`, `{"spec":{"rules":[{"a":1}]}}`, []string{`spec.rules [{"a":1},{"a":2}] → [{"a":1}]`}},
-		{"elements of one name", `{"l":[{"name":"a"},{"name":"a"}]}`, `{"l":[{"name":"a"}]}`, []string{`l [{"name":"a"},{"name":"a"}] → [{"name":"a"}]`}},
-		{"a list that was empty", `{"l":[]}`, `{"l":[{"name":"a"}]}`, []string{`l [] → [{"name":"a"}]`}},
-		{"a long list and a long object", `{"spec":{}}`, `{"spec":{"l":["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbbbbb"],"m":{"a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}}`,
+		{"list elements without a key", `{"spec":{"rules":[{"a":1},{"a":2}]}}`, `{"spec":{"rules":[{"a":1}]}}`, []string{`spec.rules [{"a":1},{"a":2}] → [{"a":1}]`}},
+		{"list elements with equal keys", `{"l":[{"name":"a"},{"name":"a"}]}`, `{"l":[{"name":"a"}]}`, []string{`l [{"name":"a"},{"name":"a"}] → [{"name":"a"}]`}},
+		{"empty list", `{"l":[]}`, `{"l":[{"name":"a"}]}`, []string{`l [] → [{"name":"a"}]`}},
+		{"long list and long object", `{"spec":{}}`, `{"spec":{"l":["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbbbbb"],"m":{"a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}}`,
 			[]string{"spec.l = [2]", "spec.m = {1}"}},
-		{"another type", `{"v":{"a":1}}`, `{"v":"text"}`, []string{`v {"a":1} → text`}},
-		{"numbers keep their digits", `{"n":9007199254740993}`, `{"n":9007199254740992}`, []string{"n 9007199254740993 → 9007199254740992"}},
-		{"an object that is new", "", `{"kind":"Pod","metadata":{"name":"a","uid":"u"},"spec":{"a":1}}`, []string{`spec = {"a":1}`, "metadata.name = a", "metadata.uid = u", "kind = Pod"}},
-		{"an object that goes", `{"kind":"Pod","metadata":{"name":"a"}}`, "", []string{"metadata.name removed", "kind removed"}},
+		{"changed type", `{"v":{"a":1}}`, `{"v":"text"}`, []string{`v {"a":1} → text`}},
+		{"large numbers", `{"n":9007199254740993}`, `{"n":9007199254740992}`, []string{"n 9007199254740993 → 9007199254740992"}},
+		{"added object", "", `{"kind":"Pod","metadata":{"name":"a","uid":"u"},"spec":{"a":1}}`, []string{`spec = {"a":1}`, "metadata.name = a", "metadata.uid = u", "kind = Pod"}},
+		{"deleted object", `{"kind":"Pod","metadata":{"name":"a"}}`, "", []string{"metadata.name removed", "kind removed"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var old, new map[string]any
@@ -54,7 +54,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A value that would fill the page is cut, and says how long it is.
+// A long value is cut and ends with its length.
 func TestLongValues(t *testing.T) {
 	long := strings.Repeat("ä", maxValue)
 	for name, v := range map[string]any{"a string": long, "a list": []any{long}, "an object": map[string]any{"a": long}} {

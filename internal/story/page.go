@@ -10,25 +10,25 @@ import (
 	"sync"
 )
 
-// The page is written by hand: a frame, a style, and scripts that are put after
-// one another. The story is data in it.
+// page has the parts of the page: an HTML template, a style sheet and scripts. The
+// page holds the story as JSON.
 //
 //go:embed page
 var page embed.FS
 
-// scripts are the page's scripts, in the order in which they need each other.
+// scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{"data.js", "scale.js", "chart.js", "panels.js", "main.js"}
 
-// frame is the page but for what is the story's own.
-var frame = sync.OnceValue(func() string {
+// template is the page without the title and the story.
+var template = sync.OnceValue(func() string {
 	var all strings.Builder
 	for _, name := range scripts {
-		all.WriteString(part(name))
+		all.WriteString(pageFile(name))
 	}
-	return strings.NewReplacer("{{style}}", part("page.css"), "{{script}}", all.String()).Replace(part("page.html"))
+	return strings.NewReplacer("{{style}}", pageFile("page.css"), "{{script}}", all.String()).Replace(pageFile("page.html"))
 })
 
-func part(name string) string {
+func pageFile(name string) string {
 	b, err := fs.ReadFile(page, "page/"+name)
 	if err != nil {
 		panic("story: " + err.Error()) // unreachable: the file is embedded
@@ -36,9 +36,9 @@ func part(name string) string {
 	return string(b)
 }
 
-// WritePage writes the story as one page of HTML that needs nothing beside it.
+// WritePage writes the story as one HTML page, which loads nothing else.
 func (s *Story) WritePage(w io.Writer) error {
-	data, err := json.Marshal(s) // which escapes what could end a script
+	data, err := json.Marshal(s) // Marshal escapes <, so that no text can end the script element
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,6 @@ func (s *Story) WritePage(w io.Writer) error {
 	if title == "" {
 		title = "fakeapi"
 	}
-	_, err = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{story}}", string(data)).WriteString(w, frame())
+	_, err = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{story}}", string(data)).WriteString(w, template())
 	return err
 }

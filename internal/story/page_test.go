@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// pageOf returns the page of a story.
 func pageOf(t *testing.T, s *Story) string {
 	t.Helper()
 	var b strings.Builder
@@ -18,13 +19,13 @@ func pageOf(t *testing.T, s *Story) string {
 	return b.String()
 }
 
-// The page holds the story whole, whatever is in it.
-func TestPageHoldsStory(t *testing.T) {
-	s := told()
+// The page contains the whole story, and no text in it can end the script element.
+func TestPageStory(t *testing.T) {
+	s := exampleStory()
 	s.Title = `</script><b title="x">&{{story}}`
 	s.Revisions[0].Changes[0].Fields[0].New = "</script><!-- {{title}} \u2028"
 	html := pageOf(t, s)
-	assert.Equal(t, 2, strings.Count(html, "</script>"), "nothing in it ends a script")
+	assert.Equal(t, 2, strings.Count(html, "</script>"), "the text does not end a script element")
 	assert.Contains(t, html, "<title>&lt;/script&gt;&lt;b title=&#34;x&#34;&gt;&amp;{{story}}</title>")
 
 	_, data, _ := strings.Cut(html, `<script type="application/json" id="story">`)
@@ -34,8 +35,8 @@ func TestPageHoldsStory(t *testing.T) {
 	assert.Equal(t, string(want), data)
 }
 
-// The page needs nothing beside it, and every script is in it.
-func TestPageStandsAlone(t *testing.T) {
+// The page loads nothing else and contains every script.
+func TestPageIsSelfContained(t *testing.T) {
 	html := pageOf(t, &Story{})
 	assert.Empty(t, regexp.MustCompile(`(?i)https?://[^\s"'<]+|@import|url\(|<link rel="stylesheet"|\ssrc=`).FindAllString(html, -1))
 	assert.NotContains(t, html, "{{")

@@ -1,10 +1,10 @@
-// Package story tells what happened on a server so that a person sees why a
-// test failed: which revision was written by whom and what it changed, who had
-// seen it by when, what was refused, and what was done to the server meanwhile.
+// Package story reports what happened on a server, so that a person sees why a
+// test failed: who wrote which revision, what it changed, which clients saw it
+// when, which requests failed, and what else was done to the server.
 //
-// [Tell] makes a story of a server's journal and store. A story is data, which
-// travels as JSON; [Story.Text] is the end of it in a few lines, and
-// [Story.WritePage] all of it as one page for a browser.
+// [New] builds a story from a server's journal and store. A story is data that
+// encodes to JSON. [Story.Text] returns the end of it as lines, [Story.WritePage]
+// the whole of it as an HTML page.
 package story
 
 import (
@@ -12,27 +12,29 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// Format is the version of the form that a story has in JSON.
+// Format is the version of the JSON encoding of a story.
 const Format = 1
 
-// A Story is what happened on a server, in order.
+// A Story is what happened on a server.
 type Story struct {
 	Format int    `json:"format"`
 	Title  string `json:"title,omitempty"`
 
-	// Began is the time from which moments count, and Told the moment at which
-	// the story ends.
+	// Began is the time of the first event. Ended is the moment at which the story
+	// was built.
 	Began time.Time `json:"began"`
-	Told  Moment    `json:"told"`
+	Ended Moment    `json:"ended"`
 
-	// Revision is the newest of the store, Compacted the oldest that could be
-	// read at the end, 0 if all could.
+	// Revision is the newest revision of the store. Compacted is the oldest one
+	// that could still be read; 0 if every one could.
 	Revision  int64 `json:"revision"`
 	Compacted int64 `json:"compacted,omitempty"`
 
-	// Earlier is how many revisions are left out before the first.
+	// Earlier is how many revisions before the first one are omitted.
 	Earlier int `json:"earlier,omitempty"`
 
 	Revisions []Revision `json:"revisions"`
@@ -41,38 +43,38 @@ type Story struct {
 	Notes     []Note     `json:"notes"`
 }
 
-// Read reads a story in JSON. It fails for one of another format.
+// Read reads a story from JSON. It fails if the story has another format.
 func Read(r io.Reader) (*Story, error) {
 	s := &Story{}
 	in := json.NewDecoder(r)
-	in.UseNumber() // values keep their digits
+	in.UseNumber() // keeps the digits of numbers
 	if err := in.Decode(s); err != nil {
 		return nil, err
 	}
 	if s.Format != Format {
-		return nil, fmt.Errorf("its format is %d, not %d", s.Format, Format)
+		return nil, fmt.Errorf("the story has format %d, not %d", s.Format, Format)
 	}
 	return s, nil
 }
 
-// A Moment is when something happened. Order counts what happened, whatever it
-// was; At is in microseconds since the story began.
+// A Moment is when something happened. Order is the position in the journal. At is
+// the time in microseconds since Story.Began.
 type Moment struct {
 	Order int64 `json:"order"`
 	At    int64 `json:"at"`
 }
 
-// A Client is who did something.
+// A Client is a program that made requests.
 type Client struct {
-	// Name is what the client is called for short: the beginning of its user
-	// agent, or its field manager if that is of another name.
+	// Name is the first word of its user agent, or its field manager if that begins
+	// differently.
 	Name      string `json:"name"`
 	User      string `json:"user,omitempty"`
 	UserAgent string `json:"userAgent,omitempty"`
 	Manager   string `json:"manager,omitempty"`
 }
 
-// A Target is what a request, a watch or a change is about.
+// A Target is the object, or the set of objects, of a request, a watch or a change.
 type Target struct {
 	Resource  string `json:"resource,omitempty"` // "pods", "deployments.apps"
 	Namespace string `json:"namespace,omitempty"`
@@ -85,81 +87,80 @@ type Revision struct {
 	Revision int64  `json:"revision"`
 	Verb     string `json:"verb"`
 	Client   Client `json:"client"`
-	// Brief is what it changed, on one line.
+	// Brief describes the changes on one line.
 	Brief   string   `json:"brief"`
 	Changes []Change `json:"changes"`
-	// Omitted is how many changes are left out of a large transaction.
+	// Omitted is how many changes of a large transaction are omitted.
 	Omitted int `json:"omitted,omitempty"`
-	// Seen is who had a part in seeing it: the readers that saw it, and those
-	// that should have.
-	Seen []Sight `json:"seen,omitempty"`
+	// Seen has an entry for each reader that saw the revision or should have.
+	Seen []Sighting `json:"seen,omitempty"`
 }
 
 // A Change is what a transaction did to one object.
 type Change struct {
-	Type string `json:"type"` // ADDED, MODIFIED or DELETED
+	Type storage.ChangeType `json:"type"`
 	Target
-	// Fields are what differs, in the object as it is stored. An object that
-	// was added or deleted has its fields at the top here.
+	// Fields are the fields that differ, in the stored form of the object. For an
+	// added or deleted object they are its top-level fields.
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// A Field is a value that differs.
+// A Field is a field that differs.
 type Field struct {
 	Path string `json:"path"`
-	// Old and New are the value before and after, nil where there is none.
+	// Old and New are the values before and after; nil if the field is absent.
 	Old any `json:"old,omitempty"`
 	New any `json:"new,omitempty"`
 }
 
-// A Sight is when a reader saw a revision. There are many: in JSON it is a list
-// of its fields in their order, without Moment if the revision was never seen.
-type Sight struct {
-	Reader int // an index of Story.Readers
-	Moment     // Order is 0 if the revision was never seen
+// A Sighting is when a reader saw a revision. A story has many of them, so their
+// JSON is short: [reader, order, at], or [reader] if the reader did not see it.
+type Sighting struct {
+	Reader int // index in Story.Readers
+	Moment     // Order is 0 if the reader did not see the revision
 }
 
-// Never reports whether the revision was not seen.
-func (s Sight) Never() bool { return s.Order == 0 }
+// Missed reports whether the reader did not see the revision.
+func (s Sighting) Missed() bool { return s.Order == 0 }
 
-// MarshalJSON writes a list of one number, or of three.
-func (s Sight) MarshalJSON() ([]byte, error) {
-	if s.Never() {
+// MarshalJSON implements [json.Marshaler].
+func (s Sighting) MarshalJSON() ([]byte, error) {
+	if s.Missed() {
 		return fmt.Appendf(nil, "[%d]", s.Reader), nil
 	}
 	return fmt.Appendf(nil, "[%d,%d,%d]", s.Reader, s.Order, s.At), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *Sight) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *Sighting) UnmarshalJSON(b []byte) error {
 	var list []int64
 	if err := json.Unmarshal(b, &list); err != nil {
 		return err
 	}
 	switch len(list) {
 	case 1:
-		*s = Sight{Reader: int(list[0])}
+		*s = Sighting{Reader: int(list[0])}
 	case 3:
-		*s = Sight{int(list[0]), Moment{list[1], list[2]}}
+		*s = Sighting{int(list[0]), Moment{list[1], list[2]}}
 	default:
-		return fmt.Errorf("a sight is a list of one number or of three, not of %d", len(list))
+		return fmt.Errorf("a sighting has one number or three, not %d", len(list))
 	}
 	return nil
 }
 
-// A Reader is a client that reads or watches a part of a resource, over all the
-// requests that it made to that end.
+// A Reader is a client that reads or watches a set of objects. It combines all its
+// requests for that set.
 type Reader struct {
 	Client Client `json:"client"`
-	// Kind is watch for a client that watches, and lists in between; list for
-	// one that only lists, and get for one that gets objects by their names.
+	// Kind is watch for a client that watches, and may list in between; list for one
+	// that only lists; get for one that gets objects by name.
 	Kind string `json:"kind"`
 	Target
 	Selector string `json:"selector,omitempty"`
 	Marks    []Mark `json:"marks"`
 }
 
-// The kinds of readers, and marks of these names.
+// Kinds of readers and marks.
 const (
 	kindWatch = "watch"
 	kindList  = "list"
@@ -167,24 +168,24 @@ const (
 	markEnd   = "end"
 )
 
-// A Mark is a step of a reader.
+// A Mark is an event in the life of a reader.
 type Mark struct {
 	Moment
-	// Kind is list or get for a read; watch where a watch began; step where it
-	// told what there was up to a revision; end where it ended.
+	// Kind is list or get for a read, watch for the begin of a watch, step for its
+	// progress, and end for its end.
 	Kind string `json:"kind"`
-	// Revision is that of the state which the reader has seen with it.
+	// Revision is the revision of the state that the reader has now seen.
 	Revision int64 `json:"revision,omitempty"`
-	// Newest is, of a read, the revision that the store was at when it came.
+	// Newest is, for a read, the revision of the store when the request arrived.
 	Newest int64 `json:"newest,omitempty"`
-	// Name is the object of a get: "namespace/name", or "name".
+	// Name is the object of a get: "namespace/name" or "name".
 	Name string `json:"name,omitempty"`
-	// Text says why the server ended a watch; "" if the client did.
+	// Text is why the server ended a watch; "" if the client did.
 	Text string `json:"text,omitempty"`
 }
 
-// A Request is one that made no revision, and did not tell a reader the state:
-// it was refused, or changed nothing.
+// A Request is a request that failed, or a write that changed nothing. Revisions
+// and marks show the others.
 type Request struct {
 	Moment
 	Duration int64  `json:"duration"` // in microseconds
@@ -199,8 +200,8 @@ type Request struct {
 	Panic         string `json:"panic,omitempty"`
 }
 
-// A Note is something that was done to the server, or that it was told to do
-// to a client.
+// A Note is an action on the server, or one that the server was asked to do to a
+// client.
 type Note struct {
 	Moment
 	Kind     string `json:"kind"` // fault, lag, thaw, compaction, clock or state

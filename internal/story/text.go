@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// Text is the end of the story, for a log: at most so many lines of what
-// happened, the newest last.
+// Text returns the end of the story for a log: at most that many events, a line
+// each, the newest last. Before them it lists unimplemented requests and panics,
+// whenever they happened.
 func (s *Story) Text(lines int) string {
 	all := s.events()
 	var b strings.Builder
@@ -32,15 +35,14 @@ func (s *Story) Text(lines int) string {
 	return b.String()
 }
 
-// An event is a line of a text.
+// An event is one line of a text.
 type event struct {
 	Moment
 	line string
 }
 
-// events are the lines of the story in order: what was written, refused, or
-// done to the server, and watches that the server ended. Reads are among them
-// where they were not of the newest state.
+// events returns the lines of the story in order: revisions, failed requests,
+// notes, watches that the server ended, and stale reads.
 func (s *Story) events() []event {
 	var all []event
 	add := func(m Moment, format string, args ...any) { all = append(all, event{m, fmt.Sprintf(format, args...)}) }
@@ -64,17 +66,17 @@ func (s *Story) events() []event {
 			case m.Kind == markEnd && m.Text != "":
 				add(m.Moment, "      %s was ended at r%d: %s", r, seen, m.Text)
 			case m.Revision < m.Newest:
-				add(m.Moment, "      %s read r%d when r%d was there", r.named(m.Kind), m.Revision, m.Newest)
+				add(m.Moment, "      %s read r%d when r%d was the newest", r.describe(m.Kind), m.Revision, m.Newest)
 			}
 			seen = max(seen, m.Revision)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b event) int { return cmp.Compare(a.Order, b.Order) })
-	return counted(all)
+	return combine(all)
 }
 
-// counted makes one line of those that say the same one after another.
-func counted(all []event) []event {
+// combine combines consecutive equal lines into one with a count.
+func combine(all []event) []event {
 	var out []event
 	times := 1
 	for i, e := range all {
@@ -89,28 +91,26 @@ func counted(all []event) []event {
 	return out
 }
 
-// offset is a moment as seconds since the begin.
+// offset returns Moment.At in seconds.
 func offset(at int64) string {
 	return fmt.Sprintf("%+9.3fs", (time.Duration(at) * time.Microsecond).Seconds())
 }
 
-// maxFields is how many fields a line tells, and maxBrief how long, in bytes,
-// a value may be in it.
 const (
-	maxFields = 3
-	maxBrief  = 40
+	maxFields = 3  // in a line
+	maxBrief  = 40 // bytes of a value in a line
 )
 
-// brief is what a revision changed, on one line.
+// brief describes the changes of a revision on one line.
 func (r *Revision) brief() string {
 	if len(r.Changes) == 0 {
 		return ""
 	}
 	c := r.Changes[0]
 	line := c.Target.String()
-	if c.Type != "MODIFIED" {
-		if want := map[string]string{"create": "ADDED", "delete": "DELETED", "put": "ADDED", "remove": "DELETED"}[r.Verb]; want != c.Type {
-			line += " " + c.Type
+	if c.Type != storage.Modified {
+		if c.Type != usualType[r.Verb] {
+			line += " " + string(c.Type)
 		}
 	} else if fields := briefFields(c.Fields); fields != "" {
 		line += ": " + fields
@@ -121,13 +121,18 @@ func (r *Revision) brief() string {
 	return line
 }
 
-// incidental are fields that change because others do.
-var incidental = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true, "metadata.deletionGracePeriodSeconds": true}
+// usualType is the change type that a verb usually makes; brief omits it.
+var usualType = map[string]storage.ChangeType{
+	"create": storage.Added, "put": storage.Added, "delete": storage.Deleted, "remove": storage.Deleted,
+}
+
+// derived are fields that change because others do.
+var derived = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true, "metadata.deletionGracePeriodSeconds": true}
 
 func briefFields(fields []Field) string {
 	var parts []string
 	for _, f := range fields {
-		if incidental[f.Path] && len(fields) > 1 {
+		if derived[f.Path] && len(fields) > 1 {
 			continue
 		}
 		parts = append(parts, f.String())
@@ -138,7 +143,7 @@ func briefFields(fields []Field) string {
 	return strings.Join(parts, ", ")
 }
 
-// String is the field as "spec.replicas 1 → 3".
+// String returns the field as "spec.replicas 1 → 3".
 func (f Field) String() string {
 	switch {
 	case f.Old == nil:
@@ -149,8 +154,8 @@ func (f Field) String() string {
 	return f.Path + " " + brief(f.Old) + " → " + brief(f.New)
 }
 
-// brief is a value. A long one is cut; of a long object or list it is how many
-// members or elements that has.
+// brief returns a value as text. It cuts a long string, and replaces a long object
+// or list by its length: {3}, [5].
 func brief(v any) string {
 	text, ok := v.(string)
 	if !ok || text == "" || strings.ContainsAny(text, " \n\t,") {
@@ -172,23 +177,24 @@ func brief(v any) string {
 	return strings.ToValidUTF8(text[:maxBrief], "") + "…"
 }
 
-// slow is a delay that is worth a word.
+// slow is the delay from which a sighting is mentioned.
 const slow = 100 * time.Millisecond
 
-// sightings say who had not seen the revision at the end, and who was slow to.
+// sightings returns which readers missed the revision, and which were slow to see
+// it.
 func (s *Story) sightings(r *Revision) string {
-	var never, late []string
+	var missed, late []string
 	for _, sight := range r.Seen {
 		reader := &s.Readers[sight.Reader]
-		if sight.Never() {
-			never = append(never, reader.String())
+		if sight.Missed() {
+			missed = append(missed, reader.String())
 		} else if d := time.Duration(sight.At-r.At) * time.Microsecond; d >= slow && reader.Kind == kindWatch {
 			late = append(late, fmt.Sprintf("%s after %v", reader, d.Round(time.Millisecond)))
 		}
 	}
 	line := ""
-	if len(never) > 0 {
-		line += "; not seen by " + few(never)
+	if len(missed) > 0 {
+		line += "; not seen by " + few(missed)
 	}
 	if len(late) > 0 {
 		line += "; seen by " + few(late)
@@ -199,8 +205,8 @@ func (s *Story) sightings(r *Revision) string {
 	return line
 }
 
-// names are the clients of sights, each once.
-func (s *Story) names(seen []Sight) string {
+// names returns the clients of sightings, each once.
+func (s *Story) names(seen []Sighting) string {
 	var names []string
 	for _, sight := range seen {
 		if name := s.Readers[sight.Reader].Client.Name; !slices.Contains(names, name) {
@@ -210,7 +216,7 @@ func (s *Story) names(seen []Sight) string {
 	return few(names)
 }
 
-// few are the first names of a list.
+// few joins the first three names of a list.
 func few(names []string) string {
 	const most = 3
 	if more := len(names) - most; more > 0 {
@@ -219,6 +225,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// String returns the client as "kubectl (kubectl-edit)".
 func (c Client) String() string {
 	if c.Manager != "" && c.Manager != c.Name {
 		return c.Name + " (" + c.Manager + ")"
@@ -226,15 +233,16 @@ func (c Client) String() string {
 	return c.Name
 }
 
+// String returns the target as "pods default/a".
 func (t Target) String() string {
 	return strings.TrimSpace(t.Resource + " " + t.path())
 }
 
-// String is the reader as "manager's watch of deployments.apps".
-func (r *Reader) String() string { return r.named(r.Kind) }
+// String returns the reader as "manager's watch of deployments.apps".
+func (r *Reader) String() string { return r.describe(r.Kind) }
 
-// named is the reader, or one of its requests, as of a kind.
-func (r *Reader) named(kind string) string {
+// describe describes the reader, or one of its requests, with its kind.
+func (r *Reader) describe(kind string) string {
 	text := r.Client.Name + "'s " + kind + " of " + r.Resource
 	switch {
 	case r.Name != "":

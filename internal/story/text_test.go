@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// told is a story with some of everything.
-func told() *Story {
+// exampleStory returns a story with entries of every sort.
+func exampleStory() *Story {
 	kubectl := Client{Name: "kubectl", Manager: "kubectl-edit", UserAgent: "kubectl/v1.36.0"}
 	change := write(10, 7, "a")
 	change.Client = kubectl
 	change.Changes[0].Fields = []Field{{Path: "spec.replicas", Old: 1, New: 3}, {Path: "spec.text", New: "two words"}, {Path: "spec.c", Old: "x"}, {Path: "status.d", New: 1}, {Path: "metadata.generation", Old: 1, New: 2}}
 	deleted := Revision{Moment: at(200), Revision: 8, Verb: "delete", Client: kubectl, Changes: []Change{{Type: "DELETED", Target: pod("a")}, {Type: "DELETED", Target: pod("b")}}, Omitted: 3}
 	swept := Revision{Moment: at(210), Revision: 9, Verb: "update", Client: kubectl, Changes: []Change{{Type: "DELETED", Target: pod("c")}}}
-	change.Seen = []Sight{{0, at(400)}, {1, at(11)}}
-	deleted.Seen = []Sight{{Reader: 0}}
-	swept.Seen = []Sight{{1, at(211)}}
+	change.Seen = []Sighting{{0, at(400)}, {1, at(11)}}
+	deleted.Seen = []Sighting{{Reader: 0}}
+	swept.Seen = []Sighting{{1, at(211)}}
 	s := &Story{
-		Format: Format, Title: "TestShop", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Told: at(500), Revision: 9,
+		Format: Format, Title: "TestShop", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: at(500), Revision: 9,
 		Revisions: []Revision{change, deleted, swept},
 		Readers: []Reader{
 			{Client: Client{Name: "manager"}, Kind: kindWatch, Target: Target{Resource: "pods", Namespace: "default"}, Selector: "a=b", Marks: []Mark{read(1, kindWatch, 6), read(400, "step", 7), end(410, "too old")}},
@@ -34,7 +34,7 @@ func told() *Story {
 			{Moment: at(304), Client: kubectl, Method: "GET", URI: "/bug", Code: 500, Panic: "goroutine 1\nmain"},
 		},
 		Notes: []Note{
-			{Moment: at(305), Kind: "compaction", Text: "everything older than r9 is forgotten", Revision: 9},
+			{Moment: at(305), Kind: "compaction", Text: "history before r9 was removed", Revision: 9},
 			{Moment: at(306), Kind: "fault", Text: "answered 429", Resource: "pods", Client: Client{Name: "manager"}},
 		},
 	}
@@ -51,22 +51,22 @@ func TestText(t *testing.T) {
     goroutine 1
     main
      +0.010s  r7    kubectl (kubectl-edit) update pods default/a: spec.replicas 1 → 3, spec.text = "two words", spec.c removed, 1 more; seen by manager's watch of pods in default with a=b after 390ms
-     +0.011s        viewer's get of pods read r6 when r7 was there
+     +0.011s        viewer's get of pods read r6 when r7 was the newest
      +0.200s  r8    kubectl (kubectl-edit) delete pods default/a and 4 more; not seen by manager's watch of pods in default with a=b
      +0.210s  r9    kubectl (kubectl-edit) update pods default/c DELETED; seen by viewer
      +0.300s        409 PUT /x (kubectl): changed (2 times)
      +0.302s        200 PATCH /x (kubectl): nothing changed
-     +0.305s        compaction: everything older than r9 is forgotten
+     +0.305s        compaction: history before r9 was removed
      +0.306s        fault: answered 429 (pods), for manager
      +0.410s        manager's watch of pods in default with a=b was ended at r7: too old
-`, "\n"), told().Text(40))
+`, "\n"), exampleStory().Text(40))
 }
 
-func TestTextIsShort(t *testing.T) {
-	text := told().Text(2)
+func TestTextLimit(t *testing.T) {
+	text := exampleStory().Text(2)
 	assert.Contains(t, text, "(7 earlier events)")
 	assert.NotContains(t, text, "r8")
-	assert.Contains(t, text, "was ended at r7", "the end is what is told")
-	assert.Contains(t, text, "not implemented", "wherever it was")
+	assert.Contains(t, text, "was ended at r7", "the newest events are kept")
+	assert.Contains(t, text, "not implemented", "unimplemented requests are always listed")
 	assert.Empty(t, (&Story{}).Text(10))
 }

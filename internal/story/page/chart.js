@@ -1,9 +1,9 @@
-// The chart is lanes over a common axis: who wrote, the store, who read and how
-// far each had come, and what was done to the server. Only what is in view is
-// drawn, and what would lie on one another is drawn as one.
-
-// A lane of a reader has the orders of what there was for it to see, commits,
-// and of when it saw something, sights.
+// The chart has lanes over a common axis: writers, the store, server actions, and
+// readers with their progress. It draws only what is in view, and combines marks
+// that overlap.
+//
+// The lane of a watcher has two sorted lists of orders: commits, when its objects
+// changed, and sightings, when it saw the changes.
 
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -11,7 +11,7 @@ function escape(text) {
   return String(text).replace(/[&<>"']/g, (c) => escapes[c]);
 }
 
-// glyphs are the bodies of marks, about the origin.
+// glyphs are the shapes of marks, centred on the origin.
 const glyphs = {
   ADDED: '<circle class="body" r="6"/><path class="glyph" d="M-3 0h6M0-3v6"/>',
   MODIFIED: '<circle class="body" r="5"/>',
@@ -33,7 +33,7 @@ function mark(id, x, y, tone, glyph, extra = "") {
 
 const heights = { heading: 22, writer: 32, store: 44, reader: 46, reads: 32, notes: 32, lag: 32 };
 
-// buildLanes makes the lanes of what passes the filter.
+// buildLanes returns the lanes with the events that pass the filter.
 function buildLanes() {
   const lanes = [];
   const group = (title, members) => {
@@ -52,14 +52,15 @@ function buildLanes() {
   }
   group("Writers", [...writers.values()]);
   group("Store", [{ kind: "store", title: "revisions", sub: `newest r${story.revision}`, events: events.filter((e) => e.revision && shown(e)) }]);
-  group("Done to the server", noteLanes());
+  group("Server actions", noteLanes());
   group("Watchers", watchLanes());
   group("Reads", readLanes());
   return lanes;
 }
 
-// laneOf is the lane of a client, fresh if it has none. A request that was
-// refused before anybody asked who it is from is of whoever has its name.
+// laneOf returns the lane of a client; fresh, which it adds, if there is none. A
+// request that was refused before authentication has no user. It belongs to the
+// lane with the same client name.
 function laneOf(lanes, client, fresh) {
   const key = `${client.name}\0${client.user || ""}`;
   const known = lanes.get(key) || (!client.user && [...lanes.values()].find((l) => l.title === client.name));
@@ -71,27 +72,27 @@ function watchLanes() {
   const lanes = [];
   story.readers.forEach((r, i) => {
     if (r.kind !== "watch" || !concerns(r)) return;
-    const lane = { kind: "reader", title: r.client.name, sub: readerOf(r), reader: i, commits: [], sights: [] };
-    for (const { rev, seen } of sightsOf[i]) {
+    const lane = { kind: "reader", title: r.client.name, sub: readerOf(r), reader: i, commits: [], sightings: [] };
+    for (const { rev, seen } of sightingsOf[i]) {
       if (!rev.changes.some(matches)) continue;
       lane.commits.push(rev.order);
-      if (seen !== undefined) lane.sights.push(seen);
+      if (seen !== undefined) lane.sightings.push(seen);
     }
-    lane.sights.sort((a, b) => a - b);
+    lane.sightings.sort((a, b) => a - b);
     lanes.push(lane);
   });
   return lanes;
 }
 
-// readLanes are a lane for each client that gets and lists.
+// readLanes returns a lane for each client that gets and lists.
 function readLanes() {
   const lanes = new Map();
   const lane = (c) => laneOf(lanes, c, { kind: "reads", title: c.name, marks: [], events: [] });
-  const told = new Set(story.requests.map((q) => q.order)); // as refused
+  const listed = new Set(story.requests.map((q) => q.order)); // reads that failed are events
   story.readers.forEach((r, i) => {
     if (r.kind === "watch" || !concerns(r)) return;
     r.marks.forEach((m, j) => {
-      if (told.has(m.order)) return;
+      if (listed.has(m.order)) return;
       if (!m.name || !filter.name || m.name.includes(filter.name)) lane(r.client).marks.push({ id: `m${i}-${j}`, mark: m });
     });
   });
@@ -125,15 +126,15 @@ function noteLanes() {
   return lanes;
 }
 
-// standsApart reports whether a reader's mark has a place of its own on the
-// axis. A watch that tells a revision promptly does so where that was written.
-function standsApart(m) {
+// hasPlace reports whether a reader's mark has its own place on the axis. A watch
+// event sent promptly is shown at the place of its revision.
+function hasPlace(m) {
   if (m.kind !== "step") return true;
   const rev = revisionOf.get(m.revision);
   return !rev || m.at - rev.at > prompt;
 }
 
-// A Chart draws the lanes of what passes the filter, in a view of the scale.
+// A Chart draws the lanes.
 class Chart {
   constructor() {
     this.plot = document.getElementById("plot");
@@ -145,14 +146,14 @@ class Chart {
     this.build();
   }
 
-  // build takes over the filter and the axis.
+  // build applies the filter and the mode of the axis.
   build() {
     this.lanes = buildLanes();
     const moments = events.filter(shown).map((e) => ({ order: e.order, at: e.at }));
     for (const r of story.readers) {
-      if (concerns(r)) moments.push(...r.marks.filter(standsApart).map((m) => ({ order: m.order, at: m.at })));
+      if (concerns(r)) moments.push(...r.marks.filter(hasPlace).map((m) => ({ order: m.order, at: m.at })));
     }
-    moments.push({ order: story.told.order, at: story.told.at });
+    moments.push({ order: story.ended.order, at: story.ended.at });
     this.scale = new Scale(moments, this.mode);
     this.view = new View(this.scale);
     let y = 0;
@@ -186,7 +187,7 @@ class Chart {
     return el;
   }
 
-  // showRecent shows the end, where a failure is, if all were too much.
+  // showRecent shows the end of a long story, where the failure is.
   showRecent() {
     const enough = 120, n = this.scale.places.length;
     if (this.mode === "steps" && n > enough * 1.5) this.view.show(this.scale.places[n - enough], this.scale.max);
@@ -224,7 +225,7 @@ class Chart {
     this.drawOverview();
   }
 
-  // row draws marks in a lane; those that would lie on one another become one.
+  // row draws marks in a lane. It combines marks that overlap into a cluster.
   row(members, y, out) {
     let run = [];
     const flush = () => {
@@ -277,40 +278,41 @@ class Chart {
     }
   }
 
-  // draw_reader draws what there was for the reader to see as a staircase, and
-  // below it the one of what it had seen. Where they part it was behind.
+  // draw_reader draws two step functions: how often the objects of the reader had
+  // changed, and how many of these changes it had seen. Where they differ, the
+  // reader was behind.
   draw_reader(lane, out) {
     const reader = story.readers[lane.reader], base = lane.y + lane.height - 7;
     const count = (list, place) => Scale.before(list, this.orderAt(place)) + 1;
-    const low = count(lane.sights, this.view.lo), top = count(lane.commits, this.view.hi);
+    const low = count(lane.sightings, this.view.lo), top = count(lane.commits, this.view.hi);
     const rise = Math.min(9, (lane.height - 18) / Math.max(1, top - low));
     const y = (n) => base - 4 - (n - low) * rise;
-    const steps = [...lane.commits.map((order) => [order, 1, 0]), ...lane.sights.map((order) => [order, 0, 1])].sort((a, b) => a[0] - b[0]);
-    const first = this.xOf(reader.marks[0].order), gone = reader.marks.at(-1), end = gone.kind === "end" && !gone.text ? this.xOf(gone.order) : this.xOf(story.told.order);
+    const steps = [...lane.commits.map((order) => [order, 1, 0]), ...lane.sightings.map((order) => [order, 0, 1])].sort((a, b) => a[0] - b[0]);
+    const first = this.xOf(reader.marks[0].order), gone = reader.marks.at(-1), end = gone.kind === "end" && !gone.text ? this.xOf(gone.order) : this.xOf(story.ended.order);
     let head = 0, seen = 0, x0 = first, late = "";
-    const heads = [], sights = [], areas = [], worth = Math.max(4, (0.15 * this.width) / this.view.width); // what is less is no lag
+    const heads = [], seens = [], areas = [], minLag = Math.max(4, (0.15 * this.width) / this.view.width);
     const advance = (x) => {
       if (x <= x0 && heads.length) return;
       const a = Math.max(-5, Math.min(x0, this.width + 5)), b = Math.max(-5, Math.min(x, this.width + 5));
       if (b > a) {
         heads.push(`${heads.length ? "L" : "M"}${a.toFixed(1)} ${y(head).toFixed(1)}L${b.toFixed(1)} ${y(head).toFixed(1)}`);
-        sights.push(`${sights.length ? "L" : "M"}${a.toFixed(1)} ${y(seen).toFixed(1)}L${b.toFixed(1)} ${y(seen).toFixed(1)}`);
-        if (head > seen && b - a > worth) {
+        seens.push(`${seens.length ? "L" : "M"}${a.toFixed(1)} ${y(seen).toFixed(1)}L${b.toFixed(1)} ${y(seen).toFixed(1)}`);
+        if (head > seen && b - a > minLag) {
           areas.push(`<rect class="behind" x="${a.toFixed(1)}" y="${y(head).toFixed(1)}" width="${(b - a).toFixed(1)}" height="${((head - seen) * rise).toFixed(1)}"/>`);
           late += `<rect class="lag" x="${a.toFixed(1)}" y="${lane.y + 2}" width="${Math.max(1, b - a).toFixed(1)}" height="2"/>`;
         }
       }
       x0 = x;
     };
-    for (const [order, committed, told] of steps) {
+    for (const [order, committed, sighted] of steps) {
       const x = this.xOf(order);
       if (x - x0 >= 0.7 || x < 0) advance(x);
       head += committed;
-      seen += told;
+      seen += sighted;
     }
     advance(end);
     this.sessions(reader, base, out);
-    out.push(...areas, late, `<path class="head" d="${heads.join("")}"/><path class="seen" d="${sights.join("")}"/>`);
+    out.push(...areas, late, `<path class="head" d="${heads.join("")}"/><path class="seen" d="${seens.join("")}"/>`);
     const members = [];
     reader.marks.forEach((m, j) => {
       const id = `m${lane.reader}-${j}`;
@@ -318,7 +320,7 @@ class Chart {
       else if (m.kind !== "step") members.push({ id, order: m.order, tone: m.newest > m.revision ? "late" : "MODIFIED", glyph: m.newest > m.revision ? "late" : m.kind });
     });
     this.row(members, base, out);
-    const behind = count(lane.commits, this.view.hi) - count(lane.sights, this.view.hi);
+    const behind = count(lane.commits, this.view.hi) - count(lane.sightings, this.view.hi);
     if (behind > 0 && end > 80) out.push(`<text class="chip" x="${Math.min(end, this.width) - 6}" y="${lane.y + 15}">${behind} behind</text>`);
   }
 
@@ -341,8 +343,8 @@ class Chart {
         last = x;
       }
     }
-    if (from !== null) line("open", from, this.xOf(story.told.order));
-    else if (reader.marks.at(-1).text) line("closed", last, this.xOf(story.told.order));
+    if (from !== null) line("open", from, this.xOf(story.ended.order));
+    else if (reader.marks.at(-1).text) line("closed", last, this.xOf(story.ended.order));
   }
 
   draw_reads(lane, out) {
@@ -374,15 +376,15 @@ class Chart {
     lane.events.forEach((e, i) => {
       if (e.note.kind !== "lag") return;
       const next = lane.events[i + 1];
-      const a = Math.max(-5, this.xOf(e.order)), b = Math.min(this.width + 5, this.xOf(next ? next.order : story.told.order));
+      const a = Math.max(-5, this.xOf(e.order)), b = Math.min(this.width + 5, this.xOf(next ? next.order : story.ended.order));
       if (b < 0 || a > this.width) return;
       out.push(`<rect class="span mark" data-id="${e.id}" x="${a.toFixed(1)}" y="${y - 8}" width="${Math.max(3, b - a).toFixed(1)}" height="16" rx="4"/>`);
       if (b - a > 60) out.push(`<text class="word" x="${(Math.max(a, 0) + 6).toFixed(1)}" y="${y + 4}">${escape(e.text.slice(0, (b - a) / 6.2))}</text>`);
     });
   }
 
-  // cuts are lines through all lanes: where history was forgotten, the clock
-  // moved, or a state brought back.
+  // cuts draws lines through all lanes at compactions, advances of the clock and
+  // restores.
   cuts(out) {
     for (const e of events) {
       if (!e.note || !["compaction", "clock", "state"].includes(e.note.kind)) continue;
@@ -391,7 +393,7 @@ class Chart {
     }
   }
 
-  // rays show the way of the chosen revision to those who saw it.
+  // rays draws lines from the selected revision to the readers that saw it.
   rays(out) {
     const e = eventOf.get(this.chosen);
     if (!e) return;
@@ -415,7 +417,7 @@ class Chart {
     }
   }
 
-  // orderAt is the order of the last moment at or before a place.
+  // orderAt returns the order of the last moment at or before a place.
   orderAt(place) {
     return this.scale.orders[Scale.before(this.scale.places, place)] ?? -1;
   }
@@ -446,7 +448,7 @@ class Chart {
     this.axis.innerHTML = out.join("");
   }
 
-  // drawOverview draws where on the whole axis how much happened, and the view.
+  // drawOverview draws the number of events along the whole axis, and the view.
   drawOverview() {
     const canvas = this.overview, ratio = window.devicePixelRatio || 1, w = this.width, h = 26;
     canvas.width = w * ratio;

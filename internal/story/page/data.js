@@ -1,13 +1,12 @@
-// The story, and what the page makes of it once: events, which are the lines of
-// the list and what the arrow keys step through.
+// The story, and the events that the page lists.
 
 const story = JSON.parse(document.getElementById("story").textContent);
 
-// prompt is a delay, in microseconds, that is none to speak of, and slow one
-// that is worth a word.
+// Delays of sightings in microseconds: up to prompt they are not shown, from slow on
+// they are highlighted.
 const prompt = 20_000, slow = 100_000;
 
-// offset is a moment as text, counted from the begin of the story.
+// offset formats Moment.at.
 function offset(at) {
   const s = at / 1e6;
   if (s < 60) return `+${s.toFixed(3)} s`;
@@ -16,7 +15,7 @@ function offset(at) {
   return `+${m}m ${(s % 60).toFixed(3).padStart(6, "0")}s`;
 }
 
-// span is a duration as text.
+// span formats a duration.
 function span(us) {
   if (us < 1000) return `${Math.round(us)} µs`;
   if (us < 1e6) return `${+(us / 1000).toPrecision(3)} ms`;
@@ -36,7 +35,7 @@ function clientOf(c) {
   return c.manager && c.manager !== c.name ? `${c.name} (${c.manager})` : c.name;
 }
 
-// readerOf names what a reader reads, without its client.
+// readerOf describes a reader without its client.
 function readerOf(r) {
   let text = `${r.kind} ${r.resource}`;
   if (r.name) text += ` ${pathOf(r)}`;
@@ -49,19 +48,20 @@ function noteOf(n) {
   return `${n.text}${about}${n.client ? `, for ${n.client.name}` : ""}`;
 }
 
-// tone is how a revision looks: by its changes, if these are of one type.
+// toneOf returns the style of a revision: the type of its changes if they have the
+// same type.
 function toneOf(rev) {
   const types = new Set(rev.changes.map((c) => c.type));
   return types.size === 1 ? [...types][0] : "MODIFIED";
 }
 
-// refused reports whether a request was refused. That there is no such object is
-// an answer like others.
+// refused reports whether a request was refused. A get of an object that does not
+// exist was not.
 function refused(q) {
   return q.code >= 400 && !(q.code === 404 && q.verb === "get");
 }
 
-// events are what happened, in order.
+// events are the lines of the list, in order.
 const events = [];
 const eventOf = new Map(); // by id
 
@@ -87,20 +87,20 @@ story.notes.forEach((n, i) => addEvent({
 story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
   const e = { id: `m${i}-${j}`, order: m.order, at: m.at, who: clientOf(r.client), targets: [r], reader: i, mark: m };
   if (m.kind === "end" && m.text) addEvent({ ...e, tone: "refused", no: "end", text: `${readerOf(r)}: ${m.text}` });
-  else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${[m.kind, r.resource, m.name].filter(Boolean).join(" ")}: read r${m.revision} when r${m.newest} was there` });
+  else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${[m.kind, r.resource, m.name].filter(Boolean).join(" ")}: read r${m.revision} when r${m.newest} was the newest` });
 }));
 events.sort((a, b) => a.order - b.order);
 
-// sightsOf are, for each reader, the revisions that it saw, or should have, and
-// the order of when.
-const sightsOf = story.readers.map(() => []);
+// sightingsOf has, for each reader, the revisions that it saw or should have seen.
+// seen is the order at which it saw them.
+const sightingsOf = story.readers.map(() => []);
 for (const rev of story.revisions) {
-  for (const [reader, order] of rev.seen || []) sightsOf[reader].push({ rev, seen: order });
+  for (const [reader, order] of rev.seen || []) sightingsOf[reader].push({ rev, seen: order });
 }
 
 const revisionOf = new Map(story.revisions.map((r) => [r.revision, r]));
 
-// The filter is what the page shows: a part of the objects.
+// The filter selects the objects that the page shows.
 const filter = { resource: "", namespace: "", name: "" };
 
 function matches(t) {
@@ -109,15 +109,15 @@ function matches(t) {
     && (!filter.name || (t.name || "").includes(filter.name));
 }
 
-// concerns reports whether a reader may read something of what is shown.
+// concerns reports whether a reader may read an object that passes the filter.
 function concerns(r) {
   return (!filter.resource || r.resource === filter.resource)
     && (!filter.namespace || !r.namespace || r.namespace === filter.namespace)
     && (!filter.name || !r.name || r.name.includes(filter.name));
 }
 
-// shown reports whether an event passes the filter. What is about no one object
-// always does.
+// shown reports whether an event passes the filter. An event without an object
+// does.
 function shown(e) {
   if (e.mark && e.mark.kind !== "get") return concerns(story.readers[e.reader]);
   if (e.note) return !e.note.resource || concerns(e.note);

@@ -1,4 +1,4 @@
-// What the reader of the page does.
+// Input: selecting events, zooming, filtering.
 
 const chart = new Chart();
 const tip = document.getElementById("tip");
@@ -10,11 +10,12 @@ function describe() {
   const watches = story.readers.filter((r) => r.kind === "watch").length;
   byId("summary").textContent = [
     n(story.revisions.length + (story.earlier || 0), "revision"), n(watches, "watcher"), n(story.requests.filter(refused).length, "refused request"),
-    n(story.notes.filter((e) => e.kind === "fault").length, "fault"), `${span(story.told.at)} from ${new Date(story.began).toISOString().slice(0, 19).replace("T", " ")} UTC`,
+    n(story.notes.filter((e) => e.kind === "fault").length, "fault"), `${span(story.ended.at)} from ${new Date(story.began).toISOString().slice(0, 19).replace("T", " ")} UTC`,
   ].join(" · ");
 }
 
-// choose shows an event: a place in the chart, a line in the list, its details.
+// choose selects an event in the chart, the list and the details. from is where it
+// was selected.
 function choose(id, from) {
   chart.chosen = id;
   const e = eventOf.get(id);
@@ -38,8 +39,8 @@ function choose(id, from) {
   if (location.hash !== hash) history.replaceState(null, "", hash === " " ? location.pathname + location.search : hash);
 }
 
-// step chooses the next event, or one before; to is "first" or "last", or by
-// how many.
+// step selects another visible event: to is "first", "last", or the number of
+// events to move by.
 function step(to) {
   const visible = events.filter(shown);
   if (!visible.length) return;
@@ -106,7 +107,7 @@ function keys(e) {
   e.preventDefault();
 }
 
-// Two fingers, or one pointer, on the plot.
+// The pointers that are down on the plot.
 const pointers = new Map();
 let moved = 0;
 
@@ -192,7 +193,7 @@ function showTip(e) {
   tip.style.top = `${e.clientY + 16 + box.height > innerHeight ? e.clientY - box.height - 10 : e.clientY + 16}px`;
 }
 
-// The overview above the axis moves the view.
+// overviewMove moves the view to the pointer in the overview.
 function overviewMove(e) {
   if (e.type === "pointermove" && !e.buttons) return;
   chart.overview.setPointerCapture(e.pointerId);

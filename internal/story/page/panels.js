@@ -1,5 +1,5 @@
-// The panels below the chart: the list of what happened, and the details of
-// what is chosen.
+// The panels below the chart: the list of events, and the details of the selected
+// event.
 
 const list = document.getElementById("events");
 const details = document.getElementById("details");
@@ -9,8 +9,8 @@ function listEvents() {
   const rows = visible.map((e) => `<div class="event ${e.tone}" role="option" id="e-${e.id}" data-id="${e.id}" aria-selected="false">`
     + `<time>${offset(e.at)}</time><span class="no">${escape(e.no)}</span>`
     + `<span class="what"><span class="who">${escape(e.who)}</span> ${escape(e.text)}</span></div>`);
-  if (story.earlier) rows.unshift(`<div class="nothing">${story.earlier} earlier revisions are not told here.</div>`);
-  list.innerHTML = rows.join("") || '<div class="nothing">Nothing that passes the filter.</div>';
+  if (story.earlier) rows.unshift(`<div class="nothing">${story.earlier} earlier revisions are not shown.</div>`);
+  list.innerHTML = rows.join("") || '<div class="nothing">No events match the filter.</div>';
 }
 
 function markChosenEvent(id, focus) {
@@ -29,7 +29,7 @@ function link(id, text) {
   return `<button type="button" class="link" data-go="${id}">${escape(text)}</button>`;
 }
 
-// yaml prints a value as YAML does, near enough to read.
+// yaml formats a value like YAML, for reading only.
 function yaml(v, indent = "") {
   if (Array.isArray(v)) {
     return v.length ? v.map((e) => `${indent}- ${yaml(e, `${indent}  `).trimStart()}`).join("\n") : "[]";
@@ -40,7 +40,7 @@ function yaml(v, indent = "") {
   return v === "" ? '""' : String(v);
 }
 
-// yamlMember prints a value behind the name that it has at an indent.
+// yamlMember formats the value of a member whose name has the given indent.
 function yamlMember(v, indent) {
   if (v !== null && typeof v === "object" && Object.keys(v).length) return `\n${yaml(v, Array.isArray(v) ? indent : `${indent}  `)}`;
   if (typeof v === "string" && v.includes("\n")) return ` |\n${v.replace(/^/gm, `${indent}  `)}`;
@@ -61,7 +61,7 @@ function diffOf(change) {
     + "</tbody></table>";
 }
 
-// neighbours are the revisions of an object before and after one.
+// neighbours returns the revisions of an object before and after rev.
 function neighbours(change, rev) {
   const same = (c) => c.resource === change.resource && c.namespace === change.namespace && c.name === change.name;
   const all = story.revisions.filter((r) => r.changes.some(same)), i = all.indexOf(rev);
@@ -93,12 +93,12 @@ function showRevision(e) {
   });
   details.innerHTML = `<h2>r${rev.revision} · ${escape(rev.verb)} by ${escape(clientOf(rev.client))}</h2>`
     + `<p class="facts">${moment(rev.at)}<br>${clientFacts(rev.client)}</p>${objects.join("")}<h3>Who saw it</h3>`
-    + (seen.length ? `<table><tbody>${seen.join("")}</tbody></table>` : '<p class="facts">Nobody watched it or read it.</p>');
+    + (seen.length ? `<table><tbody>${seen.join("")}</tbody></table>` : '<p class="facts">No client watched or read it.</p>');
 }
 
 function showRequest(e) {
   const q = e.request;
-  details.innerHTML = `<h2>${q.code} · ${escape(q.verb || q.method)} ${escape(targetOf(q))}</h2><p class="facts">${moment(q.at)}, answered within ${span(q.duration)}<br>${clientFacts(q.client)}</p>`
+  details.innerHTML = `<h2>${q.code} · ${escape(q.verb || q.method)} ${escape(targetOf(q))}</h2><p class="facts">${moment(q.at)}, took ${span(q.duration)}<br>${clientFacts(q.client)}</p>`
     + `<p class="message">${escape(q.method)} ${escape(q.uri)}</p>`
     + `<p class="message">${escape(q.message || "The request changed nothing.")}</p>${q.panic ? `<p class="message">${escape(q.panic)}</p>` : ""}`;
 }
@@ -115,12 +115,12 @@ function showMark(reader, mark) {
   const what = mark.kind === "end" ? (mark.text ? "The server ended the watch" : "The client ended the watch") : `${markNames[mark.kind]} r${mark.revision}`;
   details.innerHTML = `<h2>${escape(r.client.name)} · ${escape(what)}</h2><p class="facts">${moment(mark.at)}<br>${escape(readerOf(r))} ${escape(mark.name || "")}<br>${clientFacts(r.client)}</p>`
     + (mark.text ? `<p class="message">${escape(mark.text)}</p>` : "")
-    + (mark.newest > mark.revision ? `<p class="message">It read r${mark.revision} when r${mark.newest} was there.</p>` : "");
+    + (mark.newest > mark.revision ? `<p class="message">It read r${mark.revision} when r${mark.newest} was the newest.</p>` : "");
 }
 
-// unseen are the revisions that a reader should have seen and had not at the end.
+// unseen returns the revisions that a reader should have seen and has not.
 function unseen(reader) {
-  return sightsOf[reader].filter((s) => s.seen === undefined).map((s) => s.rev);
+  return sightingsOf[reader].filter((s) => s.seen === undefined).map((s) => s.rev);
 }
 
 function showReader(i) {
@@ -130,18 +130,18 @@ function showReader(i) {
     return `<tr><td>${offset(m.at)}</td><td>${escape(what)}</td></tr>`;
   });
   details.innerHTML = `<h2>${escape(r.client.name)} · ${escape(readerOf(r))}</h2><p class="facts">${clientFacts(r.client)}</p>`
-    + (missing.length ? `<h3 class="never">Not seen at the end</h3><p>${missing.slice(-50).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ")}</p>` : '<p class="facts">It has seen everything there was to see.</p>')
+    + (missing.length ? `<h3 class="never">Not seen at the end</h3><p>${missing.slice(-50).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ")}</p>` : '<p class="facts">It has seen every revision of its objects.</p>')
     + `<h3>Its requests</h3><table><tbody>${rows.join("")}</tbody></table>`;
 }
 
 const legend = [
   ["ADDED", "ADDED", "an object was added"], ["MODIFIED", "MODIFIED", "changed"], ["DELETED", "DELETED", "deleted"],
-  ["refused", "refused", "a request was refused, or a watch ended by the server"], ["idle", "idle", "a write changed nothing, or there was no such object"],
-  ["MODIFIED", "list", "a list"], ["MODIFIED", "watch", "a watch began"], ["late", "late", "a read of an older state than there was"],
-  ["note", "note", "something was done to the server: a fault, a compaction, the clock"],
+  ["refused", "refused", "a request was refused, or the server ended a watch"], ["idle", "idle", "a write changed nothing, or the object of a get did not exist"],
+  ["MODIFIED", "list", "a list"], ["MODIFIED", "watch", "a watch began"], ["late", "late", "a read of a state older than the newest"],
+  ["note", "note", "a fault, a compaction, a restore, or an advance of the clock"],
 ];
 
-// showOverview shows what stands out at the end of the story.
+// showOverview shows the summary and the legend.
 function showOverview() {
   const parts = [];
   const item = (tone, html) => parts.push(`<tr><td class="${tone}">${html}</td></tr>`);
@@ -149,7 +149,7 @@ function showOverview() {
     const missing = unseen(i);
     if (missing.length) {
       const which = missing.slice(-6).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ");
-      item("", `<b>${escape(r.client.name)}</b> has not seen ${missing.length} of what it ${r.kind === "watch" ? "watches" : "reads"} (${escape(readerOf(r))}): ${which}`);
+      item("", `<b>${escape(r.client.name)}</b> has not seen ${missing.length} ${missing.length === 1 ? "revision" : "revisions"} that it ${r.kind === "watch" ? "watches" : "reads"} (${escape(readerOf(r))}): ${which}`);
     }
   });
   const tally = (one, many, all) => {
@@ -158,9 +158,9 @@ function showOverview() {
   tally("refused request", "refused requests", events.filter((e) => e.request && e.tone === "refused"));
   tally("watch ended by the server", "watches ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
   tally("stale read", "stale reads", events.filter((e) => e.tone === "late"));
-  const notes = { fault: ["fault", "faults"], compaction: ["compaction", "compactions"], clock: ["move of the clock", "moves of the clock"], state: ["restore", "restores"] };
+  const notes = { fault: ["fault", "faults"], compaction: ["compaction", "compactions"], clock: ["advance of the clock", "advances of the clock"], state: ["restore", "restores"] };
   for (const [kind, names] of Object.entries(notes)) tally(...names, events.filter((e) => e.note && e.note.kind === kind));
-  details.innerHTML = `<h2>What stands out</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Nothing: whoever watched has seen all, and nothing was refused.</p>'}`
+  details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`
     + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `<svg class="drawing" width="24" height="18" viewBox="-12 -9 24 18" aria-hidden="true"><g class="mark ${tone}">${glyphs[glyph]}</g></svg><span>${text}</span>`).join("")}</div>`
-    + '<p class="facts" style="margin-top:10px">Of a watcher, the grey line is what there was to see and the blue line what it had seen: where the blue one trails, it was behind. Choose a revision to see what it changed and how it travelled.</p>';
+    + '<p class="facts" style="margin-top:10px">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. Select a revision to see what it changed and who saw it when.</p>';
 }

@@ -1,7 +1,6 @@
-// A Scale places moments on the horizontal axis. By "time" a moment stands where
-// its time says. By "steps" what happened stands one step apart, and a pause
-// takes some more room the longer it was, so that neither a burst nor a pause
-// fills the picture.
+// A Scale maps moments to places on the horizontal axis. In mode "time" the place
+// is the time. In mode "steps" consecutive moments are one step apart, plus the
+// logarithm of the time between them.
 class Scale {
   constructor(moments, mode) {
     const sorted = [...moments].sort((a, b) => a.order - b.order).filter((m, i, all) => i === 0 || m.order !== all[i - 1].order);
@@ -23,11 +22,11 @@ class Scale {
     const margin = mode === "time" ? Math.max((this.max - this.min) * 0.01, 0.05) : 1.5;
     this.min -= margin;
     this.max += margin;
-    // smallest is how little can be seen at once.
+    // smallest is the minimum width of a view.
     this.smallest = Math.min(this.max - this.min, Math.max((this.max - this.min) / 5000, mode === "time" ? 0.02 : 3));
   }
 
-  // before is the index of the last moment whose key is not above a value.
+  // before returns the index of the last key that is not greater than value.
   static before(keys, value) {
     let lo = 0, hi = keys.length;
     while (lo < hi) {
@@ -38,8 +37,8 @@ class Scale {
     return lo - 1;
   }
 
-  // place is where the moment of an order stands; one that has no place of its
-  // own stands a little after the one before.
+  // place returns the place of an order. An order that is not a moment of the scale
+  // is placed shortly after the one before.
   place(order) {
     const i = Math.max(0, Scale.before(this.orders, order));
     if (this.orders[i] >= order || i === this.orders.length - 1) return this.places[i] ?? 0;
@@ -47,7 +46,7 @@ class Scale {
   }
 }
 
-// A View is the part of a scale that is to be seen.
+// A View is the visible part of a scale.
 class View {
   constructor(scale) {
     this.lo = scale.min;
@@ -67,7 +66,7 @@ class View {
     this.hi = this.lo + width;
   }
 
-  // zoom shows more or less about a place, which stays where it is.
+  // zoom changes the width of the view. The place about keeps its position.
   zoom(factor, about = (this.lo + this.hi) / 2) {
     const all = this.scale.max - this.scale.min;
     const width = Math.min(all, Math.max(this.width * factor, this.scale.smallest));
@@ -80,7 +79,7 @@ class View {
     this.show(this.lo + by, this.hi + by);
   }
 
-  // reveal pans as far as it takes to see a place.
+  // reveal pans until a place is visible.
   reveal(place) {
     const margin = this.width * 0.08;
     if (place < this.lo + margin) this.pan(place - margin - this.lo);

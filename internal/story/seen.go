@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// newest is the newest revision whose place in the order is not above one.
-func (t *teller) newest(order int64) int64 {
-	all := t.story.Revisions
+// newest returns the newest revision written up to a position of the journal; 0 if
+// there is none.
+func (b *builder) newest(order int64) int64 {
+	all := b.story.Revisions
 	i, _ := slices.BinarySearchFunc(all, order+1, func(r Revision, order int64) int { return cmp.Compare(r.Order, order) })
 	if i == 0 {
 		return 0
@@ -15,26 +16,26 @@ func (t *teller) newest(order int64) int64 {
 	return all[i-1].Revision
 }
 
-// sights finds out who saw which revision, and when.
-func (t *teller) sights() {
-	for i := range t.story.Readers {
-		r := &t.story.Readers[i]
+// addSightings sets Revision.Seen of all revisions.
+func (b *builder) addSightings() {
+	for i := range b.story.Readers {
+		r := &b.story.Readers[i]
 		slices.SortFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(a.Order, b.Order) })
-		for j := range t.story.Revisions {
-			rev := &t.story.Revisions[j]
+		for j := range b.story.Revisions {
+			rev := &b.story.Revisions[j]
 			if m, ok := r.saw(rev); ok {
-				rev.Seen = append(rev.Seen, Sight{i, m})
+				rev.Seen = append(rev.Seen, Sighting{i, m})
 			}
 		}
 	}
 }
 
-// saw tells when the reader saw a revision: the zero Moment if it should have
-// and did not. It reports false if the revision was nothing to the reader.
+// saw returns when the reader saw a revision; the zero Moment if it should have and
+// did not. It reports false if the reader did not need to see the revision.
 func (r *Reader) saw(rev *Revision) (Moment, bool) {
 	later, _ := slices.BinarySearchFunc(r.Marks, rev.Order, func(m Mark, order int64) int { return cmp.Compare(m.Order, order) })
 	if later == 0 && r.Kind != kindGet {
-		return Moment{}, false // it was not there yet
+		return Moment{}, false // the reader began later
 	}
 	if r.Kind != kindGet && !slices.ContainsFunc(rev.Changes, func(c Change) bool { return r.covers(c.Target) }) {
 		return Moment{}, false
@@ -44,20 +45,20 @@ func (r *Reader) saw(rev *Revision) (Moment, bool) {
 			return m.Moment, true
 		}
 	}
-	return Moment{}, r.Kind == kindWatch && (later < len(r.Marks) || !r.Marks[later-1].hungUp())
+	return Moment{}, r.Kind == kindWatch && (later < len(r.Marks) || !r.Marks[later-1].endedByClient())
 }
 
-// covers reports whether an object is among those that the reader reads.
+// covers reports whether the reader reads an object.
 func (r *Reader) covers(of Target) bool {
 	return of.Resource == r.Resource && (r.Namespace == "" || of.Namespace == r.Namespace) && (r.Name == "" || of.Name == r.Name)
 }
 
-// changes reports whether a revision is of an object, named as in Mark.Name.
+// changes reports whether a revision changes an object. name is as in Mark.Name.
 func (rev *Revision) changes(resource, name string) bool {
 	return slices.ContainsFunc(rev.Changes, func(c Change) bool { return c.Resource == resource && c.path() == name })
 }
 
-// path is the object's name with its namespace, if it has one.
+// path returns "namespace/name", or "name" at cluster scope.
 func (t Target) path() string {
 	if t.Namespace == "" {
 		return t.Name
@@ -65,5 +66,5 @@ func (t Target) path() string {
 	return t.Namespace + "/" + t.Name
 }
 
-// hungUp reports whether the client ended the watch, and wants no more of it.
-func (m *Mark) hungUp() bool { return m.Kind == markEnd && m.Text == "" }
+// endedByClient reports whether the client ended its watch with this mark.
+func (m *Mark) endedByClient() bool { return m.Kind == markEnd && m.Text == "" }
