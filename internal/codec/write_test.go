@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 )
 
-// The module wire/gen compares encodings with kube-apiserver's serializers.
+// The module release/gen compares encodings with kube-apiserver's serializers.
 // These tests check readable forms.
 
 func TestAppendEvent(t *testing.T) {

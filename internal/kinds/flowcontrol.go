@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/bootstrap"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -56,7 +56,7 @@ func validateFlowSchema(obj, _ map[string]any) validation.List {
 			flowRule(rule)
 		}
 		if name == flowExempt || name == flowCatchAll {
-			fixed := bootstrap.FlowSpec("flowschemas", name)
+			fixed := release.FlowSpec("flowschemas", name)
 			if !validation.Equal(spec.obj, fixed) {
 				spec.note(validation.Invalid(spec.path, internal("flowcontrol.FlowSchemaSpec", spec.obj), fmt.Sprintf("spec of '%s' must equal the fixed value", name)))
 			}
@@ -333,7 +333,7 @@ func handEntropy(deck, hand int64) int {
 // fixedPriorityLevel keeps the levels that are the same in every cluster. What
 // is exempt may be told how much of the server it takes.
 func fixedPriorityLevel(spec part, name string) {
-	fixed := bootstrap.FlowSpec("prioritylevelconfigurations", name)
+	fixed := release.FlowSpec("prioritylevelconfigurations", name)
 	have, except := spec.obj, ""
 	switch name {
 	case flowExempt:

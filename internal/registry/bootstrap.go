@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/bootstrap"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -24,7 +24,7 @@ type seeds struct {
 // A seed is an object of a fresh cluster, and the type that it is stored in.
 type seed struct {
 	typ *resource.Type
-	bootstrap.Object
+	release.BootstrapObject
 }
 
 // A seeded store holds the shared seeds, made at a time.
@@ -35,14 +35,14 @@ type seeded struct {
 }
 
 // newSeeds returns the objects of a fresh cluster whose types are served.
-func newSeeds(types *resource.Types) *seeds {
+func newSeeds(p *release.Release, types *resource.Types) *seeds {
 	out := &seeds{repaired: map[string]bool{}}
-	for o := range bootstrap.Objects() {
+	for o := range p.BootstrapObjects() {
 		t := types.Lookup(o.Group, o.Version, o.Resource)
 		if t == nil || o.Resource == "apiservices" && !describesServed(types, o.Name) {
 			continue
 		}
-		if s := (seed{t.Storage(), o}); o.Own() {
+		if s := (seed{t.Storage(), o}); o.Unique() {
 			out.own = append(out.own, s)
 			if o.Resource != "ipaddresses" {
 				out.repaired[s.typ.Key(o.Namespace, o.Name)] = true // a Service brings its address
@@ -62,14 +62,14 @@ func describesServed(types *resource.Types, name string) bool {
 }
 
 // draft returns the seed as an object to store.
-func (s seed) draft(values *bootstrap.Values) *storage.Object {
-	o := s.With(values)
+func (s seed) draft(values *release.BootstrapValues) *storage.Object {
+	o := s.Expand(values)
 	head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
 	return storage.FromJSON(s.typ, head, []byte(o.JSON))
 }
 
 // plant stores seeds, each in a transaction of its own.
-func plant(store *storage.Store, seeds []seed, values *bootstrap.Values) error {
+func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) error {
 	for _, s := range seeds {
 		draft := s.draft(values)
 		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
@@ -89,7 +89,7 @@ func (s *seeds) store(c *clock.Clock, keep time.Duration) (*storage.Store, error
 	have := s.newest.Load()
 	if have == nil || have.at != now || have.keep != keep {
 		have = &seeded{now, keep, storage.NewStore(c, keep)}
-		if err := plant(have.store, s.shared, &bootstrap.Values{Now: now}); err != nil {
+		if err := plant(have.store, s.shared, &release.BootstrapValues{Now: now}); err != nil {
 			return nil, err
 		}
 		s.newest.Store(have)
@@ -107,12 +107,12 @@ func (g *Registry) bootstrap() error {
 }
 
 // seedValues returns the values in which own seeds differ.
-func (g *Registry) seedValues() *bootstrap.Values {
+func (g *Registry) seedValues() *release.BootstrapValues {
 	port := g.config.Port
 	if port == 0 {
 		port = defaultPort
 	}
-	return &bootstrap.Values{
+	return &release.BootstrapValues{
 		Now:    g.now(),
 		UID:    g.ids.UID,
 		Ranges: g.allocator.Ranges,

@@ -64,10 +64,8 @@ func baseOf(p *release.Release) *base {
 	once, ok := bases.Load(p)
 	if !ok {
 		once, _ = bases.LoadOrStore(p, sync.OnceValue(func() *base {
-			types := kinds.Types(p.Types())
-			kinds.Deprecate(types, p.Minor())
-			served := resource.NewTypes(types)
-			return &base{types: served, managers: newFieldManagerCache(p), seeds: newSeeds(served), parsed: &storage.ParseCache{}}
+			served := resource.NewTypes(kinds.Types(p.Types()))
+			return &base{types: served, managers: newFieldManagerCache(p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}}
 		}))
 	}
 	return once.(func() *base)()

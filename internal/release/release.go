@@ -1,17 +1,7 @@
-// Package release holds what depends on a Kubernetes release: the resources that
-// its kube-apiserver serves, in which versions and with which verbs, and the
-// OpenAPI documents of its kinds. Both are recorded from real servers and
-// embedded. A document is decompressed when it is asked for.
-//
-// A name without suffix, such as v1.36.3, is what kube-apiserver serves by
-// default. With the suffix "-all" it is what kube-apiserver serves with
-// --runtime-config=api/all=true.
 package release
 
 import (
 	"archive/zip"
-	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -21,174 +11,185 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/release/data"
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-//go:generate go run ./gen -in $PROFILE_DIR -out profiles.zip
-
-//go:embed profiles.zip
-var packed []byte
-
-// Default is the name of the release that Open("") opens.
+// Default is the name of the release that Open("") opens: the newest one.
 const Default = "v1.36.3"
 
 // ErrUnknown is wrapped in the error of Open for an unknown name.
 var ErrUnknown = errors.New("unknown release")
 
-// A Release is what a kube-apiserver of one release serves. It is immutable and
-// safe for concurrent use.
+// A Release is what a kube-apiserver of one release serves, with its default
+// flags or, if the name ends in "-all", with --runtime-config=api/all=true. It
+// reads each part of the data when it is first asked for. A Release is immutable
+// and safe for concurrent use.
 type Release struct {
-	name    string
-	surface func() surface.Surface
-	version func() []byte
-	index   func() map[string]document
+	name     string
+	sections func() sections
+	surface  func() surface.Surface
+	openAPI  func() map[string]document
 }
 
-// A document is an entry of the archive and the hash it is published under.
-type document struct{ entry, hash string }
+// sections are those of a file in data/surfaces.
+type sections struct{ version, openAPI, resources string }
 
-// embedded is the archive that all profiles are read from.
-var embedded = sync.OnceValue(open)
+// A document is the name of an OpenAPI document in the archive, and the hash
+// under which kube-apiserver publishes it.
+type document struct{ id, hash string }
 
-// open lists the archive and the profiles in it, and decompresses nothing.
-func open() *archive {
-	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		panic("profile: embedded archive: " + err.Error()) // unreachable: a test reads all of it
+// releases returns the embedded releases, oldest first.
+var releases = sync.OnceValue(func() []*Release {
+	names := data.Surfaces()
+	slices.SortFunc(names, compareNames)
+	all := make([]*Release, len(names))
+	for i, name := range names {
+		all[i] = newRelease(name)
 	}
-	a := &archive{files: make(map[string]*zip.File, len(r.File)), profiles: map[string]*Release{}}
-	for _, f := range r.File {
-		a.files[f.Name] = f
-		if name, ok := strings.CutSuffix(f.Name, "/resources"); ok {
-			a.names = append(a.names, name)
-			a.profiles[name] = &Release{
-				name:    name,
-				surface: sync.OnceValue(func() surface.Surface { return a.surface(name) }),
-				version: sync.OnceValue(func() []byte { return a.mustRead(name + "/version") }),
-				index:   sync.OnceValue(func() map[string]document { return a.index(name) }),
-			}
-		}
-	}
-	slices.SortFunc(a.names, compareReleases)
-	return a
+	return all
+})
+
+func newRelease(name string) *Release {
+	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
+	r.surface = sync.OnceValue(r.readSurface)
+	r.openAPI = sync.OnceValue(r.readOpenAPI)
+	return r
 }
 
-// Names returns the names of the embedded releases, oldest first.
-func Names() []string { return slices.Clone(embedded().names) }
+// Names returns the names of the releases, oldest first.
+func Names() []string {
+	all := releases()
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.name
+	}
+	return names
+}
 
 // Open returns the release of that name. The name may leave out the leading
 // "v" and the patch release, "1.36" and "1.36-all", and the empty name is
 // Default. The error wraps ErrUnknown and lists the names there are.
 func Open(name string) (*Release, error) {
-	a := embedded()
 	if name == "" {
 		name = Default
 	}
-	if p := a.profiles[name]; p != nil {
-		return p, nil
-	}
-	minor, all := strings.CutSuffix("v"+strings.TrimPrefix(name, "v"), "-all")
-	for _, full := range slices.Backward(a.names) {
-		release, fullAll := strings.CutSuffix(full, "-all")
-		if all == fullAll && (release == minor || minorOf(release) == minor) {
-			return a.profiles[full], nil
+	want, wantAll := cutAll("v" + strings.TrimPrefix(name, "v"))
+	for _, r := range slices.Backward(releases()) {
+		version, all := cutAll(r.name)
+		if all == wantAll && (version == want || minorOf(version) == want) {
+			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(a.names, ", "))
+	return nil, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
 // Name returns the full name, such as "v1.36.3-all".
-func (p *Release) Name() string { return p.name }
+func (r *Release) Name() string { return r.name }
 
-// Version returns the version of the release, such as "v1.36.3".
-func (p *Release) Version() string { return strings.TrimSuffix(p.name, "-all") }
-
-// Minor is the minor number of the release: 36 of v1.36.3.
-func (p *Release) Minor() int {
-	n, _ := numbers(p.name)
-	return n[1]
+// Version returns the version of Kubernetes, such as "v1.36.3".
+func (r *Release) Version() string {
+	version, _ := cutAll(r.name)
+	return version
 }
 
-// VersionInfo returns the body of GET /version. The caller must not change it.
-func (p *Release) VersionInfo() []byte { return p.version() }
+// VersionInfo returns the body of GET /version.
+func (r *Release) VersionInfo() []byte { return []byte(r.sections().version) }
 
-// GroupVersions are the served group versions in the order of discovery: the
+// GroupVersions returns the served group versions in the order of discovery: the
 // legacy group first, groups by their priority, and in each the preferred
 // version first. The caller must not change the slice.
-func (p *Release) GroupVersions() []resource.GroupVersion { return p.surface().GroupVersions }
+func (r *Release) GroupVersions() []resource.GroupVersion { return r.surface().GroupVersions }
 
-// Types are the served resources in the order of discovery: by group version,
-// in each by name. They know their names, kinds, scopes, verbs, subresources
-// and the version they are stored in, which is zero for resources of which
-// nothing is stored. The types are shared: a caller that has more to say of
-// one says it of a copy, and must not change the slice either.
-func (p *Release) Types() []*resource.Type { return p.surface().Types }
+// Types returns the served resources in the order of discovery: by group
+// version, in each by name. They have their names, kinds, scopes, verbs,
+// subresources, the version they are stored in, which is zero for resources that
+// are not stored, and the warnings of deprecated kinds. The caller must not
+// change the types or the slice.
+func (r *Release) Types() []*resource.Type { return r.surface().Types }
 
-// OpenAPIPaths lists the paths of the OpenAPI v3 documents as the index of
-// /openapi/v3 names them, "api/v1" or "apis/apps/v1", sorted. The slice is the
-// caller's.
-func (p *Release) OpenAPIPaths() []string {
-	return slices.Sorted(maps.Keys(p.index()))
-}
+// OpenAPIPaths returns the paths of the OpenAPI v3 documents as the index of
+// /openapi/v3 names them, "api/v1" or "apis/apps/v1", sorted.
+func (r *Release) OpenAPIPaths() []string { return slices.Sorted(maps.Keys(r.openAPI())) }
 
-// OpenAPIHash is the hash under which the index of /openapi/v3 names the
-// document of a path: where it was recorded, the real server's. It is "" for a
-// path without a document.
-func (p *Release) OpenAPIHash(path string) string { return p.index()[path].hash }
+// OpenAPIHash returns the hash of the document of a path in the index of
+// /openapi/v3, or "" for a path without a document. It is the one that the
+// recorded server published if that was recorded.
+func (r *Release) OpenAPIHash(path string) string { return r.openAPI()[path].hash }
 
 // OpenAPI returns the OpenAPI v3 document of a path as JSON without
-// descriptions. It is decompressed by each call and the caller's. The error is
-// fs.ErrNotExist in a *fs.PathError if there is no document of the path.
-func (p *Release) OpenAPI(path string) ([]byte, error) {
-	doc, ok := p.index()[path]
+// descriptions. Each call decompresses it, and the caller owns the result. The
+// error is a *fs.PathError with fs.ErrNotExist if the path has no document.
+func (r *Release) OpenAPI(path string) ([]byte, error) {
+	doc, ok := r.openAPI()[path]
 	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: p.name + " " + path, Err: fs.ErrNotExist}
+		return nil, &fs.PathError{Op: "open", Path: r.name + " " + path, Err: fs.ErrNotExist}
 	}
-	return embedded().mustRead("openapi/" + doc.entry), nil
+	return unzip(documents()[doc.id]), nil
 }
 
-type archive struct {
-	names    []string
-	profiles map[string]*Release
-	files    map[string]*zip.File
+// readSections splits the file of a release into its sections.
+func readSections(name string) sections {
+	_, text, _ := strings.Cut(data.Surface(name), "-- version --\n")
+	version, text, _ := strings.Cut(text, "\n-- openapi --\n")
+	openAPI, resources, ok := strings.Cut(text, "-- resources --\n")
+	if !ok {
+		panic("release: surface of " + name + ": sections are missing") // unreachable: a test reads all surfaces
+	}
+	return sections{version, openAPI, resources}
 }
 
-func (a *archive) surface(name string) surface.Surface {
-	s, err := surface.Parse(string(a.mustRead(name + "/resources")))
+// readSurface parses the resources and adds their deprecation warnings.
+func (r *Release) readSurface() surface.Surface {
+	s, err := surface.Parse(r.sections().resources)
 	if err != nil {
-		panic("profile: " + name + ": " + err.Error()) // unreachable: a test parses all of them
+		panic("release: surface of " + r.name + ": " + err.Error()) // unreachable: a test reads all surfaces
+	}
+	minor := minorNumber(r.name)
+	for _, t := range s.Types {
+		t.Warnings = deprecationWarnings(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, minor)
 	}
 	return s
 }
 
-func (a *archive) index(name string) map[string]document {
+// readOpenAPI parses the index of OpenAPI documents.
+func (r *Release) readOpenAPI() map[string]document {
 	index := map[string]document{}
-	for line := range strings.Lines(string(a.mustRead(name + "/openapi"))) {
+	for line := range strings.Lines(r.sections().openAPI) {
 		if f := strings.Fields(line); len(f) == 3 {
-			index[f[0]] = document{hash: f[1], entry: f[2]}
+			index[f[0]] = document{hash: f[1], id: f[2]}
 		}
 	}
 	return index
 }
 
-// mustRead returns the contents of an entry. It panics if there is none or it
-// is corrupt: the archive is part of the program, and a test reads all of it.
-func (a *archive) mustRead(entry string) []byte {
-	f := a.files[entry]
-	if f == nil {
-		panic("profile: no entry " + entry)
+// documents returns the OpenAPI documents of all releases by their names.
+var documents = sync.OnceValue(func() map[string]*zip.File {
+	archive, err := zip.NewReader(strings.NewReader(data.OpenAPI()), int64(len(data.OpenAPI())))
+	if err != nil {
+		panic("release: openapi.zip: " + err.Error()) // unreachable: a test reads all documents
 	}
-	b := make([]byte, f.UncompressedSize64)
-	r, err := f.Open()
+	files := make(map[string]*zip.File, len(archive.File))
+	for _, f := range archive.File {
+		files[f.Name] = f
+	}
+	return files
+})
+
+// unzip returns the content of a file. It panics if f is nil or corrupt: the
+// archive is part of the program, and a test reads all of it.
+func unzip(f *zip.File) []byte {
+	content := make([]byte, f.UncompressedSize64)
+	reader, err := f.Open()
 	if err == nil {
-		_, err = io.ReadFull(r, b)
+		_, err = io.ReadFull(reader, content)
 	}
 	if err == nil {
-		err = r.Close()
+		err = reader.Close()
 	}
 	if err != nil {
-		panic("profile: entry " + entry + ": " + err.Error())
+		panic("release: openapi.zip: " + f.Name + ": " + err.Error())
 	}
-	return b
+	return content
 }

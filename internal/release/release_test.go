@@ -14,7 +14,9 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, release.Names())
+	names := release.Names()
+	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, names)
+	assert.Equal(t, []string{release.Default, release.Default + "-all"}, names[len(names)-2:], "the default is the newest")
 }
 
 func TestOpen(t *testing.T) {
@@ -46,18 +48,20 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestEveryProfile reads all that is embedded, which is why reading it later
-// cannot fail.
-func TestEveryProfile(t *testing.T) {
+// TestEveryRelease reads everything that is embedded, so that reading it cannot
+// fail later.
+func TestEveryRelease(t *testing.T) {
 	for _, name := range release.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, err := release.Open(name)
 			require.NoError(t, err)
 
-			var version struct{ Major, Minor string }
+			var version struct{ Major, Minor, GitVersion string }
 			require.NoError(t, json.Unmarshal(p.VersionInfo(), &version))
+			assert.Equal(t, p.Version(), version.GitVersion)
 			assert.Contains(t, p.Version()+".", "v"+version.Major+"."+version.Minor+".")
+			assert.Equal(t, byte('}'), p.VersionInfo()[len(p.VersionInfo())-1], "no newline follows the body")
 
 			served := map[resource.GroupVersion]bool{}
 			for _, gv := range p.GroupVersions() {
@@ -131,7 +135,7 @@ func TestOpenAPI(t *testing.T) {
 	b, err := p.OpenAPI("version")
 	require.NoError(t, err)
 	a[0] = 'x'
-	assert.Equal(t, byte('{'), b[0], "each caller has bytes of its own")
+	assert.Equal(t, byte('{'), b[0], "each call returns new bytes")
 }
 
 func BenchmarkOpenAPI(b *testing.B) {

@@ -1,18 +1,13 @@
 package table
 
 import (
-	_ "embed"
 	"encoding/json"
 	"maps"
 	"sync"
 	"time"
-)
 
-// columnsJSON has the columns of the built-in kinds. gen/columns.py generates
-// it.
-//
-//go:embed columns.json
-var columnsJSON []byte
+	"github.com/kubefake/kubefake/internal/release/data"
+)
 
 // A printer returns the cells of an object.
 type printer func(r row) []any
@@ -46,22 +41,22 @@ func For(group, kind string) *Layout {
 
 // layouts combines the columns with the printers.
 var layouts = sync.OnceValue(func() map[string]*Layout {
-	var data struct {
+	var file struct {
 		Texts map[string]string
 		Kinds map[string][]Column
 	}
-	if err := json.Unmarshal(columnsJSON, &data); err != nil {
+	if err := json.Unmarshal([]byte(data.Columns()), &file); err != nil {
 		panic("table: columns.json: " + err.Error()) // unreachable: a test reads it
 	}
-	out := make(map[string]*Layout, len(data.Kinds))
-	for kind, columns := range data.Kinds {
+	out := make(map[string]*Layout, len(file.Kinds))
+	for kind, columns := range file.Kinds {
 		p := printers[kind]
 		if p == nil {
 			continue
 		}
 		for i := range columns {
 			if text := columns[i].Description; text != "" && text[0] == '@' {
-				columns[i].Description = data.Texts[text[1:]]
+				columns[i].Description = file.Texts[text[1:]]
 			}
 		}
 		out[kind] = &Layout{

@@ -5,7 +5,6 @@
 package unversioned
 
 import (
-	_ "embed"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -14,17 +13,11 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/data"
 )
 
-//go:generate sh -c "go run ./gen -modules $(go env GOMODCACHE) -version v1.36.3 -out types.txt"
-
-// types describes the types. See gen for its format.
-//
-//go:embed types.txt
-var types string
-
 // A Value is a part of an object in generic form, of the Go type of that name:
-// "core.PodSpec", or any other spelling of types.txt, such as "[]core.Toleration".
+// "core.PodSpec", or any other spelling of unversioned.txt in release/data, such as "[]core.Toleration".
 type Value struct {
 	Type  string
 	Value any
@@ -53,7 +46,7 @@ func fieldsOf(name string) []field {
 		return known.([]field)
 	}
 	var fields []field
-	if _, rest, ok := strings.Cut(types, "\n"+name+"\t"); ok {
+	if _, rest, ok := strings.Cut(data.Unversioned(), "\n"+name+"\t"); ok {
 		line, _, _ := strings.Cut(rest, "\n")
 		for text := range strings.SplitSeq(line, "\t") {
 			parts := strings.Fields(text)

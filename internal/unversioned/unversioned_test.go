@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/release/data"
 )
 
 func decode(t *testing.T, doc string) any {
@@ -63,7 +65,7 @@ func TestPodSpecMovesToSecurityContext(t *testing.T) {
 }
 
 func TestEveryTypePrints(t *testing.T) {
-	for line := range strings.SplitSeq(strings.TrimSpace(types), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(data.Unversioned()), "\n") {
 		name, _, ok := strings.Cut(line, "\t")
 		if !ok {
 			continue

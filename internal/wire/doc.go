@@ -33,10 +33,10 @@
 //
 // # The table
 //
-// The file types.zip is generated from the Go types by the program in gen. Its
-// entries are texts: the file index, which maps group versions to Go packages,
-// and a file for each package, which declares its types a line each, the fields
-// of a struct indented below it:
+// The file wiretypes.zip of package release/data is generated from the Go types.
+// Its entries are texts: the file index, which maps group versions to Go
+// packages, and a file for each package, which declares its types a line each,
+// the fields of a struct indented below it:
 //
 //	type PodPhase string
 //	custom Time
@@ -54,5 +54,3 @@
 // A package's file is unpacked when the first of its kinds is asked for, and a
 // struct is made from its lines when the first kind that reaches it is.
 package wire
-
-//go:generate env -C gen GOWORK=off go run .

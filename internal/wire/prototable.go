@@ -79,7 +79,7 @@ func (t *table) addProtoFields(m *message, lines string) bool {
 		tag := strings.Split(parts[3], ",")
 		number, err := strconv.Atoi(tag[1])
 		if err != nil {
-			panic("wire: types.zip: " + err.Error())
+			panic("wire: wiretypes.zip: " + err.Error())
 		}
 		f := protoField{number: int32(number), member: -1}
 		if embedded {

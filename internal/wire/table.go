@@ -2,16 +2,14 @@ package wire
 
 import (
 	"archive/zip"
-	_ "embed"
 	"io"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
-)
 
-//go:embed types.zip
-var archive string
+	"github.com/kubefake/kubefake/internal/release/data"
+)
 
 // metaPackage holds the kinds that every group version serves, DeleteOptions
 // and Status for instance.
@@ -109,9 +107,10 @@ var builtin = sync.OnceValue(open)
 
 // open opens the embedded archive and reads its index.
 func open() *table {
+	archive := data.WireTypes()
 	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		panic("wire: types.zip: " + err.Error())
+		panic("wire: wiretypes.zip: " + err.Error())
 	}
 	t := &table{
 		files:    make(map[string]*zip.File, len(r.File)),
@@ -124,10 +123,8 @@ func open() *table {
 		t.files[f.Name] = f
 	}
 	for line := range strings.Lines(t.read("index")) {
-		if line[0] != '#' {
-			gv, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
-			t.packages[gv] = pkg
-		}
+		gv, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+		t.packages[gv] = pkg
 	}
 	return t
 }
@@ -137,17 +134,17 @@ func open() *table {
 func (t *table) read(name string) string {
 	f, ok := t.files[name]
 	if !ok {
-		panic("wire: types.zip: no file " + name)
+		panic("wire: wiretypes.zip: no file " + name)
 	}
 	r, err := f.Open()
 	if err != nil {
-		panic("wire: types.zip: " + err.Error())
+		panic("wire: wiretypes.zip: " + err.Error())
 	}
 	defer r.Close()
 	var b strings.Builder
 	b.Grow(int(f.UncompressedSize64))
 	if _, err := io.Copy(&b, r); err != nil {
-		panic("wire: types.zip: " + err.Error())
+		panic("wire: wiretypes.zip: " + err.Error())
 	}
 	return b.String()
 }
@@ -172,9 +169,6 @@ func (t *table) declarations(pkg string) map[string]string {
 		}
 		decl := text[:end]
 		text = text[end:]
-		if decl[0] == '#' {
-			continue
-		}
 		word, rest, _ := strings.Cut(decl, " ")
 		stop := strings.IndexAny(rest, " \n")
 		decls[rest[:stop]] = word + rest[stop:]
@@ -238,12 +232,12 @@ func (t *table) build(n *node, spelling string) {
 func (t *table) buildNamed(n *node, spelling string) {
 	dot := strings.LastIndexByte(spelling, '.')
 	if dot < 0 {
-		panic("wire: types.zip: unknown type " + strconv.Quote(spelling))
+		panic("wire: wiretypes.zip: unknown type " + strconv.Quote(spelling))
 	}
 	pkg, name := spelling[:dot], spelling[dot+1:]
 	decl, ok := t.declarations(pkg)[name]
 	if !ok {
-		panic("wire: types.zip: undeclared type " + strconv.Quote(spelling))
+		panic("wire: wiretypes.zip: undeclared type " + strconv.Quote(spelling))
 	}
 	head, body, _ := strings.Cut(decl, "\n")
 	word, rest, _ := strings.Cut(head, " ")
@@ -253,7 +247,7 @@ func (t *table) buildNamed(n *node, spelling string) {
 	case "custom":
 		kind, ok := customKinds[spelling]
 		if !ok {
-			panic("wire: types.zip: no codec for " + strconv.Quote(spelling))
+			panic("wire: wiretypes.zip: no codec for " + strconv.Quote(spelling))
 		}
 		n.kind = kind
 		switch kind {
@@ -315,7 +309,7 @@ func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
 // addField appends a field and enters it in the hash table.
 func (n *node) addField(f field) {
 	if _, twice := n.find(f.name); twice || len(n.fields) == maxFields {
-		panic("wire: types.zip: cannot hold the fields of " + n.name)
+		panic("wire: wiretypes.zip: cannot hold the fields of " + n.name)
 	}
 	n.fields = append(n.fields, f)
 	slot := nameHash(f.name)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/release/data"
 )
 
 func TestForKind(t *testing.T) {
@@ -77,5 +79,5 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Less(t, len(archive), 150<<10)
+	assert.Less(t, len(data.WireTypes()), 150<<10)
 }

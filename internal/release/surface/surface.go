@@ -1,21 +1,20 @@
-// Package digest is the text form in which a profile keeps the resource types
-// of a release: what discovery says of them, in a tenth of the size and of the
-// time to read.
+// Package surface reads and writes API surfaces as text. The text has what
+// discovery documents have in a tenth of their size, and parses in a tenth of the
+// time.
 //
-// A line names a group version, and the lines after it the types served there;
-// a line that starts with a slash is a subresource of the type above it:
+// A line that starts with an at sign is a group version. The lines after it are
+// its types. A line that starts with a slash is a subresource of the type above:
 //
 //	@apps/v1
 //	deployments deployment Deployment namespaced = create,delete,get deploy all
 //	/scale autoscaling/v1/Scale get,patch,update
 //	/status Deployment get,patch,update
 //
-// The fields of a type are its name, its singular, its kind, its scope, the
-// version it is stored in, its verbs, short names and categories. Fields are
-// separated by one space, the parts of a list by commas; "-" is an empty
-// field. A version of "=" is the type's own, and "-" says that nothing is
-// stored. The kind of a subresource without a slash is of the type's own
-// version.
+// The fields of a type are its name, singular, kind, scope, storage version,
+// verbs, short names and categories. One space separates fields, and commas
+// separate the items of a list; "-" is an empty field. The storage version is "="
+// if it is the type's own, and "-" if the type is not stored. The kind of a
+// subresource is of the type's own version unless it has a slash.
 package surface
 
 import (
@@ -26,8 +25,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// Surface is what a release serves: its group versions and their types, both
-// in the order of discovery.
+// A Surface is the group versions that a server serves and their types, both in
+// the order of discovery.
 type Surface struct {
 	GroupVersions []resource.GroupVersion
 	Types         []*resource.Type
@@ -40,9 +39,9 @@ const (
 	empty      = "-"
 )
 
-// Format is the text of a surface whose group versions are each listed once.
-// Types are written under theirs whatever their order; those of a group version
-// that is not listed are left out.
+// Format returns the text of a surface, whose group versions must be distinct. It
+// writes each type below its group version and leaves out types of group versions
+// that s.GroupVersions does not list.
 func Format(s Surface) string {
 	var b strings.Builder
 	for _, gv := range s.GroupVersions {
@@ -85,8 +84,8 @@ func join(list []string) string {
 	return strings.Join(list, ",")
 }
 
-// Parse reads what Format writes. The result shares memory with text, and
-// equal lists of verbs with each other.
+// Parse parses the text that Format returns. The result shares memory with text,
+// and types with equal lists share them.
 func Parse(text string) (Surface, error) {
 	p := parser{lists: map[string][]string{empty: nil}}
 	for n := 1; text != ""; n++ {
@@ -102,7 +101,7 @@ func Parse(text string) (Surface, error) {
 type parser struct {
 	Surface
 	fields [8]string
-	lists  map[string][]string // by their text
+	lists  map[string][]string // by text
 }
 
 func (p *parser) line(line string) error {
@@ -113,12 +112,12 @@ func (p *parser) line(line string) error {
 			return err
 		}
 		if slices.Contains(p.GroupVersions, gv) {
-			return fmt.Errorf("%s comes twice", gv)
+			return fmt.Errorf("duplicate group version %s", gv)
 		}
 		p.GroupVersions = append(p.GroupVersions, gv)
 		return nil
 	case len(p.GroupVersions) == 0:
-		return fmt.Errorf("%q comes before any group version", line)
+		return fmt.Errorf("%q precedes all group versions", line)
 	case strings.HasPrefix(line, "/"):
 		return p.subresource(line[1:])
 	default:
@@ -168,7 +167,7 @@ func (p *parser) subresource(line string) error {
 	}
 	gv := p.GroupVersions[len(p.GroupVersions)-1]
 	if len(p.Types) == 0 || p.Types[len(p.Types)-1].GroupVersion != gv {
-		return fmt.Errorf("subresource %q comes before any type of %s", f[0], gv)
+		return fmt.Errorf("subresource %q precedes all types of %s", f[0], gv)
 	}
 	kind := resource.Kind{GroupVersion: gv, Kind: f[1]}
 	if i := strings.LastIndexByte(f[1], '/'); i >= 0 {
@@ -176,7 +175,7 @@ func (p *parser) subresource(line string) error {
 			return err
 		}
 		if kind.Kind = f[1][i+1:]; kind.Kind == "" {
-			return fmt.Errorf("%q names no kind", f[1])
+			return fmt.Errorf("%q has no kind", f[1])
 		}
 	}
 	t := p.Types[len(p.Types)-1]
@@ -184,14 +183,14 @@ func (p *parser) subresource(line string) error {
 	return nil
 }
 
-// split cuts a line into exactly n fields, none of them without text. They are
-// good until the next call.
+// split splits a line into exactly n fields that are not empty. The result is
+// valid until the next call.
 func (p *parser) split(line string, n int) ([]string, error) {
 	rest, more := line, true
 	for i := range n {
 		p.fields[i], rest, more = strings.Cut(rest, " ")
 		if p.fields[i] == "" || more != (i < n-1) {
-			return nil, fmt.Errorf("%q has not %d fields", line, n)
+			return nil, fmt.Errorf("%q does not have %d fields", line, n)
 		}
 	}
 	return p.fields[:n], nil
@@ -212,7 +211,7 @@ func groupVersion(text string) (resource.GroupVersion, error) {
 		group, version = "", text
 	}
 	if version == "" || ok && group == "" || strings.Contains(version, "/") || strings.Contains(text, " ") {
-		return resource.GroupVersion{}, fmt.Errorf("%q is no group version", text)
+		return resource.GroupVersion{}, fmt.Errorf("%q is not a group version", text)
 	}
 	return resource.GroupVersion{Group: group, Version: version}, nil
 }

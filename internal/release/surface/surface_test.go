@@ -48,20 +48,20 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
-		"no group version":     {"pods pod Pod cluster = get - -\n", `line 1: "pods pod Pod cluster = get - -" comes before any group version`},
-		"too few fields":       {"@v1\npods pod Pod\n", `line 2: "pods pod Pod" has not 8 fields`},
-		"too many fields":      {"@v1\npods pod Pod cluster = get - - -\n", `line 2: "pods pod Pod cluster = get - - -" has not 8 fields`},
-		"empty field":          {"@v1\npods  Pod cluster = get - -\n", `line 2: "pods  Pod cluster = get - -" has not 8 fields`},
-		"blank line":           {"@v1\n\n", `line 2: "" has not 8 fields`},
-		"unknown scope":        {"@v1\npods pod Pod here = get - -\n", `line 2: scope "here" is neither "namespaced" nor "cluster"`},
-		"bad group version":    {"@a/b/c\n", `line 1: "a/b/c" is no group version`},
-		"no version":           {"@apps/\n", `line 1: "apps/" is no group version`},
-		"group version twice":  {"@v1\n@v1\n", `line 2: v1 comes twice`},
-		"no kind":              {"@v1\npods pod Pod cluster = get - -\n/status v1/ get\n", `line 3: "v1/" names no kind`},
-		"bad stored version":   {"@v1\npods pod Pod cluster /v1 get - -\n", `line 2: "/v1" is no group version`},
-		"orphan subresource":   {"@v1\n/status Pod get\n", `line 2: subresource "status" comes before any type of v1`},
-		"subresource of above": {"@v1\npods pod Pod cluster = get - -\n@apps/v1\n/status Pod get\n", `line 4: subresource "status" comes before any type of apps/v1`},
-		"bad subresource kind": {"@v1\npods pod Pod cluster = get - -\n/status //Pod get\n", `line 3: "/" is no group version`},
+		"no group version":           {"pods pod Pod cluster = get - -\n", `line 1: "pods pod Pod cluster = get - -" precedes all group versions`},
+		"too few fields":             {"@v1\npods pod Pod\n", `line 2: "pods pod Pod" does not have 8 fields`},
+		"too many fields":            {"@v1\npods pod Pod cluster = get - - -\n", `line 2: "pods pod Pod cluster = get - - -" does not have 8 fields`},
+		"empty field":                {"@v1\npods  Pod cluster = get - -\n", `line 2: "pods  Pod cluster = get - -" does not have 8 fields`},
+		"blank line":                 {"@v1\n\n", `line 2: "" does not have 8 fields`},
+		"unknown scope":              {"@v1\npods pod Pod here = get - -\n", `line 2: scope "here" is neither "namespaced" nor "cluster"`},
+		"bad group version":          {"@a/b/c\n", `line 1: "a/b/c" is not a group version`},
+		"no version":                 {"@apps/\n", `line 1: "apps/" is not a group version`},
+		"group version twice":        {"@v1\n@v1\n", `line 2: duplicate group version v1`},
+		"no kind":                    {"@v1\npods pod Pod cluster = get - -\n/status v1/ get\n", `line 3: "v1/" has no kind`},
+		"bad stored version":         {"@v1\npods pod Pod cluster /v1 get - -\n", `line 2: "/v1" is not a group version`},
+		"subresource without a type": {"@v1\n/status Pod get\n", `line 2: subresource "status" precedes all types of v1`},
+		"subresource of a type of another group version": {"@v1\npods pod Pod cluster = get - -\n@apps/v1\n/status Pod get\n", `line 4: subresource "status" precedes all types of apps/v1`},
+		"bad subresource kind":                           {"@v1\npods pod Pod cluster = get - -\n/status //Pod get\n", `line 3: "/" is not a group version`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := surface.Parse(row.text)

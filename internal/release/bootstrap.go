@@ -1,0 +1,189 @@
+package release
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/data"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A BootstrapObject is an object that kube-apiserver creates as it starts. Its
+// name, labels, fields and JSON have variables for what differs from cluster to
+// cluster; Expand replaces them.
+type BootstrapObject struct {
+	resource.GroupVersion
+	Resource        string
+	Namespace, Name string
+	Labels          map[string]string
+	Fields          []string // the values of the type's selectable fields
+	JSON            string   // the stored form, without resourceVersion
+}
+
+// BootstrapObjects yields the objects of a fresh cluster, of all API versions
+// whether the release serves them or not.
+//
+// Differs from kube-apiserver: a fresh cluster has the bootstrap objects of v1.36
+// in every release, and it does not have the Lease by which a kube-apiserver
+// reports that it is alive.
+func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstrapObjects }
+
+func bootstrapObjects(yield func(BootstrapObject) bool) {
+	_, lines, _ := strings.Cut(data.Bootstrap(), "\n")
+	for line := range strings.Lines(lines) {
+		if !yield(parseBootstrapObject(line)) {
+			return
+		}
+	}
+}
+
+// parseBootstrapObject reads a line of bootstrap.txt.
+func parseBootstrapObject(line string) BootstrapObject {
+	column := func() (value string) {
+		value, line, _ = strings.Cut(line, " ")
+		return strings.TrimPrefix(value, "-")
+	}
+	var o BootstrapObject
+	o.GroupVersion, o.Resource = parseResource(column())
+	namespace, name, namespaced := strings.Cut(column(), "/")
+	if !namespaced {
+		namespace, name = "", namespace
+	}
+	o.Namespace, o.Name = namespace, name
+	if labels := column(); labels != "" {
+		o.Labels = map[string]string{}
+		for label := range strings.SplitSeq(labels, ",") {
+			key, value, _ := strings.Cut(label, "=")
+			o.Labels[key] = value
+		}
+	}
+	if fields := column(); fields != "" {
+		o.Fields = strings.Split(fields, ",")
+	}
+	o.JSON = line
+	return o
+}
+
+// parseResource reads "v1/pods" or "apps/v1/deployments".
+func parseResource(s string) (resource.GroupVersion, string) {
+	gv, name, _ := strings.Cut(s, "/")
+	if version, rest, grouped := strings.Cut(name, "/"); grouped {
+		return resource.GroupVersion{Group: gv, Version: version}, rest
+	}
+	return resource.GroupVersion{Version: gv}, name
+}
+
+// Unique reports whether each cluster has the object with a UID of its own. The
+// other objects differ only in their times, and uses of their variables need
+// only BootstrapValues.Now.
+func (o *BootstrapObject) Unique() bool { return strings.Contains(o.JSON, "${uid}") }
+
+// BootstrapValues are the values of the variables in bootstrap objects.
+type BootstrapValues struct {
+	Now    string         // the time as in metadata
+	UID    func() string  // returns a new UID
+	Ranges []netip.Prefix // of cluster IPs, the default one first
+	Port   int            // of the API server
+}
+
+// Expand returns a copy of the object in which values replace the variables.
+func (o BootstrapObject) Expand(v *BootstrapValues) BootstrapObject {
+	o.JSON = v.expand(o.JSON)
+	o.Name = v.expand(o.Name)
+	o.Labels, o.Fields = maps.Clone(o.Labels), slices.Clone(o.Fields)
+	for key, label := range o.Labels {
+		o.Labels[key] = v.expand(label)
+	}
+	for i, field := range o.Fields {
+		o.Fields[i] = v.expand(field)
+	}
+	return o
+}
+
+func (v *BootstrapValues) expand(s string) string {
+	before, rest, found := strings.Cut(s, "${")
+	if !found {
+		return s
+	}
+	out := make([]byte, 0, len(s)+64)
+	for found {
+		var name string
+		name, rest, _ = strings.Cut(rest, "}")
+		out = append(append(out, before...), v.value(name)...)
+		before, rest, found = strings.Cut(rest, "${")
+	}
+	return string(append(out, before...))
+}
+
+// value returns the value of a variable.
+func (v *BootstrapValues) value(name string) string {
+	switch name {
+	case "uid":
+		return v.UID()
+	case "time":
+		return v.Now
+	case "date":
+		return v.Now[:len(time.DateOnly)]
+	case "port":
+		return strconv.Itoa(v.Port)
+	case "ip":
+		return v.networkAddress().Next().String()
+	case "family":
+		if v.networkAddress().Is6() {
+			return "IPv6"
+		}
+		return "IPv4"
+	case "endpoint":
+		if v.networkAddress().Is6() {
+			return "2001:db8::1"
+		}
+		return "192.0.2.1"
+	case "ranges":
+		return v.rangesJSON()
+	}
+	panic("release: bootstrap.txt: unknown variable " + name) // unreachable: a test expands all objects
+}
+
+// networkAddress returns the first address of the default range.
+func (v *BootstrapValues) networkAddress() netip.Addr { return v.Ranges[0].Masked().Addr() }
+
+// rangesJSON returns the ranges as a JSON list.
+func (v *BootstrapValues) rangesJSON() string {
+	quoted := make([]string, len(v.Ranges))
+	for i, r := range v.Ranges {
+		quoted[i] = strconv.Quote(r.Masked().String())
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+// flowSpecs returns the specs of the flow schemas and priority levels by
+// resource and name.
+var flowSpecs = sync.OnceValue(func() map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for o := range bootstrapObjects {
+		if o.Group != "flowcontrol.apiserver.k8s.io" {
+			continue
+		}
+		decoder := json.NewDecoder(strings.NewReader(o.JSON))
+		decoder.UseNumber()
+		var obj map[string]any
+		if err := decoder.Decode(&obj); err != nil {
+			panic("release: bootstrap.txt: " + err.Error()) // unreachable: a test reads all objects
+		}
+		out[o.Resource+"/"+o.Name] = object.Map(object.Integers(obj), "spec")
+	}
+	return out
+})
+
+// FlowSpec returns the spec that kube-apiserver gives the flow schema or
+// priority level of that name as it starts, or nil if it creates none. The
+// caller must not change it.
+func FlowSpec(resource, name string) map[string]any { return flowSpecs()[resource+"/"+name] }

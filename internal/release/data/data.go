@@ -1,0 +1,91 @@
+// Package data embeds the generated files of package release. The other
+// packages that read one of them are named below. All files but openapi.zip are
+// text or hold text; each names its generator and the version of its input.
+//
+//   - surfaces/NAME.txt is the API surface of a release. It has the sections
+//     "-- version --" with the body of GET /version, "-- openapi --" with a line
+//     for each OpenAPI v3 document (path, hash, name in openapi.zip), and
+//     "-- resources --" in the form of package surface.
+//   - openapi.zip holds the OpenAPI v3 documents of all releases, each under the
+//     first 8 bytes of its SHA-256. The documents have no descriptions.
+//   - bootstrap.txt holds the objects of a fresh cluster, one a line: the
+//     resource, the name, the labels, the values of the selectable fields, and
+//     the stored JSON. Where clusters differ it has variables such as ${uid}.
+//   - deprecations.txt holds the deprecated kinds, one a line: API version, kind,
+//     the minor release that deprecates it, the one that removes it or 0, and
+//     the API version and kind to use instead, if any.
+//   - columns.json holds the table columns of the built-in kinds, for package
+//     table. A description that begins with @ is a key of "texts".
+//   - unversioned.txt describes kube-apiserver's internal Go types, for package
+//     unversioned.
+//   - wiretypes.zip describes the Go types of the API, for package wire.
+//
+// The files but surfaces/ and openapi.zip are those of the newest release.
+package data
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+//go:generate go -C ../gen run .
+
+var (
+	//go:embed surfaces
+	surfaces embed.FS
+	//go:embed openapi.zip
+	openAPI string
+	//go:embed bootstrap.txt
+	bootstrap string
+	//go:embed deprecations.txt
+	deprecations string
+	//go:embed columns.json
+	columns string
+	//go:embed unversioned.txt
+	unversioned string
+	//go:embed wiretypes.zip
+	wireTypes string
+)
+
+// Surfaces returns the names of the releases that have a surface, sorted as
+// strings.
+func Surfaces() []string {
+	files, err := fs.ReadDir(surfaces, "surfaces")
+	if err != nil {
+		panic("data: " + err.Error()) // unreachable: the folder is embedded
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(file.Name(), ".txt")
+	}
+	return names
+}
+
+// Surface returns the API surface of a release. It panics for a name that
+// Surfaces does not list.
+func Surface(name string) string {
+	text, err := surfaces.ReadFile("surfaces/" + name + ".txt")
+	if err != nil {
+		panic("data: " + err.Error())
+	}
+	return string(text)
+}
+
+// OpenAPI returns openapi.zip.
+func OpenAPI() string { return openAPI }
+
+// Bootstrap returns bootstrap.txt.
+func Bootstrap() string { return bootstrap }
+
+// Deprecations returns deprecations.txt.
+func Deprecations() string { return deprecations }
+
+// Columns returns columns.json.
+func Columns() string { return columns }
+
+// Unversioned returns unversioned.txt.
+func Unversioned() string { return unversioned }
+
+// WireTypes returns wiretypes.zip.
+func WireTypes() string { return wireTypes }

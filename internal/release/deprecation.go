@@ -1,0 +1,58 @@
+package release
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/release/data"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A deprecation is what the Go type of a kind says about its life cycle.
+type deprecation struct {
+	since   int    // minor release
+	removed int    // minor release, 0 if unknown
+	instead string // API version and kind to use instead, "" if none
+}
+
+// deprecations returns the deprecated kinds by API version and kind.
+var deprecations = sync.OnceValue(func() map[string]deprecation {
+	all := map[string]deprecation{}
+	_, lines, _ := strings.Cut(data.Deprecations(), "\n")
+	for line := range strings.Lines(lines) {
+		f := strings.SplitN(strings.TrimSpace(line), " ", 5)
+		since, err := strconv.Atoi(f[2])
+		if err != nil {
+			panic("release: deprecations.txt: " + err.Error()) // unreachable: a test reads it
+		}
+		d := deprecation{since: since}
+		if d.removed, err = strconv.Atoi(f[3]); err != nil {
+			panic("release: deprecations.txt: " + err.Error()) // unreachable: a test reads it
+		}
+		if len(f) == 5 {
+			d.instead = f[4]
+		}
+		all[f[0]+" "+f[1]] = d
+	}
+	return all
+})
+
+// deprecationWarnings returns the warnings that a release, given by its minor
+// number, adds to the responses of requests for a kind.
+func deprecationWarnings(kind resource.Kind, minor int) []string {
+	name := kind.GroupVersion.String() + " " + kind.Kind
+	d, ok := deprecations()[name]
+	if !ok || d.since > minor {
+		return nil
+	}
+	text := fmt.Sprintf("%s is deprecated in v1.%d+", name, d.since)
+	if d.removed > 0 {
+		text += fmt.Sprintf(", unavailable in v1.%d+", d.removed)
+	}
+	if d.instead != "" {
+		text += "; use " + d.instead
+	}
+	return []string{text}
+}

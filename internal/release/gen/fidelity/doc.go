@@ -1,0 +1,3 @@
+// Package fidelity holds tests that compare packages wire and codec with the Go
+// types from which gen generates the table of package wire.
+package fidelity

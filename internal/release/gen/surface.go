@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/surface"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// surfaceNames returns the names of the recordings that have a surface.
+func surfaceNames(recordings fs.FS) ([]string, error) {
+	files, err := fs.Glob(recordings, "*/discovery.json")
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = path.Dir(file)
+	}
+	return names, nil
+}
+
+// surfaceText returns the file surfaces/NAME.txt and the documents that it
+// names.
+func surfaceText(recordings fs.FS, name string) (text []byte, documents []string, err error) {
+	dir, err := fs.Sub(recordings, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := fs.ReadFile(dir, "version.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# %s\n-- version --\n", marker("a recording of kube-apiserver "+name))
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, nil, fmt.Errorf("version.json: %w", err)
+	}
+	out.WriteString("\n-- openapi --\n")
+	var index map[string]documentEntry
+	if err := readJSON(dir, "openapi.json", &index); err != nil {
+		return nil, nil, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(index)) {
+		entry := index[path]
+		if entry.Hash == "" {
+			entry.Hash = strings.ToUpper(entry.Document)
+		}
+		fmt.Fprintln(&out, path, entry.Hash, entry.Document)
+		documents = append(documents, entry.Document)
+	}
+	out.WriteString("-- resources --\n")
+	served, err := readSurface(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.WriteString(surface.Format(served))
+	return out.Bytes(), documents, nil
+}
+
+// readSurface reads the surface of a recording.
+func readSurface(dir fs.FS) (surface.Surface, error) {
+	var stored map[string]string
+	if err := readJSON(dir, "stored.json", &stored); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return surface.Surface{}, err
+	}
+	text, err := fs.ReadFile(dir, "discovery.json")
+	if err != nil {
+		return surface.Surface{}, err
+	}
+	return readDiscovery(text, stored)
+}
+
+// discovery is the part of an APIGroupDiscoveryList that varies.
+type discovery struct {
+	Items []struct {
+		Metadata struct{ Name string }
+		Versions []struct {
+			Version   string
+			Resources []struct {
+				Resource         string
+				ResponseKind     kind
+				Scope            string
+				SingularResource string
+				Verbs            []string
+				ShortNames       []string
+				Categories       []string
+				Subresources     []struct {
+					Subresource  string
+					ResponseKind kind
+					Verbs        []string
+				}
+			}
+		}
+	}
+}
+
+// A kind is a kind in discovery. Without a version it is of the group version
+// that lists it.
+type kind struct{ Group, Version, Kind string }
+
+func (k kind) in(gv resource.GroupVersion) resource.Kind {
+	if k.Version != "" {
+		gv = resource.GroupVersion{Group: k.Group, Version: k.Version}
+	}
+	return resource.Kind{GroupVersion: gv, Kind: k.Kind}
+}
+
+// readDiscovery reads discovery.json and stored.json.
+func readDiscovery(text []byte, stored map[string]string) (surface.Surface, error) {
+	var docs struct{ API, APIs discovery }
+	if err := json.Unmarshal(text, &docs); err != nil {
+		return surface.Surface{}, fmt.Errorf("discovery.json: %w", err)
+	}
+	var s surface.Surface
+	for _, g := range slices.Concat(docs.API.Items, docs.APIs.Items) {
+		for _, v := range g.Versions {
+			gv := resource.GroupVersion{Group: g.Metadata.Name, Version: v.Version}
+			s.GroupVersions = append(s.GroupVersions, gv)
+			for _, r := range v.Resources {
+				t := &resource.Type{
+					GroupVersion: gv,
+					Name:         r.Resource,
+					Singular:     r.SingularResource,
+					Kind:         r.ResponseKind.Kind,
+					ListKind:     r.ResponseKind.Kind + "List",
+					Namespaced:   r.Scope == "Namespaced",
+					Verbs:        r.Verbs,
+					ShortNames:   r.ShortNames,
+					Categories:   r.Categories,
+				}
+				if slices.Contains(r.Verbs, "watch") { // only these are stored
+					t.Stored = gv
+					if other, ok := stored[gv.String()+"/"+t.Name]; ok {
+						var err error
+						if t.Stored, err = resource.ParseGroupVersion(other); err != nil {
+							return surface.Surface{}, fmt.Errorf("stored.json: %w", err)
+						}
+					}
+				}
+				for _, sub := range r.Subresources {
+					t.Subresources = append(t.Subresources, resource.Subresource{
+						Name: sub.Subresource, Kind: sub.ResponseKind.in(gv), Verbs: sub.Verbs,
+					})
+				}
+				s.Types = append(s.Types, t)
+			}
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kubefake/kubefake/internal/release"
+)
+
+// unversionedText returns the file unversioned.txt: a description of the Go types
+// of kube-apiserver's internal version, in which it validates objects. A line is
+// a type: its name and its fields, separated by tabs. A field has three words:
+// the name under which encoding/json prints it, the path of the member that
+// holds it in versioned objects, and its type. A type is one of
+//
+//	s b i f       string, boolean, integer, float
+//	q o t         quantity, integer or string, time
+//	a             anything, printed unchanged
+//	*T []T {}T    pointer, list, map
+//
+// or the name of a type. A comma after the type stands for omitempty.
+func unversionedText() ([]byte, error) {
+	dirs, err := moduleDirs()
+	if err != nil {
+		return nil, err
+	}
+	return describeUnversioned(goPackages(dirs))
+}
+
+// moduleDirs returns the folders of the module cache that hold the source, by
+// the modules' paths. It downloads modules that are not in the cache.
+func moduleDirs() (map[string]string, error) {
+	cmd := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes@"+release.Default)
+	for _, module := range []string{"k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery"} {
+		cmd.Args = append(cmd.Args, module+"@"+stagingVersion())
+	}
+	var out, message bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &message
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, &message)
+	}
+	dirs := map[string]string{}
+	for d := json.NewDecoder(&out); ; {
+		var module struct{ Path, Dir string }
+		if err := d.Decode(&module); errors.Is(err, io.EOF) {
+			return dirs, nil
+		} else if err != nil {
+			return nil, err
+		}
+		dirs[module.Path] = module.Dir
+	}
+}
+
+// A goPackage is a package of internal types, and the package of versioned
+// types whose tags name their members.
+type goPackage struct {
+	name                   string
+	unversioned, versioned string // folders
+}
+
+// goPackages returns the packages in the folders of modules.
+func goPackages(dirs map[string]string) []goPackage {
+	extensions := filepath.Join(dirs["k8s.io/apiextensions-apiserver"], "pkg", "apis", "apiextensions")
+	meta := filepath.Join(dirs["k8s.io/apimachinery"], "pkg", "apis", "meta", "v1")
+	list := []goPackage{
+		{"metav1", meta, meta},
+		{"apiextensions", extensions, filepath.Join(extensions, "v1")},
+	}
+	for _, group := range []struct{ name, version string }{
+		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
+		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"},
+	} {
+		list = append(list, goPackage{
+			group.name,
+			filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", group.name),
+			filepath.Join(dirs["k8s.io/api"], group.name, group.version),
+		})
+	}
+	return list
+}
+
+// basic holds the codes of types that are not described field by field.
+var basic = map[string]string{
+	"string": "s", "bool": "b", "byte": "i", "int": "i", "int32": "i", "int64": "i", "uint32": "i", "float32": "f", "float64": "f",
+	"resource.Quantity": "q", "intstr.IntOrString": "o", "metav1.Time": "t", "metav1.MicroTime": "t", "metav1.Duration": "s",
+	"metav1.FieldsV1": "a", "runtime.RawExtension": "a", "runtime.Object": "a", "types.UID": "s",
+}
+
+// declarations holds the declared types of all packages, by name: "core.PodSpec".
+type declarations struct {
+	types map[string]ast.Expr
+	tags  map[string]map[string]string // of versioned structs: JSON names by field
+}
+
+// describeUnversioned returns the text for the types of packages.
+func describeUnversioned(packages []goPackage) ([]byte, error) {
+	d := &declarations{types: map[string]ast.Expr{}, tags: map[string]map[string]string{}}
+	for _, p := range packages {
+		if err := d.read(p); err != nil {
+			return nil, err
+		}
+	}
+	return d.text(), nil
+}
+
+// read reads the declarations of a package.
+func (d *declarations) read(p goPackage) error {
+	err := eachType(p.unversioned, func(name string, typ ast.Expr) {
+		d.types[p.name+"."+name] = typ
+	})
+	if err != nil {
+		return err
+	}
+	return eachType(p.versioned, func(name string, typ ast.Expr) {
+		fields, ok := typ.(*ast.StructType)
+		if !ok {
+			return
+		}
+		tags := map[string]string{}
+		for _, f := range fields.Fields.List {
+			for _, n := range f.Names {
+				tags[n.Name], _, _ = strings.Cut(jsonTag(f), ",")
+			}
+		}
+		d.tags[p.name+"."+name] = tags
+	})
+}
+
+// eachType calls yield with every type that the package in a folder declares.
+func eachType(dir string, yield func(name string, typ ast.Expr)) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*types*.go"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no types in %s", dir)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range parsed.Decls {
+			general, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range general.Specs {
+				if ts, ok := spec.(*ast.TypeSpec); ok {
+					yield(ts.Name.Name, ts.Type)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func jsonTag(f *ast.Field) string {
+	if f.Tag == nil {
+		return ""
+	}
+	return reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json")
+}
+
+// text returns a line for every struct.
+func (d *declarations) text() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n", marker("the source of k8s.io/kubernetes "+release.Default))
+	for _, name := range slices.Sorted(maps.Keys(d.types)) {
+		if s, ok := d.types[name].(*ast.StructType); ok && !strings.HasSuffix(name, "List") {
+			b.WriteString(name)
+			d.fields(&b, name, "", s)
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
+}
+
+// fields writes the fields of a struct and of the structs that it embeds. Their
+// members in versioned objects have the prefix.
+func (d *declarations) fields(b *bytes.Buffer, name, prefix string, s *ast.StructType) {
+	pkg, _, _ := strings.Cut(name, ".")
+	for _, f := range s.Fields.List {
+		tag, options, _ := strings.Cut(jsonTag(f), ",")
+		if tag == "-" {
+			continue
+		}
+		if len(f.Names) == 0 {
+			inner := qualify(pkg, f.Type)
+			at := prefix
+			switch inner {
+			case "metav1.TypeMeta":
+				continue // unversioned objects are of no version
+			case "metav1.ObjectMeta":
+				at = "metadata."
+			}
+			if embedded, ok := d.types[inner].(*ast.StructType); ok {
+				d.fields(b, inner, at, embedded)
+			}
+			continue
+		}
+		for _, n := range f.Names {
+			member := cmp.Or(d.tags[name][n.Name], lowerFirst(n.Name))
+			fmt.Fprintf(b, "\t%s %s%s %s", cmp.Or(tag, n.Name), prefix, member, d.spell(pkg, f.Type))
+			if strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") {
+				b.WriteByte(',')
+			}
+		}
+	}
+}
+
+// spell returns the spelling of a type.
+func (d *declarations) spell(pkg string, typ ast.Expr) string {
+	switch typ := typ.(type) {
+	case *ast.StarExpr:
+		return "*" + d.spell(pkg, typ.X)
+	case *ast.ArrayType:
+		if id, ok := typ.Elt.(*ast.Ident); ok && id.Name == "byte" {
+			return "a"
+		}
+		return "[]" + d.spell(pkg, typ.Elt)
+	case *ast.MapType:
+		return "{}" + d.spell(pkg, typ.Value)
+	case *ast.InterfaceType:
+		return "a"
+	}
+	name := qualify(pkg, typ)
+	if code, ok := basic[strings.TrimPrefix(name, pkg+".")]; ok {
+		return code
+	}
+	if code, ok := basic[name]; ok {
+		return code
+	}
+	declared, ok := d.types[name]
+	if !ok {
+		return "a"
+	}
+	if _, ok := declared.(*ast.StructType); ok {
+		return name
+	}
+	from, _, _ := strings.Cut(name, ".")
+	return d.spell(from, declared)
+}
+
+// qualify returns the name of a type with its package: "core.PodSpec".
+func qualify(pkg string, typ ast.Expr) string {
+	switch typ := typ.(type) {
+	case *ast.Ident:
+		return pkg + "." + typ.Name
+	case *ast.SelectorExpr:
+		if x, ok := typ.X.(*ast.Ident); ok {
+			name := x.Name
+			if name == "api" {
+				name = "core"
+			}
+			return name + "." + typ.Sel.Name
+		}
+	}
+	return ""
+}
+
+func lowerFirst(s string) string {
+	runes := []rune(s)
+	runes[0] = unicode.ToLower(runes[0])
+	return string(runes)
+}

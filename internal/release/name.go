@@ -1,0 +1,43 @@
+package release
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// cutAll cuts the suffix "-all" from a name, and reports whether it had it.
+func cutAll(name string) (version string, all bool) { return strings.CutSuffix(name, "-all") }
+
+// minorOf returns a version without its patch number: "v1.36" for "v1.36.3".
+func minorOf(version string) string {
+	return version[:max(0, strings.LastIndexByte(version, '.'))]
+}
+
+// minorNumber returns the minor number of a name: 36 for "v1.36.3".
+func minorNumber(name string) int {
+	n, _ := parseName(name)
+	return n[1]
+}
+
+// compareNames orders names by their versions. A name without "-all" is before
+// the one with it.
+func compareNames(a, b string) int {
+	numbersA, allA := parseName(a)
+	numbersB, allB := parseName(b)
+	for i := range numbersA {
+		if c := cmp.Compare(numbersA[i], numbersB[i]); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(allA, allB)
+}
+
+// parseName splits "v1.36.3-all" into 1, 36, 3 and "all".
+func parseName(name string) (numbers [3]int, suffix string) {
+	name, suffix, _ = strings.Cut(strings.TrimPrefix(name, "v"), "-")
+	for i, text := range strings.SplitN(name, ".", 3) {
+		numbers[i], _ = strconv.Atoi(text)
+	}
+	return numbers, suffix
+}
