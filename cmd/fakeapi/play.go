@@ -31,9 +31,9 @@ type playCommand struct {
 	ca       string
 	insecure bool
 
-	profile string
-	seed    uint64
-	clock   time.Time
+	releaseName string
+	seed        uint64
+	clock       time.Time
 
 	out io.Writer
 }
@@ -95,9 +95,9 @@ func (c *playCommand) flags() *flagSet {
 				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
 			}},
 			{"Or play each scenario against a new server", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Uint64Var(&c.seed, "seed", 1, "generate the same UIDs and names in each play with the seed `NUMBER`; 0 means random")
-				fs.Func("clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", func(value string) (err error) {
+				fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", func(value string) (err error) {
 					c.clock, err = time.Parse(time.RFC3339, value)
 					return err
 				})
@@ -175,7 +175,7 @@ func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p
 		fakeapi.WithToken(scenarios.DefaultToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 		fakeapi.WithToken("alicetoken", fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
 		fakeapi.WithFeatureGates(gates),
-		fakeapi.WithRelease(c.profile),
+		fakeapi.WithRelease(c.releaseName),
 		fakeapi.WithSeed(c.seed),
 	}
 	if !c.clock.IsZero() {

@@ -30,7 +30,7 @@ func TestPlayTranscript(t *testing.T) {
 	var transcripts [2]string
 	for i := range transcripts {
 		name := filepath.Join(t.TempDir(), "transcript")
-		runs(t, 0, "play", "testdata/scenarios/right.yaml", "--seed", "7", "--clock", "2026-01-02T03:04:05Z", "--transcript", name)
+		runs(t, 0, "play", "testdata/scenarios/right.yaml", "--seed", "7", "--manual-clock", "2026-01-02T03:04:05Z", "--transcript", name)
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
 		transcripts[i] = string(b)

@@ -30,7 +30,7 @@ type serveCommand struct {
 	kubeconfig    string
 	tokens        string
 	authorization string
-	profile       string
+	releaseName   string
 	runtimeConfig switches
 	featureGates  switches
 	serviceRanges []netip.Prefix
@@ -119,7 +119,7 @@ func (c *serveCommand) flags() *flagSet {
 				fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow or RBAC (default AlwaysAllow)", c.setAuthorization)
 			}},
 			{"API", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.profile, "profile", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+				fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 				fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
 				fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
 				fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
@@ -134,7 +134,7 @@ func (c *serveCommand) flags() *flagSet {
 			}},
 			{"Time, randomness and faults", func(fs *flag.FlagSet) {
 				fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
-				fs.Func("clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
+				fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
 				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
 				fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
 				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
@@ -263,7 +263,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 
 // release returns the name of the release to serve.
 func (c *serveCommand) release() (string, error) {
-	name := c.profile
+	name := c.releaseName
 	for _, key := range slices.Sorted(maps.Keys(c.runtimeConfig)) {
 		if key != "api/all" {
 			return "", fmt.Errorf("--runtime-config: %q cannot be enabled or disabled, only api/all can", key)
@@ -274,7 +274,7 @@ func (c *serveCommand) release() (string, error) {
 		}
 	}
 	if _, err := release.Open(name); err != nil {
-		return "", fmt.Errorf("--profile: %w", err)
+		return "", fmt.Errorf("--release: %w", err)
 	}
 	return name, nil
 }

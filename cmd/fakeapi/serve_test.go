@@ -111,7 +111,7 @@ func TestServeProfile(t *testing.T) {
 		{"default", nil, http.StatusNotFound},
 		{"all", []string{"--runtime-config", "api/all=true"}, http.StatusOK},
 		{"all off again", []string{"--runtime-config", "api/all=true,api/all=false"}, http.StatusNotFound},
-		{"all by name", []string{"--profile", "1.36-all"}, http.StatusOK},
+		{"all by name", []string{"--release", "1.36-all"}, http.StatusOK},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestServeProfile(t *testing.T) {
 // Two servers with the same seed and clock create the same object.
 func TestServeSeedAndClock(t *testing.T) {
 	create := func() map[string]any {
-		s := start(t, "--seed", "7", "--clock", "2030-01-02T03:04:05Z")
+		s := start(t, "--seed", "7", "--manual-clock", "2030-01-02T03:04:05Z")
 		code, obj := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"generateName":"a-"}}`)
 		require.Equal(t, http.StatusCreated, code)
 		return obj
@@ -213,7 +213,7 @@ func (s *server) faults(t *testing.T) (faults []map[string]any) {
 }
 
 func TestServeCompaction(t *testing.T) {
-	s := start(t, "--clock", "2030-01-02T03:04:05Z", "--compact-every", "1m", "--compact-keep", "10s")
+	s := start(t, "--manual-clock", "2030-01-02T03:04:05Z", "--compact-every", "1m", "--compact-keep", "10s")
 	code, old := s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"a"}}`)
 	require.Equal(t, http.StatusCreated, code)
 	code, _ = s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"b"}}`)
