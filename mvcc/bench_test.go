@@ -40,8 +40,8 @@ func put(tb testing.TB, s *mvcc.Store[int], key string, value int) {
 	}
 }
 
-// BenchmarkPut replaces the value of a random key. What it costs may grow with
-// the logarithm of the number of keys, and with the misses of larger caches.
+// BenchmarkPut replaces the value of a random key. The cost may grow with the logarithm
+// of the number of keys and with cache misses.
 func BenchmarkPut(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkPutAfterRead makes each put copy what a reader may be looking at.
+// BenchmarkPutAfterRead makes each put copy the nodes that a reader may use.
 func BenchmarkPutAfterRead(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) {
@@ -72,8 +72,8 @@ func BenchmarkPutAfterRead(b *testing.B) {
 	}
 }
 
-// BenchmarkRange walks a tenth of the keys, now and as they were before the
-// other nine tenths, or all of them, were changed.
+// BenchmarkRange walks a tenth of the keys, at the newest revision and at revisions
+// before half or all of the changes.
 func BenchmarkRange(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		s, keys := load(b, n, mvcc.Options{})
@@ -102,7 +102,7 @@ func BenchmarkRange(b *testing.B) {
 	}
 }
 
-// BenchmarkGet reads one key, now and in the past.
+// BenchmarkGet reads one key, at the newest and at the oldest revision.
 func BenchmarkGet(b *testing.B) {
 	s, keys := load(b, 100_000, mvcc.Options{})
 	loaded := s.Revision()
@@ -128,8 +128,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkWatch puts while watchers of other keys wait, all of them for one
-// prefix or each for its own.
+// BenchmarkWatch puts while watchers of other keys wait, all with one prefix or each with
+// its own.
 func BenchmarkWatch(b *testing.B) {
 	for _, n := range []int{0, 100, 10_000} {
 		for _, distinct := range []bool{false, true} {
@@ -163,8 +163,7 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliver has one watcher take each event as it comes, by way of the
-// channel that Wait returns.
+// BenchmarkDeliver returns each event to one watcher through Wait.
 func BenchmarkDeliver(b *testing.B) {
 	s, keys := load(b, 1_000, mvcc.Options{KeepRevisions: 1000})
 	w, err := s.Watch("/registry/pods/", 0)
@@ -183,8 +182,7 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkFork forks a store and writes to the fork, which is when the first
-// copying is done.
+// BenchmarkFork forks a store and writes to the fork, which makes the first copies.
 func BenchmarkFork(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) {

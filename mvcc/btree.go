@@ -2,18 +2,16 @@ package mvcc
 
 import "github.com/google/btree"
 
-// degree makes nodes of 31 to 63 entries, which keeps the tree of a million keys
-// at four levels. Larger ones would be searched no faster and be dearer to copy,
-// which is what a write after a read does.
+// degree gives nodes of 31 to 63 entries, so that a tree of a million keys has four
+// levels. Larger nodes are not searched faster, and a write after a read copies nodes.
 const degree = 32
 
-// A tree is a B-tree that one writer changes in place while readers walk a
-// clone of it. The clone is made when a reader asks and dropped by the next
-// change, so that writes without reads in between copy nothing, and reads
-// without writes in between share one clone. Store.mu guards a tree; a clone
-// needs no guard.
+// A tree is a B-tree that one writer changes in place while readers walk a clone. A
+// reader creates the clone if there is none, and the next change drops it, so writes
+// without reads in between copy nothing, and reads without writes in between share one
+// clone. Store.mu guards a tree; a clone needs no lock.
 type tree[E any] struct {
-	entries *btree.BTreeG[E] // nobody but the writer sees it
+	entries *btree.BTreeG[E] // used only by the writer
 	clone   *btree.BTreeG[E] // equal to entries, or nil
 }
 
@@ -21,7 +19,7 @@ func newTree[E any](less btree.LessFunc[E]) tree[E] {
 	return tree[E]{entries: btree.NewG(degree, less)}
 }
 
-// snapshot returns the tree as it is now. The result must not be changed.
+// snapshot returns the current tree. It must not be changed.
 func (t *tree[E]) snapshot() *btree.BTreeG[E] {
 	if t.clone == nil {
 		t.clone = t.entries.Clone()
@@ -29,7 +27,7 @@ func (t *tree[E]) snapshot() *btree.BTreeG[E] {
 	return t.clone
 }
 
-// fork returns an independent tree that starts out with the same entries.
+// fork returns an independent copy of the tree.
 func (t *tree[E]) fork() tree[E] {
 	return tree[E]{entries: t.entries.Clone()}
 }
@@ -49,8 +47,8 @@ func (t *tree[E]) deleteMin() {
 	t.entries.DeleteMin()
 }
 
-// A liveEntry is the newest version of a key that exists. The key is repeated
-// here, and below, because a search compares many keys and reads few items.
+// A liveEntry is the newest version of a key that exists. It repeats the key, as
+// pastEntry does, because a search compares many keys and reads few items.
 type liveEntry[V any] struct {
 	key  string
 	item *Item[V]
@@ -58,10 +56,10 @@ type liveEntry[V any] struct {
 
 func liveLess[V any](a, b liveEntry[V]) bool { return a.key < b.key }
 
-// A pastEntry is a version of a key that has been replaced or deleted.
+// A pastEntry is a version of a key that was replaced or deleted.
 type pastEntry[V any] struct {
 	key  string
-	end  Revision // when it ceased to be: it is what the key was in [item.Modified, end)
+	end  Revision // when the version was replaced or deleted: it is valid in [item.Modified, end)
 	item *Item[V]
 }
 
@@ -72,7 +70,7 @@ func pastLess[V any](a, b pastEntry[V]) bool {
 	return a.end < b.end
 }
 
-// A logEntry is one transaction of the revision log.
+// A logEntry is a transaction in the log.
 type logEntry[V any] struct {
 	rev Revision
 	tx  *Transaction[V]

@@ -110,7 +110,7 @@ func ExampleStore_Compact() {
 	// 4 2
 }
 
-// A server that also has other things to do while it watches.
+// A server waits for a watcher and other channels.
 func ExampleWatcher_Wait() {
 	s := mvcc.New[int](mvcc.Options{})
 	w, err := s.Watch("n", 0)

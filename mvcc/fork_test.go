@@ -25,7 +25,7 @@ func TestForkIsIndependent(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "2", "b": "3", "c": "parent"}, contents(t, parent, 0))
 	assert.Equal(t, map[string]string{"a": "child"}, contents(t, child, 0))
 	for _, s := range []*mvcc.Store[string]{parent, child} {
-		assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 2), "the common past")
+		assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 2), "the common history")
 	}
 
 	require.NoError(t, child.Compact(4))
@@ -34,7 +34,7 @@ func TestForkIsIndependent(t *testing.T) {
 	grandchild := child.Fork(mvcc.Options{KeepRevisions: 1})
 	assert.Equal(t, mvcc.Revision(4), grandchild.Compacted())
 	set(t, grandchild, "d", "6")
-	assert.Equal(t, mvcc.Revision(5), grandchild.Compacted(), "by its own options")
+	assert.Equal(t, mvcc.Revision(5), grandchild.Compacted(), "each fork has its own options")
 	assert.Equal(t, mvcc.Revision(4), child.Compacted())
 }
 
@@ -49,22 +49,22 @@ func TestForkWatches(t *testing.T) {
 
 	events, err := before.Poll(0)
 	require.NoError(t, err)
-	assert.Empty(t, events, "a watcher stays with the store it was made by")
+	assert.Empty(t, events, "a watcher does not see changes of a fork")
 
 	w, err := child.Watch("a", 2)
 	require.NoError(t, err)
 	defer w.Close()
 	events, err = w.Poll(0)
 	require.NoError(t, err)
-	require.Len(t, events, 2, "from before the fork on")
+	require.Len(t, events, 2, "the events before and after the fork")
 	assert.Equal(t, "2", events[0].Item.Value)
 	assert.Equal(t, "3", events[1].Item.Value)
 	assert.Equal(t, "2", events[1].Prev.Value)
 }
 
-// TestForksAtOnce has forks written, read and forked while their parent is: with
-// the race detector, it shows that shared structure is never written.
-func TestForksAtOnce(t *testing.T) {
+// TestForksConcurrently writes, reads and forks a parent and its forks concurrently. With
+// the race detector, it shows that shared nodes are never written.
+func TestForksConcurrently(t *testing.T) {
 	const forks, keys = 8, 300
 	parent := mvcc.New[string](mvcc.Options{})
 	for i := range keys {

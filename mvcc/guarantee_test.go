@@ -18,12 +18,12 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// An observation is all that one watcher saw.
+// An observation is what one watcher returned.
 type observation struct {
 	prefix string
 	from   mvcc.Revision
 	polls  []polled
-	err    error // how it ended, if not because there was nothing more
+	err    error // the error of the last Poll, if any
 }
 
 // polled is what one Poll returned, and the watcher's revision after it.
@@ -40,7 +40,7 @@ func (o observation) events() []mvcc.Event[int] {
 	return events
 }
 
-// progress returns the last revision that the watcher reported.
+// progress returns the last revision of the watcher.
 func (o observation) progress() mvcc.Revision {
 	if len(o.polls) == 0 {
 		return o.from - 1
@@ -51,7 +51,7 @@ func (o observation) progress() mvcc.Revision {
 // A history is what truly happened: the transactions, by revision.
 type history []*mvcc.Transaction[int]
 
-// matching returns the events with a prefix in [from, to].
+// matching returns the events of keys with a prefix in [from, to].
 func (h history) matching(prefix string, from, to mvcc.Revision) []mvcc.Event[int] {
 	var events []mvcc.Event[int]
 	for rev := max(from, 2); rev <= to; rev++ {
@@ -64,14 +64,14 @@ func (h history) matching(prefix string, from, to mvcc.Revision) []mvcc.Event[in
 	return events
 }
 
-// The guarantees that watchers give. Each checks what was observed by one
-// watcher after another, each of which began where the one before had come to.
+// guarantees are the guarantees of watchers. Each check gets the observations of
+// consecutive watchers, each started where the previous one ended.
 var guarantees = []struct {
 	name  string
 	check func(h history, seen []observation) error
 }{
 	{"ordered", func(_ history, seen []observation) error {
-		// The revisions of events never go back.
+		// The revisions of events do not decrease.
 		for _, o := range seen {
 			last := mvcc.Revision(0)
 			for _, e := range o.events() {
@@ -84,7 +84,7 @@ var guarantees = []struct {
 		return nil
 	}},
 	{"unique", func(_ history, seen []observation) error {
-		// No change of a key comes twice.
+		// No event is returned twice.
 		type change struct {
 			key string
 			rev mvcc.Revision
@@ -102,8 +102,7 @@ var guarantees = []struct {
 		return nil
 	}},
 	{"reliable", func(h history, seen []observation) error {
-		// Between where it began and how far it says it has come, a watcher has
-		// delivered what happened, nothing else, and nothing less.
+		// A watcher has returned exactly the events from its start to its revision.
 		for _, o := range seen {
 			if err := same(h.matching(o.prefix, o.from, o.progress()), o.events()); err != nil {
 				return err
@@ -112,7 +111,7 @@ var guarantees = []struct {
 		return nil
 	}},
 	{"atomic", func(h history, seen []observation) error {
-		// What a transaction did comes in one piece.
+		// The events of a transaction are returned together.
 		for _, o := range seen {
 			for _, p := range o.polls {
 				for _, e := range p.events {
@@ -132,8 +131,8 @@ var guarantees = []struct {
 		return nil
 	}},
 	{"resumable", func(h history, seen []observation) error {
-		// Watchers that each begin after the revision of the one before have
-		// together seen what one watcher would have.
+		// Watchers that each start after the revision of the previous one return
+		// together the events that one watcher would return.
 		if len(seen) == 0 {
 			return nil
 		}
@@ -147,8 +146,8 @@ var guarantees = []struct {
 		return same(h.matching(seen[0].prefix, seen[0].from, seen[len(seen)-1].progress()), together)
 	}},
 	{"bookmarkable", func(_ history, seen []observation) error {
-		// A watcher's revision never goes back, is not behind what has been
-		// delivered, and nothing comes at or below it later.
+		// A watcher's revision does not decrease, is not below a returned event, and
+		// no event at or below it is returned later.
 		for _, o := range seen {
 			last := o.from - 1
 			for _, p := range o.polls {
@@ -179,11 +178,11 @@ func same(want, got []mvcc.Event[int]) error {
 	return nil
 }
 
-// TestWatchGuarantees has watchers follow a random writer that also compacts,
-// half of them through replicas whose lag changes all the time. A watcher
-// sometimes closes and goes on with a new one, and begins again from the
-// compacted revision when it is overtaken. What a writer does depends on the
-// seed alone; when the watchers see it, on the scheduler.
+// TestWatchGuarantees runs watchers concurrently with a random writer that also compacts.
+// Half of them watch replicas whose lag keeps changing. A watcher sometimes closes and
+// continues with a new one, and starts again at the compacted revision when its events
+// were compacted. The writer depends only on the seed; when watchers see its changes
+// depends on the scheduler.
 func TestWatchGuarantees(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -219,7 +218,7 @@ func TestWatchGuarantees(t *testing.T) {
 					}
 				}
 				last := run[len(run)-1]
-				assert.Equal(t, s.Revision(), last[len(last)-1].progress(), "watcher %d has come to the end", i)
+				assert.Equal(t, s.Revision(), last[len(last)-1].progress(), "watcher %d has returned all events", i)
 			}
 		})
 	}
@@ -230,8 +229,7 @@ type watchable interface {
 	Watch(prefix string, from mvcc.Revision) (*mvcc.Watcher[int], error)
 }
 
-// changeLags has replicas lag, move on and catch up until stop is closed, and
-// takes all lags away in the end.
+// changeLags changes the lags of replicas until stop is closed, and finally removes them.
 func changeLags(stop <-chan struct{}, s *mvcc.Store[int], replicas []*mvcc.Replica[int], random *rand.Rand) {
 	for {
 		select {
@@ -259,7 +257,7 @@ func changeLags(stop <-chan struct{}, s *mvcc.Store[int], replicas []*mvcc.Repli
 	}
 }
 
-// write makes a random history.
+// write writes a random history.
 func write(t *testing.T, s *mvcc.Store[int], random *rand.Rand) history {
 	h := history{nil, nil}
 	for i := range 400 {
@@ -287,9 +285,9 @@ func write(t *testing.T, s *mvcc.Store[int], random *rand.Rand) history {
 	return h
 }
 
-// follow watches until ctx is done and there is nothing more. It returns runs of
-// observations, each resumed from the one before; a new run begins where
-// compaction has overtaken the old one.
+// follow watches until ctx is done and no events are left. It returns runs of
+// observations, each resumed from the previous one; a new run starts after a compaction
+// error.
 func follow(ctx context.Context, s *mvcc.Store[int], watched watchable, prefix string, random *rand.Rand) [][]observation {
 	var runs [][]observation
 	var run []observation
@@ -309,7 +307,7 @@ func follow(ctx context.Context, s *mvcc.Store[int], watched watchable, prefix s
 	}
 }
 
-// observe watches for a while.
+// observe watches for a random number of polls.
 func observe(ctx context.Context, watched watchable, prefix string, from mvcc.Revision, random *rand.Rand) observation {
 	o := observation{prefix: prefix, from: from}
 	w, err := watched.Watch(prefix, from)
@@ -341,8 +339,8 @@ func observe(ctx context.Context, watched watchable, prefix string, from mvcc.Re
 	return o
 }
 
-// TestGuaranteesFindFaults shows each guarantee a faulty watcher of "a/", for
-// this history:
+// TestGuaranteesFindFaults checks that each guarantee detects a faulty watcher of "a/"
+// of this history:
 //
 //	2: +a/1 +a/2   3: +b/1   4: +a/1
 func TestGuaranteesFindFaults(t *testing.T) {
@@ -368,12 +366,12 @@ func TestGuaranteesFindFaults(t *testing.T) {
 		seen     []observation
 		violated []string
 	}{
-		{"faultless", []observation{watcher(2, polled{events{a1, a2}, 3}), watcher(4, polled{events{a4}, 4})}, nil},
+		{"correct", []observation{watcher(2, polled{events{a1, a2}, 3}), watcher(4, polled{events{a4}, 4})}, nil},
 		{"backwards", []observation{watcher(2, polled{events{a4, a1, a2}, 4})}, []string{"ordered", "reliable", "resumable"}},
 		{"twice", []observation{watcher(2, polled{events{a1, a2, a4}, 4}, polled{events{a4}, 4})}, []string{"unique", "reliable", "resumable", "bookmarkable"}},
-		{"lost", []observation{watcher(2, polled{events{a1, a2}, 4})}, []string{"reliable", "resumable"}},
-		{"invented", []observation{watcher(3, polled{events{a4}, 3})}, []string{"reliable", "resumable", "bookmarkable"}},
-		{"torn", []observation{watcher(2, polled{events{a1}, 2}, polled{events{a2}, 3})}, []string{"atomic", "bookmarkable"}},
+		{"missing event", []observation{watcher(2, polled{events{a1, a2}, 4})}, []string{"reliable", "resumable"}},
+		{"unexpected event", []observation{watcher(3, polled{events{a4}, 3})}, []string{"reliable", "resumable", "bookmarkable"}},
+		{"transaction split", []observation{watcher(2, polled{events{a1}, 2}, polled{events{a2}, 3})}, []string{"atomic", "bookmarkable"}},
 		{"gap between watchers", []observation{watcher(2, polled{events{a1, a2}, 3}), watcher(5, polled{nil, 4})}, []string{"resumable"}},
 		{"bookmark goes back", []observation{watcher(3, polled{nil, 3}, polled{nil, 2})}, []string{"bookmarkable"}},
 	} {

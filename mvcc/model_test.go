@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestModel does random things to a store and to a model of it that keeps a
-// copy of everything at every revision, and expects the same of both. A failure
-// names the seed; -run 'TestModel/seed=N$' repeats it.
+// TestModel applies random operations to a store and to a model that keeps a copy of
+// each revision, and compares them. A failure has the seed; -run 'TestModel/seed=N$'
+// repeats it.
 func TestModel(t *testing.T) {
 	for seed := range uint64(50) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// FuzzModel is TestModel with the choices made by the fuzzer, a byte each.
+// FuzzModel is TestModel with choices from the fuzzer, one byte each.
 func FuzzModel(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -69,28 +69,28 @@ type world struct {
 	replicas  []*modelReplica
 }
 
-// A modelReplica is where a replica is to be.
+// A modelReplica is the model of a replica.
 type modelReplica struct {
 	replica *Replica[int]
 	lag     Lag
 	at      Revision // while it lags
 }
 
-// A modelWatcher follows the rules of the documentation, by searching the whole
-// log each time.
+// A modelWatcher is the model of a watcher. It searches the whole log each time.
 type modelWatcher struct {
 	watcher *Watcher[int]
 	replica *modelReplica // nil for a watcher of the store
 	prefix  string
 	next    Revision
-	synced  Revision // the revision of the store when everything had been delivered, -1 otherwise
+	synced  Revision // the revision of the store when the watcher was synced, -1 if it is not
 }
 
-// exercise does random steps in a growing number of worlds, forked off each other.
+// exercise does random steps in a growing number of worlds, which are forks of each
+// other.
 func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 	first := &world{t: t, choose: choose, clock: time.Unix(1000, 0)}
 	first.states = []map[string]*Item[int]{nil, {}}
-	first.log = []*Transaction[int]{{}, {}} // nothing leads to revision 1
+	first.log = []*Transaction[int]{{}, {}} // no transaction has revision 1
 	first.opts = first.options()
 	first.store = New[int](first.opts)
 
@@ -141,10 +141,10 @@ func (w *world) key() string { return modelKeys[w.choose(len(modelKeys))] }
 
 func (w *world) prefix() string { return modelPrefixes[w.choose(len(modelPrefixes))] }
 
-// someRevision is mostly one that can be read.
+// someRevision returns a random revision, which can usually be read.
 func (w *world) someRevision() Revision { return Revision(w.choose(len(w.states) + 2)) }
 
-// expire brings the model's compacted revision up to the present.
+// expire updates the model's compacted revision.
 func (w *world) expire() {
 	if w.opts.KeepRevisions > 0 {
 		w.compacted = max(w.compacted, w.rev()-Revision(w.opts.KeepRevisions))
@@ -169,7 +169,7 @@ func (w *world) requireRevisionError(err, cause error) {
 
 func inRange(key, from, to string) bool { return key >= from && (to == "" || key < to) }
 
-// between returns the items of a state that are in a range, in order.
+// between returns the items of a state in a range, sorted by key.
 func between(state map[string]*Item[int], from, to string) []*Item[int] {
 	var items []*Item[int]
 	for _, key := range slices.Sorted(maps.Keys(state)) {
@@ -343,7 +343,7 @@ func (w *world) compact() {
 	require.Equal(w.t, w.compacted, w.store.Compacted())
 }
 
-// end is the newest revision that a replica, or with nil the store, shows.
+// end returns the newest revision that a replica shows, or the store if m is nil.
 func (w *world) end(m *modelReplica) Revision {
 	if m == nil || m.lag == (Lag{}) {
 		return w.rev()
@@ -351,7 +351,7 @@ func (w *world) end(m *modelReplica) Revision {
 	return m.at
 }
 
-// bound is the last revision at which a replica may be, time apart.
+// bound returns the last revision that a replica's lag allows, regardless of time.
 func (w *world) bound(m *modelReplica) Revision {
 	bound := w.rev() - Revision(m.lag.Revisions)
 	if m.lag.Until > 0 {
@@ -360,8 +360,8 @@ func (w *world) bound(m *modelReplica) Revision {
 	return bound
 }
 
-// advanceOne moves a replica on to the newest revision that can be viewed and
-// that its lag allows.
+// advanceOne moves a replica to the newest revision that can be viewed and that its lag
+// allows.
 func (w *world) advanceOne(m *modelReplica) {
 	to := m.at
 	for rev := max(m.at+1, w.compacted); rev <= w.bound(m); rev++ {
@@ -372,7 +372,7 @@ func (w *world) advanceOne(m *modelReplica) {
 	m.at = to
 }
 
-// advanceAll does what a transaction does.
+// advanceAll moves the replicas as a transaction does.
 func (w *world) advanceAll() {
 	w.expire()
 	for _, m := range w.replicas {
@@ -380,7 +380,7 @@ func (w *world) advanceAll() {
 	}
 }
 
-// moves returns a check that replicas have told of their moves since.
+// moves returns a check that replicas have signalled their moves since.
 func (w *world) moves() (check func()) {
 	type state struct {
 		*modelReplica
@@ -402,7 +402,7 @@ func (w *world) moves() (check func()) {
 	}
 }
 
-// lag makes a replica, or changes the lag of one.
+// lag creates a replica or changes the lag of one.
 func (w *world) lag() {
 	w.expire()
 	if len(w.replicas) == 0 || len(w.replicas) < 3 && w.choose(3) == 0 {
@@ -437,7 +437,7 @@ func (w *world) lag() {
 	w.advanceOne(m)
 }
 
-// advance moves a replica on to where it is to be by now, or skips a part.
+// advance calls Advance or Skip for a replica.
 func (w *world) advance() {
 	if len(w.replicas) == 0 {
 		return
@@ -456,8 +456,8 @@ func (w *world) advance() {
 		due, ok := m.replica.Due()
 		w.advanceOne(m)
 		m.replica.Advance()
-		require.False(w.t, ok && !due.After(w.clock) && w.end(m) == before, "due and did not move")
-		require.False(w.t, (!ok || due.After(w.clock)) && w.end(m) > before, "moved and was not due")
+		require.False(w.t, ok && !due.After(w.clock) && w.end(m) == before, "it was due and did not move")
+		require.False(w.t, (!ok || due.After(w.clock)) && w.end(m) > before, "it moved and was not due")
 	}
 }
 
@@ -480,12 +480,12 @@ func (w *world) watch() {
 	}
 	require.NoError(w.t, err)
 	m.next = max(m.next, 2)
-	w.settle(m)
+	w.updateSynced(m)
 	w.watchers = append(w.watchers, m)
 }
 
-// settle notes whether a watcher has delivered all there is.
-func (w *world) settle(m *modelWatcher) {
+// updateSynced records whether a watcher has returned all events.
+func (w *world) updateSynced(m *modelWatcher) {
 	m.synced = -1
 	if end := w.end(m.replica); m.next > end && !w.lags(m) {
 		m.synced = w.rev()
@@ -494,7 +494,7 @@ func (w *world) settle(m *modelWatcher) {
 
 func (w *world) lags(m *modelWatcher) bool { return m.replica != nil && m.replica.lag != (Lag{}) }
 
-// matching returns the events of a transaction that a watcher is to see.
+// matching returns the events of a transaction that a watcher returns.
 func (m *modelWatcher) matching(tx *Transaction[int]) []Event[int] {
 	var events []Event[int]
 	for _, e := range tx.Events {
@@ -505,7 +505,8 @@ func (m *modelWatcher) matching(tx *Transaction[int]) []Event[int] {
 	return events
 }
 
-// missed returns the first revision with a matching event since the watcher was synced, 0 if none.
+// missed returns the first revision with a matching event since the watcher was synced,
+// 0 if there is none.
 func (w *world) missed(m *modelWatcher) Revision {
 	for rev := m.synced + 1; rev <= w.rev(); rev++ {
 		if len(m.matching(w.log[rev])) > 0 {
@@ -571,7 +572,7 @@ func (w *world) poll() {
 		m.next++
 	}
 	require.Equal(w.t, want, append([]Event[int](nil), events...))
-	w.settle(m)
+	w.updateSynced(m)
 	require.Equal(w.t, m.next-1, m.watcher.Revision())
 }
 
@@ -594,7 +595,7 @@ func (w *world) fork() *world {
 	return &child
 }
 
-// inspect compares the log, and checks what must hold of the store itself.
+// inspect compares the log and checks the invariants of the store.
 func (w *world) inspect() {
 	w.expire()
 	require.Equal(w.t, w.rev(), w.store.Revision())

@@ -2,49 +2,46 @@ package mvcc
 
 import "time"
 
-// A Lag says how far a [Replica] trails its store. If it says so in several
-// ways, the one that holds the replica back most counts. The zero value is no
-// lag.
+// A Lag is the delay of a [Replica]. If several fields are set, the one with the oldest
+// revision applies. The zero value is no lag.
 type Lag struct {
-	// By, if positive, shows the store as it was that long ago.
+	// By, if positive, shows the state of that long ago.
 	By time.Duration
 
-	// Revisions, if positive, shows the store as it was that many revisions ago.
+	// Revisions, if positive, shows the state of that many revisions ago.
 	Revisions int64
 
 	// Until, if positive, is the last revision that is shown. A replica that is
-	// past it stays where it is, as any does if Until is negative.
+	// past it does not move. If Until is negative, no replica moves.
 	Until Revision
 }
 
-// A Replica shows a store to those who learn of its changes late. One without a
-// lag is at the store's newest revision. One that lags is at an older one, and
-// moves on with the transactions of the store, and with time when [Replica.Advance]
-// is called. It never goes back, whatever its lag becomes, and never skips to
-// where its lag does not allow it to be.
+// A Replica shows a store with a delay. Without a lag it is at the store's newest
+// revision. With a lag it is at an older one, and moves with the transactions of the
+// store and, when [Replica.Advance] is called, with time. It never goes back when its
+// lag changes, and it never moves past what its lag allows.
 //
-// A replica does not notice the compaction of what it has not come to. It shows
-// the revision that it is at until its lag lets it go to one that is not
-// compacted; only then its watchers are overtaken. If the lag is longer than what
-// [Options] keep, that may never be.
+// Compaction does not affect a replica: it shows its revision until its lag allows one
+// that is not compacted. Only then its watchers fail with [ErrCompacted]. If the lag is
+// longer than the history that [Options] keep, the replica never moves.
 //
-// Its methods may be called from any goroutine. It needs no closing, but one
-// that lags costs each transaction a little until its lag is zero again.
+// Its methods may be called concurrently. It needs no closing, but a replica with a lag
+// adds a small cost to each transaction.
 type Replica[V any] struct {
 	store *Store[V]
 
-	// Guarded by store.mu. What follows the lag is of a replica that lags.
+	// Guarded by store.mu. The fields after lag are used only with a lag.
 	lag   Lag
 	at    Revision
-	view  *View[V] // of at; nil if nobody has needed it yet
-	moved signal   // the next move
+	view  *View[V] // at revision at; nil if not needed yet
+	moved signal   // sent by each move
 }
 
 // Replica returns a replica without a lag.
 func (s *Store[V]) Replica() *Replica[V] { return &Replica[V]{store: s} }
 
-// Fork returns a replica of a store, which must be this one's or a fork of it,
-// that has this one's lag and is at the same revision.
+// Fork returns a replica of a store with the lag and the revision of r. The store must
+// be that of r or a fork of it.
 func (r *Replica[V]) Fork(of *Store[V]) *Replica[V] {
 	lag, view := r.state()
 	out := of.Replica()
@@ -56,7 +53,7 @@ func (r *Replica[V]) Fork(of *Store[V]) *Replica[V] {
 	defer of.mu.Unlock()
 	of.expireLocked(now)
 	out.lag, out.at = lag, of.rev
-	if view.rev <= of.rev { // the store was not forked before r moved on
+	if view.rev <= of.rev { // false if r has moved since the store was forked
 		out.at, out.view = view.rev, view
 	}
 	of.lagging[out] = struct{}{}
@@ -77,8 +74,8 @@ func (r *Replica[V]) Lag() Lag {
 	return r.lag
 }
 
-// SetLag changes the lag from now on. A longer lag holds the replica where it
-// is until the store is far enough ahead; a shorter one moves it on at once.
+// SetLag sets the lag. With a longer lag the replica stays where it is until the store
+// is far enough ahead; with a shorter one it moves at once.
 func (r *Replica[V]) SetLag(lag Lag) {
 	s := r.store
 	now := s.opts.Now()
@@ -95,16 +92,16 @@ func (r *Replica[V]) SetLag(lag Lag) {
 	if !r.lagsLocked() {
 		delete(s.lagging, r)
 		r.view = nil
-		r.moved.call()
+		r.moved.send()
 		return
 	}
 	s.lagging[r] = struct{}{}
 	r.advanceLocked(now)
 }
 
-// Skip moves the replica on to a revision, if it is not there yet, in spite of
-// its lag. If that is compacted, it moves on to the oldest that is not, and if
-// it is in the future, to the newest.
+// Skip moves the replica to a revision regardless of its lag, unless it is there
+// already. If the revision is compacted, it moves to the compacted revision; if it is
+// in the future, to the newest.
 func (r *Replica[V]) Skip(to Revision) {
 	s := r.store
 	now := s.now()
@@ -116,7 +113,7 @@ func (r *Replica[V]) Skip(to Revision) {
 	}
 }
 
-// Advance moves the replica on to where it is to be by now.
+// Advance moves the replica as far as its lag allows now.
 func (r *Replica[V]) Advance() {
 	s := r.store
 	now := s.opts.Now()
@@ -126,8 +123,8 @@ func (r *Replica[V]) Advance() {
 	r.advanceLocked(now)
 }
 
-// Due returns when Advance will move the replica on if no transaction comes
-// before that; false if it will not.
+// Due returns when Advance will move the replica if no transaction comes before; false
+// if time will not move it.
 func (r *Replica[V]) Due() (time.Time, bool) {
 	s := r.store
 	now := s.now()
@@ -138,38 +135,37 @@ func (r *Replica[V]) Due() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	var next *Transaction[V]
-	s.log.entries.AscendGreaterOrEqual(logEntry[V]{rev: r.nextLocked()}, func(e logEntry[V]) bool {
+	s.log.entries.AscendGreaterOrEqual(logEntry[V]{rev: r.firstTargetLocked()}, func(e logEntry[V]) bool {
 		next = e.tx
 		return false
 	})
-	if next == nil || next.Revision > r.boundLocked() {
+	if next == nil || next.Revision > r.lastTargetLocked() {
 		return time.Time{}, false
 	}
 	return next.Time.Add(r.lag.By), true
 }
 
-// Revision returns the revision that the replica is at.
+// Revision returns the revision of the replica.
 func (r *Replica[V]) Revision() Revision {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
-	return r.endLocked()
+	return r.revisionLocked()
 }
 
-// View returns what the replica shows now.
+// View returns the view that the replica shows.
 func (r *Replica[V]) View() *View[V] {
 	_, view := r.state()
 	return view
 }
 
-// Watch returns a watcher as [Store.Watch] does, which delivers nothing that
-// the replica has not come to: from a revision of 0 the events after the one
-// that it is at. A change of the lag is one for its watchers, too.
+// Watch returns a watcher as [Store.Watch] does, which sees only events up to the
+// replica's revision. If from is 0, it returns the events after that revision. A change
+// of the lag applies to existing watchers too.
 func (r *Replica[V]) Watch(prefix string, from Revision) (*Watcher[V], error) {
 	return r.store.watch(r, prefix, from)
 }
 
-// Moved returns a channel that is closed when the replica is at another revision
-// than now, or could be.
+// Moved returns a channel that is closed when the replica moves, or may have moved.
 func (r *Replica[V]) Moved() <-chan struct{} {
 	s := r.store
 	s.mu.Lock()
@@ -180,20 +176,20 @@ func (r *Replica[V]) Moved() <-chan struct{} {
 	return s.moved.wait()
 }
 
-// lagsLocked reports whether the replica lags; a nil one does not.
+// lagsLocked reports whether the replica has a lag. A nil replica has none.
 func (r *Replica[V]) lagsLocked() bool { return r != nil && r.lag != (Lag{}) }
 
-// endLocked returns the revision that the replica is at.
-func (r *Replica[V]) endLocked() Revision {
+// revisionLocked returns the revision of the replica.
+func (r *Replica[V]) revisionLocked() Revision {
 	if r.lagsLocked() {
 		return r.at
 	}
 	return r.store.rev
 }
 
-// viewLocked returns the view of that revision. It can be taken late: what has
-// changed since is in the past until it is trimmed, before which
-// keepViewsLocked takes it.
+// viewLocked returns the view at the replica's revision. It can be taken after the
+// replica has moved there, because past has the later changes until they are trimmed;
+// takeReplicaViewsLocked runs before that.
 func (r *Replica[V]) viewLocked() *View[V] {
 	s := r.store
 	if !r.lagsLocked() {
@@ -205,8 +201,8 @@ func (r *Replica[V]) viewLocked() *View[V] {
 	return r.view
 }
 
-// boundLocked returns the last revision that the lag allows, time apart.
-func (r *Replica[V]) boundLocked() Revision {
+// lastTargetLocked returns the last revision that the lag allows, regardless of time.
+func (r *Replica[V]) lastTargetLocked() Revision {
 	bound := r.store.rev - Revision(max(r.lag.Revisions, 0))
 	if r.lag.Until > 0 {
 		bound = min(bound, r.lag.Until)
@@ -214,15 +210,15 @@ func (r *Replica[V]) boundLocked() Revision {
 	return bound
 }
 
-// nextLocked returns the first revision that the replica can move on to.
-func (r *Replica[V]) nextLocked() Revision { return max(r.at+1, r.store.compacted) }
+// firstTargetLocked returns the first revision that the replica can move to.
+func (r *Replica[V]) firstTargetLocked() Revision { return max(r.at+1, r.store.compacted) }
 
-// advanceLocked moves the replica on as far as its lag allows.
+// advanceLocked moves the replica as far as its lag allows.
 func (r *Replica[V]) advanceLocked(now time.Time) {
 	if !r.lagsLocked() {
 		return
 	}
-	to, next := r.boundLocked(), r.nextLocked()
+	to, next := r.lastTargetLocked(), r.firstTargetLocked()
 	if r.lag.By > 0 {
 		bound, cutoff := to, now.Add(-r.lag.By)
 		to = r.at
@@ -241,12 +237,12 @@ func (r *Replica[V]) advanceLocked(now time.Time) {
 
 func (r *Replica[V]) moveLocked(to Revision) {
 	r.at, r.view = to, nil
-	r.moved.call()
+	r.moved.send()
 }
 
-// keepViewsLocked takes, before history is trimmed, the views that cannot be
-// taken after it.
-func (s *Store[V]) keepViewsLocked() {
+// takeReplicaViewsLocked takes the views of replicas at compacted revisions, before the
+// history is trimmed.
+func (s *Store[V]) takeReplicaViewsLocked() {
 	for r := range s.lagging {
 		if r.at < s.compacted {
 			r.viewLocked()

@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// shown returns the values that a replica shows, by key.
+// shown returns the values in a replica's view, by key.
 func shown(r *mvcc.Replica[string]) map[string]string {
 	values := make(map[string]string)
 	for item := range r.View().Range("", "") {
@@ -20,7 +20,7 @@ func shown(r *mvcc.Replica[string]) map[string]string {
 	return values
 }
 
-// TestLag has replicas follow this history, at a second each:
+// TestLag follows this history, one transaction per second, with replicas:
 //
 //	2: +a  3: +b  4: +a  5: -a  6: +c
 func TestLag(t *testing.T) {
@@ -28,18 +28,18 @@ func TestLag(t *testing.T) {
 		name string
 		lag  mvcc.Lag
 		at   mvcc.Revision
-		due  time.Duration // after the last transaction; 0 if time does not move it
+		due  time.Duration // when Due is, after the last transaction; 0 if never
 	}{
 		{"none", mvcc.Lag{}, 6, 0},
 		{"by time", mvcc.Lag{By: 2 * time.Second}, 4, time.Second},
-		{"by no whole second", mvcc.Lag{By: 1500 * time.Millisecond}, 4, 500 * time.Millisecond},
-		{"by more than there was", mvcc.Lag{By: time.Minute}, 1, 56 * time.Second},
+		{"by a fraction of a second", mvcc.Lag{By: 1500 * time.Millisecond}, 4, 500 * time.Millisecond},
+		{"by more than the history", mvcc.Lag{By: time.Minute}, 1, 56 * time.Second},
 		{"by revisions", mvcc.Lag{Revisions: 1}, 5, 0},
 		{"by more revisions than there are", mvcc.Lag{Revisions: 100}, 1, 0},
 		{"until a revision", mvcc.Lag{Until: 3}, 3, 0},
-		{"until a revision to come", mvcc.Lag{Until: 9}, 6, 0},
+		{"until a future revision", mvcc.Lag{Until: 9}, 6, 0},
 		{"frozen", mvcc.Lag{Until: -1}, 1, 0},
-		{"by the most of all", mvcc.Lag{By: 3 * time.Second, Revisions: 1, Until: 4}, 3, time.Second},
+		{"by time and revisions until a revision", mvcc.Lag{By: 3 * time.Second, Revisions: 1, Until: 4}, 3, time.Second},
 		{"by time until a revision", mvcc.Lag{By: 3 * time.Second, Until: 3}, 3, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestLag(t *testing.T) {
 				assert.Equal(t, row.due, due.Sub(now))
 				now = due.Add(-1)
 				r.Advance()
-				assert.Equal(t, row.at, r.Revision(), "it is not time yet")
+				assert.Equal(t, row.at, r.Revision(), "not due yet")
 				now = due
 				r.Advance()
 				assert.Greater(t, r.Revision(), row.at)
@@ -81,12 +81,12 @@ func TestLag(t *testing.T) {
 			assert.Equal(t, contents(t, s, 0), shown(r))
 			assert.True(t, row.at == 6 || woken(w))
 			poll(t, w, 0)
-			assert.Equal(t, mvcc.Revision(6), w.Revision(), "all that was held back has come")
+			assert.Equal(t, mvcc.Revision(6), w.Revision(), "without a lag, all events are visible")
 		})
 	}
 }
 
-// A replica stays where it is when its lag grows.
+// A replica stays where it is when its lag becomes longer.
 func TestLagNeverGoesBack(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	for _, value := range []string{"2", "3", "4"} {
@@ -106,8 +106,8 @@ func TestLagNeverGoesBack(t *testing.T) {
 	assert.Equal(t, mvcc.Revision(5), r.Revision())
 }
 
-// What a replica shows outlives compaction, and so do watchers that have seen all
-// of it, until it moves on.
+// A replica's view survives compaction, and so do its synced watchers, until the replica
+// moves.
 func TestLagAndCompaction(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	set(t, s, "a", "2")
@@ -128,8 +128,8 @@ func TestLagAndCompaction(t *testing.T) {
 	_, err = r.Watch("a", 3)
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
 	set(t, s, "a", "6")
-	assert.Equal(t, map[string]string{"a": "3"}, shown(r), "4 is gone, 5 is too new")
-	assert.Empty(t, poll(t, w, 0), "it has not missed anything yet")
+	assert.Equal(t, map[string]string{"a": "3"}, shown(r), "4 is compacted, 5 is too new")
+	assert.Empty(t, poll(t, w, 0), "the watcher has not missed an event yet")
 	late, err := r.Watch("a", 0)
 	require.NoError(t, err)
 	defer late.Close()
@@ -139,11 +139,11 @@ func TestLagAndCompaction(t *testing.T) {
 	for _, w := range []*mvcc.Watcher[string]{w, late} {
 		assert.True(t, woken(w))
 		_, err = w.Poll(0)
-		assert.ErrorIs(t, err, mvcc.ErrCompacted, "4 is gone")
+		assert.ErrorIs(t, err, mvcc.ErrCompacted, "4 is compacted")
 	}
 }
 
-// A watcher from a revision to come gets nothing before its replica is there.
+// A watcher from a future revision gets no event before its replica is there.
 func TestLagOfFutureWatcher(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	r := s.Replica()
@@ -155,7 +155,7 @@ func TestLagOfFutureWatcher(t *testing.T) {
 	require.NoError(t, err)
 	defer w.Close()
 	assert.Empty(t, poll(t, w, 0))
-	assert.Equal(t, mvcc.Revision(3), w.Revision(), "nothing before 4 is wanted")
+	assert.Equal(t, mvcc.Revision(3), w.Revision(), "events before 4 are not returned")
 	r.Skip(3)
 	assert.Empty(t, poll(t, w, 0))
 	r.Skip(4)
@@ -182,7 +182,7 @@ func TestForkOfReplica(t *testing.T) {
 	early := s.Fork(mvcc.Options{})
 	set(t, s, "a", "4")
 	r.SetLag(mvcc.Lag{Until: -1})
-	assert.Equal(t, map[string]string{"a": "3"}, shown(r.Fork(early)), "the fork has not been where the replica is")
+	assert.Equal(t, map[string]string{"a": "3"}, shown(r.Fork(early)), "the fork is older than the replica")
 }
 
 func ExampleReplica() {

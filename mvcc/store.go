@@ -5,44 +5,42 @@ import (
 	"time"
 )
 
-// A Store holds the versions of a set of keys. Make one with [New] or
-// [Store.Fork]; all its methods may be called from any goroutine. A store has
-// no goroutines of its own and needs no closing.
+// A Store is a key-value store with history. Create one with [New] or [Store.Fork].
+// All methods may be called concurrently. A store has no goroutines and needs no
+// closing.
 type Store[V any] struct {
 	opts Options
 
-	// writer is held for the whole of an Update or a Compact, which makes
-	// transactions serial. It is acquired before mu.
+	// writer is held during an Update or a Compact, so that transactions are
+	// serial. It is acquired before mu.
 	writer sync.Mutex
 
-	// mu guards all that follows. Whoever changes the trees holds writer as
-	// well; mu is held while changes are applied, never while a caller's code
-	// runs or a tree is walked.
+	// mu guards the fields below. Changing the trees requires writer too. mu is
+	// not held while the caller's code runs or a tree is walked.
 	mu        sync.Mutex
 	rev       Revision
-	compacted Revision // what may be read; the trees can still hold a little more
+	compacted Revision // the lowest readable revision; the trees may have older entries
 
-	// live has each key that exists, past has each version that some event of
-	// the log ended, and log has the transactions, dense from the oldest kept
-	// one to rev.
+	// live has the keys that exist. past has the versions that events in log ended.
+	// log has the transactions, without gaps, from the oldest kept one to rev.
 	live tree[liveEntry[V]]
 	past tree[pastEntry[V]]
 	log  tree[logEntry[V]]
 
 	groups groups
-	moved  signal // the next transaction
+	moved  signal // sent by each transaction
 
-	lagging map[*Replica[V]]struct{} // the replicas that have a lag
+	lagging map[*Replica[V]]struct{} // the replicas with a lag
 }
 
-// empty is the revision of a store without transactions, the oldest there is.
-const empty Revision = 1
+// emptyRevision is the revision of a store without transactions.
+const emptyRevision Revision = 1
 
-// New returns an empty store, at revision 1.
+// New returns an empty store at revision 1.
 func New[V any](opts Options) *Store[V] {
 	return &Store[V]{
 		opts:    opts.withDefaults(),
-		rev:     empty,
+		rev:     emptyRevision,
 		live:    newTree(liveLess[V]),
 		past:    newTree(pastLess[V]),
 		log:     newTree(logLess[V]),
@@ -51,13 +49,13 @@ func New[V any](opts Options) *Store[V] {
 	}
 }
 
-// Fork returns a store that has the contents and the kept history of s, its
-// revision and compacted revision, and none of its watchers and replicas. From then on the
-// two know nothing of each other: each has its own transactions, compaction,
-// watchers and options. They share the items.
+// Fork returns a store with the contents, the kept history, the revision and the
+// compacted revision of s, but without its watchers and replicas. The two stores are
+// independent: each has its own transactions, compaction, watchers and options. They
+// share the items.
 //
-// A fork takes the same short time whatever the size of the store. What is
-// shared is copied piece by piece as either store changes it.
+// The cost does not depend on the size of the store: shared nodes are copied when
+// either store changes them.
 func (s *Store[V]) Fork(opts Options) *Store[V] {
 	now := s.now()
 	s.mu.Lock()
@@ -82,8 +80,8 @@ func (s *Store[V]) Revision() Revision {
 	return s.rev
 }
 
-// now reads the clock if the present matters to what has been compacted. It
-// must not be called with mu held, because the clock is the caller's code.
+// now returns the current time if compaction depends on it. It must not be called with
+// mu held, because the clock is the caller's code.
 func (s *Store[V]) now() time.Time {
 	if s.opts.KeepFor <= 0 {
 		return time.Time{}
@@ -91,7 +89,7 @@ func (s *Store[V]) now() time.Time {
 	return s.opts.Now()
 }
 
-// errorLocked returns the error for a revision that is out of bounds.
+// errorLocked returns the error for a revision that is out of range.
 func (s *Store[V]) errorLocked(cause error, requested Revision) error {
 	return &RevisionError{Err: cause, Requested: requested, Compacted: s.compacted, Current: s.rev}
 }

@@ -72,14 +72,14 @@ func TestEmptyStore(t *testing.T) {
 	assert.Empty(t, events)
 }
 
-// TestKeyTwice shows what is left of several changes of one key in one
-// transaction, where "old" exists before and "new" does not.
-func TestKeyTwice(t *testing.T) {
+// TestRepeatedChangesOfKey changes a key several times in a transaction. The key "old" exists before
+// it, the key "new" does not.
+func TestRepeatedChangesOfKey(t *testing.T) {
 	type Txn = *mvcc.Txn[string]
 	for _, row := range []struct {
 		name    string
 		do      func(tx Txn)
-		event   string // empty if there is none
+		event   string // "" if there is none
 		created mvcc.Revision
 		version int64
 	}{
@@ -115,7 +115,7 @@ func TestKeyTwice(t *testing.T) {
 	}
 }
 
-// Events are what is committed: a key put and deleted again is in neither.
+// Events returns what is committed, without a key that was put and deleted.
 func TestEvents(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	set(t, s, "a", "1")
@@ -149,7 +149,7 @@ func TestUpdatePanicChangesNothing(t *testing.T) {
 	assert.Equal(t, mvcc.Revision(1), s.Revision())
 	assert.Panics(t, func() { escaped.Put("a", "2") })
 	assert.Panics(t, func() { escaped.Range("", "") })
-	assert.Equal(t, mvcc.Revision(2), set(t, s, "a", "3"), "the writer's lock is free again")
+	assert.Equal(t, mvcc.Revision(2), set(t, s, "a", "3"), "the writer lock is released")
 }
 
 func TestReadersDoNotWaitForUpdate(t *testing.T) {
@@ -166,7 +166,7 @@ func TestReadersDoNotWaitForUpdate(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 0))
 }
 
-// TestCompact compacts copies of this history to each of its revisions:
+// TestCompact compacts copies of this history to each revision:
 //
 //	2: +a  3: +b  4: +a  5: -a  6: +a +c
 func TestCompact(t *testing.T) {
@@ -181,7 +181,7 @@ func TestCompact(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		to   mvcc.Revision
-		at   map[string]string // what the compacted revision was
+		at   map[string]string // the contents at the compacted revision
 		err  error
 	}{
 		{"below the beginning", 0, nil, mvcc.ErrCompacted},
@@ -242,7 +242,7 @@ func TestKeepFor(t *testing.T) {
 	defer behind.Close()
 
 	now = now.Add(3 * time.Second)
-	assert.Equal(t, mvcc.Revision(0), s.Compacted(), "nothing is ten seconds old")
+	assert.Equal(t, mvcc.Revision(0), s.Compacted(), "no transaction is older than ten seconds")
 	now = now.Add(time.Second)
 	assert.Equal(t, mvcc.Revision(2), s.Compacted(), "ten seconds ago the store was at 2")
 	assert.Equal(t, map[string]string{"a": "2"}, contents(t, s, 2))
@@ -271,8 +271,7 @@ func TestClockSetBack(t *testing.T) {
 	assert.Equal(t, []int64{100, 100, 150}, seconds)
 }
 
-// TestManyVersionsOfOneKey reads, from a range, past a key that has far more
-// versions than the others.
+// A range has a key with far more versions than the other keys.
 func TestManyVersionsOfOneKey(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	for _, key := range []string{"a", "b", "c"} {

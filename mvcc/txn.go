@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// A Txn is a transaction in the making. It is for the function that [Store.Update]
-// called with it, and panics once that function has returned.
+// A Txn is a transaction in progress. It is valid only in the function that
+// [Store.Update] calls with it, and panics after that.
 //
-// What a transaction does to a key is the difference it makes: several puts of
-// a key are one event, with the last value; a key that exists, deleted and put
-// again, has been changed and its lifespan goes on; a key that does not exist,
-// put and deleted again, has not been touched.
+// A transaction has one event per key, the difference that it makes: several puts of a
+// key are one event with the last value; a deletion and a put of an existing key are a
+// change in the same lifespan; a put and a deletion of a key that does not exist are no
+// event.
 type Txn[V any] struct {
 	store   *Store[V]
 	rev     Revision
 	changes []Event[V]
-	index   map[string]int // where a key is in changes; nil while those are few
+	index   map[string]int // key to index in changes; nil for a few changes
 }
 
-// Update runs fn alone: no other transaction begins before it ends. If fn
-// returns nil, what it did is committed, as one revision, which Update returns.
-// If fn did nothing, nothing is committed and Update returns the revision that
-// the store is at. If fn returns an error or panics, what it did is forgotten,
-// and Update passes on the error.
+// Update calls fn with a transaction. No other transaction runs meanwhile. If fn
+// returns nil, Update commits the changes and returns their revision; without changes
+// it commits nothing and returns the current revision. If fn returns an error or
+// panics, the changes are discarded, and Update returns the error.
 //
-// Readers do not wait for fn, and see nothing of it until it is committed. In
-// fn the other methods of the store see it as it was before; calling Update,
-// Commit or Compact there is a deadlock.
+// Readers do not wait for fn and do not see its changes before the commit. In fn, the
+// other methods of the store see the state before the transaction; calling Update,
+// Commit or Compact is a deadlock.
 func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
@@ -46,7 +45,7 @@ func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	return tx.rev, nil
 }
 
-// commit makes a transaction the newest one. The caller holds writer.
+// commit adds a transaction to the store. The caller holds writer.
 func (s *Store[V]) commit(tx *Transaction[V]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +64,13 @@ func (s *Store[V]) commit(tx *Transaction[V]) {
 		if e.Prev != nil {
 			s.past.put(pastEntry[V]{key, tx.Revision, e.Prev})
 		}
-		// Under the same lock as the change, so that a watcher that begins to
-		// wait now either finds the event in the log or is woken for it.
+		// This holds the same lock as the change, so that a watcher that starts to
+		// wait now either finds the event in the log or is woken.
 		s.groups.changed(key, tx.Revision)
 	}
 	s.log.put(logEntry[V]{tx.Revision, tx})
 	s.rev = tx.Revision
-	s.moved.call()
+	s.moved.send()
 
 	s.expireLocked(now)
 	for r := range s.lagging {
@@ -80,12 +79,12 @@ func (s *Store[V]) commit(tx *Transaction[V]) {
 	s.trimLocked(trimPerCommit)
 }
 
-// Revision returns the revision that the changes of the transaction will have.
-// No other transaction can get it, but if this one fails, the next one does.
+// Revision returns the revision of the transaction's changes. If the transaction fails,
+// the next one gets the same revision.
 func (tx *Txn[V]) Revision() Revision { return tx.rev }
 
-// Events returns what the transaction has done so far. Called when it does
-// nothing more, these are the events that it commits, and not to be changed.
+// Events returns the changes so far. If no more changes follow, these are the events
+// that the transaction commits. The caller must not change them.
 func (tx *Txn[V]) Events() []Event[V] {
 	tx.mustBeOpen()
 	untouched := func(e Event[V]) bool { return e.Type == Delete && e.Prev == nil }
@@ -95,8 +94,8 @@ func (tx *Txn[V]) Events() []Event[V] {
 	return tx.changes
 }
 
-// Get returns what the key is, after what the transaction has done so far, and
-// whether it exists.
+// Get returns the current version of a key in the transaction, and whether the key
+// exists.
 func (tx *Txn[V]) Get(key string) (*Item[V], bool) {
 	if i, ok := tx.find(key); ok {
 		return tx.changes[i].Item, tx.changes[i].Type == Put
@@ -105,20 +104,19 @@ func (tx *Txn[V]) Get(key string) (*Item[V], bool) {
 	return item, item != nil
 }
 
-// Range returns the items in [from, to), as [View.Range] does, after what the
-// transaction has done so far. What it does while the range is walked does not
-// show in it.
+// Range returns the items in [from, to), as [View.Range] does, with the changes of the
+// transaction up to the start of the iteration.
 func (tx *Txn[V]) Range(from, to string) iter.Seq[*Item[V]] {
 	tx.mustBeOpen()
 	return func(yield func(*Item[V]) bool) {
 		tx.mustBeOpen()
-		var own []Event[V]
+		var changes []Event[V]
 		for _, e := range tx.changes {
 			if e.Item.Key >= from && (to == "" || e.Item.Key < to) {
-				own = append(own, e)
+				changes = append(changes, e)
 			}
 		}
-		slices.SortFunc(own, func(a, b Event[V]) int { return strings.Compare(a.Item.Key, b.Item.Key) })
+		slices.SortFunc(changes, func(a, b Event[V]) int { return strings.Compare(a.Item.Key, b.Item.Key) })
 
 		s := tx.store
 		s.mu.Lock()
@@ -126,33 +124,33 @@ func (tx *Txn[V]) Range(from, to string) iter.Seq[*Item[V]] {
 		s.mu.Unlock()
 
 		stopped := false
-		// yieldOwn yields the puts among the next own changes, up to end.
-		yieldOwn := func(end int) {
-			for _, e := range own[:end] {
+		// yieldChanges yields the puts among the next changes, up to end.
+		yieldChanges := func(end int) {
+			for _, e := range changes[:end] {
 				if e.Type == Put && !stopped {
 					stopped = !yield(e.Item)
 				}
 			}
-			own = own[end:]
+			changes = changes[end:]
 		}
 		ascend(live, from, to, func(item *Item[V]) bool {
 			n := 0
-			for n < len(own) && own[n].Item.Key < item.Key {
+			for n < len(changes) && changes[n].Item.Key < item.Key {
 				n++
 			}
-			yieldOwn(n)
-			if len(own) > 0 && own[0].Item.Key == item.Key {
-				yieldOwn(1)
+			yieldChanges(n)
+			if len(changes) > 0 && changes[0].Item.Key == item.Key {
+				yieldChanges(1)
 			} else if !stopped {
 				stopped = !yield(item)
 			}
 			return !stopped
 		})
-		yieldOwn(len(own))
+		yieldChanges(len(changes))
 	}
 }
 
-// Put sets the key to a value, whether or not it exists.
+// Put sets the value of a key. The key need not exist.
 func (tx *Txn[V]) Put(key string, value V) {
 	i, ok := tx.find(key)
 	if !ok {
@@ -161,12 +159,12 @@ func (tx *Txn[V]) Put(key string, value V) {
 	item := &Item[V]{Key: key, Value: value, Created: tx.rev, Modified: tx.rev, Version: 1}
 	if prev := tx.changes[i].Prev; prev != nil {
 		item.Created, item.Version = prev.Created, prev.Version+1
-		item.Key = prev.Key // one string for all versions of the key
+		item.Key = prev.Key // shares one string among all versions of the key
 	}
 	tx.changes[i].Type, tx.changes[i].Item = Put, item
 }
 
-// Delete deletes the key and reports whether it existed.
+// Delete deletes a key and reports whether it existed.
 func (tx *Txn[V]) Delete(key string) bool {
 	i, ok := tx.find(key)
 	if ok && tx.changes[i].Type == Delete {
@@ -183,7 +181,7 @@ func (tx *Txn[V]) Delete(key string) bool {
 	return true
 }
 
-// before returns what the key was before the transaction, nil if it did not exist.
+// before returns the version of a key before the transaction, nil if it did not exist.
 func (tx *Txn[V]) before(key string) *Item[V] {
 	s := tx.store
 	s.mu.Lock()
@@ -192,7 +190,7 @@ func (tx *Txn[V]) before(key string) *Item[V] {
 	return e.item
 }
 
-// find returns where the key is in changes.
+// find returns the index of a key in changes.
 func (tx *Txn[V]) find(key string) (int, bool) {
 	tx.mustBeOpen()
 	if tx.index != nil {
@@ -207,8 +205,7 @@ func (tx *Txn[V]) find(key string) (int, bool) {
 	return 0, false
 }
 
-// add appends a change of a key that is not in changes. The caller sets its
-// Type and Item.
+// add adds a change of a key that is not in changes. The caller sets its Type and Item.
 func (tx *Txn[V]) add(key string) int {
 	const few = 8
 	i := len(tx.changes)
@@ -225,32 +222,32 @@ func (tx *Txn[V]) add(key string) int {
 	return i
 }
 
-// mustBeOpen catches a transaction that has escaped its function: what it did
-// would be lost, or change the log.
+// mustBeOpen panics if the function of the transaction has returned: a change would be
+// lost or would change the log.
 func (tx *Txn[V]) mustBeOpen() {
 	if tx.store == nil {
 		panic("mvcc: transaction used after its function has returned")
 	}
 }
 
-// A Compare is a condition of [Store.Commit]: that the key was last put at a
-// revision, or, if that is 0, that the key does not exist.
+// A Compare is a condition of [Store.Commit]: the key was last put at a revision, or,
+// if that is 0, the key does not exist.
 type Compare struct {
 	Key      string
 	Modified Revision
 }
 
-// An Op is a step of [Store.Commit].
+// An Op is an operation of [Store.Commit].
 type Op[V any] struct {
-	Type  EventType // Put unless said otherwise
+	Type  EventType // the zero value is Put
 	Key   string
 	Value V // for Put
 }
 
-// Commit is a transaction without a function: if all conditions hold, it does
-// the ops in their order and returns the revision as [Store.Update] does.
-// Otherwise it does nothing and returns a [ConflictError] for the first
-// condition that does not hold. Deleting a key that does not exist is no error.
+// Commit runs a transaction without a function. If all conditions are true, it runs the
+// operations in order and returns the revision as [Store.Update] does. Otherwise it does
+// nothing and returns a [ConflictError] for the first condition that is false. Deleting
+// a key that does not exist is not an error.
 func (s *Store[V]) Commit(conditions []Compare, then ...Op[V]) (Revision, error) {
 	return s.Update(func(tx *Txn[V]) error {
 		for _, c := range conditions {

@@ -7,16 +7,15 @@ import (
 	"github.com/google/btree"
 )
 
-// A View is the store as it was at one revision. It does not change, neither
-// with later transactions nor with compaction, and may be used from any number
-// of goroutines. It costs nothing to keep but the memory of the versions in it.
+// A View is the store at one revision. Later transactions and compaction do not change
+// it. It may be used concurrently. It keeps its versions in memory.
 type View[V any] struct {
 	rev  Revision
 	live *btree.BTreeG[liveEntry[V]]
-	past *btree.BTreeG[pastEntry[V]] // nil if the view was of the newest revision: live has it all
+	past *btree.BTreeG[pastEntry[V]] // nil in a view of the newest revision, which live has completely
 }
 
-// View returns the store as it was at a revision, as it is now if at is 0.
+// View returns the store at a revision, or at the newest one if at is 0.
 //
 // The error is a [RevisionError]: [ErrCompacted] below the compacted revision,
 // [ErrFutureRevision] above the newest one.
@@ -29,7 +28,7 @@ func (s *Store[V]) View(at Revision) (*View[V], error) {
 		at = s.rev
 	case at > s.rev:
 		return nil, s.errorLocked(ErrFutureRevision, at)
-	case at < max(s.compacted, empty):
+	case at < max(s.compacted, emptyRevision):
 		return nil, s.errorLocked(ErrCompacted, at)
 	}
 	return s.viewLocked(at), nil
@@ -42,10 +41,10 @@ func (s *Store[V]) viewLocked(at Revision) *View[V] {
 	return &View[V]{rev: at, live: s.live.snapshot(), past: s.past.snapshot()}
 }
 
-// Revision returns the revision that the view is of.
+// Revision returns the revision of the view.
 func (v *View[V]) Revision() Revision { return v.rev }
 
-// Get returns what the key was, and whether it existed.
+// Get returns the version of a key in the view, and whether the key exists in it.
 func (v *View[V]) Get(key string) (*Item[V], bool) {
 	if e, ok := v.live.Get(liveEntry[V]{key: key}); ok && e.item.Modified <= v.rev {
 		return e.item, true
@@ -53,8 +52,8 @@ func (v *View[V]) Get(key string) (*Item[V], bool) {
 	if v.past == nil {
 		return nil, false
 	}
-	// The versions of a key follow each other in time. The first that ended
-	// after the view is what the key was, unless it began after the view too.
+	// The versions of a key do not overlap. The first that ended after the view's
+	// revision is in the view, unless it also started after it.
 	var found *Item[V]
 	v.past.AscendGreaterOrEqual(pastEntry[V]{key: key, end: v.rev + 1}, func(e pastEntry[V]) bool {
 		if e.key == key && e.item.Modified <= v.rev {
@@ -65,8 +64,8 @@ func (v *View[V]) Get(key string) (*Item[V], bool) {
 	return found, found != nil
 }
 
-// Range returns the items in [from, to) in the order of their keys, without
-// copying them. If to is "", there is no upper bound.
+// Range returns the items in [from, to), sorted by key, without copying them. If to is
+// "", there is no upper bound.
 func (v *View[V]) Range(from, to string) iter.Seq[*Item[V]] {
 	if v.past == nil {
 		return func(yield func(*Item[V]) bool) {
@@ -74,7 +73,7 @@ func (v *View[V]) Range(from, to string) iter.Seq[*Item[V]] {
 		}
 	}
 	return func(yield func(*Item[V]) bool) {
-		// A key that has not changed since is in live, any other key in past.
+		// A key without later changes is in live, any other key in past.
 		past := pastCursor[V]{tree: v.past, rev: v.rev, to: to, seek: pastEntry[V]{key: from}}
 		old := past.next()
 		stopped := false
@@ -97,7 +96,7 @@ func (v *View[V]) Range(from, to string) iter.Seq[*Item[V]] {
 	}
 }
 
-// Count returns how many items there are in [from, to). It walks the range.
+// Count returns the number of items in [from, to). It walks the range.
 func (v *View[V]) Count(from, to string) int {
 	n := 0
 	for range v.Range(from, to) {
@@ -106,7 +105,7 @@ func (v *View[V]) Count(from, to string) int {
 	return n
 }
 
-// ascend walks the items of live in [from, to).
+// ascend calls yield for the items of live in [from, to).
 func ascend[V any](live *btree.BTreeG[liveEntry[V]], from, to string, yield func(*Item[V]) bool) {
 	each := func(e liveEntry[V]) bool { return yield(e.item) }
 	if to == "" {
@@ -116,20 +115,19 @@ func ascend[V any](live *btree.BTreeG[liveEntry[V]], from, to string, yield func
 	}
 }
 
-// A pastCursor finds, key by key, the versions that ended after a revision but
-// did not begin after it. It reads ahead a few at a time, since the tree can
-// only be walked by callback.
+// A pastCursor returns, key by key, the versions that were valid at a revision. It
+// reads several versions at a time, since the tree can only be walked by callback.
 type pastCursor[V any] struct {
 	tree  *btree.BTreeG[pastEntry[V]]
 	rev   Revision
 	to    string
-	seek  pastEntry[V] // where to go on; with end == never, past all versions of the key
+	seek  pastEntry[V] // where to continue; with end == never, after all versions of the key
 	done  bool
-	ahead []*Item[V] // found and not returned yet, a part of found
+	ahead []*Item[V] // found but not returned yet: a part of found
 	found [64]*Item[V]
 }
 
-// never is later than any revision.
+// never is higher than any revision.
 const never Revision = math.MaxInt64
 
 // next returns the next version, nil after the last.
@@ -145,15 +143,15 @@ func (c *pastCursor[V]) next() *Item[V] {
 	return item
 }
 
-// readAhead finds the next versions, none if there are no more.
+// readAhead finds the next versions. It finds none at the end.
 //
-// A key with many versions is not walked through: after a few steps that found
-// nothing the tree is searched for where to go on.
+// It does not walk through all versions of a key: after some steps without a result it
+// searches the tree for the place to continue.
 func (c *pastCursor[V]) readAhead() {
-	const patience = 8
+	const maxSteps = 8
 	c.ahead = c.found[:0]
 	for !c.done && len(c.ahead) < len(c.found) {
-		c.done = true // unless the walk is broken off
+		c.done = true // unless the walk stops early
 		idle := 0
 		c.tree.AscendGreaterOrEqual(c.seek, func(e pastEntry[V]) bool {
 			if c.to != "" && e.key >= c.to {
@@ -163,15 +161,15 @@ func (c *pastCursor[V]) readAhead() {
 			if e.end <= c.rev {
 				c.seek = pastEntry[V]{key: e.key, end: c.rev + 1}
 			} else {
-				// No later version of the key can have begun before the first
-				// that ended after the view.
+				// Later versions of the key started after this one ended, so
+				// after the view's revision.
 				c.seek = pastEntry[V]{key: e.key, end: never}
 				if e.item.Modified <= c.rev {
 					c.ahead = append(c.ahead, e.item)
 					idle = 0
 				}
 			}
-			c.done = idle < patience && len(c.ahead) < len(c.found)
+			c.done = idle < maxSteps && len(c.ahead) < len(c.found)
 			return c.done
 		})
 	}

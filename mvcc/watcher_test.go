@@ -44,7 +44,7 @@ func woken(w *mvcc.Watcher[string]) bool {
 	}
 }
 
-// TestWatchFrom watches, from each revision, this history:
+// TestWatchFrom watches this history from each revision:
 //
 //	2: +a  3: +b  4: +a  5: -a  6: +a +b
 func TestWatchFrom(t *testing.T) {
@@ -91,7 +91,7 @@ func TestWatchFrom(t *testing.T) {
 func TestWatchFuture(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	w := watch(t, s, "a", 4)
-	assert.Equal(t, mvcc.Revision(3), w.Revision(), "nothing before 4 is wanted")
+	assert.Equal(t, mvcc.Revision(3), w.Revision(), "events before 4 are not returned")
 	set(t, s, "a", "2")
 	assert.Empty(t, poll(t, w, 0))
 	set(t, s, "a", "3")
@@ -121,54 +121,53 @@ func TestWait(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	w, other := watch(t, s, "a/", 0), watch(t, s, "b/", 0)
 	wait := w.Wait()
-	assert.Equal(t, wait, w.Wait(), "one channel as long as nothing happens")
+	assert.Equal(t, wait, w.Wait(), "the same channel until an event")
 	set(t, s, "b/1", "2")
 	assert.False(t, woken(w))
 	assert.True(t, woken(other))
-	assert.Equal(t, mvcc.Revision(2), w.Revision(), "other keys' changes are progress")
+	assert.Equal(t, mvcc.Revision(2), w.Revision(), "changes of other keys raise the revision")
 	assert.Equal(t, mvcc.Revision(1), other.Revision())
 	set(t, s, "a/1", "3")
 	<-wait
-	assert.True(t, woken(w), "until polled")
+	assert.True(t, woken(w), "the channel stays closed until the next Poll")
 	assert.Equal(t, []string{"3"}, poll(t, w, 0))
 	assert.False(t, woken(w))
 
 	set(t, s, "a/1", "4")
-	assert.True(t, woken(w), "though nobody waited")
+	assert.True(t, woken(w), "the wake-up is kept without a waiter")
 	late := watch(t, s, "a/", 0)
-	assert.False(t, woken(late), "what came before is not its concern")
+	assert.False(t, woken(late), "a new watcher is not woken for earlier events")
 }
 
-// TestOvertaken has two watchers that have delivered everything and one that
-// has not, when compaction comes.
-func TestOvertaken(t *testing.T) {
+// TestCompactedWatchers compacts while two watchers are synced and one is lagging.
+func TestCompactedWatchers(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
-	idle, behind, lost := watch(t, s, "a", 0), watch(t, s, "b", 0), watch(t, s, "b", 0)
+	synced, lagging, compacted := watch(t, s, "a", 0), watch(t, s, "b", 0), watch(t, s, "b", 0)
 	for _, value := range []string{"2", "3", "4"} {
 		set(t, s, "b", value)
 	}
-	assert.Equal(t, []string{"2"}, poll(t, behind, 1))
+	assert.Equal(t, []string{"2"}, poll(t, lagging, 1))
 
 	require.NoError(t, s.Compact(3))
-	assert.Equal(t, []string{"3", "4"}, poll(t, behind, 0), "all from 3 on is there")
+	assert.Equal(t, []string{"3", "4"}, poll(t, lagging, 0), "events from 3 on are kept")
 
-	assert.True(t, woken(lost))
+	assert.True(t, woken(compacted))
 	for range 2 {
-		_, err := lost.Poll(0)
+		_, err := compacted.Poll(0)
 		var re *mvcc.RevisionError
 		require.ErrorAs(t, err, &re)
 		assert.Equal(t, mvcc.RevisionError{Err: mvcc.ErrCompacted, Requested: 2, Compacted: 3, Current: 4}, *re)
-		assert.True(t, woken(lost))
+		assert.True(t, woken(compacted))
 	}
 
 	require.NoError(t, s.Compact(4))
-	assert.Empty(t, poll(t, idle, 0), "it has missed nothing")
-	assert.Empty(t, poll(t, behind, 0))
+	assert.Empty(t, poll(t, synced, 0), "it has missed no event")
+	assert.Empty(t, poll(t, lagging, 0))
 	set(t, s, "a", "5")
 	set(t, s, "b", "6")
 	require.NoError(t, s.Compact(5))
-	assert.Equal(t, []string{"5"}, poll(t, idle, 0))
-	assert.Equal(t, []string{"6"}, poll(t, behind, 0))
+	assert.Equal(t, []string{"5"}, poll(t, synced, 0))
+	assert.Equal(t, []string{"6"}, poll(t, lagging, 0))
 }
 
 func TestNext(t *testing.T) {
@@ -195,7 +194,7 @@ func TestNext(t *testing.T) {
 	assert.True(t, woken(w))
 }
 
-// What a poll has found stays so until the next one, whatever happens.
+// Polled changes only with Poll.
 func TestPolled(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := mvcc.New[string](mvcc.Options{Now: func() time.Time { return now }, KeepFor: time.Hour})

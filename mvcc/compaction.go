@@ -2,24 +2,23 @@ package mvcc
 
 import "time"
 
-// Compaction comes in two steps. Raising the compacted revision takes older
-// revisions out of reach, at once and at no cost; it is what readers and
-// watchers go by. Trimming then frees what is out of reach, and has to hold
-// writer. It walks the log, not the store: what a transaction ended, its events
-// name. So each transaction is trimmed once, and each commit, trimming a few
-// older ones, pays for itself and for what a clock that jumped left behind.
+// Compaction has two steps. Raising the compacted revision makes older revisions
+// unreachable for readers and watchers, at once. Trimming then frees their memory and
+// requires writer. It walks the log, not the store: the events of a transaction have
+// the versions that the transaction ended. Each commit trims a few transactions, more
+// than the one that it adds, so that the backlog after a jump of the clock shrinks.
 
 const (
 	trimPerCommit = 4
 	trimPerLock   = 256
 )
 
-// Compact gives up the history below a revision: what was current at rev can
-// still be viewed, and watched from rev on, but nothing older. The memory of
-// what nothing else holds is freed.
+// Compact discards the history below a revision. The state at rev can still be viewed,
+// and changes can be watched from rev on. The memory of older versions is freed unless
+// views or forks still have them.
 //
-// The error is a [RevisionError]: [ErrCompacted] if rev is not above the
-// compacted revision, [ErrFutureRevision] if it is above the newest one.
+// The error is a [RevisionError]: [ErrCompacted] if rev is not above the compacted
+// revision, [ErrFutureRevision] if it is above the newest one.
 func (s *Store[V]) Compact(rev Revision) error {
 	now := s.now()
 	s.writer.Lock()
@@ -32,8 +31,8 @@ func (s *Store[V]) Compact(rev Revision) error {
 	return nil
 }
 
-// Compacted returns the compacted revision: the oldest that can be viewed, or 0
-// if nothing has been compacted.
+// Compacted returns the compacted revision: the oldest one that can be viewed, or 0 if
+// nothing is compacted.
 func (s *Store[V]) Compacted() Revision {
 	now := s.now()
 	s.mu.Lock()
@@ -56,8 +55,8 @@ func (s *Store[V]) raiseCompacted(now time.Time, rev Revision) error {
 	return nil
 }
 
-// expireLocked raises the compacted revision to what the options call for.
-// Every method for which it matters calls it first, with [Store.now].
+// expireLocked raises the compacted revision as the options require. Methods that
+// depend on it call it first, with the result of [Store.now].
 func (s *Store[V]) expireLocked(now time.Time) {
 	if keep := s.opts.KeepRevisions; keep > 0 {
 		s.compacted = max(s.compacted, s.rev-Revision(keep))
@@ -80,12 +79,12 @@ func (s *Store[V]) trim(limit int) bool {
 	return s.trimLocked(limit)
 }
 
-// trimLocked drops up to limit transactions from below the compacted revision,
-// with the versions that they ended, and reports whether there may be more. The
-// transaction at the compacted revision stays, for watchers from there on. The
-// caller holds writer.
+// trimLocked removes up to limit transactions below the compacted revision, with the
+// versions that they ended, and reports whether there may be more. It keeps the
+// transaction at the compacted revision for watchers from that revision on. The caller
+// holds writer.
 func (s *Store[V]) trimLocked(limit int) bool {
-	s.keepViewsLocked()
+	s.takeReplicaViewsLocked()
 	for range limit {
 		oldest, ok := s.log.entries.Min()
 		if !ok || oldest.rev >= s.compacted {

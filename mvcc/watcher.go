@@ -1,0 +1,217 @@
+package mvcc
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/btree"
+)
+
+// A Watcher returns the events of the keys with a prefix: in the order of their
+// revisions, each once, and those of a transaction together. It is a position in the
+// log, not a queue: an idle watcher costs nothing and keeps no memory from compaction.
+//
+// Its methods must not be called concurrently, except Close. A watcher that is not
+// closed adds a small cost to later changes.
+type Watcher[V any] struct {
+	store   *Store[V]
+	replica *Replica[V] // limits what the watcher sees; nil if it sees all
+	prefix  string
+	next    Revision // the first revision that is not processed
+	polled  time.Time
+	events  []Event[V]
+
+	// Guarded by store.mu.
+	group  *group     // nil once closed
+	synced *syncPoint // nil if the watcher must read the log, or the replica lags
+}
+
+// Watch returns a watcher of the keys with a prefix. It returns the events from a
+// revision on, which may be in the future, or the events after now if from is 0. The
+// caller must close the watcher.
+//
+// The error is a [RevisionError] with [ErrCompacted] if the revision is below the
+// compacted one.
+func (s *Store[V]) Watch(prefix string, from Revision) (*Watcher[V], error) {
+	return s.watch(nil, prefix, from)
+}
+
+func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[V], error) {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expireLocked(now)
+	w := &Watcher[V]{store: s, replica: r, prefix: prefix}
+	if from == 0 {
+		from = w.newestLocked() + 1
+	}
+	if from < s.compacted && from <= w.newestLocked() {
+		return nil, s.errorLocked(ErrCompacted, from)
+	}
+	w.next = max(from, emptyRevision+1)
+	w.group = s.groups.join(prefix)
+	w.syncLocked()
+	return w, nil
+}
+
+// Poll returns the next events without waiting, or none if all were returned. It stops
+// after limit events, but not within a transaction, so there may be more. limit <= 0
+// means no limit. The slice is valid until the next Poll or Next; the items stay valid.
+//
+// It returns a [RevisionError] with [ErrCompacted] if events may have been compacted
+// before the watcher has returned them. This error is final. Compaction never affects a
+// synced watcher. After Close, Poll returns [ErrClosed].
+func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
+	now := w.store.now()
+	w.polled = now
+	clear(w.events)
+	w.events = w.events[:0]
+	for {
+		log, end, err := w.unread(now)
+		switch {
+		case len(w.events) > 0:
+			return w.events, nil // the next Poll returns the rest and the error
+		case log == nil:
+			return nil, err
+		}
+		log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
+			if e.rev > end {
+				return false
+			}
+			for _, event := range e.tx.Events {
+				if strings.HasPrefix(event.Item.Key, w.prefix) {
+					w.events = append(w.events, event)
+				}
+			}
+			w.next = e.rev + 1
+			return limit <= 0 || len(w.events) < limit
+		})
+	}
+}
+
+// unread returns the log and the revision up to which to read it, if it may have events
+// from w.next on. Otherwise it marks the watcher as synced and returns nil.
+func (w *Watcher[V]) unread(now time.Time) (*btree.BTreeG[logEntry[V]], Revision, error) {
+	s := w.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.group == nil {
+		return nil, 0, ErrClosed
+	}
+	s.expireLocked(now)
+	w.next = w.progressLocked() + 1
+	w.synced = nil
+	switch {
+	case w.syncLocked():
+		return nil, 0, nil
+	case w.next < s.compacted:
+		return nil, 0, s.errorLocked(ErrCompacted, w.next)
+	}
+	return s.log.snapshot(), w.newestLocked(), nil
+}
+
+// newestLocked returns the newest revision that the watcher may see.
+func (w *Watcher[V]) newestLocked() Revision {
+	if w.replica != nil {
+		return w.replica.revisionLocked()
+	}
+	return w.store.rev
+}
+
+// syncLocked reports whether the watcher is synced: there is nothing to read from
+// w.next on. If so, the watcher waits for a change of its keys or, if its replica lags,
+// for a move of the replica.
+func (w *Watcher[V]) syncLocked() bool {
+	if w.next <= w.newestLocked() {
+		return false
+	}
+	if !w.replica.lagsLocked() {
+		w.synced = w.group.syncPoint()
+	}
+	return true
+}
+
+// progressLocked returns the revision up to which all events were returned.
+func (w *Watcher[V]) progressLocked() Revision {
+	done := w.next - 1
+	switch p := w.synced; {
+	case p == nil:
+		return done
+	case p.firstChange == 0:
+		return max(done, w.newestLocked())
+	default:
+		return max(done, min(p.firstChange-1, w.newestLocked()))
+	}
+}
+
+// Revision returns the revision up to which Poll and Next have returned all events. A
+// new watcher from the following revision continues where this one is. Changes of other
+// keys raise it too. It is the revision for a bookmark.
+func (w *Watcher[V]) Revision() Revision {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return w.progressLocked()
+}
+
+// Polled returns the revision of the watcher when Poll last returned, and the time of
+// that call, which is zero if Options.KeepFor is not set. Unlike Revision it takes no
+// lock.
+func (w *Watcher[V]) Polled() (Revision, time.Time) { return w.next - 1, w.polled }
+
+// closedChan is a closed channel.
+var closedChan = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Wait returns a channel that is closed when Poll may return an event or an error. If
+// there is one already, the channel is closed. Call Poll until it returns nothing, then
+// wait, with a new call of Wait each time. Close does not close the channel.
+func (w *Watcher[V]) Wait() <-chan struct{} {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	switch p := w.synced; {
+	case w.group == nil:
+		return closedChan
+	case w.replica.lagsLocked():
+		if w.progressLocked() < w.newestLocked() {
+			return closedChan
+		}
+		return w.replica.moved.wait()
+	case p == nil || p.firstChange != 0:
+		return closedChan
+	default:
+		return p.changed.wait()
+	}
+}
+
+// Next waits for events and returns them as [Watcher.Poll] does, at most a few hundred
+// unless a transaction has more. It returns the error of ctx when ctx is done.
+func (w *Watcher[V]) Next(ctx context.Context) ([]Event[V], error) {
+	const batch = 256
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if events, err := w.Poll(batch); err != nil || len(events) > 0 {
+			return events, err
+		}
+		select {
+		case <-w.Wait():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Close ends the watch. It may be called more than once. It does not wake waiting
+// goroutines.
+func (w *Watcher[V]) Close() {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	if w.group != nil {
+		w.store.groups.leave(w.group)
+		w.group, w.synced = nil, nil
+	}
+}
