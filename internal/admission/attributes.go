@@ -64,7 +64,7 @@ func (a *Attributes) Forbidden(err error) error {
 	if errors.As(err, &st) {
 		return st
 	}
-	return status.Forbidden(a.GroupResource(), a.displayName(), err.Error())
+	return status.Forbidden(a.GroupResource(), a.DisplayName(), err.Error())
 }
 
 // GroupResource returns the resource that is written to.
@@ -72,9 +72,9 @@ func (a *Attributes) GroupResource() status.GroupResource {
 	return status.GroupResource{Group: a.Type.Group, Resource: a.Type.Name}
 }
 
-// displayName returns the name of the object for messages. It is "Unknown" if
-// the object has neither a name nor a generateName.
-func (a *Attributes) displayName() string {
+// DisplayName returns the name of the object for error messages: its
+// generateName if it has no name yet, or "Unknown".
+func (a *Attributes) DisplayName() string {
 	name := a.Name
 	for _, member := range []string{"name", "generateName"} {
 		if name == "" {

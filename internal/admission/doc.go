@@ -1,12 +1,10 @@
-// Package admission has writes judged, and changed, by what a cluster's users
-// configure: webhooks and policies.
+// Package admission defines what admission plugins see of a request and how they
+// answer.
 //
-// A Snapshot is what is configured at one moment, compiled. A write passes it
-// twice: Mutate comes before an object is validated, Validate after. Policies
-// come before webhooks in both. Those of a kind are asked in the order of the
-// names of their configurations; webhooks that only validate are asked all at
-// once.
+// Admission has two phases. Mutating plugins change the object of a request,
+// then it is validated, then validating plugins check it. Package plugin has the
+// plugins of kube-apiserver, package dynamic the webhooks and policies that the
+// users of a cluster configure.
 //
-// See https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
-// and https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
+// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
 package admission

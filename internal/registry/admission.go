@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
@@ -127,9 +128,9 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 }
 
 // admit has policies and webhooks check an operation that no plugin handles.
-func (op *operation) admit(configured *admission.Snapshot, a *admission.Attributes) error {
+func (op *operation) admit(configured *dynamic.Snapshot, a *admission.Attributes) error {
 	env := admissionEnv{reader{op}}
-	err := configured.Mutate(op.ctx, a, env, func(*admission.Attributes) error { return nil })
+	err := configured.Mutate(op.ctx, a, env, nil)
 	if err == nil {
 		err = configured.Validate(op.ctx, a, env)
 	}
@@ -139,7 +140,7 @@ func (op *operation) admit(configured *admission.Snapshot, a *admission.Attribut
 
 // webhooksAndPolicies returns the webhooks and policies to call, nil if there are
 // none.
-func (op *operation) webhooksAndPolicies() *admission.Snapshot {
+func (op *operation) webhooksAndPolicies() *dynamic.Snapshot {
 	if op.SkipWebhooks {
 		return nil
 	}
@@ -150,23 +151,23 @@ func (op *operation) webhooksAndPolicies() *admission.Snapshot {
 func (g *Registry) reloadAdmission() {
 	g.reloading.Lock()
 	defer g.reloading.Unlock()
-	var all []admission.Configuration
+	var all []dynamic.Configuration
 	for _, t := range g.base.types.All() {
-		if t.Group == admission.Group && t.GroupVersion == t.Stored && !t.Virtual() {
+		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() {
 			for o := range g.store.All(t.Prefix) {
-				all = append(all, admission.Configuration{ID: o, Object: o.Decode(t)})
+				all = append(all, dynamic.Configuration{ID: o, Object: o.Decode(t)})
 			}
 		}
 	}
-	g.configured.Store(admission.New(all, g.configured.Load()))
+	g.configured.Store(dynamic.New(all, g.configured.Load()))
 }
 
 // admissionEnv is what webhooks and policies need of the API server.
 type admissionEnv struct{ reader }
 
-var _ admission.Server = admissionEnv{}
+var _ dynamic.Server = admissionEnv{}
 
-// Type implements [admission.Server].
+// Type implements [dynamic.Server].
 func (e admissionEnv) Type(kind resource.Kind) *resource.Type {
 	if t := e.op.surface.ForKind(kind); t != nil && !t.Virtual() {
 		return t
@@ -174,18 +175,18 @@ func (e admissionEnv) Type(kind resource.Kind) *resource.Type {
 	return nil
 }
 
-// Authorizer implements [admission.Server].
+// Authorizer implements [dynamic.Server].
 func (e admissionEnv) Authorizer() cel.Authorizer { return celAuthorizer{e.op} }
 
-// Call implements [admission.Server].
+// Call implements [dynamic.Server].
 func (e admissionEnv) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
 	return e.op.webhooks.Post(ctx, config, timeout, review)
 }
 
-// UID implements [admission.Server].
+// UID implements [dynamic.Server].
 func (e admissionEnv) UID() string { return e.op.ids.UID() }
 
-// Merge implements [admission.Server].
+// Merge implements [dynamic.Server].
 func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	op := e.op
 	if op.isScale() {

@@ -3,7 +3,7 @@ package registry
 import (
 	"errors"
 
-	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -39,7 +39,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		return err
 	}
 	op.revision = rev
-	if op.Type.Group == admission.Group {
+	if op.Type.Group == dynamic.Group {
 		op.reloadAdmission()
 	}
 	if t := op.Type; !op.reconciling && !t.Virtual() && (t.Defines || t.Uncreatable != "") {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -89,8 +89,8 @@ type Registry struct {
 	reconciling sync.Mutex // held while served is brought in line with the store
 
 	plugins    *plugin.Chain
-	configured atomic.Pointer[admission.Snapshot] // webhooks and policies
-	reloading  sync.Mutex                         // held while configured is brought in line with the store
+	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
+	reloading  sync.Mutex                       // held while configured is brought in line with the store
 
 	decoded decodedCache
 	initial *storage.Store // the state of a fresh server, for Reset

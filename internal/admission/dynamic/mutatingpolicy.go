@@ -1,0 +1,249 @@
+package dynamic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/types/ref"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// mutations are the expressions of a MutatingAdmissionPolicy, applied in order.
+type mutations struct {
+	policy *cel.Policy
+	list   []mutation
+}
+
+// A mutation is an expression of a JSON patch or of an apply configuration.
+type mutation struct {
+	expression
+	isApply bool
+}
+
+func compileMutations(spec map[string]any, variables cel.OptionalVariables) *mutations {
+	out := &mutations{policy: compileVariables(spec, variables, true)}
+	variables.PatchTypes = true
+	for m := range object.Each(spec["mutations"]) {
+		if m["patchType"] == "ApplyConfiguration" {
+			out.list = append(out.list, mutation{compile(out.policy, object.String(m, "applyConfiguration", "expression"), variables, cel.Patch), true})
+		} else {
+			out.list = append(out.list, mutation{compile(out.policy, object.String(m, "jsonPatch", "expression"), variables, cel.JSONPatches), false})
+		}
+	}
+	return out
+}
+
+// An invocation is one evaluation of a policy: with one binding, one parameter
+// and one version of the resource.
+type invocation struct {
+	*policy
+	*binding
+	target
+	param map[string]any
+}
+
+// key identifies the invocation in both rounds.
+func (i *invocation) key() any {
+	return [4]string{i.policy.name, i.binding.name, object.String(i.param, "metadata", "namespace"), object.String(i.param, "metadata", "name")}
+}
+
+// denials are the denials of mutating policies. The client gets all of them.
+type denials struct {
+	messages []string
+	reason   string // of the first denial
+}
+
+// add adds a denial, unless the policy ignores errors. b is nil for an error of
+// the policy itself.
+func (d *denials) add(p *policy, b *binding, err error, reason string) {
+	if p.ignoreErrors {
+		return
+	}
+	by := fmt.Sprintf("policy %q", p.name)
+	if b != nil {
+		by = fmt.Sprintf("policy '%s' with binding '%s'", p.name, b.name)
+	}
+	if len(d.messages) == 0 {
+		d.reason = reason
+	}
+	d.messages = append(d.messages, fmt.Sprintf("%s denied request: %s", by, err))
+}
+
+// status returns the answer to the client; nil if there are no denials.
+func (d *denials) status(r *request) error {
+	if len(d.messages) == 0 {
+		return nil
+	}
+	st := status.Forbidden(r.GroupResource(), r.DisplayName(), "")
+	st.Message = d.messages[0]
+	if d.reason != "" {
+		st.Reason = d.reason
+	}
+	for _, message := range d.messages {
+		st.Details.Causes = append(st.Details.Causes, status.Cause{Message: message})
+	}
+	return st
+}
+
+// mutateByPolicies lets mutating policies change the object of a request. It
+// selects all of them before the first one changes the object.
+func mutateByPolicies(ctx context.Context, policies []*boundPolicy, r *request, round *reinvocation) error {
+	var denied denials
+	invocations := selectInvocations(policies, r, &denied)
+	if len(invocations) > 0 {
+		round.begin(r.Object)
+		defer func() { round.last = r.Object }()
+	}
+	for _, i := range invocations {
+		if err := i.run(ctx, r, &denied, round); err != nil {
+			return err
+		}
+	}
+	return denied.status(r)
+}
+
+func selectInvocations(policies []*boundPolicy, r *request, denied *denials) (all []*invocation) {
+	for _, p := range policies {
+		t, ok := p.criteria.match(r)
+		if !ok {
+			continue
+		}
+		if err := p.checkParamKind(r.server); err != nil {
+			denied.add(p.policy, nil, fmt.Errorf("failed to configure policy: %w", err), "")
+			continue
+		}
+		for _, b := range p.bindings {
+			if !b.match(r) {
+				continue
+			}
+			params, err := p.params(b.params, r)
+			if err != nil {
+				denied.add(p.policy, b, fmt.Errorf("failed to configure binding: %w", err), "")
+				continue
+			}
+			for _, param := range params {
+				all = append(all, &invocation{p.policy, b, t, param})
+			}
+		}
+	}
+	return all
+}
+
+// run evaluates the policy and changes the object of the request. Errors of the
+// policy are added to denied. An error that is returned ends the request.
+func (i *invocation) run(ctx context.Context, r *request, denied *denials, round *reinvocation) error {
+	objects, err := r.in(ctx, i.target)
+	if err != nil {
+		return status.Internal(err.Error())
+	}
+	in := r.inputs(i.target, objects)
+	in.Params = i.param
+	matches, err := i.conditions().match(func() cel.Inputs { return in })
+	if err != nil {
+		denied.add(i.policy, i.binding, err, status.ReasonInvalid)
+		return nil
+	}
+	if !matches || !round.isDue(i.key()) {
+		return nil
+	}
+	in.Namespace = r.namespace()
+	mutations := i.mutations()
+	for _, m := range mutations.list {
+		if in.Object == nil {
+			break // a deletion has no object to change
+		}
+		obj, err := m.apply(mutations.policy, in, i.target, r)
+		var st *status.Status
+		switch {
+		case errors.As(err, &st):
+			return st
+		case err != nil:
+			denied.add(i.policy, i.binding, err, status.ReasonInvalid)
+		default:
+			in.Object = obj
+		}
+	}
+	if !validation.Equal(in.Object, objects.object) {
+		round.changed()
+		if err := r.replace(ctx, i.target, in.Object); err != nil {
+			return status.Internal(fmt.Sprintf("failed to convert object: %v", err))
+		}
+	}
+	if i.reinvoke {
+		round.add(i.key())
+	}
+	return nil
+}
+
+// apply returns in.Object after the mutation.
+func (m *mutation) apply(p *cel.Policy, in cel.Inputs, t target, r *request) (map[string]any, error) {
+	in.Object = r.codec(t).ToUnstructured(in.Object)
+	v, err := m.run(p.Evaluate(in, cel.Budget))
+	if err != nil {
+		return nil, err
+	}
+	value, err := cel.Generic(v)
+	if err != nil {
+		return nil, fmt.Errorf("type mismatch: %w", err)
+	}
+	var obj map[string]any
+	if m.isApply {
+		obj, err = applyConfiguration(value, v.Type(), in.Object, t, r.server)
+	} else {
+		obj, err = applyJSONPatch(value, in.Object, r.codec(t))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.setDefaults(obj), nil
+}
+
+func applyConfiguration(value any, typ ref.Type, obj map[string]any, t target, s Server) (map[string]any, error) {
+	applied, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", typ)
+	}
+	applied["kind"], applied["apiVersion"] = obj["kind"], obj["apiVersion"]
+	merged, err := s.Merge(t.Type, obj, applied)
+	if err != nil {
+		return nil, fmt.Errorf("error applying patch: %w", err)
+	}
+	return merged, nil
+}
+
+// applyJSONPatch returns obj itself if a test operation of the patch fails.
+func applyJSONPatch(value any, obj map[string]any, codec resource.Codec) (map[string]any, error) {
+	operations, _ := value.([]any)
+	for o := range object.Each(operations) {
+		for _, name := range []string{"op", "path"} {
+			if o[name] == nil {
+				o[name] = ""
+			}
+		}
+	}
+	text, err := json.Marshal(operations)
+	if err != nil {
+		return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
+	}
+	doc, err := patch.JSON(codec.Append(nil, obj), text)
+	switch {
+	case errors.Is(err, jsonpatch.ErrTestFailed):
+		return obj, nil
+	case err != nil:
+		return nil, fmt.Errorf("JSON Patch: %w", err)
+	}
+	out, err := codec.DecodeStrict(doc)
+	if err != nil {
+		return nil, status.Internal(err.Error())
+	}
+	return out, nil
+}

@@ -1,0 +1,254 @@
+package dynamic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// validations are the expressions of a ValidatingAdmissionPolicy.
+type validations struct {
+	policy           *cel.Policy
+	list             []validationRule
+	auditAnnotations []expression
+}
+
+// A validationRule is an expression that must be true.
+type validationRule struct {
+	expression
+	messageExpression expression // its text is "" for none
+	message           string
+	reason            string
+}
+
+func compileValidations(spec map[string]any, variables cel.OptionalVariables) *validations {
+	out := &validations{policy: compileVariables(spec, variables, false)}
+	for m := range object.Each(spec["validations"]) {
+		v := validationRule{
+			expression: compile(out.policy, object.String(m, "expression"), variables, cel.Bool),
+			message:    strings.TrimSpace(object.String(m, "message")),
+			reason:     object.String(m, "reason"),
+		}
+		if text := object.String(m, "messageExpression"); text != "" {
+			v.messageExpression = compile(out.policy, text, cel.OptionalVariables{Params: variables.Params}, cel.String)
+		}
+		if v.reason == "" {
+			v.reason = status.ReasonInvalid
+		}
+		out.list = append(out.list, v)
+	}
+	for m := range object.Each(spec["auditAnnotations"]) {
+		out.auditAnnotations = append(out.auditAnnotations, compile(out.policy, object.String(m, "valueExpression"), variables, cel.String, cel.Null))
+	}
+	return out
+}
+
+// A violation is a validation that is not true, or that failed.
+type violation struct {
+	message, reason string
+	// alwaysDeny denies the request whatever the validationActions are.
+	alwaysDeny bool
+}
+
+var errNotTrue = errors.New("the validation is not true")
+
+// evaluate returns the violations of a policy.
+func (p *policy) evaluate(in cel.Inputs) []violation {
+	failure := func(err error) []violation {
+		if p.ignoreErrors {
+			return nil
+		}
+		return []violation{{message: err.Error(), reason: status.ReasonInvalid}}
+	}
+	matches, err := p.conditions().match(func() cel.Inputs {
+		in := in
+		in.Namespace = nil // matchConditions have no namespaceObject
+		return in
+	})
+	if err != nil {
+		return failure(err)
+	}
+	if !matches {
+		return nil
+	}
+	v := p.validations()
+	evaluation := v.policy.Evaluate(in, cel.Budget)
+	results := make([]error, len(v.list)) // nil for true
+	for i, x := range v.list {
+		value, err := x.run(evaluation)
+		switch {
+		case errors.Is(err, cel.ErrBudget):
+			return failure(err)
+		case err != nil:
+			results[i] = err
+		case value != types.True:
+			results[i] = errNotTrue
+		}
+	}
+	messages, messagesErr := v.evaluateMessages(in, evaluation.Remaining())
+	var all []violation
+	for i, x := range v.list {
+		switch err := results[i]; {
+		case err != nil && err != errNotTrue:
+			all = append(all, failure(err)...)
+		case messagesErr != nil:
+			all = append(all, failure(fmt.Errorf("failed messageExpression: %w", messagesErr))...)
+		case err == errNotTrue:
+			all = append(all, violation{message: x.violationMessage(messages[i]), reason: x.reason})
+		}
+	}
+	for _, err := range v.auditAnnotationErrors(in) {
+		for _, f := range failure(err) {
+			f.alwaysDeny = true
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// evaluateMessages returns the results of the messageExpressions; "" for none.
+// They have no authorizer. The error is cel.ErrBudget.
+func (v *validations) evaluateMessages(in cel.Inputs, budget int64) ([]string, error) {
+	in.Authorizer = nil
+	evaluation := v.policy.Evaluate(in, budget)
+	out := make([]string, len(v.list))
+	for i, x := range v.list {
+		if x.messageExpression.text == "" {
+			continue
+		}
+		value, err := x.messageExpression.run(evaluation)
+		if errors.Is(err, cel.ErrBudget) {
+			return nil, err
+		}
+		if text, ok := value.(types.String); ok && err == nil {
+			out[i] = strings.TrimSpace(string(text))
+		}
+	}
+	return out, nil
+}
+
+// maxMessageLength is the maximum length of the result of a messageExpression in
+// bytes.
+const maxMessageLength = 5 << 10
+
+// violationMessage returns the message for the client. evaluated is the result
+// of the messageExpression.
+func (v *validationRule) violationMessage(evaluated string) string {
+	switch {
+	case evaluated != "" && len(evaluated) <= maxMessageLength && !strings.Contains(evaluated, "\n"):
+		return evaluated
+	case v.message != "":
+		return v.message
+	}
+	return "failed expression: " + strings.TrimSpace(v.expression.text)
+}
+
+// auditAnnotationErrors returns the errors of the auditAnnotations. Their values
+// are not used, as this server has no audit log.
+func (v *validations) auditAnnotationErrors(in cel.Inputs) (errs []error) {
+	if len(v.auditAnnotations) == 0 {
+		return nil
+	}
+	in.Authorizer = nil
+	evaluation := v.policy.Evaluate(in, cel.Budget)
+	for _, x := range v.auditAnnotations {
+		if _, err := x.run(evaluation); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// validateByPolicies evaluates all policies and returns the first denial.
+func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request) error {
+	var denial error
+	for _, p := range policies {
+		t, ok := p.criteria.match(r)
+		if !ok {
+			continue
+		}
+		deny := func(b *binding, message, reason string) {
+			if denial == nil {
+				denial = policyDenial(r, p.policy, b, message, reason)
+			}
+		}
+		if err := p.checkParamKind(r.server); err != nil {
+			if !p.ignoreErrors {
+				deny(nil, "failed to configure policy: "+err.Error(), status.ReasonInvalid)
+			}
+			continue
+		}
+		for _, b := range p.bindings {
+			violations, err := p.evaluateBinding(ctx, b, t, r)
+			if err != nil && !p.ignoreErrors {
+				deny(b, "failed to configure binding: "+err.Error(), status.ReasonInvalid)
+			}
+			for _, v := range violations {
+				if v.alwaysDeny {
+					deny(b, v.message, v.reason)
+					continue
+				}
+				for _, action := range b.actions {
+					switch action {
+					case "Deny":
+						deny(b, v.message, v.reason)
+					case "Warn":
+						r.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, v.message))
+					}
+				}
+			}
+		}
+	}
+	return denial
+}
+
+// evaluateBinding evaluates the policy with each parameter of a binding. It
+// fails if the binding cannot be applied.
+func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *request) (all []violation, err error) {
+	if !b.match(r) {
+		return nil, nil
+	}
+	params, err := p.params(b.params, r)
+	if err != nil || len(params) == 0 {
+		return nil, err
+	}
+	objects, err := r.in(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert object version: %w", err)
+	}
+	in := r.inputs(t, objects)
+	in.Namespace = r.namespace()
+	for _, param := range params {
+		in.Params = param
+		all = append(all, p.evaluate(in)...)
+	}
+	return all, nil
+}
+
+// policyDenial returns the answer to a request that a policy denies. b is nil
+// for an error of the policy itself.
+func policyDenial(r *request, p *policy, b *binding, message, reason string) error {
+	by := fmt.Sprintf("ValidatingAdmissionPolicy '%s'", p.name)
+	if b != nil {
+		by += fmt.Sprintf(" with binding '%s'", b.name)
+	}
+	message = by + " denied request: " + message
+	st := status.Forbidden(r.GroupResource(), r.DisplayName(), message)
+	st.Reason, st.Code = reason, http.StatusUnprocessableEntity
+	switch reason {
+	case status.ReasonForbidden:
+		st.Code = http.StatusForbidden
+	case status.ReasonRequestEntityTooLarge:
+		st.Code = http.StatusRequestEntityTooLarge
+	}
+	st.Details.Causes = append(st.Details.Causes, status.Cause{Message: message})
+	return st
+}

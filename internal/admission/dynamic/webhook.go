@@ -1,0 +1,290 @@
+package dynamic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A webhook is one webhook of a configuration. Its expressions are compiled on
+// first use.
+type webhook struct {
+	name         string
+	clientConfig map[string]any
+	criteria     criteria
+	conditions   func() *conditions
+	version      string // of the AdmissionReviews
+	timeout      time.Duration
+	dryRunSafe   bool // a dry run has no side effects
+	ignoreErrors bool // failurePolicy Ignore
+	reinvoke     bool // reinvocationPolicy IfNeeded
+}
+
+// defaultTimeout applies to a webhook without timeoutSeconds.
+const defaultTimeout = 10 * time.Second
+
+// compileWebhooks compiles the webhooks of a configuration, without those that
+// have no rules and so match nothing.
+func compileWebhooks(configuration map[string]any) (all []*webhook) {
+	for m := range object.Each(configuration["webhooks"]) {
+		w := &webhook{
+			name:         object.String(m, "name"),
+			clientConfig: object.Map(m, "clientConfig"),
+			criteria:     compileCriteria(m, "rules"),
+			version:      supportedVersion(object.Strings(m, "admissionReviewVersions")),
+			timeout:      defaultTimeout,
+			dryRunSafe:   m["sideEffects"] == "None" || m["sideEffects"] == "NoneOnDryRun",
+			ignoreErrors: m["failurePolicy"] == "Ignore",
+			reinvoke:     m["reinvocationPolicy"] == "IfNeeded",
+		}
+		w.conditions = sync.OnceValue(func() *conditions {
+			return compileConditions(m["matchConditions"], cel.OptionalVariables{Authorizer: true}, w.ignoreErrors)
+		})
+		if seconds, ok := object.Int(m, "timeoutSeconds"); ok {
+			w.timeout = time.Duration(seconds) * time.Second
+		}
+		if len(w.criteria.rules) > 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// A call is the call of a webhook for a request.
+type call struct {
+	*webhook
+	target
+	versioned
+}
+
+// match returns the call of the webhook for a request; nil if the webhook does
+// not match the request.
+func (w *webhook) match(ctx context.Context, r *request) (*call, error) {
+	t, ok := w.criteria.match(r)
+	if !ok {
+		return nil, nil
+	}
+	objects, err := r.in(ctx, t)
+	if err != nil {
+		return nil, status.Internal(err.Error())
+	}
+	matches, err := w.conditions().match(func() cel.Inputs { return r.inputs(t, objects) })
+	if err != nil {
+		return nil, status.Forbidden(r.GroupResource(), r.Name, err.Error())
+	}
+	if !matches {
+		return nil, nil
+	}
+	return &call{w, t, objects}, nil
+}
+
+// A callError is the failure of a call.
+type callError struct {
+	webhook string
+	cause   error
+}
+
+func (e *callError) Error() string {
+	return fmt.Sprintf("failed calling webhook %q: %v", e.webhook, e.cause)
+}
+
+func (e *callError) Unwrap() error { return e.cause }
+
+// answer returns the answer to a request for an error of a call; nil for a
+// callError that the failurePolicy ignores.
+func (w *webhook) answer(err error) error {
+	var callErr *callError
+	if !errors.As(err, &callErr) {
+		return err
+	}
+	if w.ignoreErrors {
+		return nil
+	}
+	return status.Internal(err.Error())
+}
+
+// send calls the webhook and returns its response, which allows the request.
+//
+// Errors: *callError; *status.Status if the webhook denies the request. The
+// response of a denial is returned too.
+func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionResponse, error) {
+	if r.DryRun && !c.dryRunSafe {
+		return nil, status.BadRequest(fmt.Sprintf("admission webhook %q does not support dry run", c.name))
+	}
+	uid := r.server.UID()
+	body, err := r.server.Call(ctx, c.clientConfig, c.timeout, c.body(r, uid))
+	if err != nil {
+		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
+	}
+	review, err := parseReview(body, c.version)
+	if err != nil {
+		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
+	}
+	response, err := review.verify(c.version, uid, mutating)
+	if err != nil {
+		return nil, &callError{c.name, fmt.Errorf("received invalid webhook response: %w", err)}
+	}
+	if !response.Allowed {
+		return response, denial(c.name, response.Status)
+	}
+	return response, nil
+}
+
+// body returns the encoded AdmissionReview.
+func (c *call) body(r *request, uid string) []byte {
+	out := r.admissionRequest(c.target)
+	out["uid"] = uid
+	for name, obj := range map[string]map[string]any{"object": c.object, "oldObject": c.old} {
+		if obj == nil {
+			out[name] = nil
+		} else {
+			out[name] = json.RawMessage(r.codec(c.target).Append(nil, obj))
+		}
+	}
+	if r.Options == nil {
+		out["options"] = nil
+	}
+	body, err := json.Marshal(map[string]any{"kind": "AdmissionReview", "apiVersion": reviewAPIVersion(c.version), "request": out})
+	if err != nil {
+		panic("dynamic: encode AdmissionReview: " + err.Error()) // unreachable: the objects were decoded from JSON
+	}
+	return body
+}
+
+// denial returns the answer to a request that a webhook denies. st is the status
+// of the response; nil for none.
+func denial(webhook string, st *status.Status) error {
+	out := &status.Status{}
+	if st != nil {
+		*out = *st
+	}
+	out.Kind, out.APIVersion = "Status", "v1"
+	out.Code = max(out.Code, http.StatusBadRequest)
+	if out.Status == "" || out.Status == "Success" {
+		out.Status = "Failure"
+	}
+	by := fmt.Sprintf("admission webhook %q denied the request", webhook)
+	switch {
+	case out.Message != "":
+		out.Message = by + ": " + out.Message
+	case out.Reason != "":
+		out.Message = by + ": " + out.Reason
+	default:
+		out.Message = by + " without explanation"
+	}
+	return out
+}
+
+// validateByWebhooks calls validating webhooks concurrently. It returns the first
+// denial, in their order, and adds the warnings of all.
+func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) error {
+	var calls []*call
+	for _, w := range webhooks {
+		c, err := w.match(ctx, r)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			calls = append(calls, c)
+		}
+	}
+	responses, errs := make([]*AdmissionResponse, len(calls)), make([]error, len(calls))
+	var wait sync.WaitGroup
+	for i, c := range calls {
+		wait.Go(func() { responses[i], errs[i] = c.send(ctx, r, false) })
+	}
+	wait.Wait()
+	var first error
+	for i, c := range calls {
+		r.addWarnings(responses[i])
+		if err := c.answer(errs[i]); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// addWarnings adds the warnings of a response, which may be nil.
+func (r *request) addWarnings(response *AdmissionResponse) {
+	if response != nil {
+		r.Warnings = append(r.Warnings, response.Warnings...)
+	}
+}
+
+// mutateByWebhooks calls mutating webhooks one after the other.
+func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, round *reinvocation) error {
+	round.begin(r.Object)
+	defer func() { round.last = r.Object }()
+	for _, w := range webhooks {
+		c, err := w.match(ctx, r)
+		if err != nil {
+			return err
+		}
+		if c == nil || !round.isDue(w) {
+			continue
+		}
+		changed, err := c.mutate(ctx, r)
+		if changed {
+			round.changed()
+		}
+		if w.reinvoke {
+			round.add(w)
+		}
+		if err := w.answer(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mutate calls a mutating webhook and reports whether it changed the object of
+// the request.
+func (c *call) mutate(ctx context.Context, r *request) (changed bool, err error) {
+	response, err := c.send(ctx, r, true)
+	r.addWarnings(response)
+	if err != nil || len(response.Patch) == 0 {
+		return false, err
+	}
+	var operations []json.RawMessage
+	if err := json.Unmarshal(response.Patch, &operations); err != nil {
+		return false, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
+	}
+	switch {
+	case len(operations) == 0:
+		return false, nil
+	case c.object == nil:
+		return false, status.Internal(fmt.Sprintf("admission webhook %q attempted to modify the object, which is not supported for this operation", c.name))
+	case response.PatchType != nil && *response.PatchType != "JSONPatch":
+		return false, &callError{c.name, fmt.Errorf("unsupported patch type %q", *response.PatchType)}
+	}
+	codec := r.codec(c.target)
+	doc, err := patch.JSON(codec.Append(nil, c.object), response.Patch)
+	if err != nil {
+		return false, status.Internal(err.Error())
+	}
+	obj, _, err := codec.Decode(doc, false)
+	if err == nil && !c.target.kind.Fits(obj) {
+		err = fmt.Errorf("the patch changes the kind of the object: %v %v", obj["apiVersion"], obj["kind"])
+	}
+	if err != nil {
+		return false, status.Internal(err.Error())
+	}
+	obj = c.target.setDefaults(obj)
+	if validation.Equal(obj, c.object) {
+		return false, nil
+	}
+	if err := r.replace(ctx, c.target, obj); err != nil {
+		return false, status.Internal(err.Error())
+	}
+	return true, nil
+}
