@@ -10,79 +10,79 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// A control is one of the standards' controls.
-type control struct {
-	name  string
+// A check is one control of the Pod Security Standards.
+type check struct {
+	id    string // as in upstream's registry of checks
 	level Level
-	// versions are how it is judged, by the version from which on; oldest first.
-	versions []versioned
-	// replaces is the control of a lower level that holds no more where this one
-	// does.
-	replaces string
+	// versions are the definitions of the check, oldest first.
+	versions []versionedCheck
+	// overrides is the id of a check of a lower level that does not run together
+	// with this one; "" for none.
+	overrides string
 }
 
-// A versioned judgement is in force since a version.
-type versioned struct {
+// A versionedCheck defines a check since a version of Kubernetes.
+type versionedCheck struct {
 	since Version
-	judge
+	run   checkFunc
 }
 
-// A judge tells why a control forbids a pod; the reason is "" if it does not.
-type judge func(p *pod) (reason, detail string)
+// A checkFunc checks a pod. The reason is "" if the pod passes.
+type checkFunc func(p *pod) (reason, detail string)
 
-// controls are all of them, those of a level sorted by name: the order in which
-// violations are told.
-var controls = []control{
-	{"appArmorProfile", Baseline, []versioned{{0, appArmorProfile}}, ""},
-	{"capabilities_baseline", Baseline, []versioned{{0, addedCapabilities}}, ""},
-	{"hostNamespaces", Baseline, []versioned{{0, hostNamespaces}}, ""},
-	{"hostPathVolumes", Baseline, []versioned{{0, hostPathVolumes}}, ""},
-	{"hostPorts", Baseline, []versioned{{0, hostPorts}}, ""},
-	{"hostProbesAndHostLifecycle", Baseline, []versioned{{34, handlerHosts}}, ""},
-	{"privileged", Baseline, []versioned{{0, privileged}}, ""},
-	{"procMount", Baseline, []versioned{{0, procMount}, {35, unlessUserNamespace(procMount)}}, ""},
-	{"seLinuxOptions", Baseline, []versioned{{0, seLinux(seLinuxTypes)}, {31, seLinux(append(seLinuxTypes, "container_engine_t"))}}, ""},
-	{"seccompProfile_baseline", Baseline, []versioned{{0, seccompAnnotations}, {19, seccompProfile}}, ""},
-	{"sysctls", Baseline, []versioned{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}}, ""},
-	{"windowsHostProcess", Baseline, []versioned{{0, hostProcess}}, ""},
+// checks are sorted by level, then by id. Messages list violations in this
+// order.
+var checks = []check{
+	{"appArmorProfile", Baseline, []versionedCheck{{0, appArmorProfile}}, ""},
+	{"capabilities_baseline", Baseline, []versionedCheck{{0, baselineCapabilities}}, ""},
+	{"hostNamespaces", Baseline, []versionedCheck{{0, hostNamespaces}}, ""},
+	{"hostPathVolumes", Baseline, []versionedCheck{{0, hostPathVolumes}}, ""},
+	{"hostPorts", Baseline, []versionedCheck{{0, hostPorts}}, ""},
+	{"hostProbesAndHostLifecycle", Baseline, []versionedCheck{{34, hostProbesAndHostLifecycle}}, ""},
+	{"privileged", Baseline, []versionedCheck{{0, privileged}}, ""},
+	{"procMount", Baseline, []versionedCheck{{0, procMount}, {35, unlessUserNamespace(procMount)}}, ""},
+	{"seLinuxOptions", Baseline, []versionedCheck{{0, seLinux(seLinuxTypes)}, {31, seLinux(append(seLinuxTypes, "container_engine_t"))}}, ""},
+	{"seccompProfile_baseline", Baseline, []versionedCheck{{0, seccompAnnotations}, {19, baselineSeccompProfile}}, ""},
+	{"sysctls", Baseline, []versionedCheck{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}}, ""},
+	{"windowsHostProcess", Baseline, []versionedCheck{{0, hostProcess}}, ""},
 
-	{"allowPrivilegeEscalation", Restricted, []versioned{{8, privilegeEscalation}, {25, unlessWindows(privilegeEscalation)}}, ""},
-	{"capabilities_restricted", Restricted, []versioned{{22, capabilities}, {25, unlessWindows(capabilities)}}, "capabilities_baseline"},
-	{"procMount_restricted", Restricted, []versioned{{35, procMount}}, "procMount"},
-	{"restrictedVolumes", Restricted, []versioned{{0, volumeTypes}}, "hostPathVolumes"},
-	{"runAsNonRoot", Restricted, []versioned{{0, runAsNonRoot}, {35, unlessUserNamespace(runAsNonRoot)}}, ""},
-	{"runAsUser", Restricted, []versioned{{23, runAsUser}, {35, unlessUserNamespace(runAsUser)}}, ""},
-	{"seccompProfile_restricted", Restricted, []versioned{{19, ownSeccompProfile}, {25, unlessWindows(ownSeccompProfile)}}, "seccompProfile_baseline"},
+	{"allowPrivilegeEscalation", Restricted, []versionedCheck{{8, privilegeEscalation}, {25, unlessWindows(privilegeEscalation)}}, ""},
+	{"capabilities_restricted", Restricted, []versionedCheck{{22, restrictedCapabilities}, {25, unlessWindows(restrictedCapabilities)}}, "capabilities_baseline"},
+	{"procMount_restricted", Restricted, []versionedCheck{{35, procMount}}, "procMount"},
+	{"restrictedVolumes", Restricted, []versionedCheck{{0, volumeTypes}}, "hostPathVolumes"},
+	{"runAsNonRoot", Restricted, []versionedCheck{{0, runAsNonRoot}, {35, unlessUserNamespace(runAsNonRoot)}}, ""},
+	{"runAsUser", Restricted, []versionedCheck{{23, runAsUser}, {35, unlessUserNamespace(runAsUser)}}, ""},
+	{"seccompProfile_restricted", Restricted, []versionedCheck{{19, restrictedSeccompProfile}, {25, unlessWindows(restrictedSeccompProfile)}}, "seccompProfile_baseline"},
 }
 
-// in is how the control is judged in a version, nil if not at all.
-func (c *control) in(v Version) judge {
-	for i := len(c.versions) - 1; i >= 0; i-- {
-		if c.versions[i].since <= v {
-			return c.versions[i].judge
+// in returns the definition of the check in a version; nil for none.
+func (c *check) in(v Version) checkFunc {
+	for _, def := range slices.Backward(c.versions) {
+		if def.since <= v {
+			return def.run
 		}
 	}
 	return nil
 }
 
-// controls are the judges that a standard has.
-func (s Standard) controls() (judges []judge) {
-	for i := range controls {
-		c := &controls[i]
-		replaced := slices.ContainsFunc(controls, func(other control) bool {
-			return other.replaces == c.name && other.level <= s.Level && other.in(s.Version) != nil
+// checks returns the checks of a level in a version.
+func (l LevelVersion) checks() (all []checkFunc) {
+	for i := range checks {
+		c := &checks[i]
+		overridden := slices.ContainsFunc(checks, func(other check) bool {
+			return other.overrides == c.id && other.level <= l.Level && other.in(l.Version) != nil
 		})
-		if judge := c.in(s.Version); judge != nil && c.level <= s.Level && !replaced {
-			judges = append(judges, judge)
+		if run := c.in(l.Version); run != nil && c.level <= l.Level && !overridden {
+			all = append(all, run)
 		}
 	}
-	return judges
+	return all
 }
 
-// A pod is a pod or a pod template.
+// A pod is what the checks read of a pod or a pod template.
 type pod struct {
 	annotations, spec, security map[string]any
-	containers                  []map[string]any // of all kinds
+	containers                  []map[string]any // init and ephemeral ones too
 }
 
 func newPod(obj map[string]any) *pod {
@@ -94,26 +94,29 @@ func newPod(obj map[string]any) *pod {
 	return p
 }
 
-func unlessWindows(judge judge) judge {
+// unlessWindows skips the check for Windows pods.
+func unlessWindows(run checkFunc) checkFunc {
 	return func(p *pod) (string, string) {
 		if object.String(p.spec, "os", "name") == "windows" {
 			return "", ""
 		}
-		return judge(p)
+		return run(p)
 	}
 }
 
-func unlessUserNamespace(judge judge) judge {
+// unlessUserNamespace skips the check for pods with a user namespace.
+func unlessUserNamespace(run checkFunc) checkFunc {
 	return func(p *pod) (string, string) {
 		if p.spec["hostUsers"] == false {
 			return "", ""
 		}
-		return judge(p)
+		return run(p)
 	}
 }
 
-// containersThat are the names of the containers whose security context is bad.
-func (p *pod) containersThat(bad func(security map[string]any) bool) (names []string) {
+// containersWhere returns the names of the containers for whose securityContext
+// bad reports true.
+func (p *pod) containersWhere(bad func(security map[string]any) bool) (names []string) {
 	for _, c := range p.containers {
 		if bad(object.Map(c, "securityContext")) {
 			names = append(names, object.String(c, "name"))
@@ -122,20 +125,20 @@ func (p *pod) containersThat(bad func(security map[string]any) bool) (names []st
 	return names
 }
 
-// settersThat are the pod, if its security context is bad, and the containers
-// whose are: "pod and container "a""; "" if there are none.
-func (p *pod) settersThat(bad func(security map[string]any) bool) string {
+// settersWhere names the pod and the containers for whose securityContext bad
+// reports true: `pod and container "a"`. It returns "" for none.
+func (p *pod) settersWhere(bad func(security map[string]any) bool) string {
 	var setters []string
 	if bad(p.security) {
 		setters = append(setters, "pod")
 	}
-	if names := p.containersThat(bad); len(names) > 0 {
-		setters = append(setters, counted("container", names))
+	if names := p.containersWhere(bad); len(names) > 0 {
+		setters = append(setters, pluralWith("container", names))
 	}
 	return strings.Join(setters, " and ")
 }
 
-// A set is of texts that are told sorted.
+// A set is a set of strings.
 type set map[string]bool
 
 func (s set) sorted() []string { return slices.Sorted(maps.Keys(s)) }
@@ -147,14 +150,16 @@ func plural(word string, n int) string {
 	return word + "s"
 }
 
-// quoted is `"a", "b"`.
-func quoted(list []string) string { return `"` + strings.Join(list, `", "`) + `"` }
+// quoteAll returns `"a", "b"`.
+func quoteAll(list []string) string { return `"` + strings.Join(list, `", "`) + `"` }
 
-// counted is `container "a"` or `containers "a", "b"`.
-func counted(word string, list []string) string { return plural(word, len(list)) + " " + quoted(list) }
+// pluralWith returns `container "a"` or `containers "a", "b"`.
+func pluralWith(word string, list []string) string {
+	return plural(word, len(list)) + " " + quoteAll(list)
+}
 
-// verb is that of a sentence about so many.
-func verb(list []string) string {
+// use returns the form of the verb for the subjects in the list.
+func use(list []string) string {
 	if len(list) == 1 {
 		return "uses"
 	}
@@ -162,20 +167,20 @@ func verb(list []string) string {
 }
 
 func privilegeEscalation(p *pod) (reason, detail string) {
-	bad := p.containersThat(func(s map[string]any) bool { return s["allowPrivilegeEscalation"] != false })
+	bad := p.containersWhere(func(s map[string]any) bool { return s["allowPrivilegeEscalation"] != false })
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "allowPrivilegeEscalation != false", counted("container", bad) + " must set securityContext.allowPrivilegeEscalation=false"
+	return "allowPrivilegeEscalation != false", pluralWith("container", bad) + " must set securityContext.allowPrivilegeEscalation=false"
 }
 
 const appArmorAnnotations = "container.apparmor.security.beta.kubernetes.io/"
 
 func appArmorProfile(p *pod) (reason, detail string) {
 	values := set{}
-	setters := p.settersThat(func(s map[string]any) bool {
+	setters := p.settersWhere(func(s map[string]any) bool {
 		profile := object.Map(s, "appArmorProfile")
-		return profile != nil && isOddProfile(object.String(profile, "type"), values)
+		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
 	})
 	var annotations []string
 	for name, v := range p.annotations {
@@ -195,16 +200,16 @@ func appArmorProfile(p *pod) (reason, detail string) {
 		return "", ""
 	}
 	all := append(values.sorted(), annotations...)
-	return plural("forbidden AppArmor profile", len(all)), fmt.Sprintf("%s must not set AppArmor profile type to %s", setters, quoted(all))
+	return plural("forbidden AppArmor profile", len(all)), fmt.Sprintf("%s must not set AppArmor profile type to %s", setters, quoteAll(all))
 }
 
-// isOddProfile notes the type of a profile that is neither the runtime's own nor
-// one of the node.
-func isOddProfile(typ string, odd set) bool {
+// isForbiddenProfile reports whether a profile has another type than
+// RuntimeDefault and Localhost, and adds it to forbidden.
+func isForbiddenProfile(typ string, forbidden set) bool {
 	if typ == "RuntimeDefault" || typ == "Localhost" {
 		return false
 	}
-	odd[typ] = true
+	forbidden[typ] = true
 	return true
 }
 
@@ -212,10 +217,11 @@ var defaultCapabilities = []string{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
-// adding are the containers that add other capabilities than some, and which.
-func (p *pod) adding(allowed ...string) (bad []string, added set) {
+// addedCapabilities returns the containers that add capabilities which are not
+// allowed, and these capabilities.
+func (p *pod) addedCapabilities(allowed ...string) (bad []string, added set) {
 	added = set{}
-	bad = p.containersThat(func(s map[string]any) (isBad bool) {
+	bad = p.containersWhere(func(s map[string]any) (isBad bool) {
 		for _, c := range object.Strings(s, "capabilities", "add") {
 			if !slices.Contains(allowed, c) {
 				added[c], isBad = true, true
@@ -226,28 +232,28 @@ func (p *pod) adding(allowed ...string) (bad []string, added set) {
 	return bad, added
 }
 
-func addingText(bad []string, added set) string {
-	return fmt.Sprintf("%s must not include %s in securityContext.capabilities.add", counted("container", bad), quoted(added.sorted()))
+func addedCapabilitiesDetail(bad []string, added set) string {
+	return fmt.Sprintf("%s must not include %s in securityContext.capabilities.add", pluralWith("container", bad), quoteAll(added.sorted()))
 }
 
-func addedCapabilities(p *pod) (reason, detail string) {
-	bad, added := p.adding(defaultCapabilities...)
+func baselineCapabilities(p *pod) (reason, detail string) {
+	bad, added := p.addedCapabilities(defaultCapabilities...)
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "non-default capabilities", addingText(bad, added)
+	return "non-default capabilities", addedCapabilitiesDetail(bad, added)
 }
 
-func capabilities(p *pod) (reason, detail string) {
+func restrictedCapabilities(p *pod) (reason, detail string) {
 	var details []string
-	keeping := p.containersThat(func(s map[string]any) bool {
+	keeping := p.containersWhere(func(s map[string]any) bool {
 		return !slices.Contains(object.Strings(s, "capabilities", "drop"), "ALL")
 	})
 	if len(keeping) > 0 {
-		details = append(details, counted("container", keeping)+` must set securityContext.capabilities.drop=["ALL"]`)
+		details = append(details, pluralWith("container", keeping)+` must set securityContext.capabilities.drop=["ALL"]`)
 	}
-	if bad, added := p.adding("NET_BIND_SERVICE"); len(bad) > 0 {
-		details = append(details, addingText(bad, added))
+	if bad, added := p.addedCapabilities("NET_BIND_SERVICE"); len(bad) > 0 {
+		details = append(details, addedCapabilitiesDetail(bad, added))
 	}
 	if len(details) == 0 {
 		return "", ""
@@ -278,7 +284,7 @@ func hostPathVolumes(p *pod) (reason, detail string) {
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "hostPath volumes", counted("volume", bad)
+	return "hostPath volumes", pluralWith("volume", bad)
 }
 
 func hostPorts(p *pod) (reason, detail string) {
@@ -298,13 +304,13 @@ func hostPorts(p *pod) (reason, detail string) {
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "hostPort", fmt.Sprintf("%s %s %s %s", counted("container", bad), verb(bad), plural("hostPort", len(ports)), strings.Join(ports.sorted(), ", "))
+	return "hostPort", fmt.Sprintf("%s %s %s %s", pluralWith("container", bad), use(bad), plural("hostPort", len(ports)), strings.Join(ports.sorted(), ", "))
 }
 
-// handlers are the members of a container that call hosts.
+// handlers are the fields of a container that have a handler.
 var handlers = [][]string{{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"}}
 
-func handlerHosts(p *pod) (reason, detail string) {
+func hostProbesAndHostLifecycle(p *pod) (reason, detail string) {
 	containers, hosts := set{}, set{}
 	for _, c := range p.containers {
 		for _, path := range handlers {
@@ -320,20 +326,20 @@ func handlerHosts(p *pod) (reason, detail string) {
 		return "", ""
 	}
 	bad := containers.sorted()
-	return "probe or lifecycle host", fmt.Sprintf("%s %s %s", counted("container", bad), verb(bad), counted("probe or lifecycle host", hosts.sorted()))
+	return "probe or lifecycle host", fmt.Sprintf("%s %s %s", pluralWith("container", bad), use(bad), pluralWith("probe or lifecycle host", hosts.sorted()))
 }
 
 func privileged(p *pod) (reason, detail string) {
-	bad := p.containersThat(func(s map[string]any) bool { return object.Bool(s, "privileged") })
+	bad := p.containersWhere(func(s map[string]any) bool { return object.Bool(s, "privileged") })
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "privileged", counted("container", bad) + " must not set securityContext.privileged=true"
+	return "privileged", pluralWith("container", bad) + " must not set securityContext.privileged=true"
 }
 
 func procMount(p *pod) (reason, detail string) {
 	types := set{}
-	bad := p.containersThat(func(s map[string]any) bool {
+	bad := p.containersWhere(func(s map[string]any) bool {
 		typ, ok := s["procMount"].(string)
 		if !ok || typ == "Default" {
 			return false
@@ -344,14 +350,13 @@ func procMount(p *pod) (reason, detail string) {
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "procMount", fmt.Sprintf("%s must not set securityContext.procMount to %s", counted("container", bad), quoted(types.sorted()))
+	return "procMount", fmt.Sprintf("%s must not set securityContext.procMount to %s", pluralWith("container", bad), quoteAll(types.sorted()))
 }
 
-// plainVolumes are the sources of volumes that the restricted level takes, and
-// otherVolumes the others.
+// The volume sources that the restricted level allows and forbids.
 var (
-	plainVolumes = []string{"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"}
-	otherVolumes = []string{
+	allowedVolumes   = []string{"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"}
+	forbiddenVolumes = []string{
 		"hostPath", "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "rbd", "flexVolume", "cinder", "cephfs",
 		"flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume", "scaleIO", "storageos",
 	}
@@ -362,36 +367,36 @@ func volumeTypes(p *pod) (reason, detail string) {
 	types := set{}
 	for volume := range object.Each(p.spec["volumes"]) {
 		is := func(source string) bool { return volume[source] != nil }
-		if slices.ContainsFunc(plainVolumes, is) {
+		if slices.ContainsFunc(allowedVolumes, is) {
 			continue
 		}
 		bad = append(bad, object.String(volume, "name"))
 		typ := "unknown"
-		if i := slices.IndexFunc(otherVolumes, is); i >= 0 {
-			typ = otherVolumes[i]
+		if i := slices.IndexFunc(forbiddenVolumes, is); i >= 0 {
+			typ = forbiddenVolumes[i]
 		}
 		types[typ] = true
 	}
 	if len(bad) == 0 {
 		return "", ""
 	}
-	return "restricted volume types", fmt.Sprintf("%s %s %s", counted("volume", bad), verb(bad), counted("restricted volume type", types.sorted()))
+	return "restricted volume types", fmt.Sprintf("%s %s %s", pluralWith("volume", bad), use(bad), pluralWith("restricted volume type", types.sorted()))
 }
 
 func runAsNonRoot(p *pod) (reason, detail string) {
 	reason = "runAsNonRoot != true"
-	if setters := p.settersThat(func(s map[string]any) bool { return s["runAsNonRoot"] == false }); setters != "" {
+	if setters := p.settersWhere(func(s map[string]any) bool { return s["runAsNonRoot"] == false }); setters != "" {
 		return reason, setters + " must not set securityContext.runAsNonRoot=false"
 	}
-	silent := p.containersThat(func(s map[string]any) bool { return s["runAsNonRoot"] == nil })
-	if len(silent) == 0 || object.Bool(p.security, "runAsNonRoot") {
+	unset := p.containersWhere(func(s map[string]any) bool { return s["runAsNonRoot"] == nil })
+	if len(unset) == 0 || object.Bool(p.security, "runAsNonRoot") {
 		return "", ""
 	}
-	return reason, "pod or " + counted("container", silent) + " must set securityContext.runAsNonRoot=true"
+	return reason, "pod or " + pluralWith("container", unset) + " must set securityContext.runAsNonRoot=true"
 }
 
 func runAsUser(p *pod) (reason, detail string) {
-	setters := p.settersThat(func(s map[string]any) bool { return s["runAsUser"] == int64(0) })
+	setters := p.settersWhere(func(s map[string]any) bool { return s["runAsUser"] == int64(0) })
 	if setters == "" {
 		return "", ""
 	}
@@ -400,25 +405,25 @@ func runAsUser(p *pod) (reason, detail string) {
 
 var seLinuxTypes = []string{"", "container_t", "container_init_t", "container_kvm_t"}
 
-func seLinux(allowed []string) judge {
+func seLinux(allowed []string) checkFunc {
 	return func(p *pod) (reason, detail string) {
 		types, user, role := set{}, false, false
-		setters := p.settersThat(func(s map[string]any) bool {
+		setters := p.settersWhere(func(s map[string]any) bool {
 			options := object.Map(s, "seLinuxOptions")
 			typ := object.String(options, "type")
-			oddType, hasUser, hasRole := !slices.Contains(allowed, typ), object.String(options, "user") != "", object.String(options, "role") != ""
-			if oddType {
+			badType, hasUser, hasRole := !slices.Contains(allowed, typ), object.String(options, "user") != "", object.String(options, "role") != ""
+			if badType {
 				types[typ] = true
 			}
 			user, role = user || hasUser, role || hasRole
-			return oddType || hasUser || hasRole
+			return badType || hasUser || hasRole
 		})
 		if setters == "" {
 			return "", ""
 		}
 		var bad []string
 		if len(types) > 0 {
-			bad = append(bad, counted("type", types.sorted()))
+			bad = append(bad, pluralWith("type", types.sorted()))
 		}
 		if user {
 			bad = append(bad, "user may not be set")
@@ -453,31 +458,31 @@ func seccompAnnotations(p *pod) (reason, detail string) {
 	return "seccompProfile", fmt.Sprintf("forbidden %s %s", plural("annotation", len(forbidden)), strings.Join(forbidden.sorted(), ", "))
 }
 
-func seccompProfile(p *pod) (reason, detail string) {
+func baselineSeccompProfile(p *pod) (reason, detail string) {
 	values := set{}
-	setters := p.settersThat(func(s map[string]any) bool {
+	setters := p.settersWhere(func(s map[string]any) bool {
 		profile := object.Map(s, "seccompProfile")
-		return profile != nil && isOddProfile(object.String(profile, "type"), values)
+		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
 	})
 	if setters == "" {
 		return "", ""
 	}
-	return "seccompProfile", fmt.Sprintf("%s must not set securityContext.seccompProfile.type to %s", setters, quoted(values.sorted()))
+	return "seccompProfile", fmt.Sprintf("%s must not set securityContext.seccompProfile.type to %s", setters, quoteAll(values.sorted()))
 }
 
-func ownSeccompProfile(p *pod) (reason, detail string) {
-	if reason, detail := seccompProfile(p); reason != "" {
+func restrictedSeccompProfile(p *pod) (reason, detail string) {
+	if reason, detail := baselineSeccompProfile(p); reason != "" {
 		return reason, detail
 	}
-	silent := p.containersThat(func(s map[string]any) bool { return s["seccompProfile"] == nil })
-	if len(silent) == 0 || p.security["seccompProfile"] != nil {
+	unset := p.containersWhere(func(s map[string]any) bool { return s["seccompProfile"] == nil })
+	if len(unset) == 0 || p.security["seccompProfile"] != nil {
 		return "", ""
 	}
-	return "seccompProfile", "pod or " + counted("container", silent) + ` must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`
+	return "seccompProfile", "pod or " + pluralWith("container", unset) + ` must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`
 }
 
-// safeSysctls are those that are the pod's alone, in the order in which they
-// came to be counted as such.
+// safeSysctls are the sysctls that affect one pod only. Later releases of
+// Kubernetes added the later ones.
 var safeSysctls = []string{
 	"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_unprivileged_port_start",
 	"net.ipv4.ip_local_reserved_ports",
@@ -485,8 +490,8 @@ var safeSysctls = []string{
 	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 }
 
-// sysctls allows the first n safe ones.
-func sysctls(n int) judge {
+// sysctls checks that a pod sets only the first n safe sysctls.
+func sysctls(n int) checkFunc {
 	return func(p *pod) (reason, detail string) {
 		var bad []string
 		for sysctl := range object.Each(p.security["sysctls"]) {
@@ -502,7 +507,7 @@ func sysctls(n int) judge {
 }
 
 func hostProcess(p *pod) (reason, detail string) {
-	setters := p.settersThat(func(s map[string]any) bool { return object.Bool(s, "windowsOptions", "hostProcess") })
+	setters := p.settersWhere(func(s map[string]any) bool { return object.Bool(s, "windowsOptions", "hostProcess") })
 	if setters == "" {
 		return "", ""
 	}

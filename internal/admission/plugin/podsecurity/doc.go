@@ -1,6 +1,6 @@
-// Package podsecurity judges pods by the Pod Security Standards: by a level of
-// them, as a version of Kubernetes defines it. The labels of a namespace choose
-// both.
+// Package podsecurity is the PodSecurity admission plugin. It checks pods against
+// the Pod Security Standards: at a level, as a version of Kubernetes defines it.
+// Labels of the namespace choose both.
 //
-// See https://kubernetes.io/docs/concepts/security/pod-security-standards/.
+// See https://kubernetes.io/docs/concepts/security/pod-security-admission/.
 package podsecurity

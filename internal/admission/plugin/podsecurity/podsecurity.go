@@ -49,10 +49,10 @@ var (
 	podKind       = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Pod"}
 )
 
-// Validate refuses pods that violate the enforced standard of their namespace,
-// and invalid labels of namespaces. It warns of pods and pod templates that
-// violate the standard of the warn label, and of existing pods that violate a
-// stricter standard of their namespace.
+// Validate refuses pods that violate the enforce level of their namespace, and
+// invalid labels of namespaces. It warns of pods and pod templates that violate
+// the warn level, and of existing pods that violate a stricter enforce level of
+// their namespace.
 func (Plugin) Validate(a *admission.Attributes) error {
 	switch a.GroupResource() {
 	case pods:
@@ -75,7 +75,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 
 // policyOf returns the policy of the namespace of a request.
 func policyOf(a *admission.Attributes) Policy {
-	policy, _ := PolicyOf(a.Reader.Get(namespaceKind, "", a.Namespace))
+	policy, _ := ParsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
 	return policy
 }
 
@@ -104,14 +104,14 @@ func images(pod map[string]any) (all []string) {
 	return all
 }
 
-func warn(a *admission.Attributes, standard Standard, pod map[string]any) {
-	if violations := standard.Violations(pod); len(violations) > 0 {
-		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", standard, Details(violations)))
+func warn(a *admission.Attributes, level LevelVersion, pod map[string]any) {
+	if violations := level.Violations(pod); len(violations) > 0 {
+		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, Details(violations)))
 	}
 }
 
 func validateNamespace(a *admission.Attributes) error {
-	policy, errs := PolicyOf(a.Object)
+	policy, errs := ParsePolicy(a.Object)
 	invalid := func() error {
 		return status.Invalid(status.GroupKind{Kind: "Namespace"}, a.Name, errs)
 	}
@@ -121,7 +121,7 @@ func validateNamespace(a *admission.Attributes) error {
 		}
 		return nil
 	}
-	old, oldErrs := PolicyOf(a.Old)
+	old, oldErrs := ParsePolicy(a.Old)
 	if len(errs) > 0 && errs.Message() != oldErrs.Message() {
 		return invalid()
 	}
@@ -132,12 +132,12 @@ func validateNamespace(a *admission.Attributes) error {
 	return nil
 }
 
-// warnOfPods warns of the pods in the namespace a.Name that violate a standard.
+// warnOfPods warns of the pods in the namespace a.Name that violate a level.
 // Pods with the same violations share a warning.
-func warnOfPods(a *admission.Attributes, standard Standard) {
+func warnOfPods(a *admission.Attributes, level LevelVersion) {
 	pods := map[string][]string{}
 	for _, pod := range a.Reader.List(podKind, a.Name) {
-		if violations := standard.Violations(pod); len(violations) > 0 {
+		if violations := level.Violations(pod); len(violations) > 0 {
 			reasons := Reasons(violations)
 			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))
 		}
@@ -145,7 +145,7 @@ func warnOfPods(a *admission.Attributes, standard Standard) {
 	if len(pods) == 0 {
 		return
 	}
-	a.Warn(fmt.Sprintf("existing pods in namespace %q violate the new PodSecurity enforce level %q", a.Name, standard))
+	a.Warn(fmt.Sprintf("existing pods in namespace %q violate the new PodSecurity enforce level %q", a.Name, level))
 	var warnings []string
 	for reasons, names := range pods {
 		first := slices.Min(names)

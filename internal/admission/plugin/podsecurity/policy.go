@@ -9,7 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Level is how much of the standards holds. Later ones hold more.
+// A Level is a level of the Pod Security Standards. Greater levels are
+// stricter.
 type Level int
 
 const (
@@ -22,7 +23,7 @@ var levelNames = []string{"privileged", "baseline", "restricted"}
 
 func (l Level) String() string { return levelNames[l] }
 
-// Latest is the version that follows the server's.
+// Latest is the newest version.
 const Latest = Version(1 << 30)
 
 // A Version is the minor number of a release of Kubernetes.
@@ -35,54 +36,56 @@ func (v Version) String() string {
 	return "v1." + strconv.Itoa(int(v))
 }
 
-// A Standard is a level as a version defines it.
-type Standard struct {
+// A LevelVersion is a level as a version of Kubernetes defines it.
+type LevelVersion struct {
 	Level   Level
 	Version Version
 }
 
-func (s Standard) String() string { return s.Level.String() + ":" + s.Version.String() }
+// String returns for example "baseline:v1.30".
+func (l LevelVersion) String() string { return l.Level.String() + ":" + l.Version.String() }
 
-// Labels of namespaces begin with this.
+// labelPrefix is the prefix of the labels of namespaces.
 const labelPrefix = "pod-security.kubernetes.io/"
 
 var labelsPath = validation.NewPath("metadata", "labels")
 
-// A Policy is what a namespace asks for: what pods are refused by, and what
-// clients are warned by.
+// A Policy is what the labels of a namespace configure. Pods that violate Enforce
+// are refused; pods that violate Warn get a warning.
 type Policy struct {
-	Enforce, Warn Standard
+	Enforce, Warn LevelVersion
 }
 
-// PolicyOf reads the labels of a namespace. A label that makes no sense is a
-// mistake; a level to enforce is then the strictest one, one to warn by none.
-func PolicyOf(namespace map[string]any) (p Policy, mistakes validation.List) {
+// ParsePolicy parses the labels of a namespace. An invalid level in the enforce
+// label means Restricted, in other labels Privileged; an invalid version means
+// Latest.
+func ParsePolicy(namespace map[string]any) (p Policy, errs validation.List) {
 	labels := object.Map(namespace, "metadata", "labels")
-	audit := Standard{Version: Latest}
-	p = Policy{Enforce: Standard{Version: Latest}, Warn: Standard{Version: Latest}}
-	if !asksForAny(labels) {
+	audit := LevelVersion{Version: Latest}
+	p = Policy{Enforce: LevelVersion{Version: Latest}, Warn: LevelVersion{Version: Latest}}
+	if !hasPolicy(labels) {
 		return p, nil
 	}
 	given := map[string]bool{}
 	for _, mode := range []struct {
 		name     string
-		standard *Standard
+		value    *LevelVersion
 		fallback Level
 	}{{"enforce", &p.Enforce, Restricted}, {"audit", &audit, Privileged}, {"warn", &p.Warn, Privileged}} {
 		level, hasLevel := labels[labelPrefix+mode.name].(string)
 		if hasLevel {
 			var ok bool
-			if mode.standard.Level, ok = parseLevel(level); !ok {
-				mode.standard.Level = mode.fallback
-				mistakes = append(mistakes, validation.Invalid(labelsPath.Key(labelPrefix+mode.name), level, "must be one of "+strings.Join(levelNames, ", ")))
+			if mode.value.Level, ok = parseLevel(level); !ok {
+				mode.value.Level = mode.fallback
+				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name), level, "must be one of "+strings.Join(levelNames, ", ")))
 			}
 			given[mode.name] = ok || mode.name == "warn"
 		}
 		version, hasVersion := labels[labelPrefix+mode.name+"-version"].(string)
 		if hasVersion {
 			var ok bool
-			if mode.standard.Version, ok = parseVersion(version); !ok {
-				mistakes = append(mistakes, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, `must be "latest" or "v1.x"`))
+			if mode.value.Version, ok = parseVersion(version); !ok {
+				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, `must be "latest" or "v1.x"`))
 			}
 			given[mode.name+"-version"] = true
 		}
@@ -93,11 +96,11 @@ func PolicyOf(namespace map[string]any) (p Policy, mistakes validation.List) {
 			p.Warn.Version = p.Enforce.Version
 		}
 	}
-	return p, mistakes
+	return p, errs
 }
 
-// asksForAny reports whether labels say anything of a policy; most do not.
-func asksForAny(labels map[string]any) bool {
+// hasPolicy reports whether there is a label of a policy.
+func hasPolicy(labels map[string]any) bool {
 	for name := range labels {
 		if strings.HasPrefix(name, labelPrefix) {
 			return true
@@ -126,37 +129,36 @@ func parseVersion(text string) (Version, bool) {
 	return Latest, false
 }
 
-// A Violation is a control that a pod breaks: which, and by what.
+// A Violation is a check that a pod does not pass.
 type Violation struct{ Reason, Detail string }
 
-// Violations are what a pod, or a pod template, breaks of a standard, in the
-// order of the controls' names.
-func (s Standard) Violations(pod map[string]any) (broken []Violation) {
-	if s.Level == Privileged {
+// Violations returns the checks that a pod or a pod template does not pass.
+func (l LevelVersion) Violations(pod map[string]any) (all []Violation) {
+	if l.Level == Privileged {
 		return nil
 	}
 	p := newPod(pod)
-	for _, judge := range s.controls() {
-		if reason, detail := judge(p); reason != "" {
-			broken = append(broken, Violation{reason, detail})
+	for _, run := range l.checks() {
+		if reason, detail := run(p); reason != "" {
+			all = append(all, Violation{reason, detail})
 		}
 	}
-	return broken
+	return all
 }
 
-// Reasons are the violations in short.
-func Reasons(broken []Violation) string {
-	texts := make([]string, len(broken))
-	for i, v := range broken {
+// Reasons returns the reasons of violations, separated by commas.
+func Reasons(violations []Violation) string {
+	texts := make([]string, len(violations))
+	for i, v := range violations {
 		texts[i] = v.Reason
 	}
 	return strings.Join(texts, ", ")
 }
 
-// Details are the violations with what they consist of.
-func Details(broken []Violation) string {
-	texts := make([]string, len(broken))
-	for i, v := range broken {
+// Details returns the reasons of violations with their details.
+func Details(violations []Violation) string {
+	texts := make([]string, len(violations))
+	for i, v := range violations {
 		texts[i] = v.Reason
 		if v.Detail != "" {
 			texts[i] = fmt.Sprintf("%s (%s)", v.Reason, v.Detail)

@@ -96,14 +96,14 @@ func TestViolations(t *testing.T) {
 		{"nothing", podsecurity.Restricted, latest, `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			broken := podsecurity.Standard{Level: tt.level, Version: tt.version}.Violations(decode(t, tt.pod))
-			assert.Equal(t, tt.want, podsecurity.Details(broken))
+			violations := podsecurity.LevelVersion{Level: tt.level, Version: tt.version}.Violations(decode(t, tt.pod))
+			assert.Equal(t, tt.want, podsecurity.Details(violations))
 		})
 	}
 }
 
-func TestPolicyOf(t *testing.T) {
-	for _, tt := range []struct{ name, labels, enforce, warn, mistakes string }{
+func TestParsePolicy(t *testing.T) {
+	for _, tt := range []struct{ name, labels, enforce, warn, errs string }{
 		{"no labels", `{}`, "privileged:latest", "privileged:latest", ""},
 		{"other labels", `{"a":"b"}`, "privileged:latest", "privileged:latest", ""},
 		{"enforced", `{"enforce":"baseline","enforce-version":"v1.20"}`, "baseline:v1.20", "baseline:v1.20", ""},
@@ -122,17 +122,17 @@ func TestPolicyOf(t *testing.T) {
 				}
 				object.Set(namespace, v, "metadata", "labels", name)
 			}
-			policy, mistakes := podsecurity.PolicyOf(namespace)
+			policy, errs := podsecurity.ParsePolicy(namespace)
 			assert.Equal(t, tt.enforce, policy.Enforce.String())
 			assert.Equal(t, tt.warn, policy.Warn.String())
-			assert.Equal(t, tt.mistakes, mistakes.Message())
+			assert.Equal(t, tt.errs, errs.Message())
 		})
 	}
 }
 
-func ExampleStandard_Violations() {
+func ExampleLevelVersion_Violations() {
 	pod := map[string]any{"spec": map[string]any{"hostNetwork": true}}
-	baseline := podsecurity.Standard{Level: podsecurity.Baseline, Version: podsecurity.Latest}
+	baseline := podsecurity.LevelVersion{Level: podsecurity.Baseline, Version: podsecurity.Latest}
 	fmt.Println(podsecurity.Details(baseline.Violations(pod)))
 	// Output: host namespaces (hostNetwork=true)
 }
