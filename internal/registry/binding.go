@@ -59,7 +59,7 @@ func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, err
 	if name == "" {
 		name = object.String(meta, "name")
 	}
-	if err := op.checkNamespaceExists(name, true); err != nil {
+	if err := op.checkNamespace(name, true); err != nil {
 		return nil, err
 	}
 	return obj, op.mutate(obj, nil, o)

@@ -45,7 +45,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 		meta["namespace"] = defaultNamespace
 	}
 	op := g.internal("put", Request{Type: t, Namespace: object.String(meta, "namespace")})
-	if err := op.checkNamespaceExists(object.String(meta, "name"), false); err != nil {
+	if err := op.checkNamespace(object.String(meta, "name"), false); err != nil {
 		return nil, err
 	}
 	op.fillSystemFields(meta)

@@ -3,8 +3,8 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -34,7 +34,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.checkNamespaceExists(object.String(obj, "metadata", "name"), true); err != nil {
+	if err := op.checkNamespace(object.String(obj, "metadata", "name"), true); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(obj, nil, o); err != nil {
@@ -103,27 +103,18 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 	}
 }
 
-// checkNamespaceExists rejects writes in a namespace that is missing and, if
-// creating is set, in one that is being deleted.
-func (op *operation) checkNamespaceExists(name string, creating bool) error {
+// checkNamespace rejects writes in a namespace that is missing and, if creating
+// is set, in one that is being deleted. name is the name of the object.
+func (op *operation) checkNamespace(name string, creating bool) error {
 	if !op.Type.Namespaced {
 		return nil
 	}
 	namespaces := op.surface.Lookup("", "v1", "namespaces")
 	ns := op.store.Newest(namespaces.Key("", op.Namespace))
-	if ns == nil {
-		return status.NotFound(status.GroupResource{Resource: "namespaces"}, op.Namespace)
-	}
-	if creating && ns.Terminating {
-		st := status.Forbidden(op.groupResource(), name, fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", op.Namespace))
-		st.Details.Causes = append(st.Details.Causes, status.Cause{
-			Reason:  status.CauseNamespaceTerminating,
-			Message: fmt.Sprintf("namespace %s is being terminated", op.Namespace),
-			Field:   "metadata.namespace",
-		})
-		return st
-	}
-	return nil
+	return op.plugins.CheckNamespace(namespacelifecycle.Write{
+		Resource: op.groupResource(), Namespace: op.Namespace, Name: name, Creates: creating,
+		Exists: ns != nil, Terminating: ns != nil && ns.Terminating,
+	})
 }
 
 // prepareForCreate brings a new object into the form that is stored, validates it

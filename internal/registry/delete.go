@@ -138,10 +138,8 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 
 func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
 	t := op.Type
-	if t.Undeletable != nil {
-		if why := t.Undeletable(old.Name); why != "" {
-			return nil, false, status.Forbidden(op.groupResource(), old.Name, why)
-		}
+	if err := op.plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
+		return nil, false, err
 	}
 	if err := op.checkPreconditions(old, o); err != nil {
 		return nil, false, err

@@ -92,7 +92,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if err != nil {
 		return nil, err
 	}
-	if err := op.checkNamespaceExists(op.Name, false); err != nil {
+	if err := op.checkNamespace(op.Name, false); err != nil {
 		return nil, err
 	}
 	if err := op.mutate(body, op.view(present), o); err != nil {
@@ -140,7 +140,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.checkNamespaceExists(op.Name, true); err != nil {
+	if err := op.checkNamespace(op.Name, true); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(obj, nil, c.options); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultstorageclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitranger"
+	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
 	"github.com/kubefake/kubefake/internal/admission/plugin/persistentvolumeclaimresize"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
@@ -24,6 +25,7 @@ import (
 // All returns every plugin, in the order in which kube-apiserver runs them.
 func All() []admission.Plugin {
 	return []admission.Plugin{
+		namespacelifecycle.Plugin{},
 		limitranger.Plugin{},
 		taintnodesbycondition.Plugin{},
 		podsecurity.Plugin{},
@@ -35,17 +37,23 @@ func All() []admission.Plugin {
 		runtimeclass.Plugin{},
 		defaultingressclass.Plugin{},
 		podtopologylabels.Plugin{},
+		// kube-apiserver runs policies and webhooks here: package dynamic.
 		resourcequota.Plugin{},
 	}
 }
 
-// A Chain runs enabled plugins in order. It is immutable.
+// A Chain runs the enabled plugins in order. It is immutable.
+//
+// NamespaceLifecycle and ResourceQuota have methods of their own, because they
+// need more than an object: the first runs before the others and before a
+// deletion, the second runs after policies and webhooks.
 type Chain struct {
-	steps map[status.GroupResource]*steps
-	quota bool // ResourceQuota is enabled
+	steps              map[status.GroupResource]*steps
+	namespaceLifecycle bool // enabled
+	resourceQuota      bool // enabled
 }
 
-// steps are the plugins that handle one resource.
+// steps are the plugins that handle a resource.
 type steps struct {
 	mutators   []admission.Mutator
 	validators []admission.Validator
@@ -53,45 +61,63 @@ type steps struct {
 
 // New returns the chain of the plugins whose names are enabled.
 func New(enabled func(name string) bool) *Chain {
-	c := &Chain{steps: map[status.GroupResource]*steps{}}
+	c := &Chain{
+		steps:              map[status.GroupResource]*steps{},
+		namespaceLifecycle: enabled(namespacelifecycle.Plugin{}.Name()),
+		resourceQuota:      enabled(resourcequota.Plugin{}.Name()),
+	}
 	for _, p := range All() {
-		if !enabled(p.Name()) {
-			continue
-		}
-		if p == admission.Plugin(resourcequota.Plugin{}) {
-			c.quota = true
-		}
-		for _, r := range p.Resources() {
-			s := c.steps[r]
-			if s == nil {
-				s = &steps{}
-				c.steps[r] = s
-			}
-			if m, ok := p.(admission.Mutator); ok {
-				s.mutators = append(s.mutators, m)
-			}
-			if v, ok := p.(admission.Validator); ok {
-				s.validators = append(s.validators, v)
-			}
+		if enabled(p.Name()) {
+			c.add(p)
 		}
 	}
 	return c
 }
 
-// Default returns the chain of all plugins, which are those that kube-apiserver
-// enables by default. The chain is shared.
+func (c *Chain) add(p admission.Plugin) {
+	for _, r := range p.Resources() {
+		s := c.steps[r]
+		if s == nil {
+			s = &steps{}
+			c.steps[r] = s
+		}
+		if m, ok := p.(admission.Mutator); ok {
+			s.mutators = append(s.mutators, m)
+		}
+		if v, ok := p.(admission.Validator); ok {
+			s.validators = append(s.validators, v)
+		}
+	}
+}
+
+// Default returns the chain of all plugins, which kube-apiserver enables by
+// default. The chain is shared.
 func Default() *Chain { return defaultChain() }
 
 var defaultChain = sync.OnceValue(func() *Chain { return New(func(string) bool { return true }) })
 
-// Handles reports whether a plugin handles the resource of the type. If not,
-// Mutate and Validate do nothing.
-func (c *Chain) Handles(t *resource.Type) bool {
-	return c.steps[groupResource(t)] != nil
+// CheckNamespace runs NamespaceLifecycle for a write. A refusal is a
+// *status.Status.
+func (c *Chain) CheckNamespace(w namespacelifecycle.Write) error {
+	if !c.namespaceLifecycle {
+		return nil
+	}
+	return namespacelifecycle.Plugin{}.CheckWrite(w)
 }
 
-func groupResource(t *resource.Type) status.GroupResource {
-	return status.GroupResource{Group: t.Group, Resource: t.Name}
+// CheckDelete runs NamespaceLifecycle for the deletion of an object. A refusal is
+// a *status.Status.
+func (c *Chain) CheckDelete(r status.GroupResource, name string) error {
+	if !c.namespaceLifecycle {
+		return nil
+	}
+	return namespacelifecycle.Plugin{}.CheckDelete(r, name)
+}
+
+// Handles reports whether Mutate or Validate run a plugin for the resource of the
+// type.
+func (c *Chain) Handles(t *resource.Type) bool {
+	return c.steps[status.GroupResource{Group: t.Group, Resource: t.Name}] != nil
 }
 
 // Mutate lets the plugins change a.Object. A refusal is a *status.Status.
@@ -122,20 +148,19 @@ func (c *Chain) Validate(a *admission.Attributes) error {
 	return nil
 }
 
+// HandlesQuota reports whether ResourceQuota is enabled and the request can
+// change the use of a quota.
+func (c *Chain) HandlesQuota(a *admission.Attributes) bool {
+	return c.resourceQuota && resourcequota.Plugin{}.Handles(a)
+}
+
 // EvaluateQuota returns status.used of each of the ResourceQuotas in the
-// namespace after the request; nil for those whose use does not change. The
-// result is nil if the request changes the use of no quota. A refusal is a
-// *status.Status.
+// namespace after a request that HandlesQuota; nil for a quota whose use does not
+// change. A refusal is a *status.Status.
 func (c *Chain) EvaluateQuota(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
 	used, err = resourcequota.Plugin{}.Evaluate(a, quotas)
 	if err != nil {
 		return nil, a.Forbidden(err)
 	}
 	return used, nil
-}
-
-// HandlesQuota reports whether ResourceQuota is enabled and the request can
-// change the use of a quota.
-func (c *Chain) HandlesQuota(a *admission.Attributes) bool {
-	return c.quota && resourcequota.Plugin{}.Handles(a)
 }
