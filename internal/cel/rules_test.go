@@ -128,7 +128,7 @@ func TestValidate(t *testing.T) {
 			value := read(t, row.value)
 			before := object.Copy(value)
 			errs, remaining := NewValidator(schemaOf(t, row.schema)).Validate(nil, value, old, Budget)
-			failures, tolerated := errs.Held()
+			failures, tolerated := errs.Split()
 			require.Equal(t, row.wantErrs, errorTexts(failures))
 			require.Equal(t, row.wantTolerated, tolerated)
 			require.Less(t, remaining, int64(Budget))

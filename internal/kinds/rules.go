@@ -71,7 +71,7 @@ var rules = map[string]rule{
 		UnknownField: notSupported,
 	}, ownStatus: true, generation: []string{"spec"}, status: statusNotOwners},
 	"podtemplates": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPodTemplate, Prepare: preparePodTemplate, Validate: validatePodTemplateObject, Warn: warnPodTemplateObject}, generation: []string{"template"}},
-	"replicationcontrollers": {Strategy: resource.Strategy{Name: validation.DeclaredName, UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
+	"replicationcontrollers": {Strategy: resource.Strategy{Name: validation.DeclarativeName, UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
 		Default: defaultReplicationController, Prepare: prepareTemplate,
 		Validate: validateReplicationController, ValidateStatus: replicaSetCounters.validate, Warn: warnReplicationController,
 		Fields:       []resource.Field{orElse(field("status.replicas", "status", "replicas"), "0")},
@@ -156,7 +156,7 @@ var rules = map[string]rule{
 	"rolebindings.rbac.authorization.k8s.io":        {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRoleBinding, Default: defaultRoleBinding}},
 	"roles.rbac.authorization.k8s.io":               {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRole}},
 
-	"deviceclasses.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.FinishedName, Validate: validateDeviceClass}, generation: []string{"spec"}},
+	"deviceclasses.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.UnprefixedName, Validate: validateDeviceClass}, generation: []string{"spec"}},
 	"devicetaintrules.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule,
 		Validate: validateTaintRule, ValidateStatus: validateTaintRuleStatus}, generation: []string{"spec"}, status: statusOnly},
 	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,

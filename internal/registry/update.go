@@ -198,7 +198,7 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	}
 	op.prepareFields(obj, old)
 	keepSystemFields(meta, oldMeta)
-	errs, tolerated := op.validateUpdate(obj, old).Held()
+	errs, tolerated := op.validateUpdate(obj, old).Split()
 	op.warn(tolerated...)
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)

@@ -1,13 +1,12 @@
 package validation
 
-// Limits of a condition, in bytes.
+// Maximum lengths of a condition's fields, in bytes.
 const (
 	conditionReasonMaxLength  = 1 << 10
 	conditionMessageMaxLength = 32 << 10
 )
 
-// Conditions checks a list of conditions of the common form, whose types must
-// differ.
+// Conditions checks a list of metav1.Condition, whose types must be unique.
 func Conditions(conditions []any, path *Path) List {
 	var list List
 	seen := make(map[string]bool, len(conditions))

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// A Reason is the kind of a mistake, as the causes of a Status carry it.
+// A Reason is the type of an error, as in the causes of a Status.
 type Reason string
 
-// The reasons. TypeInvalid reads like Invalid in messages.
+// The reasons. TypeInvalid has the same text as Invalid in messages.
 const (
 	ReasonNotFound     Reason = "FieldValueNotFound"
 	ReasonRequired     Reason = "FieldValueRequired"
@@ -42,16 +42,16 @@ var reasonText = map[Reason]string{
 	ReasonInternal:     "Internal error",
 }
 
-// An Error is one mistake in one field.
+// An Error is an error about one field.
 type Error struct {
 	Reason Reason
-	Field  string // a Path, printed
-	// BadValue is quoted in the message, except for the reasons whose text
-	// speaks for itself: Required, Forbidden, TooLong, TooShort and Internal.
+	Field  string // a formatted Path
+	// BadValue is quoted in the message, except with the reasons Required,
+	// Forbidden, TooLong, TooShort and Internal.
 	BadValue any
 	Detail   string // may be empty
-	// Tolerated is whether the mistake is in what an update leaves as it was. It
-	// is not held against the object, and its client is warned of it.
+	// Tolerated marks an error in a part that an update did not change. It does
+	// not fail the update; the client gets a warning.
 	Tolerated bool
 }
 
@@ -59,25 +59,25 @@ func newError(reason Reason, path *Path, value any, detail string) *Error {
 	return &Error{Reason: reason, Field: path.String(), BadValue: value, Detail: detail}
 }
 
-// A NamedString is a string of which the API makes a type of its own, such as a
-// UID or an enumeration. As a BadValue it is printed as JSON prints it, where a
-// plain string is quoted as Go does: "\u003ca\u003e" and "<a>".
+// A NamedString is a string with its own Go type in the API, such as a UID or
+// an enumeration. As a BadValue it is formatted as JSON, where a plain string
+// is quoted as in Go: "\u003ca\u003e" and "<a>".
 type NamedString string
 
-// NoValue is the BadValue of an error that has none to quote, where nil would
-// print as null.
+// NoValue is the BadValue of an error that quotes none; nil would be printed as
+// null.
 type NoValue struct{}
 
-// Error is the field and the body: "spec.replicas: Invalid value: -1: must be
-// greater than or equal to 0".
+// Error returns the field and the body: "spec.replicas: Invalid value: -1: must
+// be greater than or equal to 0".
 func (e *Error) Error() string {
 	return e.Field + ": " + e.Body()
 }
 
-// Body is the message without the field: the message of a cause.
+// Body returns the message without the field: the message of a cause.
 //
-// A bad value that is a string is quoted as Go quotes it. Any other is printed
-// as JSON, so that nil is null and a pointer is what it points to.
+// A string as bad value is quoted as in Go. Any other value is formatted as
+// JSON: nil is null, and pointers are dereferenced.
 func (e *Error) Body() string {
 	var b strings.Builder
 	b.WriteString(reasonText[e.Reason])
@@ -113,7 +113,7 @@ func printed(v any) string {
 	return fmt.Sprintf("%#v", v)
 }
 
-// NotFound reports a reference to something that does not exist.
+// NotFound reports a reference to a missing object.
 func NotFound(path *Path, value any) *Error {
 	return newError(ReasonNotFound, path, value, "")
 }
@@ -123,29 +123,29 @@ func Required(path *Path, detail string) *Error {
 	return newError(ReasonRequired, path, "", detail)
 }
 
-// Duplicate reports a value that another one must differ from.
+// Duplicate reports a value that must be unique.
 func Duplicate(path *Path, value any) *Error {
 	return newError(ReasonDuplicate, path, value, "")
 }
 
-// Invalid reports a value that breaks a rule, which the detail states.
+// Invalid reports a value that breaks the rule in detail.
 func Invalid(path *Path, value any, detail string) *Error {
 	return newError(ReasonInvalid, path, value, detail)
 }
 
-// Inconsistent reports a value whose parts contradict each other or the rest of
-// the object, without quoting it.
+// Inconsistent reports a value that contradicts itself or the rest of the
+// object, without quoting it.
 func Inconsistent(path *Path, detail string) *Error {
 	return Invalid(path, NoValue{}, detail)
 }
 
-// TypeInvalid reports a value of another type than the schema gives the field.
+// TypeInvalid reports a value of another type than the schema declares.
 func TypeInvalid(path *Path, value any, detail string) *Error {
 	return newError(ReasonTypeInvalid, path, value, detail)
 }
 
-// NotSupported reports a value that is not one of an enumeration. The supported
-// ones are listed in the order given; the list may be empty.
+// NotSupported reports a value that is not in an enumeration. The message lists
+// the supported values in the given order; there may be none.
 func NotSupported(path *Path, value any, supported []string) *Error {
 	detail := ""
 	if len(supported) > 0 {
@@ -158,14 +158,13 @@ func NotSupported(path *Path, value any, supported []string) *Error {
 	return newError(ReasonNotSupported, path, value, detail)
 }
 
-// Forbidden reports a value that may not be set here, for a reason the detail
-// states.
+// Forbidden reports a value that must not be set here. detail is the reason.
 func Forbidden(path *Path, detail string) *Error {
 	return newError(ReasonForbidden, path, "", detail)
 }
 
-// TooLong reports a value of more than limit bytes, without quoting it. A
-// negative limit is left unsaid.
+// TooLong reports a value of more than limit bytes, without quoting it. The
+// message omits a negative limit.
 func TooLong(path *Path, limit int) *Error {
 	return tooLong(path, limit, "byte")
 }
@@ -183,8 +182,8 @@ func tooLong(path *Path, limit int, unit string) *Error {
 	return newError(ReasonTooLong, path, "<value omitted>", detail)
 }
 
-// TooShort reports a value of fewer than limit characters. A negative limit is
-// left unsaid.
+// TooShort reports a value of fewer than limit characters. The message omits a
+// negative limit.
 func TooShort(path *Path, value string, limit int) *Error {
 	detail := "value is too short"
 	if limit >= 0 {
@@ -193,8 +192,8 @@ func TooShort(path *Path, value string, limit int) *Error {
 	return newError(ReasonTooShort, path, value, detail)
 }
 
-// TooMany reports a list of more than limit items. A negative actual or limit
-// is left unsaid.
+// TooMany reports a list of more than limit items. The message omits a negative
+// actual or limit.
 func TooMany(path *Path, actual, limit int) *Error {
 	detail := "has too many items"
 	if limit >= 0 {
@@ -207,8 +206,8 @@ func TooMany(path *Path, actual, limit int) *Error {
 	return newError(ReasonTooMany, path, value, detail)
 }
 
-// TooFew reports a list of fewer than limit items. A negative limit is left
-// unsaid.
+// TooFew reports a list of fewer than limit items. The message omits a negative
+// limit.
 func TooFew(path *Path, actual, limit int) *Error {
 	detail := "has too few items"
 	if limit >= 0 {
@@ -217,8 +216,8 @@ func TooFew(path *Path, actual, limit int) *Error {
 	return newError(ReasonTooFew, path, actual, detail)
 }
 
-// Internal reports a failure that the request did not cause. The error must not
-// be nil.
+// Internal reports an error that the request did not cause. err must not be
+// nil.
 func Internal(path *Path, err error) *Error {
 	return newError(ReasonInternal, path, err, err.Error())
 }
@@ -230,12 +229,12 @@ func count(n int, unit string) string {
 	return strconv.Itoa(n) + " " + unit + "s"
 }
 
-// A List holds every mistake found, in the order of the checks. The empty list
-// means that the object is valid.
+// A List has all errors, in the order of the checks. An empty list means that
+// the object is valid.
 type List []*Error
 
-// Message is the text of a Status for the list: the error alone, or all of them
-// as "[a, b]", each distinct text once. It is empty for an empty list.
+// Message returns the text for a Status: a single error, or all of them as "[a,
+// b]", each distinct text once. It is empty for an empty list.
 func (l List) Message() string {
 	seen := make(map[string]bool, len(l))
 	var texts []string
@@ -254,9 +253,9 @@ func (l List) Message() string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// Held returns the errors that are held against the object, and the texts of
-// those that are tolerated.
-func (l List) Held() (held List, tolerated []string) {
+// Split returns the errors that fail the request, and the texts of those that
+// are tolerated.
+func (l List) Split() (held List, tolerated []string) {
 	if !slices.ContainsFunc(l, func(e *Error) bool { return e.Tolerated }) {
 		return l, nil
 	}
@@ -270,8 +269,8 @@ func (l List) Held() (held List, tolerated []string) {
 	return held, tolerated
 }
 
-// Each returns one Invalid error for each of the messages that a format check
-// gave for value.
+// Each returns an Invalid error for each message that a format check returned
+// for value.
 func Each[T any](path *Path, value T, messages []string) List {
 	var list List
 	for _, m := range messages {

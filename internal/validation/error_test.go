@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// printableChan has no JSON form.
+// printableChan has no JSON encoding.
 type printableChan chan int
 
 func (printableChan) String() string { return "from String" }

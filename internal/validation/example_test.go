@@ -34,8 +34,8 @@ func ExampleObjectMeta() {
 	// metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set
 }
 
-// The common checks of an update and those of the kind find the same mistake.
-// It has two causes, and the message names it once.
+// The common checks of an update and those of the kind report the same error.
+// It has two causes; the message contains it once.
 func ExampleObjectMetaUpdate() {
 	path := validation.NewPath("metadata")
 	oldMeta := map[string]any{"name": "a", "resourceVersion": "1", "uid": "u"}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzExpressions holds the formats to the regular expressions that their
+// FuzzExpressions compares formats with the regular expressions that their
 // messages quote.
 func FuzzExpressions(f *testing.F) {
 	matchers := make(map[string]func(string) bool)
@@ -38,7 +38,7 @@ func FuzzExpressions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > LabelValueMaxLength {
-			return // the length is a rule of its own
+			return // the length has a rule of its own
 		}
 		for re, matches := range matchers {
 			if got, want := matches(s), expressions[re].MatchString(s); got != want {

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Limits of the DNS formats, in bytes.
+// Maximum lengths of the DNS formats, in bytes.
 const (
 	DNS1123LabelMaxLength     = 63
 	DNS1123SubdomainMaxLength = 253
@@ -21,7 +21,7 @@ const (
 	portNameMaxLength      = 15
 )
 
-// The regular expressions that messages quote.
+// The regular expressions in messages.
 const (
 	dns1123LabelRE               = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 	dns1123LabelUnderscoreRE     = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
@@ -40,7 +40,7 @@ const (
 	conditionReasonRE            = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 )
 
-// The rules that messages state.
+// The rules in messages.
 const (
 	dns1123LabelRule               = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
 	dns1123SubdomainRule           = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
@@ -62,20 +62,20 @@ const (
 	nonEmptyRule                   = "must be non-empty"
 )
 
-// MaxLengthMessage says that a name is longer than n. It counts bytes, whatever
-// it says.
+// MaxLengthMessage is the message for a name of more than n bytes. Its text
+// says characters.
 func MaxLengthMessage(n int) string {
 	return "must be no more than " + strconv.Itoa(n) + " characters"
 }
 
-// maxBytesMessage is MaxLengthMessage as the newer formats put it: label keys
+// maxBytesMessage is the text of MaxLengthMessage in newer formats: label keys
 // and values, and the formats that schemas declare.
 func maxBytesMessage(n int) string {
 	return "must be no more than " + strconv.Itoa(n) + " bytes"
 }
 
-// RegexpMessage states a rule and the regular expression behind it, with
-// examples that satisfy it if any are given.
+// RegexpMessage is the message for a rule and its regular expression, with
+// examples of valid values if any are given.
 func RegexpMessage(rule, expression string, examples ...string) string {
 	if len(examples) == 0 {
 		return rule + " (regex used for validation is '" + expression + "')"
@@ -83,7 +83,7 @@ func RegexpMessage(rule, expression string, examples ...string) string {
 	return rule + " (e.g. '" + strings.Join(examples, "',  or '") + "', regex used for validation is '" + expression + "')"
 }
 
-// RangeMessage says that a number is outside lo to hi, both included.
+// RangeMessage is the message for a number that is not in lo to hi, inclusive.
 func RangeMessage(lo, hi int) string {
 	return fmt.Sprintf("must be between %d and %d, inclusive", lo, hi)
 }
@@ -105,14 +105,14 @@ func isDNS1035Label(s string) bool {
 	return enclosed(s, lower, lower|digit|dash, lower|digit)
 }
 
-// DNS1123Label checks one part of a host name: at most 63 lower case letters,
+// DNS1123Label checks one label of a host name: at most 63 lower case letters,
 // digits and inner dashes. Names of namespaces and Services are such labels.
 func DNS1123Label(s string) []string {
 	return dns1123Label(s, MaxLengthMessage)
 }
 
-// ShortName is DNS1123Label as schemas declare it, format k8s-short-name. It
-// differs in the message about length.
+// ShortName is DNS1123Label for schemas, format k8s-short-name. The message
+// about length differs.
 func ShortName(s string) []string {
 	return dns1123Label(s, maxBytesMessage)
 }
@@ -131,14 +131,14 @@ func dns1123Label(s string, tooLong func(int) string) []string {
 	return append(msgs, RegexpMessage(dns1123LabelRule, dns1123LabelRE, "my-name", "123-abc"))
 }
 
-// DNS1123Subdomain checks labels joined by dots, at most 253 bytes in all: the
-// format of most names. A single label may be as long as the whole.
+// DNS1123Subdomain checks labels joined by dots, at most 253 bytes: the format
+// of most names. A single label may be as long as the whole name.
 func DNS1123Subdomain(s string) []string {
 	return dns1123Subdomain(s, MaxLengthMessage)
 }
 
-// LongName is DNS1123Subdomain as schemas declare it, format k8s-long-name. It
-// differs in the message about length.
+// LongName is DNS1123Subdomain for schemas, format k8s-long-name. The message
+// about length differs.
 func LongName(s string) []string {
 	return dns1123Subdomain(s, maxBytesMessage)
 }
@@ -154,13 +154,13 @@ func dns1123Subdomain(s string, tooLong func(int) string) []string {
 	return msgs
 }
 
-// caselessSubdomain is matched as an expression because case folding admits two
-// letters outside ASCII, the long s and the Kelvin sign.
+// caselessSubdomain is a regular expression because case folding accepts two
+// letters outside of ASCII, the long s and the Kelvin sign.
 var caselessSubdomain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^(?i)" + dns1123SubdomainRE + "$")
 })
 
-// LongNameCaseless is LongName in letters of either case, format
+// LongNameCaseless is LongName with letters of either case, format
 // k8s-long-name-caseless.
 func LongNameCaseless(s string) []string {
 	var msgs []string
@@ -173,8 +173,8 @@ func LongNameCaseless(s string) []string {
 	return msgs
 }
 
-// DNS1123SubdomainWithUnderscore is DNS1123Subdomain with underscores allowed
-// within labels and one before each.
+// DNS1123SubdomainWithUnderscore is DNS1123Subdomain in which labels may
+// contain underscores and begin with one.
 func DNS1123SubdomainWithUnderscore(s string) []string {
 	var msgs []string
 	if len(s) > DNS1123SubdomainMaxLength {
@@ -189,7 +189,7 @@ func DNS1123SubdomainWithUnderscore(s string) []string {
 	return msgs
 }
 
-// WildcardDNS1123Subdomain checks "*." and a subdomain.
+// WildcardDNS1123Subdomain checks "*." followed by a subdomain.
 func WildcardDNS1123Subdomain(s string) []string {
 	var msgs []string
 	if len(s) > DNS1123SubdomainMaxLength {
@@ -201,7 +201,7 @@ func WildcardDNS1123Subdomain(s string) []string {
 	return msgs
 }
 
-// DNS1035Label is DNS1123Label beginning with a letter.
+// DNS1035Label is DNS1123Label that begins with a letter.
 func DNS1035Label(s string) []string {
 	var msgs []string
 	if len(s) > DNS1035LabelMaxLength {
@@ -213,8 +213,9 @@ func DNS1035Label(s string) []string {
 	return msgs
 }
 
-// isQualifiedPart reports whether s has the shape, at any length, of the name
-// part of a qualified name and of a label value that is not empty.
+// isQualifiedPart reports whether s has the characters of the name part of a
+// qualified name, or of a label value that is not empty. It does not check the
+// length.
 func isQualifiedPart(s string) bool {
 	return enclosed(s, letter|digit, letter|digit|dash|underscore|dot, letter|digit)
 }
@@ -255,7 +256,7 @@ func qualifiedNameMessage() string {
 }
 
 // LabelValue checks the value of a label: empty, or at most 63 letters, digits,
-// dashes, underscores and dots that begin and end with a letter or a digit.
+// dashes, underscores and dots that begins and ends with a letter or a digit.
 func LabelValue(s string) []string {
 	var msgs []string
 	if len(s) > LabelValueMaxLength {
@@ -267,9 +268,9 @@ func LabelValue(s string) []string {
 	return msgs
 }
 
-// PathSegment checks that s can stand between the slashes of a URL: it is
-// neither "." nor ".." and has no slash and no percent sign. Empty strings and
-// those of any length pass.
+// PathSegment checks that s can be a segment of a URL path: it is neither "."
+// nor ".." and contains neither slashes nor percent signs. Empty strings are
+// valid; the length is not limited.
 func PathSegment(s string) []string {
 	if s == "." || s == ".." {
 		return []string{"may not be '" + s + "'"}
@@ -277,8 +278,7 @@ func PathSegment(s string) []string {
 	return pathSegmentPrefix(s)
 }
 
-// pathSegmentPrefix checks what PathSegment does of a string to which more will
-// be added.
+// pathSegmentPrefix is PathSegment for the beginning of a name.
 func pathSegmentPrefix(s string) []string {
 	var msgs []string
 	for _, c := range []string{"/", "%"} {
@@ -298,8 +298,8 @@ func CIdentifier(s string) []string {
 	return []string{RegexpMessage(cIdentifierRule, cIdentifierRE, "my_name", "MY_NAME", "MyName")}
 }
 
-// EnvVarName checks the name of an environment variable as it was before any
-// printable name was allowed.
+// EnvVarName checks the name of an environment variable by the rule before
+// RelaxedEnvVarName.
 func EnvVarName(s string) []string {
 	const first = letter | dash | dot | underscore
 	var msgs []string
@@ -310,7 +310,7 @@ func EnvVarName(s string) []string {
 }
 
 // RelaxedEnvVarName checks the name of an environment variable: printable ASCII
-// but for the equals sign.
+// except the equals sign.
 func RelaxedEnvVarName(s string) []string {
 	if s == "" {
 		return []string{"environment variable name " + nonEmptyRule}
@@ -324,7 +324,7 @@ func RelaxedEnvVarName(s string) []string {
 }
 
 // ConfigMapKey checks a key of a ConfigMap or a Secret: at most 253 letters,
-// digits, dashes, underscores and dots, and no way to a parent directory.
+// digits, dashes, underscores and dots that do not refer to a parent directory.
 func ConfigMapKey(s string) []string {
 	var msgs []string
 	if len(s) > DNS1123SubdomainMaxLength {
@@ -336,7 +336,7 @@ func ConfigMapKey(s string) []string {
 	return append(msgs, parentDirectory(s)...)
 }
 
-// parentDirectory rejects file names that lead out of their directory.
+// parentDirectory rejects file names that refer to a parent directory.
 func parentDirectory(s string) []string {
 	switch {
 	case s == "." || s == "..":
@@ -348,7 +348,7 @@ func parentDirectory(s string) []string {
 }
 
 // PortName checks the name of a port: at most 15 lower case letters, digits and
-// single inner dashes, with one letter at least.
+// single inner dashes, with at least one letter.
 func PortName(s string) []string {
 	var msgs []string
 	if len(s) > portNameMaxLength {
@@ -425,8 +425,8 @@ func ConditionReason(s string) []string {
 		"my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")}
 }
 
-// DecimalInteger checks a whole number of any size as people write it: no plus
-// sign, no leading zeros, no negative zero.
+// DecimalInteger checks an integer of any size: no plus sign, no leading zeros,
+// no negative zero.
 func DecimalInteger(s string) []string {
 	if s == "" {
 		return []string{nonEmptyRule}
@@ -455,75 +455,7 @@ func UUID(s string) []string {
 	return []string{uuidRule}
 }
 
-// FullyQualifiedName checks a subdomain of at least three labels.
-func FullyQualifiedName(s string, path *Path) List {
-	if s == "" {
-		return List{Required(path, "")}
-	}
-	if msgs := DNS1123Subdomain(s); len(msgs) > 0 {
-		return List{Invalid(path, s, strings.Join(msgs, ","))}
-	}
-	if strings.Count(s, ".") < 2 {
-		return List{Invalid(path, s, "should be a domain with at least three segments separated by dots")}
-	}
-	return nil
-}
-
-// FullyQualifiedDomainName checks a subdomain of at least two labels, each of at
-// most 63 bytes, that may end with a dot.
-func FullyQualifiedDomainName(s string, path *Path) List {
-	if s == "" {
-		return List{Required(path, "")}
-	}
-	s = strings.TrimSuffix(s, ".")
-	if msgs := DNS1123Subdomain(s); len(msgs) > 0 {
-		return List{Invalid(path, s, strings.Join(msgs, ","))}
-	}
-	if !strings.Contains(s, ".") {
-		return List{Invalid(path, s, "should be a domain with at least two segments separated by dots")}
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if msgs := DNS1123Label(label); len(msgs) > 0 {
-			return List{Invalid(path, label, strings.Join(msgs, ","))}
-		}
-	}
-	return nil
-}
-
-// DomainPrefixedPath checks a subdomain, a slash and the characters of an HTTP
-// path: "acme.io/foo".
-func DomainPrefixedPath(s string, path *Path) List {
-	if s == "" {
-		return List{Required(path, "")}
-	}
-	host, rest, _ := strings.Cut(s, "/")
-	if host == "" || rest == "" {
-		return List{Invalid(path, s, `must be a domain-prefixed path (such as "acme.io/foo")`)}
-	}
-	list := Each(path, host, DNS1123Subdomain(host))
-	for i := range len(rest) {
-		if !(letter | digit).has(rest[i]) && strings.IndexByte("/-._~%!$&'()*+,;=:", rest[i]) < 0 {
-			return append(list, Invalid(path, rest, RegexpMessage("Invalid path", httpPathRE)))
-		}
-	}
-	return list
-}
-
-// DomainPrefixedKey checks a qualified name that has its prefix.
-func DomainPrefixedKey(s string, path *Path) List {
-	if s == "" {
-		return List{Required(path, "")}
-	}
-	if msgs := QualifiedName(s); len(msgs) > 0 {
-		return Each(path, s, msgs)
-	}
-	if !strings.Contains(s, "/") {
-		return List{Invalid(path, s, `must be a domain-prefixed key (such as "acme.io/foo")`)}
-	}
-	return nil
-}
-
-// NonNegative checks that n is not below 0.
+// NonNegative checks that n is not negative.
 func NonNegative(n int64, path *Path) List {
 	if n >= 0 {
 		return nil
@@ -533,54 +465,14 @@ func NonNegative(n int64, path *Path) List {
 
 const signerMaxLength = 2*(DNS1123SubdomainMaxLength+1) + DNS1123LabelMaxLength
 
-// SignerName checks the name of who signs certificates: a domain, a slash and a
-// path of subdomains, "example.com/signer-name".
-func SignerName(s string, path *Path) List {
-	if s == "" {
-		return List{Required(path, "")}
-	}
-	domain, rest, ok := strings.Cut(s, "/")
-	if !ok || strings.Contains(rest, "/") {
-		return List{Invalid(path, s, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
-	}
-	var list List
-	if len(domain) > DNS1123SubdomainMaxLength {
-		list = append(list, TooLong(path, DNS1123SubdomainMaxLength))
-	}
-	list = append(list, eachPart(path, domain, DNS1123Label)...)
-	if !strings.Contains(domain, ".") {
-		list = append(list, Invalid(path, domain, "should be a domain with at least two segments separated by dots"))
-	}
-	list = append(list, eachPart(path, rest, DNS1123Subdomain)...)
-	if len(s) > signerMaxLength {
-		list = append(list, TooLong(path, signerMaxLength))
-	}
-	return list
-}
-
-// eachPart checks what dots separate in s, up to the first that is wrong.
-func eachPart(path *Path, s string, format func(string) []string) List {
-	for part := range strings.SplitSeq(s, ".") {
-		var list List
-		for _, m := range format(part) {
-			list = append(list, Invalid(path, s, fmt.Sprintf("validating label %q: %s", part, m)))
-		}
-		if len(list) > 0 {
-			return list
-		}
-	}
-	return nil
-}
-
-// The format of the names of kernel parameters.
+// The format of sysctl names.
 const (
 	SysctlMaxLength = 253
 	SysctlRE        = `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
 )
 
-// IsSysctl reports whether s is the name of a kernel parameter: segments of
-// lower case letters, digits and inner dashes and underscores, joined by dots or
-// slashes.
+// IsSysctl reports whether s is the name of a sysctl: segments of lower case
+// letters, digits and inner dashes and underscores, joined by dots or slashes.
 func IsSysctl(s string) bool {
 	for segment := range strings.SplitSeq(strings.ReplaceAll(s, "/", "."), ".") {
 		if !enclosed(segment, lower|digit, lower|digit|dash|underscore, lower|digit) {

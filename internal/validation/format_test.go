@@ -124,7 +124,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// listCase is a row of a table about checks that report errors themselves.
+// listCase is a row for a check that returns a List.
 type listCase struct {
 	name string
 	list validation.List
@@ -139,7 +139,7 @@ func runListCases(t *testing.T, cases []listCase) {
 	}
 }
 
-// texts prints the errors of a list, one each.
+// texts returns the texts of the errors in a list.
 func texts(list validation.List) []string {
 	var s []string
 	for _, e := range list {

@@ -8,7 +8,7 @@ import (
 
 const immutableRule = "field is immutable"
 
-// ImmutableField checks that a field has the value it had, by Equal.
+// ImmutableField checks that a field has its old value, compared by Equal.
 func ImmutableField(newVal, oldVal any, path *Path) List {
 	if Equal(newVal, oldVal) {
 		return nil
@@ -16,13 +16,12 @@ func ImmutableField(newVal, oldVal any, path *Path) List {
 	return List{Invalid(path, newVal, immutableRule)}
 }
 
-// Equal reports whether two values mean the same to Kubernetes. Null and an
-// empty list equal an absent field, as they do once an object is decoded. An
-// empty map does not: it may be a structure whose presence means something, as
-// that of emptyDir does.
+// Equal reports whether two values are semantically equal. Null and an empty
+// list equal an absent field, as they do in a decoded object. An empty map does
+// not: it may be a struct whose presence matters, such as emptyDir.
 //
-// Values are those of decoded objects, or of Go types of the caller's, which
-// are compared with reflect.DeepEqual.
+// Values are those of decoded objects. Values of other Go types are compared
+// with reflect.DeepEqual.
 func Equal(a, b any) bool {
 	if absent(a) || absent(b) {
 		return absent(a) && absent(b)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Three rules apply to addresses. New fields take the canonical text alone: IP,
-// CIDR and InterfaceAddress. Older fields take any text of an unambiguous
-// address: LegacyIP and LegacyCIDR, whose callers also send IPWarnings and
-// CIDRWarnings. What an older field already holds stays valid, even where the
-// text is ambiguous: leading zeros, which some read as octal, and IPv4 addresses
-// mapped into IPv6.
+// Addresses have three rules. New fields accept canonical text only: IP, CIDR
+// and InterfaceAddress. Older fields accept any unambiguous text: LegacyIP and
+// LegacyCIDR, whose callers also send IPWarnings and CIDRWarnings. A value that
+// an older field already has stays valid even if its text is ambiguous: leading
+// zeros, which some programs read as octal, and IPv4 addresses mapped into
+// IPv6.
 
-// parseIP parses an IPv4 or IPv6 address, with leading zeros allowed in every
-// group of digits. The result is not valid if s is not an address.
+// parseIP parses an IPv4 or IPv6 address. Leading zeros are allowed in every
+// group of digits. The result is invalid if s is not an address.
 func parseIP(s string) netip.Addr {
 	addr, err := netip.ParseAddr(trimZeros(s))
 	if err != nil || addr.Zone() != "" {
@@ -26,14 +26,14 @@ func parseIP(s string) netip.Addr {
 	return addr
 }
 
-// ParseIP parses an IPv4 or IPv6 address as the older fields take it. The result
-// is not valid if s is not an address.
+// ParseIP parses an IPv4 or IPv6 address by the rule of older fields. The
+// result is invalid if s is not an address.
 func ParseIP(s string) netip.Addr { return parseIP(s) }
 
 // trimZeros removes the leading zeros of each group of an address.
 func trimZeros(s string) string {
 	var b strings.Builder
-	kept := 0 // of s, up to where it is in b
+	kept := 0 // prefix of s that is in b
 	start := true
 	for i := range len(s) {
 		if start && s[i] == '0' && i+1 < len(s) && isHexDigit(s[i+1]) {
@@ -54,8 +54,7 @@ func isHexDigit(c byte) bool {
 	return digit.has(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// EndpointIP checks that an address can be one of an endpoint: that other nodes
-// can reach it.
+// EndpointIP checks that other nodes can reach an address.
 func EndpointIP(s string, path *Path) List {
 	addr := parseIP(s).Unmap()
 	if !addr.IsValid() {
@@ -78,9 +77,10 @@ func EndpointIP(s string, path *Path) List {
 	return list
 }
 
-// ParseCIDR parses an address, a slash and the length of a prefix, with leading
-// zeros allowed everywhere. The network is nil if s is not that. An IPv4 address
-// mapped into IPv6 has a prefix of up to 128 bits here, where net/netip has none.
+// ParseCIDR parses an address, a slash and a prefix length. Leading zeros are
+// allowed. The network is nil if s is invalid. An IPv4 address mapped into IPv6
+// may have a prefix of up to 128 bits; net/netip does not allow a prefix for
+// it.
 func ParseCIDR(s string) (net.IP, *net.IPNet) {
 	text, length, _ := strings.Cut(s, "/")
 	addr := parseIP(text)
@@ -96,11 +96,11 @@ func ParseCIDR(s string) (net.IP, *net.IPNet) {
 	return ip, &net.IPNet{IP: ip.Mask(mask), Mask: mask}
 }
 
-// IsIP reports whether s is an IP address, where groups may begin with zeros.
+// IsIP reports whether s is an IP address. Groups may have leading zeros.
 func IsIP(s string) bool { return parseIP(s).IsValid() }
 
-// IsCIDR reports whether s is an address and the length of a prefix, where
-// groups may begin with zeros.
+// IsCIDR reports whether s is an address with a prefix length. Groups may have
+// leading zeros.
 func IsCIDR(s string) bool {
 	_, network := ParseCIDR(s)
 	return network != nil
@@ -116,7 +116,7 @@ func IP(s string, path *Path) List {
 }
 
 // LegacyIP checks an IP address that is neither ambiguous nor mapped, or one of
-// those the field holds already.
+// the values that the field already has.
 func LegacyIP(s string, held []string, path *Path) List {
 	if slices.Contains(held, s) {
 		return nil
@@ -135,8 +135,7 @@ func LegacyIP(s string, held []string, path *Path) List {
 	return nil
 }
 
-// IPWarnings returns the warning that a text which LegacyIP accepts deserves,
-// if any.
+// IPWarnings returns the warnings for a text that LegacyIP accepts.
 func IPWarnings(s string, path *Path) []string {
 	addr := parseIP(s)
 	if !addr.IsValid() {
@@ -153,7 +152,7 @@ func IPWarnings(s string, path *Path) []string {
 }
 
 // CIDR checks the canonical text of a network: an address whose bits beyond the
-// prefix are zero, and the length of the prefix.
+// prefix are zero, and the prefix length.
 func CIDR(s string, path *Path) List {
 	if list := LegacyCIDR(s, nil, path); len(list) > 0 {
 		return list
@@ -164,8 +163,8 @@ func CIDR(s string, path *Path) List {
 	return nil
 }
 
-// LegacyCIDR checks a network whose text is not ambiguous, or one of those the
-// field holds already.
+// LegacyCIDR checks a network whose text is unambiguous, or one of the values
+// that the field already has.
 func LegacyCIDR(s string, held []string, path *Path) List {
 	if slices.Contains(held, s) {
 		return nil
@@ -185,8 +184,7 @@ func LegacyCIDR(s string, held []string, path *Path) List {
 	return nil
 }
 
-// CIDRWarnings returns the warnings that a text which LegacyCIDR accepts
-// deserves, if any.
+// CIDRWarnings returns the warnings for a text that LegacyCIDR accepts.
 func CIDRWarnings(s string, path *Path) []string {
 	ip, network := ParseCIDR(s)
 	if network == nil {
@@ -208,8 +206,8 @@ func CIDRWarnings(s string, path *Path) []string {
 	return warnings
 }
 
-// InterfaceAddress checks the canonical text of an address together with the
-// length of its network's prefix.
+// InterfaceAddress checks the canonical text of an address with the prefix
+// length of its network.
 func InterfaceAddress(s string, path *Path) List {
 	ip, network := ParseCIDR(s)
 	if network == nil {

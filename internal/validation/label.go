@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Labels checks the labels of an object: map[string]any of strings, or nil.
+// Labels checks the labels of an object: a map[string]any of strings, or nil.
 func Labels(labels map[string]any, path *Path) List {
 	var bad []string
 	for key, v := range labels {
@@ -29,12 +29,12 @@ func LabelKey(key string, path *Path) List {
 	return Each(path, key, QualifiedName(key))
 }
 
-// AnnotationsMaxSize is how many bytes the keys and values of the annotations of
-// an object may have in all.
+// AnnotationsMaxSize is the maximum total size in bytes of the keys and values
+// of an object's annotations.
 const AnnotationsMaxSize = 256 << 10
 
-// Annotations checks the annotations of an object: map[string]any of strings, or
-// nil. Keys are label keys in letters of either case.
+// Annotations checks the annotations of an object: a map[string]any of strings,
+// or nil. Keys have the format of label keys, with letters of either case.
 func Annotations(annotations map[string]any, path *Path) List {
 	var bad []string
 	size := 0
@@ -56,11 +56,10 @@ func Annotations(annotations map[string]any, path *Path) List {
 	return list
 }
 
-// LabelSelectorOptions relax the checks of a label selector. The zero value
-// relaxes none.
+// LabelSelectorOptions relax the checks of a label selector.
 type LabelSelectorOptions struct {
-	InvalidValues    bool // allow values that no label can have
-	UnknownOperators bool // allow operators that nothing can interpret
+	InvalidValues    bool // allow invalid label values
+	UnknownOperators bool // allow unknown operators
 }
 
 // LabelSelector checks a selector: matchLabels and matchExpressions. A nil

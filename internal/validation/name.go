@@ -5,40 +5,41 @@ import (
 	"strings"
 )
 
-// A NameFunc checks names of one kind. If prefix is true, name is a
-// generateName, to which a random ending is going to be added. It returns what
-// is wrong, one message a rule broken.
+// A NameFunc checks the names of a kind. If prefix is true, name is a
+// generateName, to which a random suffix is added later. It returns one message
+// for each rule that is broken.
 type NameFunc func(name string, prefix bool) []string
 
-// SubdomainName is the rule for names of most kinds, custom resources included:
-// a DNS-1123 subdomain.
+// SubdomainName is the rule for the names of most kinds, including custom
+// resources: a DNS-1123 subdomain.
 func SubdomainName(name string, prefix bool) []string {
 	return DNS1123Subdomain(completed(name, prefix))
 }
 
-// DeclaredName is SubdomainName as kinds have it whose rules are declared: a prefix
-// is not checked.
-func DeclaredName(name string, prefix bool) []string {
+// DeclarativeName is SubdomainName for kinds with declarative validation, which
+// does not check prefixes.
+func DeclarativeName(name string, prefix bool) []string {
 	if prefix {
 		return nil
 	}
 	return LongName(name)
 }
 
-// LabelName is the rule for names of Namespaces, Services and StatefulSets: a
-// DNS-1123 label.
+// LabelName is the rule for the names of Namespaces, Services and StatefulSets:
+// a DNS-1123 label.
 func LabelName(name string, prefix bool) []string {
 	return DNS1123Label(completed(name, prefix))
 }
 
-// DNS1035LabelName is the rule for names of Services before Kubernetes 1.36: a
-// DNS-1035 label.
+// DNS1035LabelName is the rule for the names of Services before Kubernetes
+// 1.36: a DNS-1035 label.
 func DNS1035LabelName(name string, prefix bool) []string {
 	return DNS1035Label(completed(name, prefix))
 }
 
-// completed stands in for the name that a prefix will become: a dash at its end
-// is not the end of the name. It takes the character before the dash along.
+// completed returns a stand-in for the name that a prefix becomes: the name may
+// continue after a dash at the end of the prefix. Upstream also drops the
+// character before the dash.
 func completed(name string, prefix bool) string {
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		return name[:len(name)-2] + "a"
@@ -46,17 +47,18 @@ func completed(name string, prefix bool) string {
 	return name
 }
 
-// FinishedName is the rule for names of ReplicationControllers and
-// DeviceClasses: a subdomain. A prefix is not judged, only the name made of it.
-func FinishedName(name string, prefix bool) []string {
+// UnprefixedName is the rule for the names of ReplicationControllers and
+// DeviceClasses: a subdomain. It does not check a prefix, only the complete
+// name.
+func UnprefixedName(name string, prefix bool) []string {
 	if prefix {
 		return nil
 	}
 	return LongName(name)
 }
 
-// PathSegmentName is the rule for every name of every kind, which the server
-// checks in addition to the kind's own: it can stand in a URL.
+// PathSegmentName is the rule for the names of all kinds, in addition to the
+// kind's own: a segment of a URL path.
 func PathSegmentName(name string, prefix bool) []string {
 	if prefix {
 		return pathSegmentPrefix(name)
@@ -64,25 +66,26 @@ func PathSegmentName(name string, prefix bool) []string {
 	return PathSegment(name)
 }
 
-// RBACName is the rule for names of roles and their bindings: a path segment.
-// A prefix is judged as a name.
+// RBACName is the rule for the names of roles and their bindings: a path
+// segment. A prefix is checked like a name.
 func RBACName(name string, _ bool) []string {
 	return PathSegment(name)
 }
 
-// AnyName is the rule for names of CertificateSigningRequests: there is none.
+// AnyName is the rule for the names of CertificateSigningRequests: all are
+// valid.
 func AnyName(string, bool) []string {
 	return nil
 }
 
-// LeaseCandidateName is the rule for names of LeaseCandidates: a key as
-// ConfigMaps have them.
+// LeaseCandidateName is the rule for the names of LeaseCandidates: the format
+// of ConfigMap keys.
 func LeaseCandidateName(name string, _ bool) []string {
 	return ConfigMapKey(name)
 }
 
-// IPAddressName is the rule for names of IPAddresses: the address in canonical
-// form.
+// IPAddressName is the rule for the names of IPAddresses: the address in
+// canonical form.
 func IPAddressName(name string, _ bool) []string {
 	var msgs []string
 	for _, e := range IP(name, nil) {
@@ -91,7 +94,7 @@ func IPAddressName(name string, _ bool) []string {
 	return msgs
 }
 
-// StorageVersionName is the rule for names of StorageVersions: group, dot,
+// StorageVersionName is the rule for the names of StorageVersions: group, dot,
 // resource.
 func StorageVersionName(name string, _ bool) []string {
 	i := strings.LastIndex(name, ".")
@@ -108,9 +111,9 @@ func StorageVersionName(name string, _ bool) []string {
 	return msgs
 }
 
-// ClusterTrustBundleName returns the rule for names of ClusterTrustBundles of a
-// signer: a subdomain after the signer's name, its slash replaced, and a colon.
-// Without a signer the name is a plain subdomain.
+// ClusterTrustBundleName returns the rule for the names of ClusterTrustBundles
+// of a signer: the signer's name with its slash replaced, a colon and a
+// subdomain. Without a signer, the name is a subdomain.
 func ClusterTrustBundleName(signer string) NameFunc {
 	return func(name string, prefix bool) []string {
 		if signer == "" {
@@ -128,8 +131,8 @@ func ClusterTrustBundleName(signer string) NameFunc {
 	}
 }
 
-// DefinitionName returns the rule for names of CustomResourceDefinitions that
-// define this plural in this group.
+// DefinitionName returns the rule for the name of a CustomResourceDefinition
+// with this plural and group.
 func DefinitionName(plural, group string) NameFunc {
 	return func(name string, prefix bool) []string {
 		msgs := SubdomainName(name, prefix)
@@ -140,8 +143,8 @@ func DefinitionName(plural, group string) NameFunc {
 	}
 }
 
-// APIServiceName returns the rule for names of APIServices that serve this
-// version of this group. A prefix is judged as a name.
+// APIServiceName returns the rule for the name of an APIService with this
+// version and group. A prefix is checked like a name.
 func APIServiceName(version, group string) NameFunc {
 	required := version + "." + group
 	return func(name string, _ bool) []string {

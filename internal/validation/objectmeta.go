@@ -14,11 +14,12 @@ const (
 	finalizerForeground = "foregroundDeletion"
 )
 
-// subresourceMaxLength is the limit of a subresource in managedFields, in bytes.
+// subresourceMaxLength is the maximum length of a subresource in managedFields,
+// in bytes.
 const subresourceMaxLength = 256
 
-// ObjectMeta checks the metadata of an object, whose name has been generated if
-// it was to be. The path is that of the metadata.
+// ObjectMeta checks the metadata of an object, after its name has been
+// generated. path is the path of the metadata.
 func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path) List {
 	var list List
 	if prefix := text(meta["generateName"]); prefix != "" {
@@ -49,8 +50,8 @@ func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path)
 	return list
 }
 
-// ObjectMetaUpdate checks the metadata of an object against what it was. Old
-// metadata is not checked in itself. The path is that of the metadata.
+// ObjectMetaUpdate checks the new metadata of an object against the old, which
+// is not checked itself. path is the path of the metadata.
 func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 	var list List
 	if _, deleting := timestamp(oldMeta["deletionTimestamp"]); deleting {
@@ -85,15 +86,15 @@ func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 	return list
 }
 
-// utc is a time in UTC, in which equal times compare as equal. Messages print it
-// to the second.
+// utc is a time in UTC, so that equal times compare as equal. Messages contain
+// it to the second.
 type utc struct{ time.Time }
 
 func (t utc) MarshalJSON() ([]byte, error) {
 	return []byte(t.Format(`"` + time.RFC3339 + `"`)), nil
 }
 
-// instant reads a time, nil for none.
+// instant reads a time, nil if there is none.
 func instant(v any) any {
 	t, ok := timestamp(v)
 	if !ok || t.IsZero() {
@@ -102,7 +103,7 @@ func instant(v any) any {
 	return utc{t.UTC()}
 }
 
-// seconds reads deletionGracePeriodSeconds, nil for none.
+// seconds reads deletionGracePeriodSeconds, nil if there is none.
 func seconds(meta map[string]any) any {
 	n, ok := meta["deletionGracePeriodSeconds"].(int64)
 	if !ok {
@@ -112,8 +113,8 @@ func seconds(meta map[string]any) any {
 }
 
 // FinalizerNames checks that each finalizer is a domain and a path, or one of
-// those that Kubernetes itself began with. It is for all kinds but custom
-// resources, which get FinalizerWarnings instead, PodDisruptionBudgets and the
+// the standard finalizers of Kubernetes. It applies to all kinds except custom
+// resources, which use FinalizerWarnings instead, PodDisruptionBudgets and the
 // kinds in the groups admissionregistration, apiextensions, apiregistration,
 // coordination and node.
 func FinalizerNames(meta map[string]any, path *Path) List {
@@ -132,9 +133,9 @@ func KubernetesFinalizer(name string, path *Path) List {
 	return List{Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
-// FinalizerWarnings returns the warnings that the finalizers of a custom
-// resource deserve, in the order of their names. Finalizers of the old metadata,
-// which is nil on create, are not warned about again.
+// FinalizerWarnings returns the warnings about the finalizers of a custom
+// resource, sorted by name. It ignores the finalizers in oldMeta, which is nil
+// on create.
 func FinalizerWarnings(newMeta, oldMeta map[string]any, path *Path) []string {
 	var warnings []string
 	for _, name := range addedFinalizers(newMeta, oldMeta) {
@@ -158,7 +159,7 @@ func standardFinalizer(name string) bool {
 }
 
 // addedFinalizers returns the finalizers that are only in the new metadata,
-// sorted, each once.
+// sorted, without duplicates.
 func addedFinalizers(newMeta, oldMeta map[string]any) []string {
 	added := texts(newMeta["finalizers"])
 	held := texts(oldMeta["finalizers"])
@@ -180,7 +181,7 @@ func finalizers(meta map[string]any, path *Path) List {
 	return list
 }
 
-// An ownerReference has its fields in the order in which messages print them.
+// An ownerReference has its fields in the order of messages.
 type ownerReference struct {
 	APIVersion         string `json:"apiVersion"`
 	Kind               string `json:"kind"`
@@ -215,8 +216,8 @@ func optionalBool(v any) *bool {
 	return &b
 }
 
-// ownerReferences checks the owners of an object. The path of an error does not
-// say which of them it is about.
+// ownerReferences checks the owners of an object. The path of an error has no
+// index.
 func ownerReferences(meta map[string]any, path *Path) List {
 	var list List
 	controller := ""
@@ -251,8 +252,8 @@ func ownerReferences(meta map[string]any, path *Path) List {
 	return list
 }
 
-// splitAPIVersion splits "group/version" or "version". Anything else has
-// neither.
+// splitAPIVersion splits "group/version" or "version". It returns neither for
+// anything else.
 func splitAPIVersion(s string) (group, version string) {
 	group, version, ok := strings.Cut(s, "/")
 	switch {

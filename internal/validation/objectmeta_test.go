@@ -11,8 +11,8 @@ import (
 
 type object = map[string]any
 
-// with returns valid metadata of a namespaced object, changed. Nil removes a
-// field.
+// with returns valid metadata of a namespaced object with changes. A nil
+// removes a field.
 func with(changes object) object {
 	meta := object{
 		"name": "a", "namespace": "ns", "uid": "u", "resourceVersion": "1", "generation": int64(1),

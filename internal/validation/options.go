@@ -5,10 +5,11 @@ import (
 	"unicode"
 )
 
-// fieldManagerMaxLength is the limit of the name of a field manager, in bytes.
+// fieldManagerMaxLength is the maximum length of the name of a field manager,
+// in bytes.
 const fieldManagerMaxLength = 128
 
-// The parameters of a request have paths of their own.
+// The paths of request parameters.
 var (
 	dryRunPath               = NewPath("dryRun")
 	fieldManagerPath         = NewPath("fieldManager")
@@ -24,11 +25,11 @@ var (
 // UpdateOptions.
 type WriteOptions struct {
 	FieldManager    string
-	DryRun          []string // each value of the parameter, empty ones included
+	DryRun          []string // each value of the parameter, including empty ones
 	FieldValidation string
 }
 
-// Validate returns what is wrong with the options.
+// Validate returns the errors of the options.
 func (o WriteOptions) Validate() List {
 	list := fieldManager(o.FieldManager, fieldManagerPath)
 	list = append(list, dryRun(o.DryRun)...)
@@ -47,7 +48,7 @@ type PatchOptions struct {
 	Apply bool  // the patch is a server-side apply, in YAML or in CBOR
 }
 
-// Validate returns what is wrong with the options.
+// Validate returns the errors of the options.
 func (o PatchOptions) Validate() List {
 	var list List
 	switch {
@@ -59,18 +60,18 @@ func (o PatchOptions) Validate() List {
 	return append(list, o.WriteOptions.Validate()...)
 }
 
-// DeleteOptions are the parameters of a delete that can be wrong, from the body
-// or from the query.
+// DeleteOptions are the parameters of a delete that are validated, from the
+// body or from the query.
 //
-// IgnoreStoreReadErrorWithClusterBreakingPotential is not among them: the server
-// drops it before it checks, unless a feature gate is set.
+// IgnoreStoreReadErrorWithClusterBreakingPotential is not one of them:
+// kube-apiserver drops it before validation, unless a feature gate is set.
 type DeleteOptions struct {
 	DryRun            []string
 	OrphanDependents  *bool   // nil if not given
 	PropagationPolicy *string // nil if not given
 }
 
-// Validate returns what is wrong with the options.
+// Validate returns the errors of the options.
 func (o DeleteOptions) Validate() List {
 	var list List
 	if o.PropagationPolicy != nil {
@@ -87,8 +88,8 @@ func (o DeleteOptions) Validate() List {
 	return append(list, dryRun(o.DryRun)...)
 }
 
-// ListOptions are the parameters of a list or a watch that can be wrong in
-// combination.
+// ListOptions are the parameters of a list or a watch that are validated
+// together.
 type ListOptions struct {
 	Watch                bool
 	ResourceVersion      string
@@ -97,7 +98,7 @@ type ListOptions struct {
 	SendInitialEvents    *bool // nil if not given
 }
 
-// Validate returns what is wrong with the options.
+// Validate returns the errors of the options.
 func (o ListOptions) Validate() List {
 	if o.Watch {
 		return o.validateWatch()
@@ -144,7 +145,7 @@ func (o ListOptions) validateWatch() List {
 	return list
 }
 
-// IncludeObject checks the parameter of that name of a request for a Table.
+// IncludeObject checks the parameter includeObject of a request for a Table.
 func IncludeObject(s string) List {
 	switch s {
 	case "", "Metadata", "None", "Object":

@@ -2,12 +2,12 @@ package validation
 
 import "strconv"
 
-// A Path leads from the root of an object to one of its fields. Paths are
-// immutable: Child, Index and Key return a longer one and keep the receiver as
-// its beginning. Extending a path formats nothing, so that a check which passes
-// pays for no text.
+// A Path is the path from the root of an object to one of its fields. Paths are
+// immutable: Child, Index and Key return a longer path that shares the
+// receiver. Extending a path formats no text, so that checks that pass are
+// cheap.
 //
-// The nil path is the root of an object. Its children are printed as root
+// The nil path is the root of an object. Its children are formatted as root
 // fields.
 type Path struct {
 	parent *Path
@@ -25,7 +25,7 @@ const (
 	stepItem // a child and an index
 )
 
-// NewPath returns the path that descends through these fields, at least one.
+// NewPath returns the path of nested fields, at least one.
 func NewPath(name string, more ...string) *Path {
 	p := &Path{name: name}
 	for _, name := range more {
@@ -55,8 +55,8 @@ func (p *Path) Key(key string) *Path {
 	return &Path{parent: p, step: stepKey, name: key}
 }
 
-// String prints the path: "spec.containers[0].name", "data[key]". The nil path
-// prints as "<nil>".
+// String formats the path: "spec.containers[0].name", "data[key]". The nil path
+// is "<nil>".
 func (p *Path) String() string {
 	if p == nil {
 		return "<nil>"

@@ -2,8 +2,8 @@ package validation
 
 import "time"
 
-// The readers below take a value of a decoded object as the type the API gives
-// it, and any other value, a missing one included, as that type's zero.
+// The functions below read a value of a decoded object as its type in the API.
+// Any other value, and a missing one, is the type's zero value.
 
 func text(v any) string {
 	s, _ := v.(string)
@@ -25,7 +25,7 @@ func items(v any) []any {
 	return l
 }
 
-// texts reads a list of strings. It is nil for no list.
+// texts reads a list of strings, nil for anything else.
 func texts(v any) []string {
 	l := items(v)
 	if len(l) == 0 {
@@ -38,7 +38,7 @@ func texts(v any) []string {
 	return s
 }
 
-// timestamp reads a time in RFC 3339, and reports whether there is one.
+// timestamp reads a time in RFC 3339. ok is false if there is none.
 func timestamp(v any) (time.Time, bool) {
 	s := text(v)
 	if s == "" {

@@ -32,14 +32,14 @@ func WebhookURL(text string, path *Path) List {
 	return list
 }
 
-// WebhookService checks the reference of a webhook's clientConfig to a service,
-// whose port has been defaulted.
+// WebhookService checks the reference to a service in a webhook's clientConfig,
+// after its port has been defaulted.
 func WebhookService(service map[string]any, path *Path) List {
 	var list List
-	// kube-apiserver takes the name for the namespace, and the other way round.
-	for _, swap := range []struct{ missing, told string }{{"namespace", "name"}, {"name", "namespace"}} {
+	// kube-apiserver swaps the paths of name and namespace.
+	for _, swap := range []struct{ missing, reported string }{{"namespace", "name"}, {"name", "namespace"}} {
 		if text(service[swap.missing]) == "" {
-			list = append(list, Required(path.Child(swap.told), ""))
+			list = append(list, Required(path.Child(swap.reported), ""))
 		}
 	}
 	port := integer(service["port"])
@@ -49,7 +49,7 @@ func WebhookService(service map[string]any, path *Path) List {
 	return append(list, webhookPath(text(service["path"]), path.Child("path"))...)
 }
 
-// webhookPath checks the URL path of a service's webhook: segments between
+// webhookPath checks the URL path of a webhook service: segments between
 // slashes, each a domain name.
 func webhookPath(s string, path *Path) List {
 	switch s {

@@ -2,9 +2,9 @@ package wire
 
 import "fmt"
 
-// DecodeAny reads the JSON encoding of an object of no type: numbers become int64
-// where they fit, else float64. Its errors are those of [Type.Decode]; JSON of
-// something else than an object is one.
+// DecodeAny decodes a JSON object without a type: numbers become int64 if they
+// are integers that fit, else float64. Its errors are those of [Type.Decode];
+// JSON that is not an object is an error.
 func DecodeAny(data []byte) (map[string]any, error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
@@ -19,6 +19,6 @@ func DecodeAny(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// AppendAny appends the JSON encoding of a value of no type to dst, as
-// [Type.Append] does for members that have none.
+// AppendAny appends the JSON encoding of a value without a type to dst, as
+// [Type.Append] encodes untyped members.
 func AppendAny(dst []byte, v any) []byte { return appendAny(dst, v) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// podJSON is a running Pod as a server writes it.
+// podJSON is a running Pod as a server stores it.
 //
 //go:embed testdata/pod.json
 var podJSON []byte
@@ -60,8 +60,8 @@ func BenchmarkNormalize(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen makes the types of core/v1 and apps/v1 that a server needs most,
-// from a table that has not been opened.
+// BenchmarkOpen builds the types of core/v1 and apps/v1 that a server uses
+// most, from an unopened table.
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
 		t := open()

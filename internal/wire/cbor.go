@@ -9,25 +9,25 @@ import (
 	"slices"
 )
 
-// AppendCBOR appends the CBOR encoding of a canonical object of the type to dst,
-// without the tag of self-described CBOR. It has the members that [Type.Append]
-// writes. Strings are byte strings; the bytes of a []byte are a byte string in
-// the tag that announces base64; numbers have the shortest form that keeps their
-// value. Members are sorted by their encoding, the shorter before the longer.
+// AppendCBOR appends the CBOR encoding of a canonical object to dst, without
+// the tag of self-described CBOR. It contains the members that [Type.Append]
+// encodes. Strings are byte strings; a []byte is a byte string in the tag that
+// announces base64; numbers have the shortest form that keeps their value.
+// Members are sorted by their encoding, shorter ones first.
 //
-// Values are as Append takes them. AppendCBOR reads obj only, and keeps no part
-// of it.
+// AppendCBOR accepts the values that Append accepts. It does not change or keep
+// obj.
 //
-// Differs from kube-apiserver: that shuffles the members of an object.
+// Differs from kube-apiserver: kube-apiserver shuffles the members of an
+// object.
 func (t *Type) AppendCBOR(dst []byte, obj map[string]any) []byte {
 	return appendCBORStruct(dst, t.root, obj)
 }
 
-// AppendCBOR appends the CBOR encoding of a generic value to dst, as
-// [Type.AppendCBOR] does for an object of a type.
+// AppendCBOR appends the CBOR encoding of a generic value to dst.
 func AppendCBOR(dst []byte, v any) []byte { return appendCBOR(dst, untyped, v) }
 
-// The major types of CBOR, shifted to where they stand in a first byte, and the
+// The major types of CBOR, shifted to their position in the first byte, and the
 // simple values and tags in use.
 const (
 	cborUnsigned = 0 << 5
@@ -47,7 +47,7 @@ const (
 	cborTagBase64 = 22
 )
 
-// appendCBORHead appends the first bytes of an item: its major type and a number,
+// appendCBORHead appends the head of an item: its major type and a number,
 // which is its value or its length.
 func appendCBORHead(dst []byte, major byte, n uint64) []byte {
 	switch {
@@ -67,7 +67,7 @@ func appendCBORString(dst []byte, s string) []byte {
 	return append(appendCBORHead(dst, cborBytes, uint64(len(s))), s...)
 }
 
-// cborLess is the order of keys: as that of their encodings.
+// cborLess compares keys by their encodings.
 func cborLess(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
@@ -108,8 +108,8 @@ func appendCBORZero(dst []byte, n *node) []byte {
 	return appendCBOR(dst, n, n.zero())
 }
 
-// appendCBOR appends a value of a type, which tells it structs from maps and
-// bytes from strings.
+// appendCBOR appends a value of a type. The type distinguishes structs from
+// maps and bytes from strings.
 func appendCBOR(dst []byte, n *node, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -152,7 +152,7 @@ func appendCBOR(dst []byte, n *node, v any) []byte {
 		if n.kind == kindMap {
 			elem = n.elem
 		}
-		var room [16]string // for the keys, on the stack
+		var room [16]string // keeps the keys on the stack
 		keys := slices.AppendSeq(room[:0], maps.Keys(v))
 		slices.SortFunc(keys, cborLess)
 		dst = appendCBORHead(dst, cborMap, uint64(len(keys)))
@@ -173,8 +173,8 @@ func appendCBORElem(dst []byte, elem *node, v any) []byte {
 	return appendCBOR(dst, elem, v)
 }
 
-// appendCBORBytes appends the bytes that s is the base64 form of. What is no
-// base64 stays a string.
+// appendCBORBytes appends the bytes that s encodes in base64. Text that is not
+// base64 is appended as a string.
 func appendCBORBytes(dst []byte, s string) []byte {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -184,8 +184,8 @@ func appendCBORBytes(dst []byte, s string) []byte {
 	return append(appendCBORHead(dst, cborBytes, uint64(len(b))), b...)
 }
 
-// appendCBORFloat appends a number in the shortest of the three widths that hold
-// it.
+// appendCBORFloat appends a number in the shortest of the three widths that can
+// represent it.
 func appendCBORFloat(dst []byte, f float64) []byte {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		panic("wire: " + fmt.Sprint(f) + " in an object")
@@ -200,8 +200,8 @@ func appendCBORFloat(dst []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, cborFloat32), math.Float32bits(single))
 }
 
-// float16 returns the half-precision form of a finite number, if there is one
-// that has its value.
+// float16 returns the half-precision form of a finite number. ok is false if
+// that form cannot represent the number.
 func float16(f float32) (half uint16, ok bool) {
 	bits := math.Float32bits(f)
 	sign := uint16(bits >> 16 & 0x8000)
@@ -220,7 +220,7 @@ func float16(f float32) (half uint16, ok bool) {
 	return sign | uint16(fraction>>shift), fraction&(1<<shift-1) == 0
 }
 
-// AppendCBORArray appends the head of an array of n items, which are to follow.
+// AppendCBORArray appends the head of an array of n items.
 func AppendCBORArray(dst []byte, n int) []byte {
 	return appendCBORHead(dst, cborArray, uint64(n))
 }

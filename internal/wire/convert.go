@@ -11,20 +11,21 @@ import (
 	"strings"
 )
 
-// Convert puts an object that a strategic merge patch has made in canonical
-// form. The server turns such an object into a Go struct without a detour over
-// JSON, which is why Convert is not [Type.Normalize]: whole numbers fit integers
-// however they are written, and those too large for their field lose their upper
-// bits; errors have other words and do not say where.
+// Convert returns the canonical form of an object that is the result of a
+// strategic merge patch. kube-apiserver converts such an object to a Go struct
+// without encoding it as JSON, so that Convert differs from [Type.Normalize]:
+// whole numbers convert to integers however they are written, and integers that
+// are too large for their field lose their upper bits; errors have other texts
+// and no paths.
 //
-// With o.Strict, each unknown field gives an error, sorted by their texts; they
-// do not keep the object from being returned. The error is that of a value that
-// does not fit its field, the first in the order of fields. Convert neither
-// changes obj nor keeps parts of it. Values are of the sorts that canonical
-// objects have; Convert panics at others.
+// With o.Strict, fieldErrors has an error for each unknown field, sorted by
+// text; the object is returned nevertheless. err is the error of the first
+// value, in the order of fields, that does not convert to the type of its
+// field. Convert does not change obj and shares no memory with it. It panics
+// for values of types that canonical objects do not contain.
 func (t *Type) Convert(obj map[string]any, o DecodeOptions) (normal map[string]any, fieldErrors []error, err error) {
-	// The converter writes what Decode reads, so that the rules of canonical
-	// form stand once.
+	// The converter writes JSON that Decode reads, so that only Decode
+	// implements the rules of canonical form.
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	c := converter{dst: (*buf)[:0], strict: o.Strict}
@@ -40,11 +41,11 @@ func (t *Type) Convert(obj map[string]any, o DecodeOptions) (normal map[string]a
 	return normal, c.unknown, nil
 }
 
-// A converter appends the JSON encoding of values as their types can hold them.
+// A converter appends the JSON encoding of values that fit their types.
 type converter struct {
 	dst     []byte
 	strict  bool
-	path    []byte // of the value at hand
+	path    []byte // of the current value
 	unknown []error
 }
 
@@ -65,23 +66,23 @@ func (c *converter) value(n *node, v any) error {
 	case kindSlice:
 		list, ok := v.([]any)
 		if !ok {
-			return errors.New("cannot restore slice from " + sortOf(v))
+			return errors.New("cannot restore slice from " + reflectKind(v))
 		}
 		return c.list(n.elem, list)
 	case kindMap:
 		obj, ok := v.(map[string]any)
 		if !ok {
-			return errors.New("cannot restore map from " + sortOf(v))
+			return errors.New("cannot restore map from " + reflectKind(v))
 		}
 		return c.mapping(n.elem, obj)
 	case kindStruct:
 		obj, ok := v.(map[string]any)
 		if !ok {
-			return errors.New("cannot restore struct from: " + sortOf(v))
+			return errors.New("cannot restore struct from: " + reflectKind(v))
 		}
 		return c.object(n, obj)
 	}
-	// A type with a codec of its own decodes the value as a document.
+	// A type with its own codec decodes the value as a document.
 	start := len(c.dst)
 	c.dst = appendAny(c.dst, v)
 	_, _, err := (&Type{root: n}).decode(c.dst[start:], DecodeOptions{})
@@ -109,7 +110,7 @@ func (c *converter) scalar(n *node, v any) error {
 		case kindFloat:
 			c.dst = appendFloat(c.dst, float64(v))
 			return nil
-		case kindString: // to Go, an integer converts to a string of one character
+		case kindString: // Go converts an integer to a string of one character
 			return fmt.Errorf("cannot convert int64 to %s", n.goType)
 		}
 	case float64:
@@ -125,10 +126,10 @@ func (c *converter) scalar(n *node, v any) error {
 			return nil
 		}
 	}
-	return errors.New("unrecognized type: " + n.sort())
+	return errors.New("unrecognized type: " + n.reflectKind())
 }
 
-// integer appends as many bits of an integer as the type has.
+// integer appends the lower bits of an integer that the type has.
 func (c *converter) integer(n *node, i int64) {
 	switch n.bits {
 	case 8:
@@ -151,7 +152,7 @@ func (c *converter) bytes(n *node, v any) error {
 	case []any:
 		return c.list(n.elem, v)
 	}
-	return errors.New("cannot restore slice from " + sortOf(v))
+	return errors.New("cannot restore slice from " + reflectKind(v))
 }
 
 func (c *converter) list(elem *node, list []any) error {
@@ -171,7 +172,7 @@ func (c *converter) list(elem *node, list []any) error {
 	return nil
 }
 
-// mapping appends a map. Its keys are not in the paths of unknown fields.
+// mapping appends a map. The paths of unknown fields do not contain its keys.
 func (c *converter) mapping(elem *node, obj map[string]any) error {
 	c.dst = append(c.dst, '{')
 	for i, key := range slices.Sorted(maps.Keys(obj)) {
@@ -187,7 +188,7 @@ func (c *converter) mapping(elem *node, obj map[string]any) error {
 	return nil
 }
 
-// object appends a struct and takes note of the members that are no fields.
+// object appends a struct and records unknown members.
 func (c *converter) object(n *node, obj map[string]any) error {
 	c.dst = append(c.dst, '{')
 	start, here := len(c.dst), len(c.path)
@@ -223,7 +224,7 @@ func (c *converter) object(n *node, obj map[string]any) error {
 	return nil
 }
 
-// step lengthens the path by a member.
+// step appends a member to the path.
 func (c *converter) step(name string) {
 	if len(c.path) > 0 {
 		c.path = append(c.path, '.')
@@ -231,8 +232,8 @@ func (c *converter) step(name string) {
 	c.path = append(c.path, name...)
 }
 
-// sortOf is the reflect.Kind of a value.
-func sortOf(v any) string {
+// reflectKind returns the reflect.Kind of a value.
+func reflectKind(v any) string {
 	switch v.(type) {
 	case map[string]any:
 		return "map"
@@ -242,8 +243,8 @@ func sortOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// sort is the reflect.Kind of a simple type.
-func (n *node) sort() string {
+// reflectKind returns the reflect.Kind of a simple type.
+func (n *node) reflectKind() string {
 	switch n.kind {
 	case kindBool:
 		return "bool"

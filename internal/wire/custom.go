@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// microFormat is the layout of a MicroTime. Unlike RFC 3339 it asks for a
-// fraction when it parses.
+// microFormat is the layout of a MicroTime. Unlike RFC 3339, parsing requires a
+// fraction.
 const microFormat = "2006-01-02T15:04:05.000000Z07:00"
 
-// errSchemaOrBool is the server's error for an additionalProperties of neither
-// sort.
+// errSchemaOrBool is kube-apiserver's error for an additionalProperties that is
+// neither a schema nor a boolean.
 var errSchemaOrBool = errors.New("boolean or JSON schema expected")
 
-// custom reads a value of a type with a codec of its own. In Go such a type
-// gets the value's text and decodes it alone, so that an error ends the decoding
-// of the whole.
+// custom reads a value of a type with its own codec. In Go, such a type decodes
+// the text of the value separately; an error ends the decoding of the whole
+// document.
 func (d *decoder) custom(n *node, old any) (any, bool) {
 	switch n.kind {
 	case kindTime:
@@ -31,7 +31,7 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 		return d.raw(old)
 	}
 
-	// What is left is a schema, or one of the things to put in place of one.
+	// The other types are a schema or one of its alternatives.
 	switch c := d.peek(); {
 	case c == '{':
 		return d.alone(n.elem)
@@ -63,8 +63,8 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 
 var plainString = &node{kind: kindString, goType: "string"}
 
-// expect reads a value that has to be a string, as the codecs of times do.
-// Another sort is a fatal error, a null is not.
+// expect reads a value that must be a string, as the codecs of times do. A null
+// is allowed; any other type is a fatal error.
 func (d *decoder) expect(goType string) (s string, null, ok bool) {
 	var found string
 	switch c := d.peek(); c {
@@ -90,8 +90,8 @@ func (d *decoder) expect(goType string) (s string, null, ok bool) {
 	return "", false, false
 }
 
-// time reads a timestamp and returns it in UTC, cut to the precision it is
-// written in. The zero time is a null.
+// time reads a timestamp and returns it in UTC, truncated to its precision. The
+// zero time is a null.
 func (d *decoder) time(layout string, precision time.Duration) (any, bool) {
 	s, null, ok := d.expect("string")
 	if !ok || null {
@@ -124,7 +124,7 @@ func (d *decoder) quantity(n *node) (any, bool) {
 		return n.zero(), true
 	}
 	if text[0] == '"' {
-		text = text[1 : len(text)-1] // escapes are no part of any quantity
+		text = text[1 : len(text)-1] // no quantity contains escapes
 	}
 	s, err := CanonicalQuantity(text)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *decoder) quantity(n *node) (any, bool) {
 	return s, true
 }
 
-// intOrString reads a port, a percentage and the like.
+// intOrString reads an IntOrString such as a port.
 func (d *decoder) intOrString(old any) (any, bool) {
 	switch c := d.peek(); {
 	case c == 'n':
@@ -156,8 +156,8 @@ func (d *decoder) intOrString(old any) (any, bool) {
 	return s, ok
 }
 
-// raw reads data of no type. Nothing in it is unknown, duplicate or changed by
-// storage.
+// raw reads untyped data. Fields in it are never unknown or duplicate, and
+// storage does not change it.
 func (d *decoder) raw(old any) (any, bool) {
 	strict, protobuf := d.strict, d.protobuf
 	d.strict, d.protobuf = false, false
@@ -169,8 +169,8 @@ func (d *decoder) raw(old any) (any, bool) {
 	return v, ok
 }
 
-// alone reads a value as a document of its own: strictness does not reach into
-// it, and its first error is a fatal one.
+// alone reads a value as a separate document: it is not decoded strictly, and
+// its first error is fatal.
 func (d *decoder) alone(n *node) (any, bool) {
 	strict, base, saved := d.strict, d.base, d.saved
 	d.strict, d.base, d.saved = false, len(d.path), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mustKind is ForKind for kinds that are there.
+// mustKind is ForKind for kinds that exist.
 func mustKind(t testing.TB, group, version, kind string) *Type {
 	t.Helper()
 	typ, ok := ForKind(group, version, kind)
@@ -216,8 +216,8 @@ func TestDecodeSharesNothing(t *testing.T) {
 	}, two)
 }
 
-// TestEmpty holds what Decode makes of lists and maps without elements against
-// what becomes of them in storage, and before.
+// TestEmpty checks the decoding of empty lists and maps, and their encoding
+// with and without storage.
 func TestEmpty(t *testing.T) {
 	for _, tt := range []struct {
 		name, group, kind string
@@ -279,8 +279,8 @@ func TestNormalize(t *testing.T) {
 	assert.EqualError(t, err, "json: cannot unmarshal string into Go struct field Service.spec of type v1.ServiceSpec")
 }
 
-// FuzzDecode checks what holds for any input: no panic, agreement with
-// encoding/json on what is JSON, and that canonical objects stay as they are.
+// FuzzDecode checks that any input decodes without a panic, that Decode agrees
+// with encoding/json about what is JSON, and that canonical objects are stable.
 func FuzzDecode(f *testing.F) {
 	f.Add(podJSON)
 	for _, s := range []string{``, `{}`, `[]`, `null`, `{"spec":{"containers":[{"ports":[{"containerPort":1e3}]}]}}`,
@@ -302,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 			again, fieldErrors, err := typ.Decode(encoded, DecodeOptions{Strict: true})
 			require.NoError(t, err)
 			require.Empty(t, fieldErrors)
-			// Nulls that stand for pointers go in the first round.
+			// The first round trip drops nulls that stand for pointers.
 			third, _, err := typ.Normalize(again, DecodeOptions{})
 			require.NoError(t, err)
 			require.Equal(t, again, third)

@@ -12,40 +12,39 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// Append appends the JSON encoding of an object of the type to dst, as
-// encoding/json encodes the Go struct, without a newline at the end: fields in
-// the order of the struct, map keys sorted, zero values left out or added as the
-// fields' tags say, and <, > and & escaped. A nil is the zero value of its field;
-// in a pointer field it is a null, for a nil pointer is a member left out.
-// Members that the type does not have are left out. Where the type passes through
-// protobuf, which does not know them, empty lists and maps are nulls.
+// Append appends the JSON encoding of an object to dst, as encoding/json
+// encodes the Go struct, without a newline: fields in the order of the struct,
+// map keys sorted, zero values omitted or added according to the tags, and <, >
+// and & escaped. A nil is the zero value of its field; in a pointer field it is
+// a null, because an absent member is a nil pointer. Unknown members are
+// omitted. If the type is stored in protobuf, which has no empty lists and
+// maps, they are nulls.
 //
-// Values are of the sorts that canonical objects have, but need not be of the
-// right sort for their field; Append panics at others. It reads obj only, and
-// keeps no part of it.
+// Append accepts values of the types that canonical objects contain, also in
+// fields of other types, and panics for others. It does not change or keep obj.
 func (t *Type) Append(dst []byte, obj map[string]any) []byte {
 	return encode(dst, t.root, obj, t.protobuf)
 }
 
-// OmitEmpty returns what a client would be shown of an object that is not stored
-// yet: without the empty lists and maps that its fields leave out, and with the
-// others, which protobuf would make null. It neither changes obj nor keeps parts
-// of it.
+// OmitEmpty returns the response for an object that is not stored: without the
+// empty lists and maps that its fields omit, and with the others, which
+// protobuf would turn into null. It does not change obj and shares no memory
+// with it.
 func (t *Type) OmitEmpty(obj map[string]any) map[string]any {
 	shown, _, err := t.Decode(encode(nil, t.root, obj, false), DecodeOptions{})
 	if err != nil {
-		panic("wire: " + err.Error()) // unreachable: an encoder wrote it
+		panic("wire: " + err.Error()) // unreachable: the encoder wrote it
 	}
 	return shown
 }
 
-// An encoder appends the JSON encoding of values of a type.
+// An encoder appends the JSON encoding of values.
 type encoder struct {
-	// protobuf is whether the values have passed through it, or are to: it knows
-	// no empty lists and maps but as elements.
+	// protobuf is set if the values are stored in protobuf, which has empty
+	// lists and maps only as elements.
 	protobuf bool
-	// keys are those of the maps that are being encoded, the innermost last: maps
-	// lie deep in each other, and each would need room for its own.
+	// keys is a stack of the keys of the maps being encoded. It avoids an
+	// allocation for each nested map.
 	keys []string
 }
 
@@ -64,7 +63,7 @@ func encode(dst []byte, n *node, obj map[string]any, protobuf bool) []byte {
 	return e.structure(dst, n, obj)
 }
 
-// appendAny appends a value of no type.
+// appendAny appends an untyped value.
 func appendAny(dst []byte, v any) []byte {
 	e := newEncoder(false)
 	defer encoders.Put(e)
@@ -96,8 +95,8 @@ func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 	return append(dst, '}')
 }
 
-// fieldsOf is the set of the fields that an object has. Most objects have few of
-// those that there are.
+// fieldsOf returns the set of the fields that an object has. Most objects have
+// few of the fields of their type.
 func (n *node) fieldsOf(obj map[string]any) (set uint64) {
 	for name := range obj {
 		if i, ok := n.find(name); ok {
@@ -115,7 +114,7 @@ func (e *encoder) zero(dst []byte, n *node) []byte {
 	return e.any(dst, n.zero())
 }
 
-// value appends a value of a type, which tells it how to go about structs.
+// value appends a value of a type.
 func (e *encoder) value(dst []byte, n *node, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -182,7 +181,7 @@ func (e *encoder) elem(dst []byte, elem *node, v any) []byte {
 	return e.value(dst, elem, v)
 }
 
-// any appends a value of no type.
+// any appends an untyped value.
 func (e *encoder) any(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -205,8 +204,7 @@ func (e *encoder) any(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("wire: %T in an object", v))
 }
 
-// appendFloat appends a number in the format of ECMAScript, as encoding/json
-// does.
+// appendFloat appends a number in ECMAScript's format, as encoding/json does.
 func appendFloat(dst []byte, f float64) []byte {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		panic("wire: " + strconv.FormatFloat(f, 'g', -1, 64) + " in an object")
@@ -217,14 +215,13 @@ func appendFloat(dst []byte, f float64) []byte {
 	}
 	dst = strconv.AppendFloat(dst, f, format, -1, 64)
 	if n := len(dst); format == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1] // e-09 is e-9
+		dst[n-2] = dst[n-1] // e-09 becomes e-9
 		dst = dst[:n-1]
 	}
 	return dst
 }
 
-// plain is the set of bytes that stand for themselves in a string, also where it
-// ends up in HTML.
+// plain is the set of bytes that a string contains unescaped, also in HTML.
 var plain = func() (set [utf8.RuneSelf]bool) {
 	for c := range set {
 		switch c {
@@ -241,7 +238,7 @@ const hexDigits = "0123456789abcdef"
 // appendString appends a quoted string.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	done := 0 // how much of s is in dst
+	done := 0 // length of the prefix of s that is in dst
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -261,7 +258,7 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, s[done:i]...)
 			dst = append(dst, `\ufffd`...)
 			done = i + size
-		case r == '\u2028' || r == '\u2029': // line ends to JavaScript
+		case r == '\u2028' || r == '\u2029': // line terminators in JavaScript
 			dst = append(dst, s[done:i]...)
 			dst = append(dst, `\u202`...)
 			dst = append(dst, hexDigits[r&0xf])
@@ -273,7 +270,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendEscape appends an ASCII character that does not stand for itself.
+// appendEscape appends an escaped ASCII character.
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':

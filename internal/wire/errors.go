@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A TypeError says that a JSON value is not one the Go type at its place can
-// hold. Its text is that of encoding/json's error of the same purpose.
+// A TypeError reports a JSON value that does not fit the Go type of its field.
+// Its text is that of encoding/json's UnmarshalTypeError.
 type TypeError struct {
-	Value  string // what was found: "string", "number 1.5", "object"
-	Struct string // the struct around it, "DeploymentSpec"; "" outside any
-	Field  string // its path from the top, "spec.replicas"; "" for the whole
-	GoType string // what should have been there, "int32"
+	Value  string // the value in the body: "string", "number 1.5", "object"
+	Struct string // the enclosing struct, "DeploymentSpec"; "" if there is none
+	Field  string // the path from the root, "spec.replicas"; "" for the root
+	GoType string // the expected type, "int32"
 }
 
 func (e *TypeError) Error() string {
@@ -21,17 +21,16 @@ func (e *TypeError) Error() string {
 	return "json: cannot unmarshal " + e.Value + " into Go value of type " + e.GoType
 }
 
-// A Problem is what makes a FieldError.
+// A Problem is the reason of a FieldError.
 type Problem string
 
-// The problems a strict Decode reports.
+// The problems that strict decoding reports.
 const (
 	UnknownField   Problem = "unknown field"
 	DuplicateField Problem = "duplicate field"
 )
 
-// A FieldError is a member of a body that a strict Decode reports though it
-// could decode the body.
+// A FieldError reports an unknown or duplicate member of a body.
 type FieldError struct {
 	Problem Problem
 	Path    string // "spec.template.spec.containers[0].foo"
@@ -39,19 +38,19 @@ type FieldError struct {
 
 func (e FieldError) Error() string { return string(e.Problem) + " " + strconv.Quote(e.Path) }
 
-// maxFieldErrors is how many FieldErrors one Decode reports at most.
+// maxFieldErrors is the maximum number of FieldErrors of one document.
 const maxFieldErrors = 100
 
-// A step is one step of the path to the value being decoded: a field of a
-// struct, a key of a map or an index of a list.
+// A step is one step of the path to the current value: a field of a struct, a
+// key of a map or an index of a list.
 type step struct {
-	owner *node  // the struct, for a field
+	owner *node  // the struct of a field
 	field *field // nil for a key or an index
 	key   string
 	index int // -1 for a key
 }
 
-// report records a strict error about a member of the current object.
+// report records a FieldError about a member of the current object.
 func (d *decoder) report(p Problem, member string) {
 	if !d.strict || len(d.fieldErrors) == maxFieldErrors {
 		return
@@ -86,8 +85,8 @@ func (d *decoder) report(p Problem, member string) {
 	d.fieldErrors = append(d.fieldErrors, e)
 }
 
-// mismatch records that the value at hand does not fit the Go type n. Decoding
-// goes on, since an error of syntax further on would take precedence.
+// mismatch records that the current value does not fit the Go type n. Decoding
+// continues, because a later syntax error takes precedence.
 func (d *decoder) mismatch(value string, n *node) {
 	d.save(d.inContext(&TypeError{Value: value, GoType: n.goType}))
 }
@@ -99,7 +98,7 @@ func (d *decoder) save(err error) {
 	}
 }
 
-// inContext completes a TypeError by the place of the value being decoded.
+// inContext adds the position of the current value to a TypeError.
 func (d *decoder) inContext(err error) error {
 	e, ok := err.(*TypeError)
 	if !ok {

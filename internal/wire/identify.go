@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Identify returns the apiVersion and kind that a JSON body gives; what it does
-// not give is empty. The server reads them before it decodes the body, and not
-// quite as it decodes the rest: names in any case count, and the last of each
-// wins.
+// Identify returns the apiVersion and kind of a JSON body, "" for a missing
+// one. kube-apiserver reads them before it decodes the body, with other rules:
+// names match in any case, and the last of several members is used.
 //
-// Input that is not JSON, a body that is not an object (but null, which gives
-// nothing) and members that are not strings are errors, in the server's words.
+// Input that is not JSON, a body that is neither an object nor null, and
+// members that are not strings are errors with kube-apiserver's texts.
 func Identify(data []byte) (apiVersion, kind string, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.src = string(data)
 	var found typeMeta
 	if !d.typeMeta(&found) {
-		// encoding/json, which the server uses here, has the words.
+		// encoding/json, which kube-apiserver uses here, provides the text.
 		found = typeMeta{}
 		if err := json.Unmarshal(data, &found); err != nil {
 			return "", "", fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
@@ -28,13 +27,13 @@ func Identify(data []byte) (apiVersion, kind string, err error) {
 	return strings.Clone(found.APIVersion), strings.Clone(found.Kind), nil
 }
 
-// typeMeta is what Identify looks for.
+// typeMeta is the result of Identify.
 type typeMeta = struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 }
 
-// typeMeta reads an object and reports whether it found what it expects.
+// typeMeta reads an object. It reports false if the object needs encoding/json.
 func (d *decoder) typeMeta(found *typeMeta) bool {
 	d.space()
 	if d.peek() != '{' || !d.enter() {

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A Number is the value of a resource quantity: Unscaled times ten to the Scale.
+// A Number is the value of a resource quantity: Unscaled times 10^Scale.
 type Number struct {
 	Unscaled *big.Int
 	Scale    int32
-	// Small is whether the server holds the number in 64 bits. It makes a
-	// difference to Int64, which knows no others.
+	// Small is set if kube-apiserver holds the number in 64 bits. Int64
+	// supports only such numbers.
 	Small bool
 }
 
-// maxScale bounds the powers of ten that are reckoned with.
+// maxScale is the maximum power of ten in calculations.
 const maxScale = 4096
 
-// ParseQuantity returns the value of a quantity, or an error of
-// CanonicalQuantity. What is finer than 1n is rounded up in magnitude, and a
-// number with a binary suffix is capped at 2^63-1.
+// ParseQuantity returns the value of a quantity. Its errors are those of
+// CanonicalQuantity. Digits below 1n are rounded up in magnitude, and a number
+// with a binary suffix is capped at 2^63-1.
 func ParseQuantity(s string) (Number, error) {
 	if _, err := CanonicalQuantity(s); err != nil {
 		return Number{}, err
@@ -47,8 +47,8 @@ func ParseQuantity(s string) (Number, error) {
 	return Number{Unscaled: n.at(finest), Scale: finest}, nil
 }
 
-// Int64 is the number as an integer. It reports false for one that does not
-// fit, and for any that has a scale for fractions, such as 1000m.
+// Int64 returns the number as an integer. It reports false if the number does
+// not fit, or has a scale for fractions, such as 1000m.
 func (n Number) Int64() (int64, bool) {
 	if !n.Small || n.Scale < 0 {
 		return 0, false
@@ -66,7 +66,7 @@ func (n Number) Compare(o Number) int {
 	return n.at(scale).Cmp(o.at(scale))
 }
 
-// Add is the sum of two numbers.
+// Add returns n + o.
 func (n Number) Add(o Number) Number {
 	switch {
 	case n.Small && o.Small && o.Unscaled.Sign() == 0:
@@ -80,13 +80,13 @@ func (n Number) Add(o Number) Number {
 	return Number{sum, scale, n.Small && o.Small && a.IsInt64() && b.IsInt64() && sum.IsInt64()}
 }
 
-// Neg is the number with the other sign.
+// Neg returns -n.
 func (n Number) Neg() Number {
 	n.Unscaled = new(big.Int).Neg(n.Unscaled)
 	return n
 }
 
-// at is the unscaled value at a scale that is not greater.
+// at returns the unscaled value at a scale that is not greater.
 func (n Number) at(scale int32) *big.Int {
 	if n.Scale == scale {
 		return n.Unscaled

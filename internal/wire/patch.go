@@ -1,12 +1,13 @@
 package wire
 
-// untypedObject is the type of an object of which nothing is known.
+// untypedObject is the type of an untyped object.
 var untypedObject = &Type{root: untypedMap}
 
-// DecodeUntyped reads a JSON object of no type, such as a merge patch; the
-// literal null is an empty one. Numbers become int64 where they can, else
-// float64. With o.Strict, each duplicate field gives a FieldError. The error and
-// the ownership of the result are as with [Type.Decode].
+// DecodeUntyped decodes an untyped JSON object, such as a merge patch. The
+// literal null is an empty object. Numbers become int64 if they are integers
+// that fit, else float64. With o.Strict, fieldErrors has a FieldError for each
+// duplicate field. The error and the ownership of the result are as in
+// [Type.Decode].
 func DecodeUntyped(data []byte, o DecodeOptions) (obj map[string]any, fieldErrors []error, err error) {
 	v, fieldErrors, err := untypedObject.decode(data, o)
 	if err != nil {
@@ -19,8 +20,8 @@ func DecodeUntyped(data []byte, o DecodeOptions) (obj map[string]any, fieldError
 	return obj, fieldErrors, nil
 }
 
-// operations is the Go type into which the server decodes a JSON Patch when it
-// looks for mistakes in it.
+// operations is the Go type into which kube-apiserver decodes a JSON Patch to
+// check its fields.
 var operations = func() *Type {
 	operation := &node{kind: kindStruct, name: "jsonPatchOp", goType: "handlers.jsonPatchOp"}
 	for _, name := range []string{"op", "path", "from"} {
@@ -31,8 +32,8 @@ var operations = func() *Type {
 }()
 
 // CheckJSONPatch returns a FieldError for each unknown and each duplicate field
-// of a JSON Patch. The error is that of a patch whose operations are none, as
-// with [Type.Decode].
+// of a JSON Patch. The error is that of a patch that is not a list of
+// operations, as in [Type.Decode].
 func CheckJSONPatch(patch []byte) (fieldErrors []error, err error) {
 	_, fieldErrors, err = operations.decode(patch, DecodeOptions{Strict: true})
 	return fieldErrors, err

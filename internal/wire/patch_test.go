@@ -37,8 +37,8 @@ func TestDecodeUntyped(t *testing.T) {
 	}
 }
 
-// FuzzDecodeUntyped checks that what DecodeUntyped takes is what encoding/json
-// takes, and that it comes back the same.
+// FuzzDecodeUntyped checks that DecodeUntyped accepts what encoding/json
+// accepts and returns the same value.
 func FuzzDecodeUntyped(f *testing.F) {
 	f.Add([]byte(`{"a":{"b":[1,-0,1e5,"\u00e9",null,true]},"a":1}`))
 	f.Add([]byte(`null`))

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// HasProto reports whether objects of the type have a protobuf encoding. All
-// kinds have one but Table and the machinery around it.
+// HasProto reports whether the type has a protobuf encoding. All kinds except
+// Table and the types in it have one.
 func (t *Type) HasProto() bool { return t.message() != nil }
 
 // AppendProto appends the protobuf encoding of a canonical object to dst: the
-// bytes that the Go type's Marshal returns. Scalars and structs are written even
-// if they are zero, pointers and lists if there is something in them, maps with
-// sorted keys. Members that protobuf does not have are left out; kind and
-// apiVersion of the object itself are among them.
+// bytes that the Go type's Marshal returns. Scalars and structs are written
+// even if they are zero, pointers and lists if they are not empty, maps with
+// sorted keys. Members without a protobuf field are omitted, including kind and
+// apiVersion of the object.
 //
-// A value of another sort than its field's counts as zero. AppendProto panics if
-// the type has no protobuf encoding. It reads obj only, and keeps no part of it.
+// A value of a type that does not match its field counts as zero. AppendProto
+// panics if the type has no protobuf encoding. It does not change or keep obj.
 func (t *Type) AppendProto(dst []byte, obj map[string]any) []byte {
 	m := t.message()
 	if m == nil {
@@ -28,7 +28,7 @@ func (t *Type) AppendProto(dst []byte, obj map[string]any) []byte {
 	return m.append(dst, obj)
 }
 
-// The wire types of protobuf that the server writes.
+// The protobuf wire types that kube-apiserver writes.
 const (
 	wireVarint  = 0
 	wireFixed64 = 1
@@ -71,10 +71,10 @@ func (f *protoField) appendList(dst []byte, v any) []byte {
 	return dst
 }
 
-// appendMap appends the entries of a map, each a message of key and value.
+// appendMap appends the entries of a map, each as a message of key and value.
 func (f *protoField) appendMap(dst []byte, v any) []byte {
 	obj, _ := v.(map[string]any)
-	var room [16]string // for the keys, on the stack
+	var room [16]string // keeps the keys on the stack
 	keys := slices.AppendSeq(room[:0], maps.Keys(obj))
 	slices.Sort(keys)
 	for _, key := range keys {
@@ -92,8 +92,8 @@ func (f *protoField) appendMap(dst []byte, v any) []byte {
 	return dst
 }
 
-// appendProto appends a value, with its length if it is of a wire type that has
-// one. A nil is the zero value.
+// appendProto appends a value, preceded by its length if the wire type has one.
+// A nil is the zero value.
 func appendProto(dst []byte, n *node, m *message, v any) []byte {
 	switch n.kind {
 	case kindBool:
@@ -121,7 +121,7 @@ func appendProto(dst []byte, n *node, m *message, v any) []byte {
 	case kindStruct:
 		obj, _ := v.(map[string]any)
 		dst = m.append(dst, obj)
-	case kindSlice: // in a message of its own
+	case kindSlice: // a message with one field
 		list, _ := v.([]any)
 		for _, e := range list {
 			dst = append(dst, 1<<3|n.elem.wireType())
@@ -186,7 +186,7 @@ func appendProto(dst []byte, n *node, m *message, v any) []byte {
 var plainBool = &node{kind: kindBool, goType: "bool"}
 
 // appendTimestamp appends the fields of a time in a layout. The zero time has
-// none.
+// no fields.
 func appendTimestamp(dst []byte, v any, layout string) []byte {
 	s, _ := v.(string)
 	t, err := time.Parse(layout, s)
@@ -220,7 +220,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// appendDecoded appends the bytes that s is the base64 form of.
+// appendDecoded appends the bytes that s encodes in base64.
 func appendDecoded(dst []byte, s string) []byte {
 	dst = append(dst, 0)
 	start := len(dst)
@@ -232,9 +232,9 @@ func appendDecoded(dst []byte, s string) []byte {
 	return closeLength(dst[:start+n], start)
 }
 
-// closeLength sets the length of what was appended from start on, for which the
-// byte before start was left free. A greater length moves what was appended;
-// that is cheaper than to measure each message beforehand.
+// closeLength writes the length of the bytes from start on into the byte before
+// start. A longer length moves the bytes; that is faster than computing the
+// size of each message first.
 func closeLength(dst []byte, start int) []byte {
 	n := len(dst) - start
 	if n < 0x80 {
@@ -243,13 +243,13 @@ func closeLength(dst []byte, start int) []byte {
 	}
 	var length [10]byte
 	size := len(appendVarint(length[:0], uint64(n)))
-	dst = append(dst, length[1:size]...) // room
+	dst = append(dst, length[1:size]...) // extends dst
 	copy(dst[start-1+size:], dst[start:start+n])
 	copy(dst[start-1:], length[:size])
 	return dst
 }
 
-// wireType is how protobuf writes a value of the type.
+// wireType returns the protobuf wire type of a value.
 func (n *node) wireType() byte {
 	switch n.kind {
 	case kindBool, kindInt:

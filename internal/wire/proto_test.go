@@ -19,7 +19,7 @@ func kindOf(t testing.TB, group, version, kind string) *wire.Type {
 	return typ
 }
 
-// TestProtoErrors has encodings that the server refuses, and its words.
+// TestProtoErrors checks the errors of malformed encodings.
 func TestProtoErrors(t *testing.T) {
 	for name, row := range map[string]struct {
 		kind string
@@ -56,7 +56,7 @@ func TestProtoErrors(t *testing.T) {
 }
 
 func TestProtoDepth(t *testing.T) {
-	// message adds a field to the front of its own value.
+	// message prepends a field to the value of a field.
 	message := func(number int, value []byte) []byte {
 		head := binary.AppendUvarint(nil, uint64(number)<<3|2)
 		head = binary.AppendUvarint(head, uint64(len(value)))
@@ -75,16 +75,16 @@ func TestProtoDepth(t *testing.T) {
 	assert.EqualError(t, err, "proto: nested more than 10000 deep")
 }
 
-// TestProtoPassesOver has fields that are not known, of every wire type.
-func TestProtoPassesOver(t *testing.T) {
+// TestProtoSkipsUnknownFields has unknown fields of every wire type.
+func TestProtoSkipsUnknownFields(t *testing.T) {
 	data := "\x78\x05" + "\x7912345678" + "\x7a\x01x" + "\x7b\x08\x01\x7b\x7c\x7c" + "\x7d1234" + "\x0a\x03\x0a\x01a"
 	obj, err := kindOf(t, "", "v1", "ConfigMap").DecodeProto([]byte(data))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"metadata": map[string]any{"name": "a"}}, obj)
 }
 
-// TestProtoMerges has fields that come twice: the last scalar counts, messages and
-// maps are merged, lists go on.
+// TestProtoMerges has duplicate fields: the last scalar is used, messages and
+// maps are merged, lists are concatenated.
 func TestProtoMerges(t *testing.T) {
 	data := "\x0a\x06\x0a\x01a\x1a\x01n" + // name a, namespace n
 		"\x12\x06\x0a\x01k\x12\x01v" + "\x12\x06\x0a\x01k\x12\x01w" + "\x12\x03\x0a\x01l" + // data
@@ -98,7 +98,7 @@ func TestProtoMerges(t *testing.T) {
 }
 
 func TestProtoPacked(t *testing.T) {
-	// Supplemental groups of a pod's security context, together and apart.
+	// Supplemental groups of a pod's security context, packed and unpacked.
 	obj, err := kindOf(t, "", "v1", "Pod").DecodeProto([]byte("\x12\x09\x72\x07\x22\x03\x01\xac\x02\x20\x03"))
 	require.NoError(t, err)
 	assert.Equal(t, []any{int64(1), int64(300), int64(3)}, obj["spec"].(map[string]any)["securityContext"].(map[string]any)["supplementalGroups"])

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// An Envelope is what an object in protobuf is sent in: the kind and apiVersion
-// that its own message does not have, and that message.
+// An Envelope contains an object in protobuf: its kind and apiVersion, which
+// its own message does not have, and that message.
 type Envelope struct {
 	APIVersion, Kind string
 	Raw              []byte // for [Type.DecodeProto]
 }
 
-// protoMagic begins every envelope.
+// protoMagic is the prefix of every envelope.
 var protoMagic = []byte("k8s\x00")
 
 // Append appends the envelope to dst.
@@ -29,11 +29,11 @@ func (e Envelope) Append(dst []byte) []byte {
 	dst = append(dst, 2<<3|wireBytes)
 	dst = appendVarint(dst, uint64(len(e.Raw)))
 	dst = append(dst, e.Raw...)
-	// The encoding and the type of the content, which are for other uses.
+	// contentEncoding and contentType are empty.
 	return append(dst, 3<<3|wireBytes, 0, 4<<3|wireBytes, 0)
 }
 
-// The fields of an envelope and of the kind in it.
+// The fields of an envelope and of its TypeMeta.
 var (
 	envelopeMessage = smallMessage{"Unknown", []smallField{
 		{"TypeMeta", wireBytes}, {"Raw", wireBytes}, {"ContentEncoding", wireBytes}, {"ContentType", wireBytes},
@@ -41,8 +41,8 @@ var (
 	typeMetaMessage = smallMessage{"TypeMeta", []smallField{{"APIVersion", wireBytes}, {"Kind", wireBytes}}}
 )
 
-// ParseEnvelope takes an envelope apart. Its Raw is a part of data. The error of
-// data that is no envelope has the words of the server.
+// ParseEnvelope parses an envelope. Raw shares memory with data. Errors have
+// kube-apiserver's texts.
 func ParseEnvelope(data []byte) (Envelope, error) {
 	switch {
 	case len(data) == 0:

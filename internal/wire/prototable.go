@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// A message is a struct as protobuf sees it. Messages form a graph that may
-// have cycles, and are immutable once a Type has returned one.
+// A message is the protobuf form of a struct. Messages form a graph that may
+// have cycles. They are immutable once a Type has returned one.
 type message struct {
 	name   string       // of the Go type, for errors
-	node   *node        // the struct; of an embedded one, the struct around it
+	node   *node        // the struct; for an embedded struct, the enclosing one
 	fields []protoField // by number
 	byNum  []uint8      // indexes into fields plus one
 }
 
-// A protoField is a field of a message. That of an embedded struct is a message
-// whose fields are members of the same object.
+// A protoField is a field of a message. The message of an embedded struct has
+// fields that are members of the same object.
 type protoField struct {
 	*field  // nil for an embedded struct
 	number  int32
 	key     uint64 // number and wire type, as written before a value
-	member  int    // the index in node.fields, -1 for an embedded struct
+	member  int    // index in node.fields, -1 for an embedded struct
 	wrapped bool   // a list in a message of its own
 
-	// message is that of the embedded struct, of the struct that is the value or
-	// element, or of the schema within it; else nil.
+	// message is the message of the embedded struct, of the struct that is the
+	// value or element, or of the schema in it; else nil.
 	message *message
 }
 
-// typeMetaType is embedded in every kind and is no part of its message.
+// typeMetaType is embedded in every kind and is not part of its message.
 const typeMetaType = metaPackage + ".TypeMeta"
 
 // lockedMessage is message for a caller that does not hold mu.
@@ -40,15 +40,15 @@ func (t *table) lockedMessage(spelling string) *message {
 	return t.message(spelling)
 }
 
-// message returns the message of a struct by its spelling, nil if it has none,
-// making it if it is the first to ask. The caller holds mu.
+// message returns the message of a struct by its spelling, nil if it has none.
+// The first call creates it. The caller holds mu.
 func (t *table) message(spelling string) *message {
 	if m, ok := t.messages[spelling]; ok {
 		return m
 	}
 	n := t.node(spelling)
 	m := &message{name: n.name, node: n}
-	t.messages[spelling] = m // before its parts: types are recursive
+	t.messages[spelling] = m // before its fields, because types are recursive
 	if !t.addProtoFields(m, t.body(spelling)) {
 		t.messages[spelling] = nil
 		return nil
@@ -63,8 +63,8 @@ func (t *table) body(spelling string) string {
 	return body
 }
 
-// addProtoFields adds the fields in the lines of a struct to m and reports
-// whether all of them are known to protobuf.
+// addProtoFields adds the fields in the lines of a struct to m. It reports
+// whether all of them have a protobuf field.
 func (t *table) addProtoFields(m *message, lines string) bool {
 	for line := range strings.Lines(lines) {
 		parts := strings.Fields(line)
@@ -114,7 +114,7 @@ func (t *table) addProtoFields(m *message, lines string) bool {
 	return true
 }
 
-// within returns the message of the struct that a type is, or is made of.
+// within returns the message of the struct that a type is or contains.
 func (t *table) within(n *node, spelling string) *message {
 	for {
 		switch n.kind {
@@ -131,7 +131,7 @@ func (t *table) within(n *node, spelling string) *message {
 	}
 }
 
-// elem spells the element of a list or a map, which may have a name.
+// elem returns the spelling of the element of a list or a map type.
 func (t *table) elem(spelling string) string {
 	for {
 		if elem, ok := strings.CutPrefix(spelling, "[]"); ok {
@@ -146,7 +146,7 @@ func (t *table) elem(spelling string) string {
 	}
 }
 
-// field returns the field of a number, nil if there is none.
+// field returns the field with a number, nil if there is none.
 func (m *message) field(number int32) *protoField {
 	if int(number) < len(m.byNum) && m.byNum[number] != 0 {
 		return &m.fields[m.byNum[number]-1]

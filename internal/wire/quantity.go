@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// The errors of CanonicalQuantity, in the words of the server.
+// The errors of CanonicalQuantity, with kube-apiserver's texts.
 var (
 	ErrQuantityFormat  = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 	ErrQuantityNumeric = errors.New("unable to parse numeric part of quantity")
 	ErrQuantitySuffix  = errors.New("unable to parse quantity's suffix")
 )
 
-// CanonicalQuantity returns the form in which the server writes a resource
+// CanonicalQuantity returns the text in which kube-apiserver writes a resource
 // quantity, or one of the errors above. White space around s is dropped.
 //
-// The form has the fewest digits before a suffix that leaves no fraction, in the
-// notation that s has (1024Mi is 1Gi, 1.5 is 1500m, 0.1e4 is 1e3), but for two
-// oddities of the server: numbers that its parser holds to be canonical stay as
-// they are (+5, 1.50), and one too great for any suffix loses its zeros (1000E
-// is 1). What is finer than 1n is rounded up in magnitude, and a number with a
-// binary suffix is capped at 2^63-1.
+// The canonical text has the fewest digits before a suffix that leaves no
+// fraction, in the notation of s (1024Mi is 1Gi, 1.5 is 1500m, 0.1e4 is 1e3).
+// As in kube-apiserver there are two exceptions: numbers that its parser
+// assumes to be canonical are unchanged (+5, 1.50), and a number too great for
+// any suffix loses its zeros (1000E is 1). Digits below 1n are rounded up in
+// magnitude, and a number with a binary suffix is capped at 2^63-1.
 func CanonicalQuantity(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	switch s {
@@ -67,17 +67,17 @@ func CanonicalQuantity(s string) (string, error) {
 	return formatDecimal(digits, int32(exponent), sfx.notation), nil
 }
 
-// A quantity is the text of a resource quantity in its parts.
+// A quantity has the parts of the text of a resource quantity.
 type quantity struct {
 	negative bool
-	number   string // sign and digits as they were written
+	number   string // sign and digits as written
 	whole    string // digits before the point without leading zeros, or "0"
-	fraction string // digits after it
+	fraction string // digits after the point
 	suffix   string
 }
 
-// splitQuantity takes a quantity apart. A text of nothing but a sign and zeros
-// is a zero whatever follows.
+// splitQuantity splits a quantity into its parts. A text that starts with a
+// sign and zeros only is zero regardless of what follows.
 func splitQuantity(s string) (q quantity, err error) {
 	pos := 0
 	if s[0] == '-' || s[0] == '+' {
@@ -115,7 +115,8 @@ func splitQuantity(s string) (q quantity, err error) {
 	return q, nil
 }
 
-// skipDigits returns the index of the first byte from pos that is no digit.
+// skipDigits returns the index of the first byte from pos on that is not a
+// digit.
 func skipDigits(s string, pos int) int {
 	for pos < len(s) && '0' <= s[pos] && s[pos] <= '9' {
 		pos++
@@ -123,22 +124,22 @@ func skipDigits(s string, pos int) int {
 	return pos
 }
 
-// hasDigits reports whether there is a digit in the number: "." has none.
+// hasDigits reports whether the number contains a digit: "." does not.
 func (q *quantity) hasDigits() bool {
 	return strings.ContainsAny(q.number, "0123456789")
 }
 
-// unscaled is the digits of a small quantity as a number.
+// unscaled returns the digits of a small quantity as a number.
 func (q *quantity) unscaled() int64 {
 	v, err := strconv.ParseInt(q.whole+q.fraction, 10, 64)
 	if err != nil {
-		panic("wire: " + err.Error()) // small has counted the digits
+		panic("wire: " + err.Error()) // unreachable: small has counted the digits
 	}
 	return v
 }
 
-// small returns the quantity as v times ten to the scale, if the server would
-// hold it as that: its shortcuts apply to such quantities only.
+// small returns the quantity as v times 10^scale if kube-apiserver holds it in
+// that form. Its shortcuts apply to such quantities only.
 func (q *quantity) small(sfx suffix) (v int64, scale int32, ok bool) {
 	digits := len(q.whole) + len(q.fraction)
 	if sfx.notation == binarySI {
@@ -160,7 +161,8 @@ func (q *quantity) small(sfx suffix) (v int64, scale int32, ok bool) {
 	return v, scale, true
 }
 
-// nanos is a quantity with a binary suffix that is not small, in billionths.
+// nanos returns a quantity with a binary suffix that is not small, in
+// billionths.
 func (q *quantity) nanos(exponent int32) *big.Int {
 	nanos, _ := new(big.Int).SetString(q.whole+q.fraction, 10)
 	nanos.Lsh(nanos, uint(exponent))
@@ -197,8 +199,8 @@ var (
 	maxBinary = big.NewInt(1<<63 - 1)
 )
 
-// formatBinary formats a whole number with a binary suffix, unless it is one
-// that does not reach the first.
+// formatBinary formats a whole number with a binary suffix, unless the number
+// is less than the first suffix.
 func formatBinary(v *big.Int) string {
 	if v.CmpAbs(big.NewInt(1024)) < 0 {
 		return formatDecimal(v.String(), 0, decimalSI)
@@ -211,10 +213,10 @@ func formatBinary(v *big.Int) string {
 	return shifted.String() + suffix{binarySI, int32(exponent)}.String()
 }
 
-// finest is the power of ten that quantities are rounded up to.
+// finest is the power of ten to which quantities are rounded up.
 const finest = -9
 
-// roundUp rounds digits times ten to the exponent up to a multiple of 1e-9.
+// roundUp rounds digits times 10^exponent up to a multiple of 1e-9.
 func roundUp(digits string, exponent int64) (string, int64) {
 	if digits == "" || exponent >= finest {
 		return digits, exponent
@@ -231,8 +233,7 @@ func roundUp(digits string, exponent int64) (string, int64) {
 	return v.Add(v, big.NewInt(1)).String(), finest
 }
 
-// formatDecimal formats digits, which may have a sign, times ten to the
-// exponent.
+// formatDecimal formats digits, which may have a sign, times 10^exponent.
 func formatDecimal(digits string, exponent int32, n notation) string {
 	if strings.Trim(digits, "-0") == "" {
 		return "0"
@@ -255,8 +256,7 @@ const (
 	binarySI
 )
 
-// A suffix is what follows the number of a quantity: a power of ten, or of two
-// in binarySI.
+// A suffix is the suffix of a quantity: a power of ten, or of two in binarySI.
 type suffix struct {
 	notation notation
 	exponent int32
@@ -294,7 +294,7 @@ func parseSuffix(text string) (suffix, error) {
 	return suffix{decimalExponent, int32(exponent)}, nil
 }
 
-// String is empty for an exponent that has no suffix.
+// String returns "" for an exponent without a suffix.
 func (s suffix) String() string {
 	if s.notation != decimalExponent {
 		return suffixTexts[s]

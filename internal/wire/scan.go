@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// peek returns the next byte, 0 at the end: no token begins with that.
+// peek returns the next byte, 0 at the end. No token begins with 0.
 func (d *decoder) peek() byte {
 	if d.pos < len(d.src) {
 		return d.src[d.pos]
@@ -26,7 +26,7 @@ func (d *decoder) space() {
 	}
 }
 
-// literal consumes a word and reports whether it was there.
+// literal consumes a word. It reports whether the word was there.
 func (d *decoder) literal(word string) bool {
 	if !strings.HasPrefix(d.src[d.pos:], word) {
 		return false
@@ -64,7 +64,7 @@ func (d *decoder) number() (literal string, ok bool) {
 	return d.src[start:d.pos], true
 }
 
-// digits consumes digits and reports whether there were any.
+// digits consumes digits. It reports whether there were any.
 func (d *decoder) digits() bool {
 	start := d.pos
 	for c := d.peek(); '0' <= c && c <= '9'; c = d.peek() {
@@ -73,8 +73,8 @@ func (d *decoder) digits() bool {
 	return d.pos > start
 }
 
-// string consumes a string, quotes and all, and returns what it stands for: a
-// part of the source unless there are escapes or invalid UTF-8 in it.
+// string consumes a quoted string and returns its value. The value is a part of
+// the source unless the string contains escapes or invalid UTF-8.
 func (d *decoder) string() (s string, ok bool) {
 	src := d.src
 	start := d.pos + 1
@@ -85,12 +85,12 @@ func (d *decoder) string() (s string, ok bool) {
 			d.pos = i + 1
 			s = src[start:i]
 			if !ascii && !utf8.ValidString(s) {
-				s = string([]rune(s)) // a replacement character for each bad byte
+				s = string([]rune(s)) // a replacement character for each invalid byte
 			}
 			return s, true
 		case c == '\\':
 			if !ascii {
-				i = start // what came before may be invalid
+				i = start // the bytes before may be invalid
 			}
 			return d.escaped(start, i)
 		case c < ' ':
@@ -102,8 +102,8 @@ func (d *decoder) string() (s string, ok bool) {
 	return "", false
 }
 
-// escaped is string for one that starts at start, is ASCII up to i and has
-// backslashes after that.
+// escaped is string for a string that starts at start, is ASCII up to i and
+// contains backslashes after that.
 func (d *decoder) escaped(start, i int) (s string, ok bool) {
 	src := d.src
 	b := append(make([]byte, 0, 2*(i-start)+16), src[start:i]...)
@@ -142,8 +142,8 @@ func (d *decoder) escaped(start, i int) (s string, ok bool) {
 	return "", false
 }
 
-// unescapeRune decodes the \u escape that s begins with, or the two that make a
-// surrogate pair. Half a pair stands for the replacement character.
+// unescapeRune decodes the \u escape at the start of s, or the two escapes of a
+// surrogate pair. Half a pair is a replacement character.
 func unescapeRune(s string) (r rune, size int, ok bool) {
 	r, ok = hexRune(s)
 	if !ok || !utf16.IsSurrogate(r) {
@@ -157,7 +157,7 @@ func unescapeRune(s string) (r rune, size int, ok bool) {
 	return utf8.RuneError, 6, true
 }
 
-// hexRune decodes the \uXXXX that s begins with.
+// hexRune decodes the \uXXXX at the start of s.
 func hexRune(s string) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false

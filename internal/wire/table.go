@@ -11,11 +11,11 @@ import (
 	"github.com/kubefake/kubefake/internal/release/data"
 )
 
-// metaPackage holds the kinds that every group version serves, DeleteOptions
-// and Status for instance.
+// metaPackage has the kinds that every group version serves, such as
+// DeleteOptions and Status.
 const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A nodeKind says how a value of a Go type is read and written.
+// A nodeKind determines how a value of a Go type is decoded and encoded.
 type nodeKind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	kindMap
 	kindStruct
 
-	// Kinds from here on have codecs of their own; see custom.go.
+	// The kinds from here on have their own codecs; see custom.go.
 	kindTime
 	kindMicroTime
 	kindQuantity
@@ -40,7 +40,7 @@ const (
 	kindSchemaOrStrings
 )
 
-// customKinds are the types the table declares as custom.
+// customKinds are the types that the table declares as custom.
 var customKinds = map[string]nodeKind{
 	metaPackage + ".Time":                             kindTime,
 	metaPackage + ".MicroTime":                        kindMicroTime,
@@ -56,14 +56,14 @@ var customKinds = map[string]nodeKind{
 
 const schemaPackage = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-// A node is one Go type. Nodes form a graph that may have cycles, and are
+// A node is a Go type. Nodes form a graph that may have cycles. They are
 // immutable once a Type that reaches them has been returned.
 type node struct {
 	kind   nodeKind
 	bits   int    // size of a kindInt
-	goType string // as reflect.Type.String spells it, for errors
+	goType string // as reflect.Type.String formats it, for errors
 
-	elem *node // of a slice or map; the schema within the kindSchemaOr kinds
+	elem *node // of a slice or map; the schema in the kindSchemaOr kinds
 
 	// Of a struct:
 	name   string // without the package, for errors
@@ -72,27 +72,27 @@ type node struct {
 	always uint64     // set of fields that are written even if zero
 }
 
-// repeats reports whether the type is one of lists or of maps.
+// repeats reports whether the type is a list or a map.
 func (n *node) repeats() bool { return n.kind == kindSlice || n.kind == kindMap }
 
-// A field is a field of a struct as JSON sees it: those of embedded structs are
-// fields of the struct that embeds them.
+// A field is a field of a struct in JSON: fields of embedded structs are fields
+// of the struct that embeds them.
 type field struct {
 	name      string
-	errorName string // the name with those of embedded structs before it
-	prefix    string // the name as an encoded member begins: `"name":`
+	errorName string // the name prefixed by those of embedded structs
+	prefix    string // the start of an encoded member: `"name":`
 	node      *node
 	pointer   bool
 	always    bool // written even if zero
-	unstored  bool // JSON has the field, protobuf has not
+	unstored  bool // protobuf does not have the field
 }
 
-// maxFields is how many fields a struct can have for a set of them to be a
+// maxFields is the maximum number of fields of a struct: sets of fields are
 // uint64.
 const maxFields = 64
 
 // table is the opened archive. mu guards all of it and is held while a Type is
-// made, so that no half-made node is ever seen outside.
+// created, so that no incomplete node is visible outside.
 type table struct {
 	mu       sync.Mutex
 	files    map[string]*zip.File
@@ -102,7 +102,7 @@ type table struct {
 	messages map[string]*message          // by spelling
 }
 
-// builtin is the table that ForKind uses.
+// builtin is the table of ForKind.
 var builtin = sync.OnceValue(open)
 
 // open opens the embedded archive and reads its index.
@@ -129,8 +129,8 @@ func open() *table {
 	return t
 }
 
-// read unpacks a file of the archive. It panics if that fails: the archive is
-// part of the program.
+// read decompresses a file of the archive. It panics on an error, because the
+// archive is part of the program.
 func (t *table) read(name string) string {
 	f, ok := t.files[name]
 	if !ok {
@@ -158,7 +158,7 @@ func (t *table) declarations(pkg string) map[string]string {
 	text := t.read(pkg)
 	decls := map[string]string{}
 	for len(text) > 0 {
-		// A declaration ends where a line begins without a space.
+		// A declaration ends before the next line that begins without a space.
 		end := 0
 		for {
 			next := strings.IndexByte(text[end:], '\n')
@@ -177,20 +177,20 @@ func (t *table) declarations(pkg string) map[string]string {
 	return decls
 }
 
-// node returns the node of a type by its spelling, making it if it is the first
-// to ask. The caller holds mu.
+// node returns the node of a type by its spelling. The first call creates it.
+// The caller holds mu.
 func (t *table) node(spelling string) *node {
 	if n, ok := t.nodes[spelling]; ok {
 		return n
 	}
 	n := &node{goType: goType(spelling)}
-	t.nodes[spelling] = n // before its parts: types are recursive
+	t.nodes[spelling] = n // before its parts, because types are recursive
 	t.build(n, spelling)
 	return n
 }
 
-// build makes n the type of that spelling, all but its goType, which a named
-// type does not share with the type below it.
+// build makes n the type with that spelling, except for goType, in which a
+// named type differs from its underlying type.
 func (t *table) build(n *node, spelling string) {
 	switch spelling {
 	case "bool":
@@ -260,7 +260,7 @@ func (t *table) buildNamed(n *node, spelling string) {
 	}
 }
 
-// goType turns the table's spelling of a type into Go's.
+// goType converts the table's spelling of a type to Go's.
 func goType(spelling string) string {
 	if elem, ok := strings.CutPrefix(spelling, "[]"); ok {
 		return "[]" + goType(elem)
@@ -275,8 +275,8 @@ func goType(spelling string) string {
 }
 
 // addFields adds the fields in the lines of a struct to n. The lines are those
-// of n itself, or of a struct it embeds: then embedded is the names that lead
-// there, each with a dot after it.
+// of n or of a struct it embeds; embedded is then the names of the embedded
+// structs, each followed by a dot.
 func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
 	for line := range strings.Lines(lines) {
 		parts := strings.Fields(line)
@@ -306,7 +306,7 @@ func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
 	}
 }
 
-// addField appends a field and enters it in the hash table.
+// addField appends a field and adds it to the hash table.
 func (n *node) addField(f field) {
 	if _, twice := n.find(f.name); twice || len(n.fields) == maxFields {
 		panic("wire: wiretypes.zip: cannot hold the fields of " + n.name)
@@ -319,8 +319,8 @@ func (n *node) addField(f field) {
 	n.byName[slot] = uint8(len(n.fields))
 }
 
-// find returns the index of a field. The table is at most half full, so that a
-// search soon comes to an empty slot; for short names it beats a map by far.
+// find returns the index of a field. The hash table is at most half full, so
+// that probing ends early. For short names it is faster than a map.
 func (n *node) find(name string) (i int, ok bool) {
 	for slot := nameHash(name); n.byName[slot] != 0; slot = (slot + 1) % uint32(len(n.byName)) {
 		i := int(n.byName[slot]) - 1
@@ -331,8 +331,7 @@ func (n *node) find(name string) (i int, ok bool) {
 	return 0, false
 }
 
-// nameHash mixes what tells the names of a struct's fields apart into seven
-// bits.
+// nameHash hashes the bytes that distinguish field names into seven bits.
 func nameHash(name string) uint32 {
 	if name == "" {
 		return 0

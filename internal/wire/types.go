@@ -9,31 +9,30 @@ import (
 type Type struct {
 	root *node
 
-	// protobuf is whether objects pass through protobuf on their way into
-	// storage.
+	// protobuf is set if objects are stored in protobuf.
 	protobuf bool
 
-	// message finds how protobuf sees the type, nil if it does not.
+	// message returns the protobuf form of the type, nil if it has none.
 	message func() *message
 }
 
-// kindKey names a kind.
+// kindKey identifies a kind.
 type kindKey struct{ group, version, kind string }
 
-// known holds the Types that have been asked for: *Type by kindKey.
+// known caches Types: *Type by kindKey.
 var known sync.Map
 
 // ForKind returns the type of a built-in kind; the legacy group is "". It
 // reports false for a kind that Kubernetes does not register in that group
 // version.
 //
-// Each group version has its kinds, their lists, the kinds of its subresources
-// and those that the API machinery adds to all: DeleteOptions, Status, WatchEvent
-// and so on. In meta.k8s.io/v1 the structs that are no kinds are found too, such
-// as ObjectMeta.
+// A group version has its kinds, their lists, the kinds of its subresources and
+// those that the API machinery adds to all: DeleteOptions, Status, WatchEvent
+// and so on. meta.k8s.io/v1 also has the structs that are not kinds, such as
+// ObjectMeta.
 //
-// The first call for a kind opens the part of the table that it needs; the calls
-// after it share the same Type.
+// The first call for a kind reads the part of the table that it needs. Later
+// calls return the same Type.
 func ForKind(group, version, kind string) (*Type, bool) {
 	key := kindKey{group, version, kind}
 	if t, ok := known.Load(key); ok {
@@ -47,10 +46,10 @@ func ForKind(group, version, kind string) (*Type, bool) {
 	return shared.(*Type), true
 }
 
-// GoName is the name of the Go type, such as "v1.Deployment".
+// GoName returns the name of the Go type, such as "v1.Deployment".
 func (t *Type) GoName() string { return t.root.goType }
 
-// kind makes the Type of a kind, or returns nil if there is none.
+// kind creates the Type of a kind. It returns nil if there is none.
 func (t *table) kind(key kindKey) *Type {
 	t.mu.Lock()
 	defer t.mu.Unlock()

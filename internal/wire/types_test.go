@@ -14,7 +14,7 @@ func TestForKind(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string
 		group, version, kind string
-		want                 string // "" for none
+		want                 string // "" if not found
 	}{
 		{"a kind", "apps", "v1", "Deployment", "v1.Deployment"},
 		{"of the legacy group", "", "v1", "Pod", "v1.Pod"},
@@ -63,8 +63,8 @@ func TestForKindConcurrently(t *testing.T) {
 	}
 }
 
-// TestTable makes every type there is: what the generator writes, this package
-// can read.
+// TestTable builds all types, to check that the package can read the generated
+// table.
 func TestTable(t *testing.T) {
 	table := open()
 	require.NotEmpty(t, table.packages)

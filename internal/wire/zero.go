@@ -6,8 +6,8 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// zero returns the canonical form of a Go type's zero value. Objects are made
-// anew at each call.
+// zero returns the canonical form of a Go type's zero value. Each call returns
+// new objects.
 func (n *node) zero() any {
 	switch n.kind {
 	case kindBool, kindSchemaOrBool:
@@ -28,7 +28,7 @@ func (n *node) zero() any {
 	return nil
 }
 
-// zero is the canonical form of a field that is written although it is not set.
+// zero returns the canonical form of an unset field that is always written.
 func (f *field) zero() any {
 	if f.pointer {
 		return nil
@@ -44,8 +44,8 @@ func (n *node) addZeros(obj map[string]any, set uint64) {
 	}
 }
 
-// unset reports whether a value is the zero value of its Go type, which lists
-// and maps without elements are not.
+// unset reports whether a value is the zero value of its Go type. Empty lists
+// and maps are not.
 func unset(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -62,8 +62,8 @@ func unset(v any) bool {
 	return false
 }
 
-// empty reports whether omitempty leaves a value out. Structs and values with
-// codecs of their own are never asked about.
+// empty reports whether omitempty omits a value. It is not called for structs
+// and values with their own codecs.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case []any:

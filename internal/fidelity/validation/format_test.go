@@ -58,7 +58,7 @@ var formats = map[string]struct {
 	"DNS1035LabelName prefix": {named(validation.DNS1035LabelName, true), named(apivalidation.NameIsDNS1035Label, true)},
 	"PathSegmentName":         {named(validation.PathSegmentName, false), content.IsPathSegmentName},
 	"PathSegmentName prefix":  {named(validation.PathSegmentName, true), content.IsPathSegmentPrefix},
-	"FinishedName":            {named(validation.FinishedName, false), content.IsDNS1123Subdomain},
+	"UnprefixedName":          {named(validation.UnprefixedName, false), content.IsDNS1123Subdomain},
 	"IPAddressName":           {named(validation.IPAddressName, false), func(s string) []string { return details(utilvalidation.IsValidIP(nil, s)) }},
 }
 

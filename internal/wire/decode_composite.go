@@ -1,0 +1,217 @@
+package wire
+
+import (
+	"math/bits"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// object reads a struct.
+func (d *decoder) object(n *node, old any) (any, bool) {
+	start := len(d.members)
+	have := d.recall(n, old)
+	seen := uint64(0)
+	root := len(d.path) == 0
+	if !d.enter() {
+		return d.fail(errSyntax)
+	}
+	for first := true; ; first = false {
+		more, ok := d.next('}', first)
+		if !ok {
+			return d.fail(errSyntax)
+		}
+		if !more {
+			break
+		}
+		key, ok := d.key()
+		if !ok {
+			return d.fail(errSyntax)
+		}
+		i, ok := n.find(key)
+		if !ok {
+			d.report(UnknownField, key)
+			if !d.skip() {
+				return nil, false
+			}
+			continue
+		}
+		f := &n.fields[i]
+		bit := uint64(1) << i
+		if seen&bit != 0 {
+			d.report(DuplicateField, key)
+		}
+		seen |= bit
+		slot := -1 // of an earlier value
+		var before any
+		if have&bit != 0 {
+			for slot = start; d.members[slot].field != i; slot++ {
+			}
+			before = d.members[slot].value
+		}
+		d.path = append(d.path, step{owner: n, field: f})
+		m := member{field: i}
+		if m.value, m.keep, ok = d.fieldValue(f, before); !ok {
+			return nil, false
+		}
+		d.path = d.path[:len(d.path)-1]
+		if f.unstored && d.protobuf && !root {
+			m.keep = false
+		}
+		if slot >= 0 {
+			d.members[slot] = m
+		} else {
+			d.members = append(d.members, m)
+		}
+		have |= bit
+	}
+	return d.assemble(n, start, have), true
+}
+
+// recall pushes the members of an earlier value of a struct on the stack and
+// returns the set of them.
+func (d *decoder) recall(n *node, old any) (have uint64) {
+	if old == nil {
+		return 0
+	}
+	for name, v := range old.(map[string]any) {
+		i, _ := n.find(name)
+		have |= 1 << i
+		d.members = append(d.members, member{field: i, keep: true, value: v})
+	}
+	return have
+}
+
+// fieldValue reads the value of a field and reports whether the object keeps
+// it.
+func (d *decoder) fieldValue(f *field, old any) (v any, keep, ok bool) {
+	d.space()
+	if f.pointer && d.peek() == 'n' {
+		if !d.literal("null") {
+			d.failure = errSyntax
+			return nil, false, false
+		}
+		return nil, f.always, true
+	}
+	v, ok = d.value(f.node, old)
+	switch {
+	case f.always:
+		return v, true, ok
+	case f.pointer:
+		// A pointer to a value that is written as null: protobuf decodes the
+		// pointer, JSON does not.
+		return v, v != nil || d.protobuf, ok
+	}
+	if f.node.kind == kindMap && v != nil && empty(v) {
+		v = object.EmptyMap{}
+	}
+	return v, !unset(v), ok
+}
+
+// assemble pops the members from start on and returns them as an object, with
+// the zero values of missing fields that are always written.
+func (d *decoder) assemble(n *node, start int, have uint64) map[string]any {
+	members := d.members[start:]
+	missing := n.always &^ have
+	size := 0
+	for i := range members {
+		if members[i].keep {
+			size++
+		}
+	}
+	obj := make(map[string]any, size+bits.OnesCount64(missing))
+	for i := range members {
+		if m := &members[i]; m.keep {
+			obj[n.fields[m.field].name] = m.value
+		}
+	}
+	d.members = d.members[:start]
+	n.addZeros(obj, missing)
+	return obj
+}
+
+// mapping reads a map. Members of an earlier value stay unless they are
+// replaced.
+func (d *decoder) mapping(n *node, old any) (any, bool) {
+	if !d.enter() {
+		return d.fail(errSyntax)
+	}
+	obj := map[string]any{}
+	for first := true; ; first = false {
+		more, ok := d.next('}', first)
+		if !ok {
+			return d.fail(errSyntax)
+		}
+		if !more {
+			break
+		}
+		key, ok := d.key()
+		if !ok {
+			return d.fail(errSyntax)
+		}
+		if _, twice := obj[key]; twice {
+			d.report(DuplicateField, key)
+		}
+		d.path = append(d.path, step{key: key, index: -1})
+		v, ok := d.value(n.elem, nil)
+		if !ok {
+			return nil, false
+		}
+		d.path = d.path[:len(d.path)-1]
+		if v == nil && d.protobuf {
+			switch n.elem.kind { // protobuf decodes it as an empty value
+			case kindBytes:
+				v = ""
+			case kindSlice:
+				v = []any{}
+			}
+		}
+		obj[key] = v
+	}
+	before, _ := old.(map[string]any)
+	for key, v := range before {
+		if _, ok := obj[key]; !ok {
+			obj[key] = v
+		}
+	}
+	return obj, true
+}
+
+// list reads a slice. Its elements are decoded on top of those of an earlier
+// value. Like a Go slice, the list keeps elements beyond its length, which
+// matter if the member occurs a third time.
+func (d *decoder) list(n *node, old any) (any, bool) {
+	if !d.enter() {
+		return d.fail(errSyntax)
+	}
+	before, _ := old.([]any)
+	before = before[:cap(before)]
+	start := len(d.elems)
+	for {
+		i := len(d.elems) - start
+		more, ok := d.next(']', i == 0)
+		if !ok {
+			return d.fail(errSyntax)
+		}
+		if !more {
+			break
+		}
+		var oldElem any
+		if i < len(before) {
+			oldElem = before[i]
+		}
+		d.path = append(d.path, step{index: i})
+		v, ok := d.value(n.elem, oldElem)
+		if !ok {
+			return nil, false
+		}
+		d.path = d.path[:len(d.path)-1]
+		d.elems = append(d.elems, v)
+	}
+	list := before[:0]
+	if n := len(d.elems) - start; n == 0 || n > cap(list) {
+		list = make([]any, 0, n)
+	}
+	list = append(list, d.elems[start:]...)
+	d.elems = d.elems[:start]
+	return list, true
+}

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// quantity reads a message with the text of a quantity.
+func (d *protoDecoder) quantity(data string, old any) (any, error) {
+	quantity, ok := old.(string)
+	if !ok {
+		quantity = "0"
+	}
+	err := quantityMessage.each(data, func(_ int32, data string) (rest string, err error) {
+		text, rest, err := chunk(data)
+		switch {
+		case err != nil:
+		case strings.TrimSpace(text) != text: // allowed in JSON only
+			err = ErrQuantityFormat
+		default:
+			quantity, err = CanonicalQuantity(text)
+		}
+		return rest, err
+	})
+	return quantity, err
+}
+
+// intOrString reads a message with a type, an integer and a string.
+func (d *protoDecoder) intOrString(data string, old any) (any, error) {
+	i, _ := old.(int64)
+	s, isString := old.(string)
+	var sort uint64
+	if isString {
+		sort = 1
+	}
+	err := intOrStringMessage.each(data, func(number int32, data string) (rest string, err error) {
+		switch number {
+		case 1:
+			sort, rest, err = varint(data)
+		case 2:
+			var u uint64
+			u, rest, err = varint(data)
+			i = int64(int32(u))
+		case 3:
+			s, rest, err = chunk(data)
+		}
+		return rest, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case sort == 0:
+		return i, nil
+	case sort == 1:
+		return validText(s), nil
+	}
+	d.save(errors.New("impossible IntOrString.Type"))
+	return int64(0), nil
+}
+
+// raw reads a message with JSON.
+func (d *protoDecoder) raw(n *node, data string, old any) (any, error) {
+	text := ""
+	err := smallMessage{n.typeName(), rawFields}.each(data, func(_ int32, data string) (rest string, err error) {
+		text, rest, err = chunk(data)
+		return rest, err
+	})
+	if err != nil || text == "" {
+		return old, err
+	}
+	j := decoders.Get().(*decoder)
+	defer j.release()
+	v, err := j.document(text)
+	if err != nil {
+		d.save(err)
+	}
+	return v, nil
+}
+
+// document reads an untyped JSON document.
+func (d *decoder) document(text string) (any, error) {
+	d.src = text
+	v, ok := d.value(untyped, nil)
+	if ok {
+		d.space()
+		ok = d.pos == len(text)
+	}
+	switch {
+	case !ok:
+		if err := syntaxError([]byte(text)); err != nil {
+			return nil, err
+		}
+		return nil, d.failure
+	case d.saved != nil:
+		return nil, d.saved
+	}
+	return v, nil
+}
+
+// schemaOr reads a message with a schema or one of its alternatives.
+func (d *protoDecoder) schemaOr(n *node, m *message, data string) (any, error) {
+	var schema any
+	var list []any
+	allows := false
+	fields := schemaOrListMessage
+	if n.kind == kindSchemaOrBool {
+		fields = schemaOrBoolMessage
+	}
+	err := fields.each(data, func(number int32, data string) (rest string, err error) {
+		var v any
+		switch {
+		case n.kind == kindSchemaOrBool && number == 1:
+			v, rest, err = d.value(plainBool, nil, data, nil)
+			allows = v == true
+		case n.kind == kindSchemaOrBool || number == 1:
+			schema, rest, err = d.value(n.elem, m, data, schema)
+		case n.kind == kindSchemaOrArray:
+			v, rest, err = d.value(n.elem, m, data, nil)
+			list = append(list, v)
+		default:
+			v, rest, err = d.value(plainString, nil, data, nil)
+			list = append(list, v)
+		}
+		return rest, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) > 0:
+		return list, nil
+	case schema != nil:
+		return schema, nil
+	case n.kind == kindSchemaOrBool:
+		return allows, nil
+	}
+	return nil, nil
+}
+
+// timestamp reads a message of seconds and nanoseconds.
+func timestamp(data, layout string) (any, error) {
+	if data == "" {
+		return nil, nil
+	}
+	var seconds, nanos uint64
+	err := timestampMessage.each(data, func(number int32, data string) (rest string, err error) {
+		switch number {
+		case 1:
+			seconds, rest, err = varint(data)
+		case 2:
+			nanos, rest, err = varint(data)
+		}
+		return rest, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if layout != microFormat {
+		nanos = 0
+	}
+	t := time.Unix(int64(seconds), int64(int32(nanos))/1000*1000).UTC()
+	if t.IsZero() {
+		return nil, nil
+	}
+	return t.Format(layout), nil
+}
+
+// A smallMessage is a message with its own codec. Its fields are numbered from
+// 1.
+type smallMessage struct {
+	name   string
+	fields []smallField
+}
+
+type smallField struct {
+	name     string
+	wireType byte
+}
+
+// rawFields are the fields of RawExtension, FieldsV1 and JSON.
+var rawFields = []smallField{{"Raw", wireBytes}}
+
+// each calls read for each field in data, with its number and the data from its
+// value on. read returns the data after the value.
+func (m smallMessage) each(data string, read func(number int32, data string) (rest string, err error)) error {
+	for len(data) > 0 {
+		number, wireType, value, err := fieldKey(m.name, data)
+		if err != nil {
+			return err
+		}
+		if int(number) > len(m.fields) {
+			if data, err = skipField(data); err != nil {
+				return err
+			}
+			continue
+		}
+		if f := m.fields[number-1]; wireType != f.wireType {
+			return fmt.Errorf("proto: wrong wireType = %d for field %s", wireType, f.name)
+		}
+		if data, err = read(number, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
