@@ -67,7 +67,7 @@ func (c *rulesCheck) add(e *validation.Error) { c.list = append(c.list, e) }
 
 func (c *rulesCheck) checkSite(s schema.RuleSite) {
 	path := s.Path.Child("x-kubernetes-validations")
-	r := c.ruleSet(s.Schema, s.Whole)
+	r := c.ruleSet(s.Schema, s.IsResourceRoot)
 	if !r.visible {
 		c.add(validation.Internal(path, fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")))
 		return

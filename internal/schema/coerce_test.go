@@ -19,12 +19,12 @@ func TestCoerce(t *testing.T) {
 		unknown           []string
 		err               string
 	}{
-		{name: "unknown members",
+		{name: "unknown fields",
 			schema:  `{type: object, properties: {spec: {type: object, properties: {a: {type: string}, l: {type: array, items: {type: object, properties: {b: {type: string}}}}}}}}`,
 			obj:     `{kind: K, zz: 1, spec: {a: x, q: 1, l: [{b: x, c: 1}, 5]}, metadata: {name: o}}`,
 			want:    `{kind: K, spec: {a: x, l: [{b: x}, 5]}, metadata: {name: o}}`,
 			unknown: []string{"spec.l[0].c", "spec.q", "zz"}},
-		{name: "preserved members",
+		{name: "preserved fields",
 			schema:  `{type: object, properties: {p: {x-kubernetes-preserve-unknown-fields: true, type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}}}`,
 			obj:     `{p: {x: {y: 1}, a: {b: x, c: 1}}}`,
 			want:    `{p: {x: {y: 1}, a: {b: x}}}`,
@@ -34,14 +34,14 @@ func TestCoerce(t *testing.T) {
 			obj:     `{p: [{x: 1, a: {c: 1}}]}`,
 			want:    `{p: [{x: 1, a: {}}]}`,
 			unknown: []string{"p[0].a.c"}},
-		{name: "entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`,
+		{name: "map entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`,
 			obj: `{m: {x: {a: b, c: 1}}}`, want: `{m: {x: {a: b}}}`, unknown: []string{"m.x.c"}},
 		{name: "null entry of any type", schema: `{type: object, properties: {m: {type: object, additionalProperties: true}}}`, obj: `{m: {x: null}}`, want: `{m: {x: null}}`},
-		{name: "any entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: true}}}`,
+		{name: "map entries of any type", schema: `{type: object, properties: {m: {type: object, additionalProperties: true}}}`,
 			obj: `{m: {x: {a: b}, y: 1, z: [{a: 1}, 2]}}`, want: `{m: {x: {}, y: 1, z: [{}, 2]}}`, unknown: []string{"m.x.a", "m.z[0].a"}},
-		{name: "no entries", schema: `{type: object, properties: {m: {type: object, additionalProperties: false}}}`,
+		{name: "additionalProperties false", schema: `{type: object, properties: {m: {type: object, additionalProperties: false}}}`,
 			obj: `{m: {x: 1}}`, want: `{m: {x: 1}}`},
-		{name: "kept", schema: `{type: object}`, options: schema.CoerceOptions{KeepUnknown: true},
+		{name: "unknown fields kept", schema: `{type: object}`, options: schema.CoerceOptions{KeepUnknown: true},
 			obj: `{spec: {a: null}, metadata: {a: 1}}`, want: `{spec: {a: null}, metadata: {}}`},
 		{name: "nulls",
 			schema: `{type: object, properties: {a: {type: string}, b: {type: string, nullable: true}, c: {type: string, default: x}, l: {type: array, items: {type: object, properties: {a: {type: string}}}}, p: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`,
@@ -55,11 +55,11 @@ func TestCoerce(t *testing.T) {
 			unknown: []string{"metadata.foo", "metadata.ownerReferences[0].bar"}},
 		{name: "metadata of a wrong type", schema: `{type: object}`, obj: `{metadata: {name: 5}}`,
 			err: "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"},
-		{name: "no metadata", schema: `{type: object}`, obj: `{metadata: x}`,
+		{name: "metadata is not an object", schema: `{type: object}`, obj: `{metadata: x}`,
 			err: "json: cannot unmarshal string into Go value of type v1.ObjectMeta"},
 		{name: "invalid metadata dropped", schema: `{type: object}`, options: schema.CoerceOptions{DropInvalid: true},
 			obj: `{metadata: {name: o, labels: 5}}`, want: `{metadata: {name: o}}`},
-		{name: "no metadata to drop from", schema: `{type: object}`, options: schema.CoerceOptions{DropInvalid: true}, obj: `{metadata: x}`,
+		{name: "metadata is not an object, invalid fields dropped", schema: `{type: object}`, options: schema.CoerceOptions{DropInvalid: true}, obj: `{metadata: x}`,
 			err: "invalid metadata: expected object, got string"},
 		{name: "kind of a wrong type", schema: `{type: object}`, obj: `{kind: 5}`, err: ".kind accessor error: 5 is of the type int64, expected string"},
 		{name: "embedded", schema: `{type: object, properties: {e: ` + embedded + `}}`, options: schema.CoerceOptions{Strict: true},
@@ -71,7 +71,7 @@ func TestCoerce(t *testing.T) {
 		{name: "embedded metadata", schema: `{type: object, properties: {m: {type: object, additionalProperties: ` + embedded + `}}}`,
 			obj: `{m: {x: {metadata: {name: 5}}}}`,
 			err: `m[x].metadata: Invalid value: {"name":5}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`},
-		{name: "embedded and dropped", schema: `{type: object, properties: {e: ` + embedded + `}}`, options: schema.CoerceOptions{DropInvalid: true},
+		{name: "invalid fields of an embedded resource dropped", schema: `{type: object, properties: {e: ` + embedded + `}}`, options: schema.CoerceOptions{DropInvalid: true},
 			obj: `{e: {kind: 5, apiVersion: v1, metadata: {name: o, labels: 5}}}`, want: `{e: {apiVersion: v1, metadata: {name: o}}}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -98,12 +98,12 @@ func TestCoerce(t *testing.T) {
 func TestSetDefaults(t *testing.T) {
 	for _, tc := range []struct{ name, schema, obj, want string }{
 		{"absent", `{type: object, properties: {a: {type: string, default: x}, b: {type: string}}}`, `{}`, `{a: x}`},
-		{"there", `{type: object, properties: {a: {type: string, default: x}}}`, `{a: ""}`, `{a: ""}`},
+		{"present", `{type: object, properties: {a: {type: string, default: x}}}`, `{a: ""}`, `{a: ""}`},
 		{"null", `{type: object, properties: {a: {type: string, default: x}, b: {type: string, default: x, nullable: true}}}`, `{a: null, b: null}`, `{a: x, b: null}`},
 		{"within a default", `{type: object, properties: {a: {type: object, default: {}, properties: {b: {type: integer, default: 1}}}}}`, `{}`, `{a: {b: 1}}`},
-		{"within what is absent", `{type: object, properties: {a: {type: object, properties: {b: {type: integer, default: 1}}}}}`, `{}`, `{}`},
-		{"entries", `{type: object, properties: {m: {type: object, additionalProperties: {type: string, default: x}}}}`, `{m: {a: null, b: y}}`, `{m: {a: x, b: y}}`},
-		{"elements", `{type: object, properties: {l: {type: array, items: {type: object, default: {c: 1}, properties: {b: {type: integer, default: 1}}}}}}`, `{l: [null, {}]}`, `{l: [{b: 1, c: 1}, {b: 1}]}`},
+		{"within an absent object", `{type: object, properties: {a: {type: object, properties: {b: {type: integer, default: 1}}}}}`, `{}`, `{}`},
+		{"map entries", `{type: object, properties: {m: {type: object, additionalProperties: {type: string, default: x}}}}`, `{m: {a: null, b: y}}`, `{m: {a: x, b: y}}`},
+		{"list elements", `{type: object, properties: {l: {type: array, items: {type: object, default: {c: 1}, properties: {b: {type: integer, default: 1}}}}}}`, `{l: [null, {}]}`, `{l: [{b: 1, c: 1}, {b: 1}]}`},
 		{"wrong types", `{type: object, properties: {a: {type: object, properties: {b: {type: integer, default: 1}}}}}`, `{a: [x]}`, `{a: [x]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestSetDefaults(t *testing.T) {
 			assert.Equal(t, props(t, tc.want), obj)
 		})
 	}
-	t.Run("shares nothing", func(t *testing.T) {
+	t.Run("defaults are copied", func(t *testing.T) {
 		s := fromProps(t, `{type: object, properties: {a: {type: object, default: {b: 1}}}}`)
 		a, b := map[string]any{}, map[string]any{}
 		s.SetDefaults(a)
@@ -132,9 +132,9 @@ func TestValidateLists(t *testing.T) {
 		{"atomic", `{x-kubernetes-list-type: atomic}`, `[a, a]`, nil},
 		{"one key", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{k: a, v: 1}, {k: a, v: 2}]`, []string{`l[1]: Duplicate value: {"k":"a"}`}},
 		{"two keys", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k, j]}`, `[{k: a, j: 1}, {k: a, j: 2}, {j: 1, k: a}]`, []string{`l[2]: Duplicate value: {"j":1,"k":"a"}`}},
-		{"no keys", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{}, null, {v: 1}]`, []string{`l[1]: Duplicate value: {}`}},
-		{"no objects", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{}, x, 5]`, []string{`l[1]: Invalid value: "x": must be an object for an array of list-type map`}},
-		{"inner", `{items: {type: object, additionalProperties: {type: array, x-kubernetes-list-type: set}}}`, `[{m: [1, 1]}]`, []string{`l[0][m][1]: Duplicate value: 1`}},
+		{"absent keys", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{}, null, {v: 1}]`, []string{`l[1]: Duplicate value: {}`}},
+		{"elements that are not objects", `{x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{}, x, 5]`, []string{`l[1]: Invalid value: "x": must be an object for an array of list-type map`}},
+		{"nested list", `{items: {type: object, additionalProperties: {type: array, x-kubernetes-list-type: set}}}`, `[{m: [1, 1]}]`, []string{`l[0][m][1]: Duplicate value: 1`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := fromProps(t, `{type: object, properties: {l: `+tc.schema+`}}`)
@@ -150,14 +150,14 @@ func TestValidateEmbedded(t *testing.T) {
 		want           []string
 	}{
 		{"valid", `{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: x}}`, nil},
-		{"nothing", `{}`, []string{`e.apiVersion: Required value`, `e.kind: Required value`}},
-		{"of wrong types", `{apiVersion: 1, kind: {}, metadata: 5}`, []string{
+		{"empty", `{}`, []string{`e.apiVersion: Required value`, `e.kind: Required value`}},
+		{"wrong types", `{apiVersion: 1, kind: {}, metadata: 5}`, []string{
 			`e.apiVersion: Invalid value: 1: must be a string`,
 			`e.kind: Invalid value: {}: must be a string`,
 			`e.metadata: Invalid value: 5: json: cannot unmarshal number into Go value of type v1.ObjectMeta`,
 		}},
 		{"empty", `{apiVersion: "", kind: ""}`, []string{`e.apiVersion: Invalid value: "": must not be empty`, `e.kind: Invalid value: "": must not be empty`}},
-		{"malformed", `{apiVersion: a/b/c, kind: K_, metadata: {name: a/b}}`, []string{
+		{"invalid", `{apiVersion: a/b/c, kind: K_, metadata: {name: a/b}}`, []string{
 			`e.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`,
 			`e.kind: Invalid value: "K_": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
 			`e.metadata.name: Invalid value: "a/b": may not contain '/'`,

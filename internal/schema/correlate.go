@@ -146,8 +146,8 @@ func (s *Schema) key(elem any) (string, bool) {
 	return b.String(), true
 }
 
-// listedText returns a value as the list of supported values shows it.
-func listedText(v any) string {
+// supportedValueText returns a value as the list of supported values shows it.
+func supportedValueText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}

@@ -2,8 +2,8 @@ package schema
 
 import "github.com/kubefake/kubefake/internal/object"
 
-// SetDefaults gives absent members of a value their defaults, and those that are
-// null and may not be. It sets defaults within defaults. A nil schema has none.
+// SetDefaults sets the defaults of absent fields, and replaces nulls that are not
+// allowed by defaults. Defaults are set within defaults too. A nil schema has none.
 func (s *Schema) SetDefaults(v any) {
 	if s == nil {
 		return
@@ -14,13 +14,13 @@ func (s *Schema) SetDefaults(v any) {
 			if !property.HasDefault {
 				continue
 			}
-			if member, ok := v[name]; !ok || property.refuses(member) {
+			if member, ok := v[name]; !ok || property.isForbiddenNull(member) {
 				v[name] = object.Copy(property.Default)
 			}
 		}
 		for name, member := range v {
 			known := s.Member(name)
-			if known == s.Additional && known.refuses(member) {
+			if known == s.Additional && known.isForbiddenNull(member) {
 				member = object.Copy(known.Default)
 				v[name] = member
 			}
@@ -28,7 +28,7 @@ func (s *Schema) SetDefaults(v any) {
 		}
 	case []any:
 		for i, elem := range v {
-			if s.Items.refuses(elem) {
+			if s.Items.isForbiddenNull(elem) {
 				elem = object.Copy(s.Items.Default)
 				v[i] = elem
 			}
@@ -37,5 +37,5 @@ func (s *Schema) SetDefaults(v any) {
 	}
 }
 
-// refuses reports whether a value is a null that the schema does not take.
-func (s *Schema) refuses(v any) bool { return v == nil && s != nil && !s.Nullable }
+// isForbiddenNull reports whether v is a null that the schema does not allow.
+func (s *Schema) isForbiddenNull(v any) bool { return v == nil && s != nil && !s.Nullable }

@@ -9,27 +9,26 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A defaultCheck checks that defaults are valid, and that nothing of them would
-// be pruned.
+// A defaultCheck checks that defaults are valid and that pruning does not change them.
 type defaultCheck struct{ rules RuleChecker }
 
-// resource checks the defaults in a resource's schema.
+// resource checks the defaults in the schema of a resource.
 func (c defaultCheck) resource(s *Schema, path *validation.Path) validation.List {
-	return c.schema(s.asResource(), surroundings{}, path)
+	return c.schema(s.asResource(), enclosing{}, path)
 }
 
-// The surroundings of a value are what it lies in, from the API object around it
-// inwards.
-type surroundings struct {
-	whole *Schema
-	// members lead to the value: the names of members, "" for elements.
-	members []string
-	inMeta  bool
+// enclosing describes the resource or embedded resource that has a value.
+type enclosing struct {
+	resource *Schema
+	// path has the names of the fields from the resource to the value, "" for an
+	// element of a list.
+	path   []string
+	inMeta bool
 }
 
-// around makes the API object whose part is the value.
-func (a surroundings) around(value any) map[string]any {
-	for _, name := range slices.Backward(a.members) {
+// wrap returns an object of the resource with the value at its path.
+func (a enclosing) wrap(value any) map[string]any {
+	for _, name := range slices.Backward(a.path) {
 		if name == "" {
 			value = []any{value}
 		} else {
@@ -48,47 +47,47 @@ func (a surroundings) around(value any) map[string]any {
 	return obj
 }
 
-// in is the surroundings of a part.
-func (a surroundings) in(name string) surroundings {
-	a.members = append(slices.Clip(a.members), name)
+// child returns the enclosing of a field or element of the value.
+func (a enclosing) child(name string) enclosing {
+	a.path = append(slices.Clip(a.path), name)
 	return a
 }
 
-// schema checks the defaults in a schema.
-func (c defaultCheck) schema(s *Schema, in surroundings, path *validation.Path) validation.List {
+// schema checks the defaults of s and its subschemas.
+func (c defaultCheck) schema(s *Schema, in enclosing, path *validation.Path) validation.List {
 	if s == nil || !s.hasDefaults {
 		return nil
 	}
 	if s.EmbeddedResource {
-		in = surroundings{whole: s}
+		in = enclosing{resource: s}
 	}
 	var list validation.List
 	if s.HasDefault {
 		list = c.value(s, in, path.Child("default"))
 	}
-	list = append(list, c.schema(s.Items, in.in(""), path.Child("items"))...)
+	list = append(list, c.schema(s.Items, in.child(""), path.Child("items"))...)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		part := in.in(name)
-		part.inMeta = in.inMeta || s.EmbeddedResource && isMeta(name)
-		list = append(list, c.schema(s.Properties[name], part, path.Child("properties").Key(name))...)
+		field := in.child(name)
+		field.inMeta = in.inMeta || s.EmbeddedResource && isMeta(name)
+		list = append(list, c.schema(s.Properties[name], field, path.Child("properties").Key(name))...)
 	}
 	return list
 }
 
 // value checks the default of a schema.
-func (c defaultCheck) value(s *Schema, in surroundings, path *validation.Path) validation.List {
+func (c defaultCheck) value(s *Schema, in enclosing, path *validation.Path) validation.List {
 	var list validation.List
 	coerce := &coercer{}
 	if in.inMeta {
-		obj := in.around(object.Copy(s.Default))
+		obj := in.wrap(object.Copy(s.Default))
 		invalid := func(err any) validation.List {
 			return validation.List{validation.Invalid(path, s.Default, fmt.Sprintf("must result in valid metadata: %v", err))}
 		}
-		if err := coerce.value(in.whole, obj, nil); err != nil {
+		if err := coerce.value(in.resource, obj, nil); err != nil {
 			return invalid(err)
 		}
-		if wrong := in.whole.ValidateEmbedded(obj, nil); len(wrong) > 0 {
-			return invalid(wrong.Message())
+		if errs := in.resource.ValidateEmbedded(obj, nil); len(errs) > 0 {
+			return invalid(errs.Message())
 		}
 	} else {
 		value := object.Copy(s.Default)
@@ -100,38 +99,37 @@ func (c defaultCheck) value(s *Schema, in surroundings, path *validation.Path) v
 		if err := coerce.value(s, value, path); err != nil {
 			return append(list, err)
 		}
-		if wrong := s.ValidateEmbedded(value, path); len(wrong) > 0 {
-			return append(list, wrong...)
+		if errs := s.ValidateEmbedded(value, path); len(errs) > 0 {
+			return append(list, errs...)
 		}
 	}
-	r := validator{written: true}.value(s, s.Default, nil, nil)
-	wrong := r.list(path)
-	if len(wrong) == 0 && c.rules != nil {
-		wrong = c.rules.CheckDefault(s, s == in.whole, s.Default, path)
+	r := validator{asWritten: true}.value(s, s.Default, nil, nil)
+	errs := r.errors(path)
+	if len(errs) == 0 && c.rules != nil {
+		errs = c.rules.CheckDefault(s, s == in.resource, s.Default, path)
 	}
-	return append(list, wrong...)
+	return append(list, errs...)
 }
 
-// HasDefaults reports whether there is a default in an openAPIV3Schema or in one
-// within it.
+// HasDefaults reports whether an openAPIV3Schema or one of its subschemas has a default.
 func HasDefaults(props map[string]any) bool {
 	p := keywords(props)
 	if len(p) == 0 || p["default"] != nil {
 		return len(p) > 0
 	}
-	within := func(v any) bool { return HasDefaults(keywordsOf(v)) }
+	hasDefaults := func(v any) bool { return HasDefaults(keywordsOf(v)) }
 	for _, keyword := range []string{"items", "additionalProperties", "not"} {
-		if within(p[keyword]) {
+		if hasDefaults(p[keyword]) {
 			return true
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		if slices.ContainsFunc(p.list(keyword), within) {
+		if slices.ContainsFunc(p.list(keyword), hasDefaults) {
 			return true
 		}
 	}
 	for _, property := range keywordsOf(p["properties"]) {
-		if within(property) {
+		if hasDefaults(property) {
 			return true
 		}
 	}

@@ -9,48 +9,47 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A DefinitionCheck is how the schemas of a CustomResourceDefinition are checked.
+// A DefinitionCheck checks the schemas of a CustomResourceDefinition.
 type DefinitionCheck struct {
 	// Status is whether the version has the status subresource.
 	Status bool
-	// Rules checks x-kubernetes-validations; nil passes over them.
+	// Rules checks x-kubernetes-validations. If it is nil, they are not checked.
 	Rules RuleChecker
 }
 
-// A RuleChecker checks the rules in a definition's schema.
+// A RuleChecker checks the validation rules of a schema.
 type RuleChecker interface {
-	// CheckRules compiles the rules of the sites, which are given from the inside
-	// out. The path is that of the whole schema.
+	// CheckRules compiles the rules of the sites. The sites of subschemas come
+	// first. path is the path of the openAPIV3Schema.
 	CheckRules(sites []RuleSite, path *validation.Path) validation.List
 
-	// CheckDefault judges a default by the rules of its schema and of those
-	// within. whole is whether the schema is the root of what rules can see: that
-	// of the resource or of an embedded one. The path is the default's.
-	CheckDefault(s *Schema, whole bool, value any, path *validation.Path) validation.List
+	// CheckDefault evaluates the rules of s and its subschemas on a default.
+	// isResourceRoot is whether s is the schema of the resource or of an embedded
+	// one. path is the path of the default.
+	CheckDefault(s *Schema, isResourceRoot bool, value any, path *validation.Path) validation.List
 }
 
 // A RuleSite is a schema with rules.
 type RuleSite struct {
 	Schema *Schema
-	// Path leads to the schema.
+	// Path is the path of the schema.
 	Path *validation.Path
-	// Whole is whether the schema is that of an API object: the resource or an
-	// embedded one.
-	Whole bool
-	// Cardinality is how many values of the schema an object can have at most;
-	// nil is no limit.
+	// IsResourceRoot is whether the schema is that of the resource or of an embedded
+	// one.
+	IsResourceRoot bool
+	// Cardinality is the maximal number of values of the schema in an object, nil if
+	// it is not limited.
 	Cardinality *uint64
-	// Uncorrelatable is the path of the outermost schema whose parts have no old
-	// values that correspond to them, nil if the site's has one. Rules below it
-	// cannot use oldSelf.
+	// Uncorrelatable is the path of the outermost enclosing schema whose elements
+	// cannot be correlated with old ones, nil if there is none. Rules below it cannot
+	// use oldSelf.
 	Uncorrelatable *validation.Path
 }
 
-// Check returns what is wrong with an openAPIV3Schema in canonical form, whose
-// path ends with that name. What is wrong with rules comes last.
+// Check validates an openAPIV3Schema in canonical form. The errors of rules come last.
 //
-// Differs from kube-apiserver: that lets a definition keep what an older release
-// admitted. There is none here.
+// Differs from kube-apiserver: an update of a CustomResourceDefinition cannot keep parts
+// of the schema that only an older release accepted.
 func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) validation.List {
 	p := keywords(props)
 	var list validation.List
@@ -61,72 +60,72 @@ func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) vali
 		list = append(list, validation.Forbidden(path.Child("nullable"), "nullable cannot be true at the root"))
 	}
 	s, unsupported := FromProps(props)
-	sound := false
+	valid := false
 	if unsupported == nil {
-		wrong := Structural(props, path)
-		if len(wrong) == 0 {
-			wrong = defaultCheck{o.Rules}.resource(s, path)
+		errs := Structural(props, path)
+		if len(errs) == 0 {
+			errs = defaultCheck{o.Rules}.resource(s, path)
 		}
-		sound = len(wrong) == 0
-		list = append(list, wrong...)
+		valid = len(errs) == 0
+		list = append(list, errs...)
 	}
-	d := checker{}
-	d.schema(p, s, site{path: path, root: true, cardinality: new(uint64(1))})
+	d := definitionChecker{}
+	d.schema(p, s, schemaContext{path: path, root: true, cardinality: new(uint64(1))})
 	list = append(list, d.list...)
 	if unsupported != nil && len(list) == 0 {
 		list = append(list, validation.Invalid(path, "", unsupported.Error()))
 	}
-	if sound && o.Rules != nil && len(d.rules) > 0 {
+	if valid && o.Rules != nil && len(d.rules) > 0 {
 		list = append(list, o.Rules.CheckRules(d.rules, path)...)
 	}
 	return list
 }
 
-// A checker collects what is wrong with schemas, and the sites of rules with
-// which nothing is.
-type checker struct {
+// A definitionChecker collects the errors of schemas, and the sites of rules in schemas
+// without errors.
+type definitionChecker struct {
 	list  validation.List
 	rules []RuleSite
 }
 
-// A site is where a schema stands.
-type site struct {
+// A schemaContext describes where in the openAPIV3Schema a schema is.
+type schemaContext struct {
 	path *validation.Path
 	root bool
-	// inMeta is whether the schema is of a part of apiVersion, kind or metadata.
+	// inMeta is whether the schema is within apiVersion, kind or metadata.
 	inMeta bool
-	// noDefaults says why there may be no defaults, "" that there may.
+	// noDefaults is the reason why defaults are forbidden, "" if they are allowed.
 	noDefaults     string
 	cardinality    *uint64
 	uncorrelatable *validation.Path
 }
 
-func (d *checker) add(e *validation.Error) { d.list = append(d.list, e) }
+func (d *definitionChecker) add(e *validation.Error) { d.list = append(d.list, e) }
 
-// schema checks a schema and those within it. s is what FromProps makes of p,
-// nil where that fails and for a schema that describes no values by itself.
-func (d *checker) schema(p keywords, s *Schema, at site) {
+// schema checks a schema and its subschemas. s is the result of FromProps for p, nil if
+// that failed or if the schema is within a logical junctor (allOf, anyOf, oneOf, not).
+func (d *definitionChecker) schema(p keywords, s *Schema, at schemaContext) {
 	before := len(d.list)
 	d.keywords(p, at)
-	d.parts(p, s, at)
-	d.structure(p, at.path)
-	if d.ruleTexts(p, at.path) && s != nil && len(d.list) == before {
+	d.subschemas(p, s, at)
+	d.mapAndListTypes(p, at.path)
+	if d.checkRules(p, at.path) && s != nil && len(d.list) == before {
 		d.rules = append(d.rules, RuleSite{
 			Schema:         s,
 			Path:           at.path,
-			Whole:          at.root || s.EmbeddedResource,
+			IsResourceRoot: at.root || s.EmbeddedResource,
 			Cardinality:    at.cardinality,
 			Uncorrelatable: at.uncorrelatable,
 		})
 	}
 }
 
-// keywords checks those that are forbidden or take one of few values.
-func (d *checker) keywords(p keywords, at site) {
+// keywords checks forbidden keywords and keywords with a fixed set of values.
+func (d *definitionChecker) keywords(p keywords, at schemaContext) {
 	forbidden := func(keyword, detail string) { d.add(validation.Forbidden(at.path.Child(keyword), detail)) }
 	typ := p.text("type")
-	if typ != "" && !slices.Contains(types, typ) {
-		d.add(validation.NotSupported(at.path.Child("type"), typ, types))
+	if typ != "" && !slices.Contains(schemaTypes, typ) {
+		d.add(validation.NotSupported(at.path.Child("type"), typ, schemaTypes))
 	}
 	if p["default"] != nil && at.noDefaults != "" {
 		forbidden("default", "must not be set "+at.noDefaults)
@@ -153,22 +152,22 @@ func (d *checker) keywords(p keywords, at site) {
 	}
 }
 
-// types are the types there are.
-var types = []string{"array", "boolean", "integer", "number", "object", "string"}
+// schemaTypes has the valid types.
+var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// parts checks the schemas within a schema.
-func (d *checker) parts(p keywords, s *Schema, at site) {
+// subschemas checks the subschemas of a schema.
+func (d *definitionChecker) subschemas(p keywords, s *Schema, at schemaContext) {
 	root := at.root
 	at.root = false
 	below := at
-	below.cardinality = elements(p, at.cardinality)
+	below.cardinality = cardinality(p, at.cardinality)
 	if additional, ok := p["additionalProperties"].(map[string]any); ok {
 		sub := below
 		sub.path = at.path.Child("additionalProperties")
 		if at.inMeta {
 			sub.noDefaults = "inside additionalProperties applying to object metadata"
 		}
-		d.schema(additional, part(s, func() *Schema { return s.Additional }), sub)
+		d.schema(additional, subschema(s, func() *Schema { return s.Additional }), sub)
 	}
 	d.properties(p, s, root, below)
 
@@ -189,7 +188,7 @@ func (d *checker) parts(p keywords, s *Schema, at site) {
 	below.path = at.path.Child("items")
 	switch items := p["items"].(type) {
 	case map[string]any:
-		d.schema(items, part(s, func() *Schema { return s.Items }), below)
+		d.schema(items, subschema(s, func() *Schema { return s.Items }), below)
 	case []any:
 		for i, v := range items {
 			d.nested(v, at, below.path.Index(i))
@@ -201,9 +200,9 @@ func (d *checker) parts(p keywords, s *Schema, at site) {
 	}
 }
 
-// properties checks the schemas of properties. root is whether they are the
-// resource's, at is their site but with the path of the schema they are in.
-func (d *checker) properties(p keywords, s *Schema, root bool, at site) {
+// properties checks the schemas of properties. root is whether p is the schema of the
+// resource. at is the context of the properties with the path of p.
+func (d *definitionChecker) properties(p keywords, s *Schema, root bool, at schemaContext) {
 	properties := keywordsOf(p["properties"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		sub := at
@@ -214,29 +213,29 @@ func (d *checker) properties(p keywords, s *Schema, root bool, at site) {
 				sub.noDefaults = "in top-level " + name
 			}
 		}
-		d.schema(keywordsOf(properties[name]), part(s, func() *Schema { return s.Properties[name] }), sub)
+		d.schema(keywordsOf(properties[name]), subschema(s, func() *Schema { return s.Properties[name] }), sub)
 	}
 }
 
-// part is a part of a schema that there may be none of.
-func part(s *Schema, of func() *Schema) *Schema {
+// subschema returns get(), or nil if s is nil.
+func subschema(s *Schema, get func() *Schema) *Schema {
 	if s == nil {
 		return nil
 	}
-	return of()
+	return get()
 }
 
-// nested checks a schema that describes no values by itself, if there is one.
-func (d *checker) nested(v any, at site, path *validation.Path) {
+// nested checks the schema v within a logical junctor. v may be nil.
+func (d *definitionChecker) nested(v any, at schemaContext, path *validation.Path) {
 	if p, ok := v.(map[string]any); ok {
 		at.path = path
 		d.schema(p, nil, at)
 	}
 }
 
-// elements is how many values there can be at most in as many objects or arrays
-// of a schema as cardinality says.
-func elements(p keywords, cardinality *uint64) *uint64 {
+// cardinality returns the maximal number of elements or values in count lists or maps of
+// the schema p, nil if it is not limited.
+func cardinality(p keywords, count *uint64) *uint64 {
 	var limit *int64
 	switch {
 	case p.text("type") == "array":
@@ -244,23 +243,24 @@ func elements(p keywords, cardinality *uint64) *uint64 {
 	case p.text("type") == "object" && p["additionalProperties"] != nil:
 		limit = p.integer("maxProperties")
 	default:
-		return cardinality
+		return count
 	}
-	if cardinality == nil || limit == nil {
+	if count == nil || limit == nil {
 		return nil
 	}
-	return new(saturatingProduct(*cardinality, uint64(max(*limit, 0))))
+	return new(saturatingMul(*count, uint64(max(*limit, 0))))
 }
 
-func saturatingProduct(a, b uint64) uint64 {
+// saturatingMul returns a*b, or the greatest uint64 if that overflows.
+func saturatingMul(a, b uint64) uint64 {
 	if a != 0 && b > ^uint64(0)/a {
 		return ^uint64(0)
 	}
 	return a * b
 }
 
-// structure checks the keywords about maps and lists.
-func (d *checker) structure(p keywords, path *validation.Path) {
+// mapAndListTypes checks the extensions for maps and lists.
+func (d *definitionChecker) mapAndListTypes(p keywords, path *validation.Path) {
 	typ := p.text("type")
 	ofType := func(keyword, wanted string) bool {
 		if p[keyword] == nil || typ == wanted {
@@ -289,11 +289,11 @@ func (d *checker) structure(p keywords, path *validation.Path) {
 	}
 	oneOf("x-kubernetes-list-type", "atomic", "set", "map")
 	d.mapList(p, path)
-	d.associative(p, path.Child("items"))
+	d.listKeys(p, path.Child("items"))
 }
 
-// setItems checks that the elements of a set are atomic.
-func (d *checker) setItems(items keywords, path *validation.Path) {
+// setItems checks that the items of a list of type set are atomic.
+func (d *definitionChecker) setItems(items keywords, path *validation.Path) {
 	const detail = "must be atomic as item of a list with x-kubernetes-list-type=set"
 	listType := items["x-kubernetes-list-type"]
 	switch items.text("type") {
@@ -308,8 +308,8 @@ func (d *checker) setItems(items keywords, path *validation.Path) {
 	}
 }
 
-// mapList checks the keys of a map list.
-func (d *checker) mapList(p keywords, path *validation.Path) {
+// mapList checks the keys of a list of type map.
+func (d *definitionChecker) mapList(p keywords, path *validation.Path) {
 	keysPath, listPath := path.Child("x-kubernetes-list-map-keys"), path.Child("x-kubernetes-list-type")
 	keys, isMap := p.texts("x-kubernetes-list-map-keys"), p.text("x-kubernetes-list-type") == "map"
 	if len(keys) > 0 && !isMap {
@@ -355,9 +355,9 @@ func (d *checker) mapList(p keywords, path *validation.Path) {
 	}
 }
 
-// associative checks that the elements of sets and map lists are there to be told
-// apart, and so are the keys of the latter. The path is that of the items.
-func (d *checker) associative(p keywords, path *validation.Path) {
+// listKeys checks that the items of lists of type set and map and the keys of the
+// latter cannot be null or absent. path is the path of the items.
+func (d *definitionChecker) listKeys(p keywords, path *validation.Path) {
 	listType := p.text("x-kubernetes-list-type")
 	items, ok := p["items"].(map[string]any)
 	if !ok || listType != "set" && listType != "map" {
@@ -385,12 +385,12 @@ func (d *checker) associative(p keywords, path *validation.Path) {
 	}
 }
 
-// ruleReasons are the reasons that a rule can give.
+// ruleReasons has the valid reasons of rules.
 var ruleReasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// ruleTexts checks what can be said of rules without compiling them, and reports
-// whether there are any.
-func (d *checker) ruleTexts(p keywords, path *validation.Path) bool {
+// checkRules checks the rules of a schema without compiling them, and reports whether
+// there are any.
+func (d *definitionChecker) checkRules(p keywords, path *validation.Path) bool {
 	rules := p.rules()
 	for i, r := range rules {
 		at := path.Child("x-kubernetes-validations").Index(i)
@@ -432,8 +432,8 @@ func (d *checker) ruleTexts(p keywords, path *validation.Path) bool {
 
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// UnrecognizedFormats lists the formats in an openAPIV3Schema that mean nothing
-// for the types they are given to, as often as they occur.
+// UnrecognizedFormats returns the formats in an openAPIV3Schema that are ignored because
+// they are not defined for the type, with duplicates.
 func UnrecognizedFormats(props map[string]any) []string {
 	if props == nil {
 		return nil
@@ -441,21 +441,21 @@ func UnrecognizedFormats(props map[string]any) []string {
 	var formats []string
 	p := keywords(props)
 	s := Schema{Type: p.text("type"), Format: p.text("format")}
-	if s.Format != "" && s.checkedFormat() == "" {
+	if s.Format != "" && s.recognizedFormat() == "" {
 		formats = append(formats, s.Format)
 	}
-	within := func(v any) { formats = append(formats, UnrecognizedFormats(keywordsOf(v))...) }
-	within(p["items"])
+	add := func(v any) { formats = append(formats, UnrecognizedFormats(keywordsOf(v))...) }
+	add(p["items"])
 	for _, junctor := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, v := range p.list(junctor) {
-			within(v)
+			add(v)
 		}
 	}
-	within(p["not"])
+	add(p["not"])
 	properties := keywordsOf(p["properties"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		within(properties[name])
+		add(properties[name])
 	}
-	within(p["additionalProperties"])
+	add(p["additionalProperties"])
 	return formats
 }

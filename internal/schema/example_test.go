@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// A custom resource is pruned, defaulted and validated, in this order.
+// Custom resources are pruned, defaulted and validated, in this order.
 func ExampleFromProps() {
 	s, err := schema.FromProps(map[string]any{
 		"type": "object",

@@ -13,9 +13,9 @@ var (
 	errPathNoField = errors.New("does not refer to a valid field")
 )
 
-// Descend follows a JSON path of the form ".spec.list" into the schema. It
-// returns the path of the field and its schema. With brackets, members can be given as "['name']" too. Array elements
-// cannot.
+// Descend returns the path and the schema of the field at a JSON path such as
+// ".spec.replicas". With brackets, the form "['name']" is allowed too. Elements of arrays
+// cannot be addressed.
 func (s *Schema) Descend(jsonPath string, brackets bool) (*validation.Path, *Schema, error) {
 	var path *validation.Path
 	tokens := pathTokens{jsonPath}
@@ -61,7 +61,7 @@ func (s *Schema) Descend(jsonPath string, brackets bool) (*validation.Path, *Sch
 	return path, s, nil
 }
 
-// pathTokens cuts a JSON path into dots, brackets and what is between them.
+// pathTokens splits a JSON path into dots, brackets and names.
 type pathTokens struct{ rest string }
 
 func (t *pathTokens) next() (token string, ok bool) {
@@ -83,12 +83,12 @@ func (t *pathTokens) next() (token string, ok bool) {
 	return token, true
 }
 
-// escapes are what may follow a backslash, and what it stands for.
+// escapes has the characters that may follow a backslash, and their meanings.
 var escapes = map[rune]rune{
 	'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\'': '\'', '\\': '\\',
 }
 
-// unquote reads a name in single quotes.
+// unquote returns the name in single quotes.
 func unquote(token string) (string, error) {
 	if len(token) < 2 || token[0] != '\'' || token[len(token)-1] != '\'' {
 		return "", fmt.Errorf("expected single quoted string but got %s", token)
@@ -101,11 +101,11 @@ func unquote(token string) (string, error) {
 			continue
 		}
 		if escaped {
-			meant, ok := escapes[c]
+			r, ok := escapes[c]
 			if !ok {
 				return "", fmt.Errorf("invalid string literal: invalid escape char \\%c", c)
 			}
-			c = meant
+			c = r
 		}
 		b.WriteRune(c)
 		escaped = false

@@ -16,13 +16,12 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkedFormat is the schema's format, "" for one that means nothing for its
-// type.
-func (s *Schema) checkedFormat() string {
+// recognizedFormat returns the schema's format, "" if it is not defined for the type.
+func (s *Schema) recognizedFormat() string {
 	known := false
 	switch {
 	case s.IntOrString || s.Type == "string" || s.Type == "":
-		known = stringFormats[undashed(s.Format)] != nil
+		known = stringFormats[normalizeFormat(s.Format)] != nil
 	case s.Type == "integer":
 		known = s.Format == "int32" || s.Format == "int64"
 	case s.Type == "number":
@@ -34,19 +33,18 @@ func (s *Schema) checkedFormat() string {
 	return s.Format
 }
 
-// undashed is a format's name as formats are told apart: date-time and datetime
-// are one.
-func undashed(format string) string { return strings.ReplaceAll(format, "-", "") }
+// normalizeFormat removes the dashes of a format's name: date-time and datetime are the
+// same format.
+func normalizeFormat(format string) string { return strings.ReplaceAll(format, "-", "") }
 
-// IsFormat reports whether a string is of a format. One that means nothing takes
-// any.
+// IsFormat reports whether s is valid for a format. An unknown format allows every
+// string.
 func IsFormat(format, s string) bool {
-	is, ok := stringFormats[undashed(format)]
+	is, ok := stringFormats[normalizeFormat(format)]
 	return !ok || is(s)
 }
 
-// stringFormats are the formats that a CustomResourceDefinition can give a
-// string.
+// stringFormats has the formats of strings in CustomResourceDefinitions.
 var stringFormats = map[string]func(string) bool{
 	"bsonobjectid": func(s string) bool {
 		id, err := hex.DecodeString(s)
@@ -68,18 +66,18 @@ var stringFormats = map[string]func(string) bool{
 		_, err := net.ParseMAC(s)
 		return err == nil
 	},
-	"uuid":       matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid3":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid4":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
-	"uuid5":      matching(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid":       regexpFormat(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid3":      regexpFormat(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid4":      regexpFormat(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid5":      regexpFormat(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
 	"isbn":       func(s string) bool { return isISBN10(s) || isISBN13(s) },
 	"isbn10":     isISBN10,
 	"isbn13":     isISBN13,
 	"creditcard": isCreditCard,
 	"ssn":        func(s string) bool { return len(s) == 11 && ssn(s) },
-	"hexcolor":   matching(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
-	"rgbcolor":   matching(`^rgb\(\s*` + colour + `\s*,\s*` + colour + `\s*,\s*` + colour + `\s*\)$`),
-	"byte":       matching(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),
+	"hexcolor":   regexpFormat(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"rgbcolor":   regexpFormat(`^rgb\(\s*` + colour + `\s*,\s*` + colour + `\s*,\s*` + colour + `\s*\)$`),
+	"byte":       regexpFormat(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),
 	"password":   func(string) bool { return true },
 	"date":       isDate,
 	"datetime":   isDateTime,
@@ -92,26 +90,26 @@ var stringFormats = map[string]func(string) bool{
 const colour = `(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])`
 
 var (
-	ssn         = matching(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`)
-	hostname    = matching(`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`)
-	isLongForm  = matching(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	clock       = expression(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
-	creditCard  = matching(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
-	isbn10Form  = matching(`^(?:[0-9]{9}X|[0-9]{10})$`)
-	isbn13Form  = matching(`^(?:[0-9]{13})$`)
-	separators  = expression(`[\s-]+`)
-	noDigits    = expression(`[^0-9]+`)
-	anyDuration = expression(`(\d+)\s*([A-Za-zµ]+)`)
+	ssn         = regexpFormat(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`)
+	hostname    = regexpFormat(`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`)
+	isLongForm  = regexpFormat(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	clock       = lazyRegexp(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
+	creditCard  = regexpFormat(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
+	isbn10Form  = regexpFormat(`^(?:[0-9]{9}X|[0-9]{10})$`)
+	isbn13Form  = regexpFormat(`^(?:[0-9]{13})$`)
+	separators  = lazyRegexp(`[\s-]+`)
+	noDigits    = lazyRegexp(`[^0-9]+`)
+	anyDuration = lazyRegexp(`(\d+)\s*([A-Za-zµ]+)`)
 )
 
-// expression compiles a regular expression when it is first needed.
-func expression(s string) func() *regexp.Regexp {
+// lazyRegexp returns a function whose first call compiles a regular expression.
+func lazyRegexp(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }
 
-// matching checks strings by a regular expression.
-func matching(s string) func(string) bool {
-	re := expression(s)
+// regexpFormat returns a check of strings with a regular expression.
+func regexpFormat(s string) func(string) bool {
+	re := lazyRegexp(s)
 	return func(s string) bool { return re().MatchString(s) }
 }
 
@@ -148,8 +146,8 @@ func isDuration(s string) bool {
 	return err == nil
 }
 
-// ParseDuration reads a string of the format duration: one of Go's durations, or
-// a text with at least one number and unit of Scala's in it.
+// ParseDuration parses a string of the format duration: a Go duration, or a text with at
+// least one number and unit as in Scala.
 func ParseDuration(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil {
 		return d, nil
@@ -161,7 +159,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if unit := unitOf(strings.ToLower(m[2])); unit > 0 {
+		if unit := durationUnit(strings.ToLower(m[2])); unit > 0 {
 			known = true
 			sum += time.Duration(n) * unit
 		}
@@ -172,9 +170,9 @@ func ParseDuration(s string) (time.Duration, error) {
 	return sum, nil
 }
 
-// unitOf is the unit of time that a word means, 0 for none: the word is one of
-// its short names, or begins as its long one does.
-func unitOf(word string) time.Duration {
+// durationUnit returns the unit with the given short name, or whose long name is a prefix
+// of word; 0 if there is none.
+func durationUnit(word string) time.Duration {
 	for _, unit := range []struct {
 		length time.Duration
 		long   string
@@ -220,7 +218,7 @@ func isISBN13(s string) bool {
 	return sum%10 == 0
 }
 
-// isCreditCard checks the last digit of a card's number by Luhn's algorithm.
+// isCreditCard checks the form of a card number and its Luhn checksum.
 func isCreditCard(s string) bool {
 	s = noDigits().ReplaceAllString(s, "")
 	if !creditCard(s) {

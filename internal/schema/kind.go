@@ -15,8 +15,7 @@ type Documents interface {
 	OpenAPI(path string) ([]byte, error)
 }
 
-// documents holds the documents that have been asked for: a
-// func() *Document by documentKey.
+// documents caches the parsed documents: a func() *Document by documentKey.
 var documents sync.Map
 
 // documentKey identifies a document of a release.
@@ -47,7 +46,7 @@ func ForKind(release Documents, group, version, kind string) (*Schema, bool) {
 
 const legacyPath = "api/v1"
 
-// find looks for a kind in one document.
+// find returns the schema of a kind in one document.
 func find(release Documents, path, group, version, kind string) (*Schema, bool) {
 	if release.OpenAPIHash(path) == "" {
 		return nil, false
@@ -60,7 +59,7 @@ func find(release Documents, path, group, version, kind string) (*Schema, bool) 
 	return load.(func() *Document)().ForKind(group, version, kind)
 }
 
-// load parses the document. It panics if that fails: documents are part of the
+// load parses the document. It panics on an error: the documents are part of the
 // program, and a test parses all of them.
 func (k documentKey) load() *Document {
 	text, err := k.release.OpenAPI(k.path)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// open opens the default profile.
+// open opens the default release.
 func open(t testing.TB) *release.Release {
 	t.Helper()
 	p, err := release.Open("")
@@ -20,8 +20,7 @@ func open(t testing.TB) *release.Release {
 	return p
 }
 
-// TestEveryKind parses all embedded documents, which is why parsing them later
-// cannot fail.
+// TestEveryKind parses all embedded documents, so ForKind does not panic.
 func TestEveryKind(t *testing.T) {
 	// These take options in the query and are no kinds of objects.
 	options := []string{"NodeProxyOptions", "PodAttachOptions", "PodExecOptions", "PodPortForwardOptions", "PodProxyOptions", "ServiceProxyOptions"}
@@ -66,7 +65,7 @@ func TestForKind(t *testing.T) {
 		assert.Equal(t, "atomic", spec.Properties["nodeSelector"].MapType)
 		assert.Equal(t, "string", spec.Properties["nodeSelector"].Additional.Type)
 	})
-	t.Run("keywords beside a reference", func(t *testing.T) {
+	t.Run("keywords next to a reference", func(t *testing.T) {
 		assert.Equal(t, "io.k8s.api.core.v1.PodSpec", spec.Name)
 		assert.True(t, spec.HasDefault)
 		assert.Equal(t, map[string]any{}, spec.Default)
@@ -76,7 +75,7 @@ func TestForKind(t *testing.T) {
 		assert.Equal(t, []string{"retainKeys"}, strategy.PatchStrategies)
 		assert.Contains(t, strategy.Properties, "rollingUpdate")
 	})
-	t.Run("int or string", func(t *testing.T) {
+	t.Run("int-or-string", func(t *testing.T) {
 		probe := spec.Properties["containers"].Items.Properties["livenessProbe"]
 		assert.True(t, probe.Properties["httpGet"].Properties["port"].IntOrString)
 	})
@@ -93,7 +92,7 @@ func TestForKind(t *testing.T) {
 		require.True(t, ok)
 		assert.Contains(t, s.Properties["spec"].Properties, "replicas")
 	})
-	t.Run("shared", func(t *testing.T) {
+	t.Run("cached", func(t *testing.T) {
 		again, ok := schema.ForKind(p, "", "v1", "Pod")
 		require.True(t, ok)
 		assert.Same(t, pod, again)

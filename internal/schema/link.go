@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// A linker turns definitions into schemas that point at each other.
+// A linker resolves the references between definitions.
 type linker struct {
 	definitions map[string]*definition
-	// done has the component schemas there are so far. One that is no reference
-	// is in it before its parts are made: they may refer back to it.
-	done map[string]*Schema
-	// open are the components whose references are being followed.
-	open map[string]bool
-	// copies are to be made when all else is complete. A copy of a copy comes
-	// after it.
-	copies []pending
+	// resolved has the component schemas by name. A schema that is not a reference is
+	// added before its subschemas are resolved, since these may refer to it.
+	resolved map[string]*Schema
+	// resolving has the components whose references are being resolved.
+	resolving map[string]bool
+	// copies are made at the end. A copy of a copy comes after the latter.
+	copies []pendingCopy
 }
 
-// A pending copy is a schema that will be another with some keywords changed.
-type pending struct {
+// A pendingCopy is a schema that becomes a copy of another with some keywords changed.
+type pendingCopy struct {
 	to, from *Schema
 	changes  *Schema
 }
@@ -28,60 +27,59 @@ type pending struct {
 func (l *linker) finish() {
 	for _, c := range l.copies {
 		*c.to = *c.from
-		c.to.change(c.changes)
+		c.to.override(c.changes)
 	}
 }
 
-// named returns the component schema of that name.
+// named returns the component schema with a name.
 func (l *linker) named(name string) (*Schema, error) {
-	if s, ok := l.done[name]; ok {
+	if s, ok := l.resolved[name]; ok {
 		return s, nil
 	}
 	def := l.definitions[name]
 	if def == nil {
 		return nil, fmt.Errorf("%w: no schema %q", ErrMalformed, name)
 	}
-	if l.open[name] {
+	if l.resolving[name] {
 		return nil, fmt.Errorf("%w: schema %q is itself", ErrMalformed, name)
 	}
 	if def.reference() != "" {
-		l.open[name] = true
+		l.resolving[name] = true
 		s, err := l.schema(def)
-		l.done[name] = s
+		l.resolved[name] = s
 		return s, err
 	}
-	s := &def.own
+	s := &def.schema
 	s.Name = name
-	l.done[name] = s
-	return s, l.fill(def)
+	l.resolved[name] = s
+	return s, l.resolve(def)
 }
 
-// schema returns the schema of a definition that stands anywhere in the
-// document; nil for none.
+// schema returns the schema of a definition, nil for nil.
 func (l *linker) schema(def *definition) (*Schema, error) {
 	if def == nil {
 		return nil, nil
 	}
 	reference := def.reference()
 	if reference == "" {
-		return &def.own, l.fill(def)
+		return &def.schema, l.resolve(def)
 	}
 	name, ok := strings.CutPrefix(reference, "#/components/schemas/")
 	if !ok {
 		return nil, fmt.Errorf("%w: reference to %q", ErrMalformed, reference)
 	}
 	target, err := l.named(name)
-	if err != nil || !def.described {
+	if err != nil || !def.hasKeywords {
 		return target, err
 	}
 	s := &Schema{}
-	l.copies = append(l.copies, pending{to: s, from: target, changes: &def.own})
+	l.copies = append(l.copies, pendingCopy{to: s, from: target, changes: &def.schema})
 	return s, nil
 }
 
-// fill completes the schema of a definition that is no reference.
-func (l *linker) fill(def *definition) (err error) {
-	s := &def.own
+// resolve resolves the subschemas of a definition that is not a reference.
+func (l *linker) resolve(def *definition) (err error) {
+	s := &def.schema
 	s.IntOrString = s.IntOrString || s.Format == "int-or-string" || def.integerOrString()
 	if len(def.properties) > 0 {
 		s.Properties = make(map[string]*Schema, len(def.properties))
@@ -98,7 +96,7 @@ func (l *linker) fill(def *definition) (err error) {
 	return err
 }
 
-// reference is what the definition refers to, "" if it stands for itself.
+// reference returns the reference of the definition, "" if it is not a reference.
 func (d *definition) reference() string {
 	if d.ref == "" && len(d.allOf) == 1 {
 		return d.allOf[0].ref
@@ -106,22 +104,22 @@ func (d *definition) reference() string {
 	return d.ref
 }
 
-// integerOrString reports whether the definition offers just these two.
+// integerOrString reports whether oneOf allows integers and strings only.
 func (d *definition) integerOrString() bool {
 	if len(d.oneOf) != 2 {
 		return false
 	}
-	a, b := d.oneOf[0].own.Type, d.oneOf[1].own.Type
+	a, b := d.oneOf[0].schema.Type, d.oneOf[1].schema.Type
 	return a == "integer" && b == "string" || a == "string" && b == "integer"
 }
 
-// change sets in s the keywords that by has.
-func (s *Schema) change(by *Schema) {
-	override(&s.Type, by.Type)
-	override(&s.Format, by.Format)
-	override(&s.ListType, by.ListType)
-	override(&s.MapType, by.MapType)
-	override(&s.PatchMergeKey, by.PatchMergeKey)
+// override sets the keywords of s that by has.
+func (s *Schema) override(by *Schema) {
+	overrideString(&s.Type, by.Type)
+	overrideString(&s.Format, by.Format)
+	overrideString(&s.ListType, by.ListType)
+	overrideString(&s.MapType, by.MapType)
+	overrideString(&s.PatchMergeKey, by.PatchMergeKey)
 	if by.ListMapKeys != nil {
 		s.ListMapKeys = by.ListMapKeys
 	}
@@ -137,7 +135,7 @@ func (s *Schema) change(by *Schema) {
 	s.EmbeddedResource = s.EmbeddedResource || by.EmbeddedResource
 }
 
-func override(to *string, by string) {
+func overrideString(to *string, by string) {
 	if by != "" {
 		*to = by
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// ValidateLists checks that the elements of sets differ, and those of map lists
-// in their keys. The path is that of the value; nil is the top of an object.
+// ValidateLists checks that lists of type set have no equal elements, and lists of type
+// map no elements with equal keys. path is the path of v, nil for an object.
 func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
 	if s == nil {
 		return nil
@@ -23,9 +23,9 @@ func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
 	case []any:
 		switch s.ListType {
 		case "set":
-			list = repeated(v, path)
+			list = duplicates(v, path)
 		case "map":
-			list = s.repeatedKeys(v, path)
+			list = s.duplicateKeys(v, path)
 		}
 		for i, elem := range v {
 			list = append(list, s.Items.ValidateLists(elem, path.Index(i))...)
@@ -34,8 +34,8 @@ func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
 	return list
 }
 
-// repeated reports the second of equal elements, and no further ones.
-func repeated(elems []any, path *validation.Path) validation.List {
+// duplicates reports the second of equal elements, but not further ones.
+func duplicates(elems []any, path *validation.Path) validation.List {
 	var list validation.List
 	seen := make(map[any]int, len(elems))
 	for i, elem := range elems {
@@ -46,7 +46,7 @@ func repeated(elems []any, path *validation.Path) validation.List {
 			if err != nil {
 				return validation.List{validation.Invalid(path.Index(i), elem, "internal error")}
 			}
-			key = encoded(text)
+			key = jsonText(text)
 		}
 		if seen[key]++; seen[key] == 2 {
 			list = append(list, validation.Duplicate(path.Index(i), elem))
@@ -55,12 +55,12 @@ func repeated(elems []any, path *validation.Path) validation.List {
 	return list
 }
 
-// encoded is the JSON of a value that cannot be a key itself, and no string.
-type encoded string
+// jsonText is the JSON of a value that cannot be a key of a Go map.
+type jsonText string
 
-// repeatedKeys reports the second of elements with equal keys. Elements that
-// lack a key are equal in it, a null among them.
-func (s *Schema) repeatedKeys(elems []any, path *validation.Path) validation.List {
+// duplicateKeys reports the second of elements with equal keys. Absent key fields are
+// equal to each other. A null element has no fields.
+func (s *Schema) duplicateKeys(elems []any, path *validation.Path) validation.List {
 	keys := make([]any, len(elems))
 	for i, elem := range elems {
 		obj, ok := elem.(map[string]any)
@@ -75,5 +75,5 @@ func (s *Schema) repeatedKeys(elems []any, path *validation.Path) validation.Lis
 		}
 		keys[i] = key
 	}
-	return repeated(keys, path)
+	return duplicates(keys, path)
 }

@@ -11,32 +11,31 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// CoerceOptions say how Coerce treats what does not fit.
+// CoerceOptions are the options of Coerce.
 type CoerceOptions struct {
-	// DropInvalid drops members of metadata that cannot be decoded, as is done
-	// to objects that come out of storage; otherwise they are errors.
+	// DropInvalid drops fields of metadata that cannot be decoded. It is used for
+	// objects read from storage. Otherwise such fields are errors.
 	DropInvalid bool
-	// KeepUnknown keeps the members that the schema does not know, as
-	// definitions of old with spec.preserveUnknownFields do.
+	// KeepUnknown disables pruning, like spec.preserveUnknownFields of a definition.
 	KeepUnknown bool
-	// KeepNulls keeps nulls that may not be, for Validate to refuse, as is done
-	// to the results of applying.
+	// KeepNulls keeps nulls that are not allowed, so that Validate reports them. It
+	// is used for the results of server-side apply.
 	KeepNulls bool
-	// Strict makes unknown and duplicate members of metadata be reported.
+	// Strict returns the paths of unknown and duplicate fields of metadata.
 	Strict bool
 }
 
-// Coerce gives a decoded custom resource the form that built-in kinds have once
-// they are decoded: metadata is canonical, there and in embedded resources;
-// members that the schema does not know are gone, and so are nulls that may not
-// be and have no default. A nil schema knows apiVersion, kind and metadata only.
+// Coerce converts a custom resource decoded from JSON to the form that decoded built-in
+// kinds have: it normalizes metadata, also of embedded resources, prunes unknown fields,
+// and removes nulls that are not allowed and have no default. A nil schema has apiVersion,
+// kind and metadata only.
 //
-// It returns the paths of the members it removed, those of metadata first. Its
-// error is that of decoding, and leaves obj as it happens to be; for embedded
-// metadata it is a *validation.Error.
+// Coerce returns the paths of the removed fields, those of metadata first. An error is a
+// decoding error, for embedded metadata a *validation.Error; obj may be partly changed
+// then.
 func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, err error) {
 	for _, name := range []string{"kind", "apiVersion"} {
-		if _, err := nestedText(obj, name); err != nil {
+		if _, err := stringField(obj, name); err != nil {
 			return nil, err
 		}
 	}
@@ -61,8 +60,8 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 	return append(unknown, c.unknown...), nil
 }
 
-// nestedText reads a string member, "" if there is none.
-func nestedText(obj map[string]any, name string) (string, error) {
+// stringField returns a string field, "" if it is absent.
+func stringField(obj map[string]any, name string) (string, error) {
 	v, ok := obj[name]
 	if s, isText := v.(string); isText || !ok {
 		return s, nil
@@ -70,17 +69,17 @@ func nestedText(obj map[string]any, name string) (string, error) {
 	return "", fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v, v)
 }
 
-// objectMeta is the type of metadata.
+// objectMeta returns the type ObjectMeta.
 func objectMeta() *wire.Type {
 	t, ok := wire.ForKind("meta.k8s.io", "v1", "ObjectMeta")
 	if !ok {
-		panic("schema: ObjectMeta is no type") // unreachable: the table has it
+		panic("schema: ObjectMeta is no type") // unreachable: the type table has ObjectMeta
 	}
 	return t
 }
 
-// decodeMeta reads an object's metadata, which is at a path. It reports false
-// for an object without.
+// decodeMeta returns the normalized metadata of an object, which has the path at, and
+// whether the object has metadata.
 func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string]any, found bool, unknown []string, err error) {
 	value, found := obj["metadata"]
 	if !found {
@@ -91,7 +90,7 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 		if o.DropInvalid {
 			return nil, false, nil, fmt.Errorf("invalid metadata: expected object, got %T", value)
 		}
-		return nil, true, nil, notMeta(value)
+		return nil, true, nil, metadataTypeError(value)
 	}
 	meta, fieldErrors, err := objectMeta().Normalize(raw, wire.DecodeOptions{Strict: o.Strict})
 	if err != nil && o.DropInvalid {
@@ -110,31 +109,31 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 	}
 	maps.DeleteFunc(meta, func(name string, v any) bool {
 		list, isList := v.([]any)
-		// An empty list of managed fields is a request.
+		// An empty list of managed fields requests their removal.
 		return v == object.EmptyMap{} || isList && len(list) == 0 && name != "managedFields"
 	})
 	return meta, true, unknown, err
 }
 
-// notMeta is the error of decoding something that is no object as metadata.
-func notMeta(value any) error {
-	sort, _ := typeOf(value)
-	switch sort {
+// metadataTypeError returns the error for metadata that is not an object.
+func metadataTypeError(value any) error {
+	typ, _ := typeOf(value)
+	switch typ {
 	case "boolean":
-		sort = "bool"
+		typ = "bool"
 	case "integer", "number":
-		sort = "number"
+		typ = "number"
 	}
-	return &wire.TypeError{Value: sort, GoType: "v1.ObjectMeta"}
+	return &wire.TypeError{Value: typ, GoType: "v1.ObjectMeta"}
 }
 
-// A coercer decodes the metadata of embedded resources.
+// A coercer normalizes the metadata of embedded resources.
 type coercer struct {
 	CoerceOptions
 	unknown []string
 }
 
-// value coerces the value at a path.
+// value coerces the value v at the path at.
 func (c *coercer) value(s *Schema, v any, at *validation.Path) *validation.Error {
 	if s == nil {
 		return nil
@@ -162,7 +161,7 @@ func (c *coercer) value(s *Schema, v any, at *validation.Path) *validation.Error
 	return nil
 }
 
-// path is that of a member of the object at a path: a field's or a map key's.
+// path returns the path of a field or of a map key within the path at.
 func (s *Schema) path(at *validation.Path, name string) *validation.Path {
 	if _, ok := s.Properties[name]; ok || s.Additional == nil {
 		return at.Child(name)
@@ -170,7 +169,7 @@ func (s *Schema) path(at *validation.Path, name string) *validation.Path {
 	return at.Key(name)
 }
 
-// embedded coerces a member of an embedded resource.
+// embedded coerces apiVersion, kind or metadata of an embedded resource.
 func (c *coercer) embedded(obj map[string]any, name string, at *validation.Path) *validation.Error {
 	switch name {
 	case "apiVersion", "kind":
@@ -178,7 +177,7 @@ func (c *coercer) embedded(obj map[string]any, name string, at *validation.Path)
 			return nil
 		}
 		if !c.DropInvalid {
-			return validation.Invalid(at.Child(name), obj[name], mustBeText)
+			return validation.Invalid(at.Child(name), obj[name], mustBeString)
 		}
 		delete(obj, name)
 	case "metadata":
@@ -195,11 +194,10 @@ func (c *coercer) embedded(obj map[string]any, name string, at *validation.Path)
 	return nil
 }
 
-const mustBeText = "must be a string"
+const mustBeString = "must be a string"
 
-// ValidateEmbedded checks apiVersion, kind and metadata of the resources that
-// are embedded in a value. The path is that of the value; nil is the top of an
-// object.
+// ValidateEmbedded validates apiVersion, kind and metadata of the resources that are
+// embedded in a value. path is the path of v, nil for an object.
 func (s *Schema) ValidateEmbedded(v any, path *validation.Path) validation.List {
 	if s == nil {
 		return nil
@@ -221,7 +219,7 @@ func (s *Schema) ValidateEmbedded(v any, path *validation.Path) validation.List 
 	return list
 }
 
-// validateResource checks what every API object has.
+// validateResource validates apiVersion, kind and metadata of an object.
 func validateResource(obj map[string]any, path *validation.Path) validation.List {
 	var list validation.List
 	for _, name := range []string{"apiVersion", "kind"} {
@@ -235,7 +233,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 	if v, ok := obj["apiVersion"]; ok {
 		switch s, isText := v.(string); {
 		case !isText:
-			invalid("apiVersion", v, mustBeText)
+			invalid("apiVersion", v, mustBeString)
 		case s == "":
 			invalid("apiVersion", s, "must not be empty")
 		case strings.Count(s, "/") > 1:
@@ -245,12 +243,12 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 	if v, ok := obj["kind"]; ok {
 		switch s, isText := v.(string); {
 		case !isText:
-			invalid("kind", v, mustBeText)
+			invalid("kind", v, mustBeString)
 		case s == "":
 			invalid("kind", s, "must not be empty")
 		default:
-			if wrong := validation.DNS1035Label(strings.ToLower(s)); len(wrong) > 0 {
-				invalid("kind", s, "may have mixed case, but should otherwise match: "+strings.Join(wrong, ","))
+			if errs := validation.DNS1035Label(strings.ToLower(s)); len(errs) > 0 {
+				invalid("kind", s, "may have mixed case, but should otherwise match: "+strings.Join(errs, ","))
 			}
 		}
 	}
@@ -258,7 +256,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 		invalid("metadata", obj["metadata"], err.Error())
 	} else if found {
 		if name, _ := meta["name"].(string); name == "" {
-			meta["name"] = "fakename" // an embedded resource needs none
+			meta["name"] = "fakename" // an embedded resource may have no name
 		}
 		namespace, _ := meta["namespace"].(string)
 		list = append(list, validation.ObjectMeta(meta, namespace != "", validation.PathSegmentName, path.Child("metadata"))...)

@@ -7,14 +7,14 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// number checks the bounds of a number and the number it has to be a multiple
-// of. A bound that the type cannot hold is itself a fault.
+// number validates minimum, maximum and multipleOf. A limit that does not fit the type
+// is a failure.
 func (c *Constraints) number(s *Schema, value any, at *validation.Path) result {
 	r := result{score: 1}
-	bounded := func(n any, name string) bool {
-		ok := s.holds(n, c.formatName)
+	fits := func(n any, name string) bool {
+		ok := s.fitsType(n, c.formatName)
 		if !ok {
-			r.whole("%s value must be of type %s in %s", name, s.numberType(c.formatName), pathText(at))
+			r.addMessage("%s value must be of type %s in %s", name, s.numberType(c.formatName), pathText(at))
 		}
 		return ok
 	}
@@ -23,23 +23,23 @@ func (c *Constraints) number(s *Schema, value any, at *validation.Path) result {
 	if !ok {
 		f = float64(i)
 	}
-	bounded(value, "Checked")
+	fits(value, "Checked")
 	if c.MultipleOf != nil {
-		if bounded(*c.MultipleOf, "MultipleOf") && whole {
+		if fits(*c.MultipleOf, "MultipleOf") && whole {
 			multiple(&r, i, int64(*c.MultipleOf), at, func(i, factor int64) bool { return i%factor == 0 })
 		} else {
 			multiple(&r, f, *c.MultipleOf, at, divides)
 		}
 	}
 	if c.Minimum != nil {
-		if bounded(*c.Minimum, "Minimum boundary") && whole {
+		if fits(*c.Minimum, "Minimum boundary") && whole {
 			atLeast(&r, i, int64(*c.Minimum), c.ExclusiveMinimum, at)
 		} else {
 			atLeast(&r, f, *c.Minimum, c.ExclusiveMinimum, at)
 		}
 	}
 	if c.Maximum != nil {
-		if bounded(*c.Maximum, "Maximum boundary") && whole {
+		if fits(*c.Maximum, "Maximum boundary") && whole {
 			atMost(&r, i, int64(*c.Maximum), c.ExclusiveMaximum, at)
 		} else {
 			atMost(&r, f, *c.Maximum, c.ExclusiveMaximum, at)
@@ -51,46 +51,46 @@ func (c *Constraints) number(s *Schema, value any, at *validation.Path) result {
 func atLeast[N int64 | float64](r *result, n, limit N, exclusive bool, at *validation.Path) {
 	switch {
 	case exclusive && n <= limit:
-		r.invalid(at, n, "should be greater than %v", limit)
+		r.addInvalid(at, n, "should be greater than %v", limit)
 	case n < limit:
-		r.invalid(at, n, "should be greater than or equal to %v", limit)
+		r.addInvalid(at, n, "should be greater than or equal to %v", limit)
 	}
 }
 
 func atMost[N int64 | float64](r *result, n, limit N, exclusive bool, at *validation.Path) {
 	switch {
 	case exclusive && n >= limit:
-		r.invalid(at, n, "should be less than %v", limit)
+		r.addInvalid(at, n, "should be less than %v", limit)
 	case n > limit:
-		r.invalid(at, n, "should be less than or equal to %v", limit)
+		r.addInvalid(at, n, "should be less than or equal to %v", limit)
 	}
 }
 
 func multiple[N int64 | float64](r *result, n, factor N, at *validation.Path, divides func(n, factor N) bool) {
 	if factor <= 0 {
-		r.multipleOfNothing(at, factor)
+		r.addInvalidMultipleOf(at, factor)
 	} else if !divides(n, factor) {
-		r.invalid(at, n, "should be a multiple of %v", factor)
+		r.addInvalid(at, n, "should be a multiple of %v", factor)
 	}
 }
 
-// multipleOfNothing adds that there are no multiples of a factor.
-func (r *result) multipleOfNothing(at *validation.Path, factor any) {
-	text := "factor MultipleOf declared for " + pathText(at) + " must be positive: " + listedText(factor)
-	r.add(fault{at, text, func(path *validation.Path, text string) *validation.Error {
+// addInvalidMultipleOf adds the failure of a factor that is not positive.
+func (r *result) addInvalidMultipleOf(at *validation.Path, factor any) {
+	text := "factor MultipleOf declared for " + pathText(at) + " must be positive: " + supportedValueText(factor)
+	r.add(failure{at, text, func(path *validation.Path, text string) *validation.Error {
 		return validation.Invalid(path, factor, text)
 	}})
 }
 
 func divides(n, factor float64) bool {
 	if factor < 1 {
-		return integral(1 / factor * n)
+		return isInteger(1 / factor * n)
 	}
-	return integral(n / factor)
+	return isInteger(n / factor)
 }
 
-// holds reports whether a number fits the schema's type and format.
-func (s *Schema) holds(n any, format string) bool {
+// fitsType reports whether a number fits the schema's type and format.
+func (s *Schema) fitsType(n any, format string) bool {
 	integer := s.Type == "integer" && !s.IntOrString
 	switch n := n.(type) {
 	case int64:
@@ -109,7 +109,7 @@ func (s *Schema) holds(n any, format string) bool {
 	return false
 }
 
-// numberType names the schema's type and format.
+// numberType returns the schema's type and format for messages.
 func (s *Schema) numberType(format string) string {
 	if format == "" || s.IntOrString {
 		return s.Type + " (default format)"
@@ -117,12 +117,11 @@ func (s *Schema) numberType(format string) string {
 	return s.Type + " with format " + format
 }
 
-// The integers that a float64 tells apart from their neighbours.
+// maxExactInteger is the greatest integer n such that n and n+1 are different float64s.
 const maxExactInteger = 1<<53 - 1
 
-// integral reports whether a number is an integer, as nearly as a kube-apiserver
-// looks.
-func integral(f float64) bool {
+// isInteger reports whether f is an integer within the tolerance of kube-apiserver.
+func isInteger(f float64) bool {
 	if math.IsNaN(f) || math.Abs(f) > maxExactInteger {
 		return false
 	}

@@ -7,42 +7,40 @@ import (
 	"strings"
 )
 
-// ErrMalformed is in the error of Parse for JSON that is no OpenAPI document, or
-// one whose references lead nowhere.
+// ErrMalformed is wrapped by the error of Parse for JSON that is not an OpenAPI document
+// or has references that cannot be resolved.
 var ErrMalformed = errors.New("malformed OpenAPI document")
 
-// A Document is the schemas of an OpenAPI v3 document. It is immutable and safe
-// for concurrent use.
+// A Document has the schemas of an OpenAPI v3 document. It is immutable and safe for
+// concurrent use.
 type Document struct {
 	named map[string]*Schema
 	kinds map[kindKey]*Schema
 }
 
-// kindKey names a kind.
+// kindKey identifies a kind.
 type kindKey struct{ group, version, kind string }
 
-// Named returns the schema that the document names so among its components,
-// such as "io.k8s.api.core.v1.PodSpec".
+// Named returns the component schema with a name, such as "io.k8s.api.core.v1.PodSpec".
 func (d *Document) Named(name string) (*Schema, bool) {
 	s, ok := d.named[name]
 	return s, ok
 }
 
-// ForKind returns the schema that the document marks, with
-// x-kubernetes-group-version-kind, as that of a kind. The legacy group is "".
+// ForKind returns the schema of a kind by x-kubernetes-group-version-kind. The legacy
+// group is "".
 func (d *Document) ForKind(group, version, kind string) (*Schema, bool) {
 	s, ok := d.kinds[kindKey{group, version, kind}]
 	return s, ok
 }
 
-// Parse reads the schemas of an OpenAPI v3 document. References among them
-// become pointers, so that recursive types are circles; keywords beside a
-// reference hold for the place they stand at only, in a copy of what is
-// referred to. Keywords that a Schema has no field for, and all of the document
-// but its component schemas, are passed over.
+// Parse parses the component schemas of an OpenAPI v3 document. References become
+// pointers, so recursive types are cyclic. Keywords next to a reference apply to a copy
+// of the referenced schema. Keywords without a field of Schema, and the other parts of the
+// document, are ignored.
 //
-// Errors: those of encoding/json for a text that is not JSON, where that is
-// noticed, and ErrMalformed.
+// Errors: an error of encoding/json if the text is not JSON, which is not always detected,
+// or ErrMalformed.
 func Parse(doc []byte) (*Document, error) {
 	r := reader{text: string(doc)}
 	definitions, ok := r.document()
@@ -55,10 +53,10 @@ func Parse(doc []byte) (*Document, error) {
 	}
 	l := linker{
 		definitions: definitions,
-		done:        make(map[string]*Schema, len(definitions)),
-		open:        map[string]bool{},
+		resolved:    make(map[string]*Schema, len(definitions)),
+		resolving:   map[string]bool{},
 	}
-	d := &Document{named: l.done, kinds: map[kindKey]*Schema{}}
+	d := &Document{named: l.resolved, kinds: map[kindKey]*Schema{}}
 	for name, def := range definitions {
 		s, err := l.named(name)
 		if err != nil {
@@ -72,12 +70,12 @@ func Parse(doc []byte) (*Document, error) {
 	return d, nil
 }
 
-// A definition is a schema as it is written.
+// A definition is a schema in the document, with unresolved references.
 type definition struct {
-	// own has what the keywords say that have no schemas in them.
-	own Schema
-	// described is whether there is such a keyword.
-	described bool
+	// schema has the keywords without subschemas.
+	schema Schema
+	// hasKeywords is whether the definition has such a keyword.
+	hasKeywords bool
 
 	ref                  string
 	allOf, oneOf         []*definition
@@ -87,7 +85,7 @@ type definition struct {
 	kinds                []kindKey
 }
 
-// document reads the component schemas of a document.
+// document reads the component schemas.
 func (r *reader) document() (map[string]*definition, bool) {
 	definitions := map[string]*definition{}
 	ok := r.object(func(name string) bool {
@@ -104,7 +102,7 @@ func (r *reader) document() (map[string]*definition, bool) {
 	return definitions, ok && r.token() == 0
 }
 
-// definitions reads an object whose members are schemas.
+// definitions reads an object of schemas by name.
 func (r *reader) definitions(to *map[string]*definition) bool {
 	if *to == nil {
 		*to = map[string]*definition{}
@@ -138,7 +136,7 @@ func (r *reader) definition(d *definition) bool {
 		case "properties":
 			return r.definitions(&d.properties)
 		case "required":
-			return r.strings(&d.own.Required)
+			return r.strings(&d.schema.Required)
 		case "additionalProperties":
 			return r.additional(&d.additionalProperties)
 		case "items":
@@ -147,14 +145,14 @@ func (r *reader) definition(d *definition) bool {
 		case "x-kubernetes-group-version-kind":
 			return r.kinds(&d.kinds)
 		}
-		known, ok := r.keyword(&d.own, keyword)
-		d.described = d.described || known
+		known, ok := r.keyword(&d.schema, keyword)
+		d.hasKeywords = d.hasKeywords || known
 		return ok
 	})
 }
 
-// keyword reads a keyword that has no schemas in it and reports whether it is
-// one that a Schema has a field for.
+// keyword reads a keyword without subschemas, and reports whether Schema has a field for
+// it.
 func (r *reader) keyword(s *Schema, keyword string) (known, ok bool) {
 	switch keyword {
 	case "type":
@@ -189,8 +187,7 @@ func (r *reader) keyword(s *Schema, keyword string) (known, ok bool) {
 	return false, r.skip()
 }
 
-// additional reads what additionalProperties says: a schema, or whether any
-// value will do.
+// additional reads additionalProperties, a schema or a boolean.
 func (r *reader) additional(to **definition) bool {
 	if r.token() == '{' {
 		*to = &definition{}
@@ -204,7 +201,7 @@ func (r *reader) additional(to **definition) bool {
 	return ok
 }
 
-// kinds reads which kinds a schema is of.
+// kinds reads x-kubernetes-group-version-kind.
 func (r *reader) kinds(to *[]kindKey) bool {
 	return r.array(func() bool {
 		var k kindKey

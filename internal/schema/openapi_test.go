@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// components is a document of these component schemas.
+// components returns a document with component schemas.
 func components(schemas string) []byte {
 	return []byte(`{"paths":{"/x":[1,{"a":"}\"]"}]},"components":{"other":null,"schemas":{` + schemas + `}}}`)
 }
@@ -33,16 +33,16 @@ func TestParse(t *testing.T) {
 		{"object", `{"type":"object","required":["a"],"properties":{"a":{},"b":{"type":"string"}}}`,
 			&schema.Schema{Type: "object", Required: []string{"a"}, Properties: map[string]*schema.Schema{"a": s, "b": {Type: "string"}}}},
 		{"map", `{"additionalProperties":{"type":"string"}}`, &schema.Schema{Additional: &schema.Schema{Type: "string"}}},
-		{"any map", `{"additionalProperties":true}`, &schema.Schema{Additional: s}},
-		{"no map", `{"additionalProperties":false}`, &schema.Schema{}},
+		{"additionalProperties true", `{"additionalProperties":true}`, &schema.Schema{Additional: s}},
+		{"additionalProperties false", `{"additionalProperties":false}`, &schema.Schema{}},
 		{"extensions", `{"x-kubernetes-map-type":"atomic","x-kubernetes-int-or-string":true,"x-kubernetes-preserve-unknown-fields":true,"x-kubernetes-embedded-resource":true}`,
 			&schema.Schema{MapType: "atomic", IntOrString: true, PreserveUnknownFields: true, EmbeddedResource: true}},
-		{"int or string by its format", `{"format":"int-or-string"}`, &schema.Schema{Format: "int-or-string", IntOrString: true}},
-		{"int or string by its alternatives", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, &schema.Schema{IntOrString: true}},
-		{"other alternatives", `{"oneOf":[{"type":"string"},{"type":"number"}]}`, &schema.Schema{}},
+		{"int-or-string by format", `{"format":"int-or-string"}`, &schema.Schema{Format: "int-or-string", IntOrString: true}},
+		{"int-or-string by oneOf", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, &schema.Schema{IntOrString: true}},
+		{"oneOf of other types", `{"oneOf":[{"type":"string"},{"type":"number"}]}`, &schema.Schema{}},
 		{"reference", `{"$ref":"#/components/schemas/T"}`, &schema.Schema{Name: "T", Type: "string"}},
 		{"reference in allOf", `{"allOf":[{"$ref":"#/components/schemas/T"}]}`, &schema.Schema{Name: "T", Type: "string"}},
-		{"keywords beside a reference", `{"allOf":[{"$ref":"#/components/schemas/T"}],"default":"","x-kubernetes-patch-strategy":"merge,retainKeys","x-kubernetes-list-map-keys":["k"],"x-kubernetes-list-type":"map"}`,
+		{"keywords next to a reference", `{"allOf":[{"$ref":"#/components/schemas/T"}],"default":"","x-kubernetes-patch-strategy":"merge,retainKeys","x-kubernetes-list-map-keys":["k"],"x-kubernetes-list-type":"map"}`,
 			&schema.Schema{Name: "T", Type: "string", Default: "", HasDefault: true, PatchStrategies: []string{"merge", "retainKeys"}, ListType: "map", ListMapKeys: []string{"k"}}},
 		{"reference to a reference", `{"$ref":"#/components/schemas/U","format":"v"}`, &schema.Schema{Name: "T", Type: "string", Format: "v", Nullable: true}},
 	} {
@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 			require.True(t, ok)
 			assert.Equal(t, &schema.Schema{Name: "S", Items: tt.want}, got)
 			target, _ := d.Named("T")
-			assert.Equal(t, &schema.Schema{Name: "T", Type: "string"}, target, "the target stays as it is")
+			assert.Equal(t, &schema.Schema{Name: "T", Type: "string"}, target, "the referenced schema is not changed")
 		})
 	}
 }
@@ -74,13 +74,13 @@ func TestParseRecursion(t *testing.T) {
 func TestParseError(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want string }{
 		{"empty", ``, "unexpected end of JSON input"},
-		{"syntax", `{"components":{"schemas":{"A":{"type":}}}}`, "invalid character '}' looking for beginning of value"},
+		{"syntax error", `{"components":{"schemas":{"A":{"type":}}}}`, "invalid character '}' looking for beginning of value"},
 		{"trailing data", `{} x`, "invalid character 'x' after top-level value"},
 		{"not an object", `[]`, "malformed OpenAPI document: unexpected value at offset 0"},
-		{"wrong sort", `{"components":{"schemas":{"A":{"type":5}}}}`, "malformed OpenAPI document: unexpected value at offset 38"},
-		{"dangling", `{"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"}}}}`, `malformed OpenAPI document: no schema "B"`},
-		{"elsewhere", `{"components":{"schemas":{"A":{"items":{"$ref":"other.json#/B"}}}}}`, `malformed OpenAPI document: reference to "other.json#/B"`},
-		{"itself", `{"components":{"schemas":{"A":{"$ref":"#/components/schemas/A"}}}}`, `malformed OpenAPI document: schema "A" is itself`},
+		{"wrong type", `{"components":{"schemas":{"A":{"type":5}}}}`, "malformed OpenAPI document: unexpected value at offset 38"},
+		{"unresolved reference", `{"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"}}}}`, `malformed OpenAPI document: no schema "B"`},
+		{"reference to another document", `{"components":{"schemas":{"A":{"items":{"$ref":"other.json#/B"}}}}}`, `malformed OpenAPI document: reference to "other.json#/B"`},
+		{"reference to itself", `{"components":{"schemas":{"A":{"$ref":"#/components/schemas/A"}}}}`, `malformed OpenAPI document: schema "A" is itself`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := schema.Parse([]byte(tt.doc))
@@ -89,8 +89,8 @@ func TestParseError(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that Parse blames what is to blame: the syntax, or what the
-// document says.
+// FuzzParse checks that Parse returns a syntax error for text that is not JSON, and
+// ErrMalformed for other errors.
 func FuzzParse(f *testing.F) {
 	f.Add(components(`"A":{"type":"object","properties":{"a":{"$ref":"#/components/schemas/A","default":{}}}}`))
 	f.Add(components(`"A":{"allOf":[{"$ref":"#/components/schemas/B"}]},"B":{"items":{},"x-kubernetes-group-version-kind":[{"kind":"K"}]}`))

@@ -6,17 +6,16 @@ import (
 	"regexp"
 )
 
-// FromProps returns the schema that a version of a CustomResourceDefinition has
-// as its openAPIV3Schema, in canonical form. It keeps parts of props, which must
-// not change after that.
+// FromProps returns the schema of an openAPIV3Schema of a CustomResourceDefinition, in
+// canonical form. The schema refers to parts of props, which must not be changed later.
 //
-// Its error is for a schema that no objects can be served by, in the words of a
-// condition's message: one with keywords that are not supported.
+// FromProps returns an error if the schema has unsupported keywords, so that no objects can
+// be served. The text is that of the condition of the definition.
 func FromProps(props map[string]any) (*Schema, error) {
 	p := keywords(props)
-	plain := p.isPlain()
+	plain := p.isSimple()
 	if !plain {
-		if err := p.unsupported(); err != nil {
+		if err := p.checkSupported(); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +38,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 	if properties := keywordsOf(p["properties"]); len(properties) > 0 {
 		s.Properties = make(map[string]*Schema, len(properties))
 		for name, property := range properties {
-			if s.Properties[name], err = fromAny(property); err != nil {
+			if s.Properties[name], err = fromValue(property); err != nil {
 				return nil, err
 			}
 		}
@@ -62,28 +61,27 @@ func FromProps(props map[string]any) (*Schema, error) {
 	for _, property := range s.Properties {
 		s.hasDefaults = s.hasDefaults || property.hasDefaults
 	}
-	if format := s.checkedFormat(); !plain || closed || format != "" {
+	if format := s.recognizedFormat(); !plain || closed || format != "" {
 		s.Constraints, err = p.constraints(format, closed)
 	}
 	return s, err
 }
 
-// fromAny is FromProps for a value that should be props.
-func fromAny(v any) (*Schema, error) { return FromProps(keywordsOf(v)) }
+// fromValue is FromProps for a JSON value.
+func fromValue(v any) (*Schema, error) { return FromProps(keywordsOf(v)) }
 
-// keywords is a schema as a CustomResourceDefinition spells it.
+// keywords is a JSONSchemaProps of a CustomResourceDefinition.
 type keywords map[string]any
 
-// keywordsOf reads a member that should be an object, nil for none.
+// keywordsOf returns v if it is an object, else nil.
 func keywordsOf(v any) keywords {
 	p, _ := v.(map[string]any)
 	return p
 }
 
-// isPlain reports whether all that the schema says is of what most say: it is
-// supported, and constrains values by nothing but its type, its format and what
-// else there may be.
-func (p keywords) isPlain() bool {
+// isSimple reports whether the schema has only frequent keywords, all of which are
+// supported and need no Constraints.
+func (p keywords) isSimple() bool {
 	for keyword, v := range p {
 		switch keyword {
 		case "description", "type", "format", "default", "nullable", "required", "properties", "additionalProperties":
@@ -98,7 +96,7 @@ func (p keywords) isPlain() bool {
 	return true
 }
 
-// optional is a member that may be absent.
+// optional returns a pointer to v, or nil if v is not a T.
 func optional[T any](v any) *T {
 	if t, ok := v.(T); ok {
 		return &t
@@ -106,16 +104,15 @@ func optional[T any](v any) *T {
 	return nil
 }
 
-// unsupported reports the first keyword that keeps the schema from being
-// structural and that nothing can be said about.
-func (p keywords) unsupported() error {
-	for _, keyword := range []struct{ name, said string }{
+// checkSupported returns an error for the first unsupported keyword.
+func (p keywords) checkSupported() error {
+	for _, keyword := range []struct{ name, text string }{
 		{"id", "id"}, {"$schema", "schema"}, {"$ref", "$ref"},
 		{"patternProperties", "patternProperties"}, {"dependencies", "dependencies"},
 		{"additionalItems", "additionalItems"}, {"definitions", "definitions"},
 	} {
 		if p.has(keyword.name) {
-			return fmt.Errorf("OpenAPIV3Schema '%s' is not supported", keyword.said)
+			return fmt.Errorf("OpenAPIV3Schema '%s' is not supported", keyword.text)
 		}
 	}
 	if preserve, ok := p["x-kubernetes-preserve-unknown-fields"].(bool); ok && !preserve {
@@ -127,8 +124,8 @@ func (p keywords) unsupported() error {
 	return nil
 }
 
-// constraints reads the value validations, nil for none. The format is "" if it
-// means nothing.
+// constraints returns the value validations, nil if there are none. format is "" if it is
+// not recognized.
 func (p keywords) constraints(format string, closed bool) (*Constraints, error) {
 	c := Constraints{
 		Enum:             p.list("enum"),
@@ -147,7 +144,7 @@ func (p keywords) constraints(format string, closed bool) (*Constraints, error) 
 		Closed:           closed,
 		Rules:            p.rules(),
 		formatName:       format,
-		format:           stringFormats[undashed(format)],
+		format:           stringFormats[normalizeFormat(format)],
 	}
 	if c.Pattern != "" {
 		c.pattern, _ = regexp.Compile(c.Pattern)
@@ -157,7 +154,7 @@ func (p keywords) constraints(format string, closed bool) (*Constraints, error) 
 		to      *[]*Schema
 	}{{"allOf", &c.AllOf}, {"anyOf", &c.AnyOf}, {"oneOf", &c.OneOf}} {
 		for _, v := range p.list(junctor.keyword) {
-			s, err := fromAny(v)
+			s, err := fromValue(v)
 			if err != nil {
 				return nil, err
 			}
@@ -185,7 +182,7 @@ func (c *Constraints) empty() bool {
 		c.Rules == nil && c.formatName == ""
 }
 
-// rules reads x-kubernetes-validations.
+// rules returns x-kubernetes-validations.
 func (p keywords) rules() []Rule {
 	var rules []Rule
 	for _, v := range p.list("x-kubernetes-validations") {
@@ -202,7 +199,7 @@ func (p keywords) rules() []Rule {
 	return rules
 }
 
-// has reports whether the keyword says anything.
+// has reports whether the keyword is set to a non-empty value.
 func (p keywords) has(keyword string) bool {
 	switch v := p[keyword].(type) {
 	case nil:

@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// Prune removes from an object, and returns the sorted paths of, the members
-// that the schema does not know and does not preserve: "spec.extra",
-// "spec.list[0].extra". The schema is that of a resource: apiVersion, kind and
-// metadata stay as they are, there and in embedded resources. A nil schema knows
-// no members but these.
+// Prune removes unknown fields from an object unless the schema preserves them, and returns
+// their sorted paths, such as "spec.extra" and "spec.list[0].extra". s is the schema of a
+// resource: apiVersion, kind and metadata are not pruned, also in embedded resources. A nil
+// schema has no other fields.
 func (s *Schema) Prune(obj map[string]any) (unknown []string) {
 	p := pruner{}
 	p.value(s.asResource(), obj, "")
@@ -17,8 +16,8 @@ func (s *Schema) Prune(obj map[string]any) (unknown []string) {
 	return p.unknown
 }
 
-// asResource is the schema of an API object, as which it describes the top of a
-// resource.
+// asResource returns s with EmbeddedResource set, so that it has apiVersion, kind and
+// metadata.
 func (s *Schema) asResource() *Schema {
 	if s == nil {
 		return &Schema{EmbeddedResource: true}
@@ -31,13 +30,13 @@ func (s *Schema) asResource() *Schema {
 	return &resource
 }
 
-// A pruner collects what it removes.
+// A pruner collects the paths of removed fields.
 type pruner struct{ unknown []string }
 
-// value prunes the value at a path; a nil schema knows nothing.
+// value prunes the value v at the path at. A nil schema has no fields.
 func (p *pruner) value(s *Schema, v any, at string) {
 	if s == nil {
-		s = &nothing
+		s = &emptySchema
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -65,7 +64,8 @@ func (p *pruner) value(s *Schema, v any, at string) {
 	}
 }
 
-// preserved prunes what is specified within a value that is to be preserved.
+// preserved prunes a value within a list whose unknown fields are preserved: fields with a
+// schema are pruned, others are kept.
 func (p *pruner) preserved(s *Schema, v any, at string) {
 	if s != nil {
 		preserving := *s
@@ -74,8 +74,8 @@ func (p *pruner) preserved(s *Schema, v any, at string) {
 	}
 }
 
-// nothing describes no value.
-var nothing Schema
+// emptySchema has no fields.
+var emptySchema Schema
 
 func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
@@ -90,8 +90,8 @@ func memberPath(at, name string) string {
 
 func elementPath(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// DropNulls removes the null members of an object that may not be null and have
-// no default, as if they were absent. Those with a default wait for it.
+// DropNulls removes the null fields of an object that are not nullable and have no default.
+// SetDefaults replaces those with a default.
 func (s *Schema) DropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:

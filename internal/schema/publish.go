@@ -7,22 +7,22 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// PublishV3 returns what an OpenAPI v3 document says of a custom resource whose
-// openAPIV3Schema, in canonical form, is props: all that props say and, of the
-// resource and those embedded in it, apiVersion, kind and metadata. A schema
-// that is not structural, or nil, is published as that of any object.
+// PublishV3 returns the schema that OpenAPI v3 documents have for a custom resource. props
+// is its openAPIV3Schema in canonical form. PublishV3 adds apiVersion, kind and metadata of
+// the resource and of embedded resources. For a schema that is nil or not structural, it
+// returns the schema of any object.
 func PublishV3(props map[string]any) map[string]any {
 	return publisher{metaReference: v3Reference(objectMetaName), metaText: metadataText}.resource(props)
 }
 
-// PublishV2 is PublishV3 for an OpenAPI v2 document. It leaves out what version 2
-// has no keywords for, and what makes kubectl refuse valid objects.
+// PublishV2 is PublishV3 for OpenAPI v2 documents. It omits what OpenAPI v2 cannot express,
+// and what makes kubectl reject valid objects.
 func PublishV2(props map[string]any) map[string]any {
 	return publisher{v2: true, metaReference: map[string]any{"$ref": "#/definitions/" + objectMetaName}, metaText: metadataText}.resource(props)
 }
 
-// PublishList returns what a document says of the list of a custom resource,
-// whose schema has the reference.
+// PublishList returns the schema of the list of a custom resource. reference is the $ref of
+// the schema of the resource.
 func PublishList(kind, listKind, plural, reference string) map[string]any {
 	list := keywords{
 		"type": "object", "required": []any{"items"},
@@ -45,7 +45,7 @@ const (
 	listMetaName   = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
 )
 
-// What is published of the members that every object has.
+// The descriptions of the fields that every object has.
 const (
 	apiVersionText         = "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	kindText               = "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
@@ -55,7 +55,7 @@ const (
 	embeddedKindText       = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// A publisher writes schemas for one version of OpenAPI.
+// A publisher converts schemas for one version of OpenAPI.
 type publisher struct {
 	v2            bool
 	metaReference map[string]any
@@ -75,20 +75,20 @@ func (o publisher) resource(props map[string]any) map[string]any {
 	return p
 }
 
-// schema rewrites a schema, which it may change, and those within it.
+// schema converts a schema and its subschemas. It may change p.
 func (o publisher) schema(p keywords) keywords {
 	if o.v2 {
-		p.degrade()
+		p.removeUnsupportedV2()
 	} else {
-		p.unfold()
+		p.expandIntOrString()
 	}
 	properties := keywordsOf(p["properties"])
 	for name, property := range properties {
 		properties[name] = map[string]any(o.schema(keywordsOf(property)))
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {
-		if part, ok := p[keyword].(map[string]any); ok {
-			p[keyword] = map[string]any(o.schema(part))
+		if sub, ok := p[keyword].(map[string]any); ok {
+			p[keyword] = map[string]any(o.schema(sub))
 		}
 	}
 	if p.flag("x-kubernetes-embedded-resource") && !(o.v2 && p.flag("x-kubernetes-preserve-unknown-fields")) {
@@ -104,7 +104,7 @@ func (o publisher) schema(p keywords) keywords {
 	return p
 }
 
-// describe adds what every object has to the schema of one.
+// describe adds apiVersion, kind and metadata to the schema of an object.
 func (o publisher) describe(p keywords, apiVersion, kind string) {
 	properties := keywordsOf(p["properties"])
 	if properties == nil {
@@ -118,11 +118,11 @@ func (o publisher) describe(p keywords, apiVersion, kind string) {
 	p["properties"] = map[string]any(properties)
 }
 
-// unfold says of an integer or string what it is with a junctor, too.
-func (p keywords) unfold() {
+// expandIntOrString adds the anyOf that x-kubernetes-int-or-string implies.
+func (p keywords) expandIntOrString() {
 	allOf := p.list("allOf")
 	switch {
-	case !p.flag("x-kubernetes-int-or-string") || typesOnly(p) || len(allOf) > 0 && typesOnly(keywordsOf(allOf[0])):
+	case !p.flag("x-kubernetes-int-or-string") || isIntegerOrStringAnyOf(p) || len(allOf) > 0 && isIntegerOrStringAnyOf(keywordsOf(allOf[0])):
 	case p["anyOf"] == nil:
 		p["anyOf"] = object.Copy(integerOrString)
 	default:
@@ -131,9 +131,9 @@ func (p keywords) unfold() {
 	}
 }
 
-// degrade removes what OpenAPI v2 and its readers cannot handle, but for what is
-// within properties, items and additionalProperties.
-func (p keywords) degrade() {
+// removeUnsupportedV2 removes the keywords that OpenAPI v2 and its readers cannot handle.
+// It does not change subschemas.
+func (p keywords) removeUnsupportedV2() {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf", "not", "default"} {
 		delete(p, keyword)
 	}
@@ -148,11 +148,11 @@ func (p keywords) degrade() {
 	}
 	delete(p, "nullable")
 
-	mayBeNull := func(v any) bool { return keywordsOf(v).flag("nullable") }
+	nullableSchema := func(v any) bool { return keywordsOf(v).flag("nullable") }
 	properties := keywordsOf(p["properties"])
 	required := slices.DeleteFunc(p.list("required"), func(name any) bool {
 		s, _ := name.(string)
-		return mayBeNull(properties[s]) || mayBeNull(p["additionalProperties"])
+		return nullableSchema(properties[s]) || nullableSchema(p["additionalProperties"])
 	})
 	if len(required) > 0 {
 		p["required"] = required
@@ -161,29 +161,29 @@ func (p keywords) degrade() {
 	}
 }
 
-// ForApply returns the schema of a resource as its field managers see it:
-// apiVersion, kind and metadata are described, there and in embedded resources,
-// and formats mean nothing. objectMeta is the schema of metadata.
+// ForApply returns the schema of a resource for server-side apply: it has apiVersion, kind
+// and metadata, also in embedded resources, and no formats. objectMeta is the schema of
+// metadata.
 func (s *Schema) ForApply(objectMeta *Schema) *Schema {
 	if s == nil {
 		return nil
 	}
-	return s.asResource().described(objectMeta)
+	return s.asResource().withObjectMeta(objectMeta)
 }
 
-// described is a copy of a schema in which all objects are described.
-func (s *Schema) described(objectMeta *Schema) *Schema {
+// withObjectMeta returns a copy of s for ForApply.
+func (s *Schema) withObjectMeta(objectMeta *Schema) *Schema {
 	if s == nil {
 		return nil
 	}
 	c := *s
 	c.Format = ""
-	c.Items, c.Additional = s.Items.described(objectMeta), s.Additional.described(objectMeta)
+	c.Items, c.Additional = s.Items.withObjectMeta(objectMeta), s.Additional.withObjectMeta(objectMeta)
 	if s.Properties != nil || s.EmbeddedResource {
 		c.Properties = make(map[string]*Schema, len(s.Properties)+3)
 	}
 	for name, property := range s.Properties {
-		c.Properties[name] = property.described(objectMeta)
+		c.Properties[name] = property.withObjectMeta(objectMeta)
 	}
 	if s.EmbeddedResource {
 		text := &Schema{Type: "string"}

@@ -12,8 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// TestPublish compares with what a kube-apiserver v1.36.3 publishes of one
-// schema.
+// TestPublish compares published schemas with those of kube-apiserver v1.36.3.
 func TestPublish(t *testing.T) {
 	text, err := os.ReadFile("testdata/published.json")
 	require.NoError(t, err)
@@ -37,7 +36,7 @@ func TestPublishAnything(t *testing.T) {
 			assert.Equal(t, anything, schema.PublishV2(props(t, text)))
 		})
 	}
-	t.Run("none", func(t *testing.T) {
+	t.Run("no schema", func(t *testing.T) {
 		assert.Equal(t, anything, schema.PublishV3(nil))
 	})
 	t.Run("preserved", func(t *testing.T) {
@@ -57,6 +56,6 @@ func TestForApply(t *testing.T) {
 	embedded := described.Properties["spec"].Properties["l"].Items
 	assert.Same(t, meta, embedded.Properties["metadata"])
 	assert.Contains(t, embedded.Properties, "a")
-	assert.NotContains(t, s.Properties, "kind", "the schema itself stays")
+	assert.NotContains(t, s.Properties, "kind", "the schema is not changed")
 	assert.Nil(t, (*schema.Schema)(nil).ForApply(meta))
 }

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A reader reads a JSON text front to back. Documents are hundreds of
-// kilobytes of which a fraction matters, and starting a server waits for them:
-// what nobody asks for is passed over without a look inside.
+// A reader reads JSON sequentially. OpenAPI documents have hundreds of kilobytes, most of
+// which is not needed, and the start of a server waits for them: the reader skips values
+// without decoding them.
 //
-// Its methods report false, or return nothing, when the text is not what they
-// expect; the reader is of no use after that.
+// The methods report false if the text is not what they expect. The reader cannot be used
+// after that.
 type reader struct {
 	text string
 	pos  int
@@ -29,7 +29,7 @@ func (r *reader) token() byte {
 	return 0
 }
 
-// accept consumes a byte if it is next.
+// accept consumes c if it is the next token.
 func (r *reader) accept(c byte) bool {
 	if r.token() != c {
 		return false
@@ -38,8 +38,8 @@ func (r *reader) accept(c byte) bool {
 	return true
 }
 
-// object reads an object. It calls member after the name of each member, to
-// read or skip the value.
+// object reads an object. It calls member for each member, which must read or skip the
+// value.
 func (r *reader) object(member func(name string) bool) bool {
 	if !r.accept('{') {
 		return false
@@ -58,7 +58,7 @@ func (r *reader) object(member func(name string) bool) bool {
 	}
 }
 
-// array reads an array. It calls element before each element, to read it.
+// array reads an array. It calls element for each element, which must read or skip it.
 func (r *reader) array(element func() bool) bool {
 	if !r.accept('[') {
 		return false
@@ -113,8 +113,7 @@ func (r *reader) bool(to *bool) bool {
 	return *to || word == "false"
 }
 
-// value reads a value of any sort. Numbers become int64 where they can, else
-// float64.
+// value reads any value. Numbers become int64 if possible, else float64.
 func (r *reader) value(to *any) bool {
 	switch r.token() {
 	case '{':
@@ -147,13 +146,12 @@ func (r *reader) value(to *any) bool {
 	word := r.text[start:r.pos]
 	if i, err := strconv.ParseInt(word, 10, 64); err == nil {
 		*to = i
-		return json.Valid([]byte(word)) // not so +1 and 01
+		return json.Valid([]byte(word)) // +1 and 01 are not valid
 	}
 	return json.Unmarshal([]byte(word), to) == nil
 }
 
-// skip passes over a value. It counts brackets, and does not look for errors
-// between them.
+// skip skips a value. It counts brackets and does not detect errors between them.
 func (r *reader) skip() bool {
 	for depth := 0; ; {
 		switch r.token() {
@@ -184,8 +182,7 @@ func (r *reader) skip() bool {
 	}
 }
 
-// skipWord passes over a number, true, false or null: all up to what may follow
-// one.
+// skipWord skips a number, true, false or null.
 func (r *reader) skipWord() {
 	for ; r.pos < len(r.text); r.pos++ {
 		switch r.text[r.pos] {
@@ -195,7 +192,7 @@ func (r *reader) skipWord() {
 	}
 }
 
-// skipString passes over a string.
+// skipString skips a string.
 func (r *reader) skipString() bool {
 	for r.pos++; r.pos < len(r.text); r.pos++ {
 		switch r.text[r.pos] {

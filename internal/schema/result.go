@@ -6,78 +6,77 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A fault is one constraint that a value does not meet.
-type fault struct {
-	// at leads to the value from the one that is validated, which is nil.
+// A failure is a constraint that a value violates.
+type failure struct {
+	// at is the path of the value within the validated value, nil for the latter.
 	at *validation.Path
-	// text says what is wrong. One text is reported once.
+	// text is the message. Failures with equal texts are reported once.
 	text string
-	// report makes the error, at the value's path from the top.
+	// report returns the error. path is the complete path of the value.
 	report func(path *validation.Path, text string) *validation.Error
 }
 
-// A result is what came of validating one value.
+// A result is the result of validating a value.
 type result struct {
-	faults []fault
-	// score counts the checks that were made, so that of several alternatives
-	// that fail the one that fits best can be told. It is kube-openapi's
-	// MatchCount, and what counts is what counts there.
+	failures []failure
+	// score selects the best of several alternatives that fail. It is the MatchCount
+	// of kube-openapi and counts the same checks.
 	score int
 }
 
 func (r *result) merge(other result) {
 	r.score += other.score
-	for _, f := range other.faults {
+	for _, f := range other.failures {
 		r.add(f)
 	}
 }
 
-func (r *result) add(f fault) {
-	for _, known := range r.faults {
+func (r *result) add(f failure) {
+	for _, known := range r.failures {
 		if known.text == f.text {
 			return
 		}
 	}
-	r.faults = append(r.faults, f)
+	r.failures = append(r.failures, f)
 }
 
-// invalid adds a fault of the value found at a path. The format and its
-// arguments continue a sentence that begins with the path.
-func (r *result) invalid(at *validation.Path, value any, format string, args ...any) {
-	r.add(fault{at, sentence(at, format, args...), func(path *validation.Path, text string) *validation.Error {
+// addInvalid adds a failure of the value at a path. The message starts with the path.
+func (r *result) addInvalid(at *validation.Path, value any, format string, args ...any) {
+	r.add(failure{at, bodyMessage(at, format, args...), func(path *validation.Path, text string) *validation.Error {
 		return validation.Invalid(path, value, text)
 	}})
 }
 
-// mistyped adds that the value at a path is of the type found.
-func (r *result) mistyped(at *validation.Path, wanted, found string) {
-	r.add(fault{at, sentence(at, "must be of type %s: %q", wanted, found), func(path *validation.Path, text string) *validation.Error {
+// addTypeError adds the failure of a value that has the type found.
+func (r *result) addTypeError(at *validation.Path, wanted, found string) {
+	r.add(failure{at, bodyMessage(at, "must be of type %s: %q", wanted, found), func(path *validation.Path, text string) *validation.Error {
 		return validation.TypeInvalid(path, found, text)
 	}})
 }
 
-// refused adds a fault whose error needs no sentence.
-func (r *result) refused(at *validation.Path, keyword string, report func(*validation.Path) *validation.Error) {
-	r.add(fault{at, sentence(at, "%s", keyword), func(path *validation.Path, _ string) *validation.Error { return report(path) }})
+// addFailure adds a failure whose error has its own message. keyword distinguishes it from
+// other failures at the path.
+func (r *result) addFailure(at *validation.Path, keyword string, report func(*validation.Path) *validation.Error) {
+	r.add(failure{at, bodyMessage(at, "%s", keyword), func(path *validation.Path, _ string) *validation.Error { return report(path) }})
 }
 
-// whole adds a fault that names no field but in its text.
-func (r *result) whole(format string, args ...any) {
-	r.add(fault{nil, fmt.Sprintf(format, args...), func(path *validation.Path, text string) *validation.Error {
+// addMessage adds a failure whose error has no field.
+func (r *result) addMessage(format string, args ...any) {
+	r.add(failure{nil, fmt.Sprintf(format, args...), func(path *validation.Path, text string) *validation.Error {
 		return validation.Invalid(path, "", text)
 	}})
 }
 
-// list makes the errors, where base is the path of the value validated.
-func (r *result) list(base *validation.Path) validation.List {
+// errors returns the errors. base is the path of the validated value.
+func (r *result) errors(base *validation.Path) validation.List {
 	var list validation.List
-	for _, f := range r.faults {
+	for _, f := range r.failures {
 		list = append(list, f.report(join(base, f.at), f.text))
 	}
 	return list
 }
 
-// join is the path that continues base by at.
+// join appends at to base.
 func join(base, at *validation.Path) *validation.Path {
 	if at == nil {
 		return base
@@ -92,8 +91,8 @@ func join(base, at *validation.Path) *validation.Path {
 	return base.Child(name)
 }
 
-// sentence begins a text with the path.
-func sentence(at *validation.Path, format string, args ...any) string {
+// bodyMessage returns a message that starts with the path.
+func bodyMessage(at *validation.Path, format string, args ...any) string {
 	return pathText(at) + " in body " + fmt.Sprintf(format, args...)
 }
 

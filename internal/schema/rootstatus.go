@@ -7,9 +7,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// rootWithStatus are the keywords allowed at the root of a schema with the status
-// subresource, under their names in Go: with these only, properties.status says
-// all about the status.
+// rootWithStatus has the keywords, with the names of their Go fields, that are allowed at
+// the root of the schema if the status subresource is enabled. They do not constrain the
+// status outside of properties.status.
 var rootWithStatus = []struct{ name, keyword string }{
 	{"Description", "description"}, {"Type", "type"}, {"Format", "format"}, {"Title", "title"},
 	{"Maximum", "maximum"}, {"ExclusiveMaximum", "exclusiveMaximum"},
@@ -21,8 +21,8 @@ var rootWithStatus = []struct{ name, keyword string }{
 	{"XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields"}, {"XValidations", "x-kubernetes-validations"},
 }
 
-// rootWithStatus reports the first thing that a schema must not say at its root
-// when the status is a subresource. The path is the schema's.
+// rootWithStatus returns the error of the first keyword that is forbidden at the root if the
+// status subresource is enabled. path is the path of the schema.
 func (p keywords) rootWithStatus(path *validation.Path) validation.List {
 	allowed := make(map[string]bool, len(rootWithStatus))
 	names := make([]string, len(rootWithStatus))

@@ -1,70 +1,70 @@
-// Package schema describes the values that a kind's objects hold: what an
-// OpenAPI v3 document says of a built-in kind, and a CustomResourceDefinition
-// of a custom one. Patching, applying, pruning, defaulting and validating all
-// read this one description.
+// Package schema has the schemas of built-in kinds, from OpenAPI v3 documents, and the
+// structural schemas of CustomResourceDefinitions. Strategic merge patch, server-side apply,
+// pruning, defaulting and validation use them.
+//
+// Logical junctors are the keywords allOf, anyOf, oneOf and not. List of type set or map
+// means an array with that x-kubernetes-list-type.
 package schema
 
 import "regexp"
 
-// A Schema describes one value. Schemas refer to each other, in circles where
-// Kubernetes' types do; they are immutable once made and safe for concurrent
-// use.
+// A Schema describes a value. Schemas of recursive types are cyclic. A Schema is immutable
+// and safe for concurrent use.
 type Schema struct {
-	// Name is what an OpenAPI document names the type, such as
-	// "io.k8s.api.core.v1.PodSpec"; "" for a type that is not named.
+	// Name is the name of the component schema in the OpenAPI document, such as
+	// "io.k8s.api.core.v1.PodSpec", or "".
 	Name string
 
-	// Type is object, array, string, integer, number or boolean; "" is any.
+	// Type is object, array, string, integer, number or boolean, or "" for any.
 	Type   string
 	Format string // int32, int64, double, byte, date-time, int-or-string, ...
 
 	Properties map[string]*Schema
 	Required   []string
-	// Additional describes the values of a map: an object whose member names
-	// are data. nil: there are only Properties.
+	// Additional is additionalProperties, the schema of the values of a map, or nil.
 	Additional *Schema
-	// Items describes the elements of an array.
+	// Items is the schema of the elements of an array.
 	Items *Schema
 
-	// Default is the value of an absent member, to be copied by whoever sets it:
-	// it is shared. HasDefault tells a null from none.
+	// Default is the default of an absent field. It must be copied before it is set.
+	// HasDefault distinguishes a null default from none.
 	Default    any
 	HasDefault bool
 	Nullable   bool
 
-	// ListType is atomic, set or map, "" if nothing is said (atomic).
+	// ListType is atomic, set or map; "" means atomic.
 	ListType string
-	// ListMapKeys are the members that tell the elements of a map list apart.
+	// ListMapKeys are the key fields of the elements of a list of type map.
 	ListMapKeys []string
-	// MapType is granular or atomic, "" if nothing is said (granular).
+	// MapType is granular or atomic; "" means granular.
 	MapType string
 
-	// PatchStrategies say how strategic merge patches treat the value: merge,
-	// replace, retainKeys.
+	// PatchStrategies are the strategies of strategic merge patches: merge, replace,
+	// retainKeys.
 	PatchStrategies []string
-	// PatchMergeKey is the member by which a strategic merge patch tells the
-	// elements of a merged list apart.
+	// PatchMergeKey is the key field of the elements of a list that strategic merge
+	// patches merge.
 	PatchMergeKey string
 
-	// IntOrString takes an integer or a string.
+	// IntOrString allows an integer or a string.
 	IntOrString bool
-	// PreserveUnknownFields keeps members that are not in Properties.
+	// PreserveUnknownFields disables pruning of fields that are not in Properties.
 	PreserveUnknownFields bool
-	// EmbeddedResource is a whole API object.
+	// EmbeddedResource is whether the value is an object with apiVersion, kind and
+	// metadata.
 	EmbeddedResource bool
 
-	// Constraints are what a value has to meet beyond having this structure. It
-	// is nil where there are none, as in all schemas of built-in kinds.
+	// Constraints are the value validations, nil if there are none. Schemas of built-in
+	// kinds have none.
 	Constraints *Constraints
 
-	// hasDefaults is whether there is a default in it, its items or its
-	// properties, of a schema that FromProps has made.
+	// hasDefaults is whether the schema, its items or its properties have a default.
+	// FromProps sets it.
 	hasDefaults bool
 }
 
-// Constraints are the value validations of a schema in a
-// CustomResourceDefinition, but for Required, which a Schema has by itself. A
-// nil limit is none.
+// Constraints are the value validations of a schema in a CustomResourceDefinition, except
+// Required, which is a field of Schema. A nil limit is not set.
 type Constraints struct {
 	Enum []any
 
@@ -78,38 +78,37 @@ type Constraints struct {
 	MinItems, MaxItems           *int64
 	MinProperties, MaxProperties *int64
 
-	// Closed forbids members that are not in Properties, as
-	// additionalProperties: false does.
+	// Closed is additionalProperties: false.
 	Closed bool
 
-	// The junctors have value validations only: a structure in them repeats that
-	// of the schema they stand in.
+	// The logical junctors. Their schemas have value validations only; the structure is
+	// declared outside of them.
 	AllOf, AnyOf, OneOf []*Schema
 	Not                 *Schema
 
 	// Rules are x-kubernetes-validations.
 	Rules []Rule
 
-	// pattern is Pattern, nil if that is no regular expression.
+	// pattern is the compiled Pattern, nil if that is not a valid regular expression.
 	pattern *regexp.Regexp
-	// formatName is the schema's Format, "" for one that means nothing for its
-	// type. format checks strings by it, nil takes any.
+	// formatName is the recognized format, or "". format checks strings by it; nil
+	// allows every string.
 	formatName string
 	format     func(string) bool
 }
 
-// A Rule is a rule in the Common Expression Language about one value. Its JSON is
-// what error messages quote.
+// A Rule is a validation rule in the Common Expression Language. Error messages quote its
+// JSON.
 type Rule struct {
 	Rule              string
 	Message           string
 	MessageExpression string
-	// Reason is that of the failure's cause; nil is FieldValueInvalid.
+	// Reason is the reason of the error; nil means FieldValueInvalid.
 	Reason *string
-	// FieldPath leads from the value to the field that a failure is about; ""
-	// is the value itself.
+	// FieldPath is the path, relative to the value, of the field of the error; "" means
+	// the value.
 	FieldPath string
-	// OptionalOldSelf is whether oldSelf is an optional, so that the rule holds
-	// for creations too; nil says nothing.
+	// OptionalOldSelf is whether oldSelf is an optional, so that the rule is evaluated
+	// for creations too.
 	OptionalOldSelf *bool
 }

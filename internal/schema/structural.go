@@ -10,51 +10,50 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// Structural checks that an openAPIV3Schema in canonical form is structural:
-// that it tells the type of every value it names, and says nothing of structure
-// in junctors that it does not say outside of them. The errors, whose paths
-// continue the schema's, are sorted by their texts.
+// Structural checks that an openAPIV3Schema in canonical form is a structural schema: it
+// has the type of every field, and declares outside of logical junctors every field that
+// these name. path is the path of the schema. The errors are sorted by their texts.
 func Structural(props map[string]any, path *validation.Path) validation.List {
 	c := structural{}
-	c.schema(props, atRoot, path)
-	c.complete(props, props, path, path)
+	c.schema(props, rootLevel, path)
+	c.checkCompleteness(props, props, path, path)
 	slices.SortFunc(c.list, func(a, b *validation.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return c.list
 }
 
-// structural collects errors.
+// structural collects the errors of Structural.
 type structural struct{ list validation.List }
 
 func (c *structural) add(e *validation.Error) { c.list = append(c.list, e) }
 
-// A place is where in its parent a schema stands. Messages name it.
-type place string
+// A level is the position of a schema in its parent, in the words of error messages.
+type level string
 
 const (
-	atRoot  place = "at the root"
-	inArray place = "for specified array items"
-	inField place = "for specified object fields"
+	rootLevel  level = "at the root"
+	itemLevel  level = "for specified array items"
+	fieldLevel level = "for specified object fields"
 )
 
-// schema checks a schema that is in no junctor.
-func (c *structural) schema(p keywords, at place, path *validation.Path) {
+// schema checks a schema outside of logical junctors.
+func (c *structural) schema(p keywords, at level, path *validation.Path) {
 	typ := p.text("type")
 	items, hasItems := p["items"].(map[string]any)
 	if hasItems {
-		c.schema(items, inArray, path.Child("items"))
+		c.schema(items, itemLevel, path.Child("items"))
 	} else if typ == "array" {
 		c.add(validation.Required(path.Child("items"), "must be specified"))
 	}
 	properties := keywordsOf(p["properties"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		c.schema(keywordsOf(properties[name]), inField, path.Child("properties").Key(name))
+		c.schema(keywordsOf(properties[name]), fieldLevel, path.Child("properties").Key(name))
 	}
 	additional := p["additionalProperties"]
-	if additional != nil && at == atRoot {
+	if additional != nil && at == rootLevel {
 		c.add(validation.Forbidden(path.Child("additionalProperties"), "must not be used at the root"))
 	}
 	if additional, ok := additional.(map[string]any); ok {
-		c.schema(additional, inField, path.Child("additionalProperties"))
+		c.schema(additional, fieldLevel, path.Child("additionalProperties"))
 	}
 	if p.flag("x-kubernetes-int-or-string") {
 		for _, keyword := range []string{"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"} {
@@ -64,13 +63,13 @@ func (c *structural) schema(p keywords, at place, path *validation.Path) {
 		}
 	}
 	allOf := p.list("allOf")
-	c.junctors(p, typesOnly(p), len(allOf) > 0 && typesOnly(keywordsOf(allOf[0])), path)
-	c.typed(p, at, path)
-	c.meta(p, at, path)
+	c.junctors(p, isIntegerOrStringAnyOf(p), len(allOf) > 0 && isIntegerOrStringAnyOf(keywordsOf(allOf[0])), path)
+	c.checkType(p, at, path)
+	c.checkMetadata(p, at, path)
 }
 
-// typed checks that the schema has a type where it needs one.
-func (c *structural) typed(p keywords, at place, path *validation.Path) {
+// checkType checks that the schema has a type if it needs one.
+func (c *structural) checkType(p keywords, at level, path *validation.Path) {
 	typ, embedded := p.text("type"), p.flag("x-kubernetes-embedded-resource")
 	preserved := p.flag("x-kubernetes-preserve-unknown-fields")
 	const embeddedType = "must be object if x-kubernetes-embedded-resource is true"
@@ -85,7 +84,7 @@ func (c *structural) typed(p keywords, at place, path *validation.Path) {
 	if embedded && p["additionalProperties"] != nil {
 		c.add(validation.Forbidden(path.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"))
 	}
-	if at == atRoot && typ != "" && typ != "object" {
+	if at == rootLevel && typ != "" && typ != "object" {
 		c.add(validation.Invalid(path.Child("type"), typ, "must be object at the root"))
 	}
 	if embedded && !preserved && len(keywordsOf(p["properties"])) == 0 {
@@ -93,30 +92,29 @@ func (c *structural) typed(p keywords, at place, path *validation.Path) {
 	}
 }
 
-// meta checks what the schema of an API object says of the members that all of
-// them have.
-func (c *structural) meta(p keywords, at place, path *validation.Path) {
+// checkMetadata checks the schemas of apiVersion, kind and metadata.
+func (c *structural) checkMetadata(p keywords, at level, path *validation.Path) {
 	properties := keywordsOf(p["properties"])
-	whole := at == atRoot || p.flag("x-kubernetes-embedded-resource")
+	isResource := at == rootLevel || p.flag("x-kubernetes-embedded-resource")
 	for _, member := range []struct{ name, typ, detail string }{
 		{"kind", "string", "must be string"},
 		{"apiVersion", "string", "must be string"},
 		{"metadata", "object", "must be object"},
 	} {
-		if v, ok := properties[member.name]; ok && whole {
+		if v, ok := properties[member.name]; ok && isResource {
 			if typ := keywordsOf(v).text("type"); typ != member.typ {
 				c.add(validation.Invalid(path.Child("properties").Key(member.name).Child("type"), typ, member.detail))
 			}
 		}
 	}
-	if meta, ok := properties["metadata"]; ok && at == atRoot && !namesOnly(keywordsOf(meta)) {
+	if meta, ok := properties["metadata"]; ok && at == rootLevel && !isNameOnly(keywordsOf(meta)) {
 		c.add(validation.Forbidden(path.Child("properties").Key("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"))
 	}
 }
 
-// namesOnly reports whether a schema of metadata speaks of name and generateName
-// alone.
-func namesOnly(p keywords) bool {
+// isNameOnly reports whether a schema of metadata has no properties other than name and
+// generateName, and no other keywords.
+func isNameOnly(p keywords) bool {
 	for keyword, v := range p {
 		switch {
 		case !p.has(keyword) || v == false || keyword == "type" || keyword == "default":
@@ -133,14 +131,14 @@ func namesOnly(p keywords) bool {
 	return true
 }
 
-// integerOrString is how an anyOf says what x-kubernetes-int-or-string does.
+// integerOrString is the anyOf that is equivalent to x-kubernetes-int-or-string.
 var integerOrString = []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}}
 
-// typesOnly reports whether a schema's anyOf is that.
-func typesOnly(p keywords) bool { return object.Equal(p["anyOf"], integerOrString) }
+// isIntegerOrStringAnyOf reports whether the anyOf of a schema is integerOrString.
+func isIntegerOrStringAnyOf(p keywords) bool { return object.Equal(p["anyOf"], integerOrString) }
 
-// junctors checks the junctors and the pattern of a schema. Types may stand in
-// its anyOf if typed says so, and in that of its first allOf if typedFirst does.
+// junctors checks the logical junctors and the pattern of a schema. typed is whether anyOf
+// may have types, typedFirst whether the anyOf of the first allOf may.
 func (c *structural) junctors(p keywords, typed, typedFirst bool, path *validation.Path) {
 	if !typed {
 		for i, v := range p.list("anyOf") {
@@ -163,8 +161,8 @@ func (c *structural) junctors(p keywords, typed, typedFirst bool, path *validati
 	}
 }
 
-// structureKeywords are those that no schema in a junctor has, and how they have
-// to be instead.
+// structureKeywords has the keywords that are forbidden within logical junctors, and the
+// description of the required value.
 var structureKeywords = []struct{ name, empty string }{
 	{"type", "empty"},
 	{"additionalProperties", "undefined"},
@@ -181,7 +179,7 @@ var structureKeywords = []struct{ name, empty string }{
 	{"x-kubernetes-validations", "empty"},
 }
 
-// nested checks a schema in a junctor.
+// nested checks a schema within a logical junctor.
 func (c *structural) nested(p keywords, typed bool, path *validation.Path) {
 	c.junctors(p, typed, false, path)
 	if items, ok := p["items"].(map[string]any); ok {
@@ -193,14 +191,14 @@ func (c *structural) nested(p keywords, typed bool, path *validation.Path) {
 	}
 	for _, keyword := range structureKeywords {
 		v := p[keyword.name]
-		said := p.has(keyword.name) && v != false
+		isSet := p.has(keyword.name) && v != false
 		switch keyword.name {
 		case "additionalProperties":
-			said = said || isObject(v)
+			isSet = isSet || isObject(v)
 		case "default":
-			said = v != nil
+			isSet = v != nil
 		}
-		if said {
+		if isSet {
 			c.add(validation.Forbidden(path.Child(keyword.name), "must be "+keyword.empty+" to be structural"))
 		}
 	}
@@ -214,33 +212,33 @@ func isObject(v any) bool {
 	return ok
 }
 
-// complete checks that what the junctors in v name, which is at the path vPath,
-// is named by the schema s outside of them, too.
-func (c *structural) complete(v, s keywords, vPath, sPath *validation.Path) {
+// checkCompleteness checks that s declares all fields that the logical junctors of v name.
+// vPath and sPath are the paths of v and s.
+func (c *structural) checkCompleteness(v, s keywords, vPath, sPath *validation.Path) {
 	if not, ok := v["not"].(map[string]any); ok {
-		c.covered(not, s, vPath.Child("not"), sPath)
+		c.checkCovered(not, s, vPath.Child("not"), sPath)
 	}
 	for _, junctor := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, branch := range v.list(junctor) {
-			c.covered(keywordsOf(branch), s, vPath.Child(junctor).Index(i), sPath)
+		for i, sub := range v.list(junctor) {
+			c.checkCovered(keywordsOf(sub), s, vPath.Child(junctor).Index(i), sPath)
 		}
 	}
 }
 
-// covered checks that s names what v does, a schema in a junctor. A nil s is
-// missing.
-func (c *structural) covered(v, s keywords, vPath, sPath *validation.Path) {
+// checkCovered checks that s declares all fields that v names, a schema within a logical
+// junctor. A nil s is reported as missing.
+func (c *structural) checkCovered(v, s keywords, vPath, sPath *validation.Path) {
 	if s == nil {
 		c.add(validation.Required(sPath, "because it is defined in "+vPath.String()))
 		return
 	}
-	c.complete(v, s, vPath, sPath)
+	c.checkCompleteness(v, s, vPath, sPath)
 	if items, ok := v["items"].(map[string]any); ok {
-		c.covered(items, keywordsOf(s["items"]), vPath.Child("items"), sPath.Child("items"))
+		c.checkCovered(items, keywordsOf(s["items"]), vPath.Child("items"), sPath.Child("items"))
 	}
 	properties := keywordsOf(v["properties"])
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		c.covered(keywordsOf(properties[name]), keywordsOf(keywordsOf(s["properties"])[name]),
+		c.checkCovered(keywordsOf(properties[name]), keywordsOf(keywordsOf(s["properties"])[name]),
 			vPath.Child("properties").Key(name), sPath.Child("properties").Key(name))
 	}
 }

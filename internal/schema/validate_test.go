@@ -12,8 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// value reads a YAML value as objects hold it: numbers are int64 where they can
-// be.
+// value decodes YAML. Numbers are int64 if possible.
 func value(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte("v: " + text))
@@ -55,21 +54,21 @@ func TestValidate(t *testing.T) {
 		{"string", `{type: string}`, `1`, []string{`spec: Invalid value: "integer": spec in body must be of type string: "integer"`}},
 		{"null", `{type: string}`, `null`, []string{`spec: Invalid value: "null": spec in body must be of type string: "null"`}},
 		{"nullable", `{type: string, nullable: true}`, `null`, nil},
-		{"untyped null", `{x-kubernetes-preserve-unknown-fields: true}`, `null`, nil},
-		{"integer with a fraction", `{type: integer}`, `1.5`, []string{
+		{"null without type", `{x-kubernetes-preserve-unknown-fields: true}`, `null`, nil},
+		{"fraction for an integer", `{type: integer}`, `1.5`, []string{
 			`spec: Invalid value: "number": spec in body must be of type integer: "number"`,
 			`<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec`,
 		}},
-		{"number as an integer", `{type: number}`, `1`, nil},
-		{"format of a wrong type", `{type: integer, format: int32}`, `true`, []string{`spec: Invalid value: "": spec in body must be of type int32: ""`}},
-		{"string with a format as an array", `{type: string, format: date}`, `[1]`, nil},
-		{"int or string", `{x-kubernetes-int-or-string: true}`, `"a"`, nil},
-		{"int or string as neither", `{x-kubernetes-int-or-string: true}`, `true`, []string{`spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"`}},
+		{"integer for a number", `{type: number}`, `1`, nil},
+		{"format of another type", `{type: integer, format: int32}`, `true`, []string{`spec: Invalid value: "": spec in body must be of type int32: ""`}},
+		{"array for a string with a format", `{type: string, format: date}`, `[1]`, nil},
+		{"int-or-string", `{x-kubernetes-int-or-string: true}`, `"a"`, nil},
+		{"neither integer nor string", `{x-kubernetes-int-or-string: true}`, `true`, []string{`spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"`}},
 
-		{"too long", `{type: string, maxLength: 3}`, `éèêë`, []string{`spec: Too long: may not be more than 3 bytes`}},
-		{"too short", `{type: string, minLength: 2}`, `é`, []string{`spec: Invalid value: "é": spec in body should be at least 2 chars long`}},
+		{"maxLength", `{type: string, maxLength: 3}`, `éèêë`, []string{`spec: Too long: may not be more than 3 bytes`}},
+		{"minLength", `{type: string, minLength: 2}`, `é`, []string{`spec: Invalid value: "é": spec in body should be at least 2 chars long`}},
 		{"pattern", `{type: string, pattern: "^a+$"}`, `b`, []string{`spec: Invalid value: "b": spec in body should match '^a+$'`}},
-		{"first of text's faults", `{type: string, pattern: "^a+$", minLength: 2}`, `b`, []string{`spec: Invalid value: "b": spec in body should be at least 2 chars long`}},
+		{"only the first failure of a string", `{type: string, pattern: "^a+$", minLength: 2}`, `b`, []string{`spec: Invalid value: "b": spec in body should be at least 2 chars long`}},
 		{"format", `{type: string, format: date-time}`, `x`, []string{`spec: Invalid value: "x": spec in body must be of type date-time: "x"`}},
 		{"unknown format", `{type: string, format: quantity}`, `x`, nil},
 
@@ -78,22 +77,22 @@ func TestValidate(t *testing.T) {
 		{"fractional minimum", `{type: number, minimum: 0.5}`, `0.4`, []string{`spec: Invalid value: 0.4: spec in body should be greater than or equal to 0.5`}},
 		{"maximum", `{type: integer, maximum: 10}`, `11`, []string{`spec: Invalid value: 11: spec in body should be less than or equal to 10`}},
 		{"exclusive maximum", `{type: number, maximum: 10, exclusiveMaximum: true}`, `10.5`, []string{`spec: Invalid value: 10.5: spec in body should be less than 10`}},
-		{"multiple", `{type: integer, multipleOf: 5}`, `7`, []string{`spec: Invalid value: 7: spec in body should be a multiple of 5`}},
-		{"fractional multiple", `{type: number, multipleOf: 0.5}`, `0.7`, []string{`spec: Invalid value: 0.7: spec in body should be a multiple of 0.5`}},
-		{"multiple of a fraction as an integer", `{type: number, multipleOf: 0.5}`, `-2`, []string{`spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0`}},
-		{"beyond int32", `{type: integer, format: int32}`, `2147483648`, []string{`<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec`}},
-		{"bound that is no integer", `{type: integer, maximum: 1.5}`, `2`, []string{
+		{"multipleOf", `{type: integer, multipleOf: 5}`, `7`, []string{`spec: Invalid value: 7: spec in body should be a multiple of 5`}},
+		{"fractional multipleOf", `{type: number, multipleOf: 0.5}`, `0.7`, []string{`spec: Invalid value: 0.7: spec in body should be a multiple of 0.5`}},
+		{"integer with fractional multipleOf", `{type: number, multipleOf: 0.5}`, `-2`, []string{`spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0`}},
+		{"int32 overflow", `{type: integer, format: int32}`, `2147483648`, []string{`<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec`}},
+		{"fractional minimum of an integer", `{type: integer, maximum: 1.5}`, `2`, []string{
 			`<nil>: Invalid value: "": Maximum boundary value must be of type integer (default format) in spec`,
 			`spec: Invalid value: 2: spec in body should be less than or equal to 1.5`,
 		}},
 
-		{"few items", `{type: array, minItems: 1, items: {type: integer}}`, `[]`, []string{`spec: Invalid value: 0: spec in body should have at least 1 items`}},
-		{"many items", `{type: array, maxItems: 2, items: {type: integer}}`, `[1, 2, 3]`, []string{`spec: Too many: 3: must have at most 2 items`}},
-		{"few properties", `{type: object, minProperties: 1}`, `{}`, []string{`spec: Invalid value: 0: spec in body should have at least 1 properties`}},
-		{"many properties", `{type: object, maxProperties: 1}`, `{a: 1, b: 2}`, []string{`spec: Too many: 2: must have at most 1 item`}},
+		{"minItems", `{type: array, minItems: 1, items: {type: integer}}`, `[]`, []string{`spec: Invalid value: 0: spec in body should have at least 1 items`}},
+		{"maxItems", `{type: array, maxItems: 2, items: {type: integer}}`, `[1, 2, 3]`, []string{`spec: Too many: 3: must have at most 2 items`}},
+		{"minProperties", `{type: object, minProperties: 1}`, `{}`, []string{`spec: Invalid value: 0: spec in body should have at least 1 properties`}},
+		{"maxProperties", `{type: object, maxProperties: 1}`, `{a: 1, b: 2}`, []string{`spec: Too many: 2: must have at most 1 item`}},
 		{"element", `{type: array, items: {type: object, properties: {a: {type: integer}}}}`, `[{}, {a: x}]`, []string{`spec[1].a: Invalid value: "string": spec[1].a in body must be of type integer: "string"`}},
-		{"entry", `{type: object, additionalProperties: {type: integer}}`, `{a: 1, b: x}`, []string{`spec.b: Invalid value: "string": spec.b in body must be of type integer: "string"`}},
-		{"closed", `{type: object, additionalProperties: false, properties: {a: {type: integer}}}`, `{a: 1, b: x}`, []string{`spec: Invalid value: "b": spec.b in body is a forbidden property`}},
+		{"map entry", `{type: object, additionalProperties: {type: integer}}`, `{a: 1, b: x}`, []string{`spec.b: Invalid value: "string": spec.b in body must be of type integer: "string"`}},
+		{"additionalProperties false", `{type: object, additionalProperties: false, properties: {a: {type: integer}}}`, `{a: 1, b: x}`, []string{`spec: Invalid value: "b": spec.b in body is a forbidden property`}},
 		{"required", `{type: object, required: [b, a]}`, `{}`, []string{`spec.b: Required value`, `spec.a: Required value`}},
 
 		{"enum", `{type: string, enum: [a, b]}`, `c`, []string{`spec: Unsupported value: "c": supported values: "a", "b"`}},
@@ -101,31 +100,31 @@ func TestValidate(t *testing.T) {
 		{"enum and null", `{type: string, nullable: true, enum: [a, null]}`, `null`, []string{`spec: Unsupported value: null: supported values: "a", "null"`}},
 		{"enum of objects", `{type: object, enum: [{a: 1}]}`, `{a: 2}`, []string{`spec: Unsupported value: {"a":2}: supported values: "{\"a\":1}"`}},
 
-		{"any of", `{type: integer, anyOf: [{maximum: 1}, {minimum: 5}]}`, `3`, []string{
+		{"anyOf", `{type: integer, anyOf: [{maximum: 1}, {minimum: 5}]}`, `3`, []string{
 			`<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)`,
 			`spec: Invalid value: 3: spec in body should be less than or equal to 1`,
 		}},
-		{"one of none", `{type: integer, oneOf: [{maximum: 1}, {minimum: 5}]}`, `3`, []string{
+		{"oneOf with no valid schema", `{type: integer, oneOf: [{maximum: 1}, {minimum: 5}]}`, `3`, []string{
 			`<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found none valid`,
 			`spec: Invalid value: 3: spec in body should be less than or equal to 1`,
 		}},
-		{"one of both", `{type: integer, oneOf: [{maximum: 5}, {maximum: 9}]}`, `3`, []string{
+		{"oneOf with two valid schemas", `{type: integer, oneOf: [{maximum: 5}, {maximum: 9}]}`, `3`, []string{
 			`<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives`,
 		}},
-		{"best of any", `{type: object, properties: {a: {type: string}, b: {type: string}}, anyOf: [{required: [a]}, {properties: {b: {minLength: 2}}, required: [a]}]}`, `{b: xx}`, []string{
+		{"anyOf reports the best match", `{type: object, properties: {a: {type: string}, b: {type: string}}, anyOf: [{required: [a]}, {properties: {b: {minLength: 2}}, required: [a]}]}`, `{b: xx}`, []string{
 			`<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)`,
 			`spec.a: Required value`,
 		}},
-		{"all of", `{type: integer, allOf: [{maximum: 1}, {minimum: 0}]}`, `3`, []string{
+		{"allOf with one valid schema", `{type: integer, allOf: [{maximum: 1}, {minimum: 0}]}`, `3`, []string{
 			`spec: Invalid value: 3: spec in body should be less than or equal to 1`,
 			`<nil>: Invalid value: "": "spec" must validate all the schemas (allOf)`,
 		}},
-		{"all of none", `{type: integer, allOf: [{maximum: 1}]}`, `3`, []string{
+		{"allOf with no valid schema", `{type: integer, allOf: [{maximum: 1}]}`, `3`, []string{
 			`spec: Invalid value: 3: spec in body should be less than or equal to 1`,
 			`<nil>: Invalid value: "": "spec" must validate all the schemas (allOf). None validated`,
 		}},
 		{"not", `{type: integer, not: {maximum: 5}}`, `3`, []string{`<nil>: Invalid value: "": "spec" must not validate the schema (not)`}},
-		{"once", `{type: integer, maximum: 1, allOf: [{maximum: 1}]}`, `3`, []string{
+		{"equal messages reported once", `{type: integer, maximum: 1, allOf: [{maximum: 1}]}`, `3`, []string{
 			`spec: Invalid value: 3: spec in body should be less than or equal to 1`,
 			`<nil>: Invalid value: "": "spec" must validate all the schemas (allOf). None validated`,
 		}},
@@ -149,10 +148,10 @@ func TestWholeFloats(t *testing.T) {
 		{"negative integer", `{type: integer}`, -3, true},
 		{"nearly an integer", `{type: integer}`, 3 + 1e-10, false},
 		{"nearly a multiple", `{type: number, multipleOf: 1}`, 3 + 1e-10, true},
-		{"listed integer", `{type: number, enum: [1]}`, 1, true},
-		{"other than the listed", `{type: number, enum: [1]}`, 2, false},
-		{"multiple", `{type: number, multipleOf: 0.1}`, 0.5, true},
-		{"beyond a float", `{type: number, format: float}`, 1e39, false},
+		{"integer in enum", `{type: number, enum: [1]}`, 1, true},
+		{"value not in enum", `{type: number, enum: [1]}`, 2, false},
+		{"multipleOf", `{type: number, multipleOf: 0.1}`, 0.5, true},
+		{"float overflow", `{type: number, format: float}`, 1e39, false},
 		{"double", `{type: number, format: double}`, 1e39, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -186,8 +185,8 @@ func TestRatcheting(t *testing.T) {
 	}{
 		{"unchanged", small, `5`, `5`, nil},
 		{"changed", small, `5`, `6`, []string{`spec: Invalid value: 6: spec in body should be less than or equal to 1`}},
-		{"unchanged beside a change", `{type: object, properties: {a: ` + small + `, b: ` + small + `}}`, `{a: 5, b: 0}`, `{a: 5, b: 1}`, nil},
-		{"new beside an old fault", `{type: object, properties: {a: ` + small + `, b: ` + small + `}}`, `{a: 5}`, `{a: 5, b: 5}`, []string{`spec.b: Invalid value: 5: spec.b in body should be less than or equal to 1`}},
+		{"unchanged field next to a changed one", `{type: object, properties: {a: ` + small + `, b: ` + small + `}}`, `{a: 5, b: 0}`, `{a: 5, b: 1}`, nil},
+		{"new failure next to an old one", `{type: object, properties: {a: ` + small + `, b: ` + small + `}}`, `{a: 5}`, `{a: 5, b: 5}`, []string{`spec.b: Invalid value: 5: spec.b in body should be less than or equal to 1`}},
 		{"still required", `{type: object, required: [a], properties: {b: ` + small + `}}`, `{b: 0}`, `{b: 1}`, []string{`spec.a: Required value`}},
 		{"entry of a map", `{type: object, additionalProperties: ` + small + `}`, `{a: 5}`, `{a: 5, b: 1}`, nil},
 		{"element of a list", `{type: array, items: ` + small + `}`, `[5]`, `[5, 1]`, []string{`spec[0]: Invalid value: 5: spec[0] in body should be less than or equal to 1`}},
@@ -221,7 +220,7 @@ func TestFromPropsRefuses(t *testing.T) {
 		{"reference", `{$ref: x}`, "OpenAPIV3Schema '$ref' is not supported"},
 		{"within", `{type: object, properties: {a: {not: {id: x}}}}`, "OpenAPIV3Schema 'id' is not supported"},
 		{"list of items", `{type: array, items: [{type: string}]}`, "OpenAPIV3Schema 'items' must be a schema, but is an array"},
-		{"pruning on", `{x-kubernetes-preserve-unknown-fields: false}`, "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"},
+		{"x-kubernetes-preserve-unknown-fields false", `{x-kubernetes-preserve-unknown-fields: false}`, "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := schema.FromProps(props(t, tc.props))
