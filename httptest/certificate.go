@@ -19,15 +19,15 @@ import (
 	"time"
 )
 
-// Certificates are valid for a fixed century, so that they suit every clock a
-// test may set.
+// Certificates are valid for a fixed century, so that they are valid at any time
+// that a test's clock may show.
 var (
 	notBefore = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	notAfter  = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// authority is the throwaway CA of the process, made on first use. Servers
-// share one key, since making keys is most of the cost of a certificate.
+// An authority is a CA. All servers share serverKey, because generating keys is
+// most of the cost of a certificate.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -35,6 +35,7 @@ type authority struct {
 	serverKey   *ecdsa.PrivateKey
 }
 
+// throwaway generates the CA of the process.
 var throwaway = sync.OnceValue(func() *authority {
 	a := &authority{key: newKey(), serverKey: newKey()}
 	template := &x509.Certificate{
@@ -46,36 +47,34 @@ var throwaway = sync.OnceValue(func() *authority {
 		IsCA:                  true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err != nil { // the template is constant and right
+	if err != nil { // unreachable: the template is valid
 		panic(err)
 	}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil { // just made
+	if a.certificate, err = x509.ParseCertificate(der); err != nil { // unreachable: CreateCertificate returned it
 		panic(err)
 	}
 	a.pem = encodeCertificate(der)
 	return a
 })
 
-// defaultCertificate is what servers without extra names present.
+// defaultCertificate issues the certificate of servers without extra names.
 var defaultCertificate = sync.OnceValues(func() (*certificate, error) {
 	return throwaway().issueServer(nil)
 })
 
 func newKey() *ecdsa.PrivateKey {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil { // rand.Reader never fails
+	if err != nil { // unreachable: rand.Reader does not fail
 		panic(err)
 	}
 	return key
 }
 
-// certificate is what a server presents.
+// A certificate is the certificate of a server.
 type certificate struct {
-	pair tls.Certificate
-	// bundle is the chain as PEM. Clients that trust it trust the server.
-	bundle []byte
-	// ca is the part of bundle to hand to clients.
-	ca []byte
+	pair   tls.Certificate
+	bundle []byte // the chain in PEM
+	ca     []byte // what clients trust, in PEM
 }
 
 func (a *authority) issueServer(names []string) (*certificate, error) {
@@ -102,7 +101,7 @@ func (a *authority) issueServer(names []string) (*certificate, error) {
 	}, nil
 }
 
-// issue signs a certificate over the public half of key.
+// issue signs a certificate for the public half of key.
 func (a *authority) issue(template *x509.Certificate, key *ecdsa.PrivateKey) ([]byte, error) {
 	template.NotBefore, template.NotAfter = notBefore, notAfter
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
@@ -112,8 +111,8 @@ func (a *authority) issue(template *x509.Certificate, key *ecdsa.PrivateKey) ([]
 	return der, nil
 }
 
-// serverCertificate returns the certificate for a server with extra names. With
-// a directory it is the one found there, or a new one that is left there.
+// serverCertificate returns a certificate with extra names. If dir is not empty, it
+// reads the certificate from there, or issues one and writes it there.
 func serverCertificate(names []string, dir string) (*certificate, error) {
 	if dir == "" && len(names) == 0 {
 		return defaultCertificate()
@@ -128,7 +127,7 @@ func serverCertificate(names []string, dir string) (*certificate, error) {
 		return writeCertificate(names, certPath, keyPath)
 	}
 	if err := errors.Join(certErr, keyErr); err != nil {
-		return nil, fmt.Errorf("httptest: certificate and key come as a pair: %w", err)
+		return nil, fmt.Errorf("httptest: certificate and key must be a pair: %w", err)
 	}
 	pair, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
@@ -154,19 +153,18 @@ func writeCertificate(names []string, certPath, keyPath string) (*certificate, e
 	return cert, nil
 }
 
-// ClientCA returns the certificate of the throwaway CA that signs what
-// [IssueClient] issues, as PEM. It is the same for the life of the process.
+// ClientCA returns the CA certificate of [IssueClient] in PEM. It is the same for
+// the life of the process.
 func ClientCA() []byte {
 	return slices.Clone(throwaway().pem)
 }
 
-// IssueClient returns a client certificate signed by the throwaway CA, with its
-// key, as PEM. Kubernetes takes the common name for the user's name and the
-// organizations for the user's groups. It fails if one of them cannot be
-// written in a certificate, for it is no valid UTF-8.
+// IssueClient returns a client certificate and its key in PEM, signed by the
+// throwaway CA. In Kubernetes the common name is the name of the user and the
+// organizations are its groups. It fails if one of them is not valid UTF-8.
 //
-// A [Server] asks clients for a certificate but does not verify it: that is the
-// handler's part, which finds the chain in Request.TLS and the CA in [ClientCA].
+// A [Server] requests a certificate from clients but does not verify it. The handler
+// verifies the chain in Request.TLS with [ClientCA].
 func IssueClient(commonName string, organizations []string) (certPEM, keyPEM []byte, err error) {
 	key := newKey()
 	der, err := throwaway().issue(&x509.Certificate{
@@ -186,7 +184,7 @@ func encodeCertificate(der []byte) []byte {
 
 func encodeKey(key *ecdsa.PrivateKey) []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil { // P-256 keys always marshal
+	if err != nil { // unreachable: P-256 keys marshal
 		panic(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})

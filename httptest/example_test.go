@@ -30,7 +30,7 @@ func Example() {
 	// Output: HTTP/2.0 GET /version
 }
 
-// A stream in memory ends when its server does.
+// Close ends a stream over the in-memory transport.
 func ExampleServer_InMemory() {
 	srv, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "first\n")

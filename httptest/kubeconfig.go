@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// A Kubeconfig says how a Kubernetes client reaches a server and as whom. All
-// but Server may be left empty.
+// A Kubeconfig has the address of a server and the credentials of a client. All
+// fields but Server are optional.
 type Kubeconfig struct {
 	// Server is the base URL.
 	Server string
-	// CertificateAuthority is the PEM of what the client trusts for TLS. If
-	// empty, it trusts what its system trusts.
+	// CertificateAuthority is the CA certificate of the server in PEM. If it is empty,
+	// the client uses the system's CAs.
 	CertificateAuthority []byte
 	// Token is a bearer token.
 	Token string
 	// ClientCertificate and ClientKey are PEM, as [IssueClient] returns them.
 	ClientCertificate, ClientKey []byte
-	// Namespace is where clients work that name none. Empty means "default".
+	// Namespace is the default namespace of the client. Empty means "default".
 	Namespace string
 }
 
-// YAML returns the kubeconfig file: one cluster, one user and one context, the
-// current one, each called fakeapi.
+// YAML returns the kubeconfig file. It has one cluster, one user and one context,
+// which is the current one, each named fakeapi.
 func (k Kubeconfig) YAML() []byte {
 	var b strings.Builder
-	// Values are JSON strings, which are YAML strings whatever they contain.
+	// JSON strings are valid YAML strings.
 	field := func(indent, name, value string) {
 		if value == "" {
 			return
 		}
 		quoted, err := json.Marshal(value)
-		if err != nil { // strings always marshal
+		if err != nil { // unreachable: strings marshal
 			panic(err)
 		}
 		b.WriteString(indent + name + ": " + string(quoted) + "\n")
@@ -59,9 +59,8 @@ func (k Kubeconfig) YAML() []byte {
 	return []byte(b.String())
 }
 
-// WriteFile writes the kubeconfig to a file that only its owner may read. An
-// existing file is replaced in one step: readers see the old content or the
-// new, never a part.
+// WriteFile writes the kubeconfig to a file with mode 0600. It replaces an existing
+// file atomically.
 func (k Kubeconfig) WriteFile(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {

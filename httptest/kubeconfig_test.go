@@ -94,5 +94,5 @@ func TestKubeconfigWriteFile(t *testing.T) {
 	require.Error(t, k.WriteFile(blocked))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, left, 2, "no temporary file stays")
+	assert.Len(t, left, 2, "no temporary file is left")
 }

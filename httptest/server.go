@@ -16,50 +16,48 @@ import (
 )
 
 const (
-	// patience is how long Close lets a handler write to a client that does
-	// not read.
-	patience = 250 * time.Millisecond
-	// parting is how long Close waits, after the last handler has returned,
-	// for connections to send what is left and end by themselves. HTTP/1
-	// connections, and HTTP/2 ones of Go clients, mostly do at once.
-	parting = 25 * time.Millisecond
+	// handlerTimeout is how long Close waits for handlers before it breaks their
+	// connections. A client that does not read blocks its handler.
+	handlerTimeout = 250 * time.Millisecond
+	// drainTimeout is how long Close waits, after the last handler has returned,
+	// for connections to send buffered data and close. Connections of HTTP/1, and
+	// HTTP/2 connections of Go clients, mostly do at once.
+	drainTimeout = 25 * time.Millisecond
 )
 
-// Options configure a [Server]. They are read by [Start] only. The zero value
-// serves plain HTTP on a free port of the IPv4 loopback.
+// Options configure a [Server]. The zero value serves plain HTTP on a free port of
+// 127.0.0.1.
 type Options struct {
 	// Addr is the TCP address to listen on. Empty means "127.0.0.1:0".
 	Addr string
 
-	// TLS makes the server speak HTTPS, with a certificate for localhost,
-	// 127.0.0.1 and ::1 from a CA that the process makes up on first use.
+	// TLS serves HTTPS, with a certificate for localhost, 127.0.0.1 and ::1. Its CA is
+	// generated once in each process.
 	TLS bool
 
-	// Names are further DNS names and IP addresses for the certificate. They
-	// do not count for one that is found in CertDir.
+	// Names are further DNS names and IP addresses for the certificate. They have no
+	// effect on a certificate found in CertDir.
 	Names []string
 
-	// CertDir is a directory with the certificate, apiserver.crt, and its
-	// key, apiserver.key, both PEM. If neither is there, they are written,
-	// and the directory is made if need be. Servers that start at the same
-	// time cannot share an empty one. Empty means no files. It counts only
-	// with TLS.
+	// CertDir is a directory with the certificate, apiserver.crt, and its key,
+	// apiserver.key, both PEM. If neither file exists, Start writes both, and creates
+	// the directory if necessary. Servers that start concurrently must not share an
+	// empty directory. Empty means no files. Without TLS it has no effect.
 	CertDir string
 
-	// InMemory serves without a listener: Addr and TLS do not count, and
-	// [Server.InMemory] is the only way in.
+	// InMemory opens no listener: Addr and TLS have no effect, and clients use
+	// [Server.InMemory].
 	InMemory bool
 
-	// ErrorLog takes what net/http has to say about connections, and the
-	// panics of handlers with their stacks. Nil discards it all.
+	// ErrorLog gets net/http's messages about connections, and panics of handlers
+	// with their stacks. Nil discards them.
 	ErrorLog *log.Logger
 }
 
-// A Server serves one handler until it is closed. Its methods may be called by
-// any number of goroutines.
+// A Server serves one handler until it is closed. It is safe for concurrent use.
 type Server struct {
-	// URL is the base URL, without a slash at the end. It is not to be
-	// changed. A server in memory has one, too, that leads nowhere else.
+	// URL is the base URL, without a trailing slash. Do not change it. The URL of a
+	// server without a listener works with its Transport only.
 	URL string
 
 	handler   http.Handler
@@ -74,15 +72,15 @@ type Server struct {
 	handlers  sync.WaitGroup
 	closeOnce sync.Once
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	closed    bool       // no further handler may start
 	exchanges map[*exchange]struct{}
 	conns     map[net.Conn]http.ConnState
-	drained   chan struct{} // closed when conns is empty; nil until Close waits for it
+	drained   chan struct{} // closed when conns is empty; nil unless Close waits for it
 }
 
-// Start serves handler until the server is closed. It fails if it cannot
-// listen, or if there is something wrong with the certificate asked for.
+// Start serves handler until the server is closed. It fails if it cannot listen, or
+// cannot read, write or issue the certificate.
 func Start(handler http.Handler, o Options) (*Server, error) {
 	s := &Server{
 		URL:       "http://in-memory",
@@ -126,7 +124,7 @@ func (s *Server) listen(o Options) error {
 	if err != nil {
 		return fmt.Errorf("httptest: %w", err)
 	}
-	s.URL = scheme + "://" + reachable(listener.Addr())
+	s.URL = scheme + "://" + dialAddr(listener.Addr())
 	s.conns = make(map[net.Conn]http.ConnState)
 	s.served = make(chan struct{})
 	s.transport = s.newTransport()
@@ -156,9 +154,9 @@ func (s *Server) listen(o Options) error {
 	return nil
 }
 
-// reachable is the host and port under which a client of this machine reaches
-// a listener.
-func reachable(addr net.Addr) string {
+// dialAddr returns the host and port at which clients of this machine reach a
+// listener.
+func dialAddr(addr net.Addr) string {
 	tcp := *addr.(*net.TCPAddr)
 	if tcp.IP.IsUnspecified() {
 		tcp.IP = net.IPv4(127, 0, 0, 1)
@@ -166,8 +164,8 @@ func reachable(addr net.Addr) string {
 	return tcp.String()
 }
 
-// CACertificate returns the PEM of what clients must trust to reach the
-// server, or nil without TLS. The slice is the caller's.
+// CACertificate returns the CA certificate of the server in PEM; nil without TLS.
+// The caller owns the slice.
 func (s *Server) CACertificate() []byte {
 	if s.cert == nil {
 		return nil
@@ -180,10 +178,10 @@ func (s *Server) Client() *http.Client {
 	return &http.Client{Transport: s.Transport()}
 }
 
-// Transport returns the transport to the server: over its listener, trusting
-// its certificate and preferring HTTP/2 with TLS, or the one of
-// [Server.InMemory] without one. It is the same for every call, and its idle
-// connections end with the server.
+// Transport returns a transport to the listener, which trusts the server's
+// certificate and prefers HTTP/2 with TLS. Without a listener it returns
+// [Server.InMemory]. Every call returns the same transport. Close closes its idle
+// connections.
 func (s *Server) Transport() http.RoundTripper {
 	if s.http == nil {
 		return s.InMemory()
@@ -201,18 +199,18 @@ func (s *Server) newTransport() *http.Transport {
 	return t
 }
 
-// InMemory returns a transport that calls the handler directly, whatever host
-// a request names. The package documentation tells how it differs from a
-// connection. Every server has one, with a listener or without.
+// InMemory returns a transport that calls the handler directly, for any host. The
+// package documentation lists how it differs from a connection. It works for
+// servers with and without a listener.
 //
-// A handler's panic, and a server closed under a client that does not read,
-// are to the client a connection reset; a closed server refuses connections.
-// The errors wrap syscall.ECONNRESET and syscall.ECONNREFUSED.
+// A request fails with syscall.ECONNRESET if the handler panics, or if the server
+// closes while the client does not read; with syscall.ECONNREFUSED if the server is
+// closed.
 func (s *Server) InMemory() http.RoundTripper {
-	return direct{s}
+	return inMemory{s}
 }
 
-// serve is the handler of the listener's requests.
+// serve handles the requests of the listener.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.enter(nil) {
 		panic(http.ErrAbortHandler)
@@ -221,8 +219,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// enter announces a handler, for an exchange if it serves one in memory. It is
-// false once the server is closing.
+// enter registers a running handler, with its exchange if it serves the in-memory
+// transport. It reports false if the server is closing.
 func (s *Server) enter(e *exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +234,7 @@ func (s *Server) enter(e *exchange) bool {
 	return true
 }
 
-// leave says that a handler has returned.
+// leave unregisters a handler that has returned.
 func (s *Server) leave(e *exchange) {
 	s.mu.Lock()
 	delete(s.exchanges, e)
@@ -244,7 +242,7 @@ func (s *Server) leave(e *exchange) {
 	s.handlers.Done()
 }
 
-// track follows the states of connections for Close.
+// track records the states of connections for Close.
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,14 +258,12 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 	}
 }
 
-// Close ends the server. It stops accepting connections, cancels the contexts
-// of the requests being served, lets their responses end, and waits for every
-// handler, and for every goroutine that serves a connection, to return. A
-// client that does not read is cut off after a quarter of a second. A handler
-// that ignores its context is waited for as long as it takes.
+// Close stops the server. It closes the listener, cancels the contexts of running
+// requests, and waits until all handlers and all connections have ended. A
+// connection whose handler still runs after 250 ms is broken; the wait for the
+// handler has no limit.
 //
-// Further calls wait for the first one and do nothing. A handler must not call
-// Close.
+// Further calls wait for the first one. A handler must not call Close.
 func (s *Server) Close() {
 	s.closeOnce.Do(s.close)
 }
@@ -278,9 +274,9 @@ func (s *Server) close() {
 	s.mu.Unlock()
 
 	if s.http != nil {
-		// With a context that has ended, Shutdown does not wait. It closes
-		// the listener and idle connections, tells HTTP/2 clients to go
-		// away, and makes HTTP/1 connections end after their response.
+		// With a cancelled context, Shutdown does not wait. It closes the listener
+		// and idle connections, sends GOAWAY to HTTP/2 clients, and makes HTTP/1
+		// connections close after their response.
 		ended, end := context.WithCancel(context.Background())
 		end()
 		s.http.Shutdown(ended)
@@ -288,17 +284,17 @@ func (s *Server) close() {
 		s.closeUnused()
 	}
 	s.cancel()
-	cut := time.AfterFunc(patience, s.cut)
+	timer := time.AfterFunc(handlerTimeout, s.abort)
 	s.handlers.Wait()
-	cut.Stop()
+	timer.Stop()
 	if s.http != nil {
 		s.drain()
 		s.transport.CloseIdleConnections()
 	}
 }
 
-// closeUnused closes connections that have not yet sent a request, for which
-// Shutdown would wait.
+// closeUnused closes connections that have not sent a request yet. Shutdown does
+// not.
 func (s *Server) closeUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -309,8 +305,8 @@ func (s *Server) closeUnused() {
 	}
 }
 
-// cut breaks off everything that still has a handler.
-func (s *Server) cut() {
+// abort breaks all connections and exchanges.
+func (s *Server) abort() {
 	if s.http != nil {
 		s.http.Close()
 	}
@@ -322,7 +318,7 @@ func (s *Server) cut() {
 	}
 }
 
-// drain waits for connections to end and helps those that do not.
+// drain waits for connections to close, and closes them after drainTimeout.
 func (s *Server) drain() {
 	drained := make(chan struct{})
 	s.mu.Lock()
@@ -333,7 +329,7 @@ func (s *Server) drain() {
 	}
 	s.mu.Unlock()
 
-	timer := time.NewTimer(parting)
+	timer := time.NewTimer(drainTimeout)
 	defer timer.Stop()
 	select {
 	case <-drained:

@@ -72,7 +72,7 @@ func TestCloseEndsStreamsCleanly(t *testing.T) {
 	})
 }
 
-func TestCloseWithStuckClient(t *testing.T) {
+func TestCloseWithClientThatDoesNotRead(t *testing.T) {
 	returned := make(chan error, 1)
 	handler := func(w http.ResponseWriter, _ *http.Request) {
 		for {
@@ -93,7 +93,7 @@ func TestCloseWithStuckClient(t *testing.T) {
 	})
 }
 
-func TestCloseWithSilentConnections(t *testing.T) {
+func TestCloseWithIncompleteRequests(t *testing.T) {
 	s, err := httptest.Start(http.HandlerFunc(ok), httptest.Options{})
 	require.NoError(t, err)
 	for _, sent := range []string{"", "GET / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"} {
@@ -106,7 +106,7 @@ func TestCloseWithSilentConnections(t *testing.T) {
 	s.Close()
 }
 
-func TestCloseInBubbleCutsStuckClient(t *testing.T) {
+func TestCloseInBubbleWithClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Write(make([]byte, 1<<20))
@@ -121,8 +121,8 @@ func TestCloseInBubbleCutsStuckClient(t *testing.T) {
 	})
 }
 
-func TestNoGoroutineStays(t *testing.T) {
-	onEveryTransport(t, watch, func(*testing.T, *httptest.Server, *http.Client) {}) // what is started once
+func TestNoGoroutineLeaks(t *testing.T) {
+	onEveryTransport(t, watch, func(*testing.T, *httptest.Server, *http.Client) {}) // starts goroutines that stay
 	settle := func(want int) {
 		for range 1_000_000 {
 			if runtime.NumGoroutine() <= want {
@@ -152,7 +152,7 @@ func TestNoGoroutineStays(t *testing.T) {
 			}
 		}
 		s.Close()
-		for _, body := range unread { // net/http's client keeps what is not read
+		for _, body := range unread { // net/http's client keeps goroutines of unread bodies
 			body.Close()
 		}
 		settle(before)

@@ -21,8 +21,8 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 )
 
-// onEveryTransport runs a test over each way into a server. What holds for all
-// of them holds for the in-memory transport because it holds for net/http.
+// onEveryTransport runs a test with each transport, so that it checks the in-memory
+// transport against net/http.
 func onEveryTransport(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, s *httptest.Server, c *http.Client)) {
 	for _, tt := range []struct {
 		name      string
@@ -207,28 +207,28 @@ func TestStream(t *testing.T) {
 	})
 }
 
-func TestClientLeaves(t *testing.T) {
-	arrived, left := make(chan struct{}, 1), make(chan struct{}, 1)
+func TestClientCancels(t *testing.T) {
+	arrived, cancelled := make(chan struct{}, 1), make(chan struct{}, 1)
 	handler := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/answer" {
+		if r.URL.Path == "/respond" {
 			w.(http.Flusher).Flush()
 		} else {
 			arrived <- struct{}{}
 		}
 		<-r.Context().Done()
-		left <- struct{}{}
+		cancelled <- struct{}{}
 	}
 	onEveryTransport(t, handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
 		t.Run("closes the body", func(t *testing.T) {
-			resp, err := c.Get(s.URL + "/answer")
+			resp, err := c.Get(s.URL + "/respond")
 			require.NoError(t, err)
 			resp.Body.Close()
-			<-left
+			<-cancelled
 			_, err = resp.Body.Read(make([]byte, 1))
 			assert.Error(t, err)
 			assert.NotEqual(t, io.EOF, err)
 		})
-		t.Run("cancels before the answer", func(t *testing.T) {
+		t.Run("cancels before the response", func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			req, err := http.NewRequestWithContext(ctx, "GET", s.URL, nil)
 			require.NoError(t, err)
@@ -238,11 +238,11 @@ func TestClientLeaves(t *testing.T) {
 			}()
 			_, err = c.Do(req)
 			assert.ErrorIs(t, err, context.Canceled)
-			<-left
+			<-cancelled
 		})
 		t.Run("cancels while reading", func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/answer", nil)
+			req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/respond", nil)
 			require.NoError(t, err)
 			resp, err := c.Do(req)
 			require.NoError(t, err)
@@ -250,7 +250,7 @@ func TestClientLeaves(t *testing.T) {
 			cancel()
 			_, err = io.ReadAll(resp.Body)
 			assert.ErrorIs(t, err, context.Canceled)
-			<-left
+			<-cancelled
 		})
 	})
 }

@@ -19,7 +19,7 @@ func version(_ context.Context, args []string, stdout io.Writer) error {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		v = info.Main.Version
 	}
-	fmt.Fprintf(stdout, "fakeapi %s\n\nprofiles:\n", v)
+	fmt.Fprintf(stdout, "fakeapi %s\n\nreleases:\n", v)
 	for _, name := range release.Names() {
 		if name == release.Default {
 			name += " (default)"

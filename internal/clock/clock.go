@@ -1,5 +1,5 @@
-// Package clock is the server's own time. It runs with the wall clock, or
-// stands still until it is moved by hand; both kinds can be moved ahead.
+// Package clock has the clock of a server. It runs with the wall clock, or is
+// manual: then only Advance moves it. Both kinds can be advanced.
 package clock
 
 import (
@@ -10,34 +10,33 @@ import (
 	"time"
 )
 
-// A Clock tells the time and wakes those who wait for a moment of it. It is
-// safe for concurrent use.
+// A Clock has a time and timers. It is safe for concurrent use.
 type Clock struct {
 	mu     sync.Mutex
 	manual bool
-	offset time.Duration // running clock: how far ahead of the wall clock
-	now    time.Time     // manual clock: the time
+	offset time.Duration // of a running clock, from the wall clock
+	now    time.Time     // of a manual clock
 	timers map[*Timer]struct{}
-	order  int // of the newest timer
+	order  int // number of timers started so far
 }
 
 // New returns a clock that runs with the wall clock.
 func New() *Clock { return &Clock{timers: map[*Timer]struct{}{}} }
 
-// NewManual returns a clock that stands at start until it is moved.
+// NewManual returns a manual clock with the time start.
 func NewManual(start time.Time) *Clock {
 	return &Clock{manual: true, now: start, timers: map[*Timer]struct{}{}}
 }
 
-// Fork returns a clock of the same kind that shows the same time. Moving one
-// does not move the other.
+// Fork returns a clock of the same kind with the same time. Advancing one does not
+// advance the other. Timers are not copied.
 func (c *Clock) Fork() *Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &Clock{manual: c.manual, offset: c.offset, now: c.now, timers: map[*Timer]struct{}{}}
 }
 
-// Now is the clock's time.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,19 +50,19 @@ func (c *Clock) nowLocked() time.Time {
 	return time.Now().Add(c.offset)
 }
 
-// Manual reports whether the clock stands still between calls of Advance.
+// Manual reports whether only Advance moves the clock.
 func (c *Clock) Manual() bool { return c.manual }
 
-// Waiting is how many timers have neither fired nor been stopped.
+// Waiting returns the number of timers that have neither fired nor been stopped.
 func (c *Clock) Waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.timers)
 }
 
-// Advance moves the clock d ahead and fires the timers that have come due, in
-// the order of their times and then of their beginnings. When it returns, the
-// functions of AfterFunc among them have. It panics if d is negative: time does not go back.
+// Advance moves the clock forward by d and fires the timers that are due, sorted by
+// their times and then by their starts. When it returns, the functions of AfterFunc
+// have returned. It panics if d is negative.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic("clock: Advance by a negative duration")
@@ -73,7 +72,7 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// advance moves the clock and returns the timers that have come due.
+// advance moves the clock and returns the timers that are due.
 func (c *Clock) advance(d time.Duration) (due []*Timer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,10 +93,10 @@ func (c *Clock) advance(d time.Duration) (due []*Timer) {
 	return due
 }
 
-// A Timer closes its channel, or calls its function, once the clock reaches its
+// A Timer closes its channel, or calls its function, when the clock reaches its
 // time.
 type Timer struct {
-	C <-chan struct{} // nil for one of AfterFunc
+	C <-chan struct{} // nil for a timer of AfterFunc
 
 	clock *Clock
 	do    func()
@@ -106,8 +105,8 @@ type Timer struct {
 	wall  *time.Timer // nil on a manual clock
 }
 
-// After returns a Timer that fires when d has passed on the clock, at once if
-// d is not positive. Stop releases it.
+// After returns a Timer that fires when d has passed on the clock; at once if d is
+// not positive. Stop releases it.
 func (c *Clock) After(d time.Duration) *Timer {
 	ch := make(chan struct{})
 	t := &Timer{C: ch, clock: c, do: func() { close(ch) }}
@@ -119,15 +118,15 @@ func (c *Clock) After(d time.Duration) *Timer {
 	return t
 }
 
-// AfterFunc calls f when d has passed on the clock: from the goroutine that
-// moves the clock, from one of its own otherwise. Stop releases the Timer.
+// AfterFunc calls f when d has passed on the clock: in the goroutine of the Advance
+// that makes it due, otherwise in its own goroutine. Stop releases the Timer.
 func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{clock: c, do: f}
 	t.start(d)
 	return t
 }
 
-// start has the timer wait for d.
+// start starts the timer with the duration d.
 func (t *Timer) start(d time.Duration) {
 	c := t.clock
 	c.mu.Lock()
@@ -141,7 +140,7 @@ func (t *Timer) start(d time.Duration) {
 	}
 }
 
-// Stop releases the timer; one that has not fired never will.
+// Stop releases the timer. If it has not fired, it never will.
 func (t *Timer) Stop() {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
@@ -151,13 +150,14 @@ func (t *Timer) Stop() {
 	}
 }
 
-// fire does what the timer is for, unless that is done or the timer stopped.
+// fire fires the timer, unless it has fired or is stopped.
 func (t *Timer) fire() {
 	if t.take() {
 		t.do()
 	}
 }
 
+// take removes the timer from the clock. It reports false if it was removed before.
 func (t *Timer) take() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
@@ -166,8 +166,8 @@ func (t *Timer) take() bool {
 	return waiting
 }
 
-// WithTimeout is context.WithTimeout by the clock: the context ends, with the
-// cause [context.DeadlineExceeded], once d has passed on it.
+// WithTimeout is context.WithTimeout on the clock: it cancels the context, with the
+// cause [context.DeadlineExceeded], when d has passed on the clock.
 func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := c.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
@@ -180,18 +180,18 @@ func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Conte
 // Never returns a Timer that does not fire. It need not be stopped.
 func Never() *Timer { return &Timer{clock: New()} }
 
-// A Ticker calls a function again and again.
+// A Ticker calls a function periodically.
 type Ticker struct {
 	mu    sync.Mutex // guards timer
-	timer *Timer     // of the next call; nil once stopped
+	timer *Timer     // of the next call; nil after Stop
 }
 
-// Every calls f each time that d has passed since it was called last, as
-// AfterFunc does: once where the clock was moved ahead by more than d. It panics
-// if d is not positive. Stop releases the Ticker.
+// Every calls f, as AfterFunc does, each time d has passed since the last call. An
+// Advance by several d calls it once. It panics if d is not positive. Stop releases
+// the Ticker.
 func (c *Clock) Every(d time.Duration, f func()) *Ticker {
 	if d <= 0 {
-		panic("clock: Every no time at all")
+		panic("clock: Every with a duration that is not positive")
 	}
 	t := &Ticker{}
 	t.mu.Lock()
@@ -207,7 +207,7 @@ func (c *Clock) Every(d time.Duration, f func()) *Ticker {
 	return t
 }
 
-// Stop ends the calls, after one that is under way.
+// Stop ends the calls. A call that is running may still return after Stop.
 func (t *Ticker) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

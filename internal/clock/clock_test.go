@@ -33,14 +33,14 @@ func TestManual(t *testing.T) {
 	assert.True(t, fired(now), "a timer of no duration fires at once")
 
 	c.Advance(9 * time.Second)
-	assert.False(t, fired(due), "a second is missing")
+	assert.False(t, fired(due), "it is due a second later")
 	c.Advance(time.Second)
-	assert.True(t, fired(due), "the moment itself counts")
+	assert.True(t, fired(due), "it fires at the exact time")
 	assert.False(t, fired(stopped), "a stopped timer never fires")
 	assert.Equal(t, start.Add(10*time.Second), c.Now())
 
 	due.Stop()
-	assert.Panics(t, func() { c.Advance(-1) }, "time does not go back")
+	assert.Panics(t, func() { c.Advance(-1) }, "negative duration")
 }
 
 func TestRunning(t *testing.T) {
@@ -75,17 +75,17 @@ func TestFork(t *testing.T) {
 
 	waiting := parent.After(time.Second)
 	fork.Advance(time.Hour)
-	assert.False(t, fired(waiting), "moving a fork does not move its parent")
+	assert.False(t, fired(waiting), "advancing a fork does not advance its parent")
 	assert.Equal(t, time.Hour, fork.Now().Sub(parent.Now()))
 
 	synctest.Test(t, func(t *testing.T) {
 		running := clock.New()
 		running.Advance(time.Hour)
-		assert.Equal(t, running.Now(), running.Fork().Now(), "a fork of a running clock is as far ahead")
+		assert.Equal(t, running.Now(), running.Fork().Now(), "a fork of a running clock has its offset")
 	})
 }
 
-// A function is called by whoever moves a clock, and may use the clock.
+// Advance calls the functions, which may use the clock.
 func TestAfterFunc(t *testing.T) {
 	c := clock.NewManual(start)
 	var calls []string
@@ -179,9 +179,9 @@ func TestWithTimeout(t *testing.T) {
 
 func ExampleClock_Advance() {
 	c := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	lunch := c.After(12 * time.Hour)
+	noon := c.After(12 * time.Hour)
 	c.Advance(12 * time.Hour)
-	<-lunch.C
+	<-noon.C
 	fmt.Println(c.Now().Format(time.TimeOnly))
 	// Output: 12:00:00
 }

@@ -142,7 +142,7 @@ func newServer(c Config) *Server {
 // webhooks returns a client that calls webhooks on the server's clock and through
 // its faults.
 func (s *Server) webhooks(c *clock.Clock) *webhook.Client {
-	return &webhook.Client{Services: s.config.Services, Clock: c, Through: s.faults.Transport}
+	return &webhook.Client{Services: s.config.Services, Clock: c, Wrap: s.faults.Transport}
 }
 
 // noteFault records a fault that hit a request.

@@ -1,5 +1,5 @@
-// Package webhook calls webhooks: those that the clientConfig of a definition or
-// of an admission configuration names by a URL or by a service.
+// Package webhook calls webhooks. A webhook is given by the clientConfig of a
+// CustomResourceDefinition or of a webhook configuration, with a URL or a Service.
 package webhook
 
 import (
@@ -22,31 +22,30 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// maxAnswer is the longest answer that is read.
-const maxAnswer = 32 << 20
+// maxResponse is the maximum length of a response body; the rest is ignored.
+const maxResponse = 32 << 20
 
-// A Client calls webhooks. The zero value reaches those that have a URL.
+// A Client calls webhooks. The zero value calls those that have a URL.
 type Client struct {
-	// Services maps services, as "namespace/name", to the addresses that their
-	// webhooks are reached at: "127.0.0.1:9443". There is no cluster to find
-	// them in.
+	// Services maps Services ("namespace/name") to the addresses of their webhooks
+	// ("127.0.0.1:9443"). Calls to other Services fail.
 	Services map[string]string
-	// Clock is the time by which timeouts go; nil is that of the wall.
+	// Clock measures timeouts; nil is the wall clock.
 	Clock *clock.Clock
-	// Through is given the transport of each call and returns the one that is
-	// used; nil leaves it as it is.
-	Through func(http.RoundTripper) http.RoundTripper
+	// Wrap, if not nil, returns the transport to use in place of the given one. It is
+	// called for each call to a webhook.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
-// A StatusError says that a webhook answered with another status than success.
+// A StatusError is returned for a response whose status is not a success.
 type StatusError struct {
 	Code int
 	Body string
-	// Message is that of the Status it answered, if it did.
+	// Message is the message of the Status in the body; "" if the body is not one.
 	Message string
 }
 
-// Error has the words of Kubernetes' client.
+// Error returns the text of client-go's error for the status code.
 func (e *StatusError) Error() string {
 	if e.Message != "" {
 		return e.Message
@@ -79,18 +78,18 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server responded with the status code %d but did not return more information", e.Code)
 }
 
-// Post sends a review, in JSON, to the webhook of a clientConfig and returns what
-// it answers. The webhook is told of the timeout, and has no longer.
+// Post sends a review in JSON to the webhook of a clientConfig and returns the
+// response body. The URL of the request has the timeout as a parameter.
 //
-// Errors: *StatusError; a *url.Error for a webhook that cannot be reached or
-// trusted, or does not answer in time.
+// Errors: *StatusError; a *url.Error if the webhook cannot be reached, is not
+// trusted, or does not respond within the timeout; an error for an invalid caBundle.
 func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
 	target, transport, err := c.target(config)
 	if err != nil {
 		return nil, err
 	}
-	if c.Through != nil {
-		transport = c.Through(transport)
+	if c.Wrap != nil {
+		transport = c.Wrap(transport)
 	}
 	ctx, cancel := c.withTimeout(ctx, timeout)
 	defer cancel()
@@ -107,7 +106,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	return body, nil
 }
 
-// textOf is what the body of an answer says, if that is text.
+// textOf returns the body of a response if it is text, otherwise "unknown".
 func textOf(resp *http.Response, body []byte) string {
 	if kind := resp.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(kind, "text/") {
 		return "unknown"
@@ -132,7 +131,7 @@ func (c *Client) withTimeout(ctx context.Context, d time.Duration) (context.Cont
 	return c.Clock.WithTimeout(ctx, d)
 }
 
-// messageOf is the message of a body that is a Status of a failure.
+// messageOf returns the message of a body that is a failure Status.
 func messageOf(body []byte) string {
 	var st struct{ Kind, Status, Message string }
 	if json.Unmarshal(body, &st) != nil || st.Kind != "Status" || st.Status != "Failure" {
@@ -141,7 +140,7 @@ func messageOf(body []byte) string {
 	return st.Message
 }
 
-// timeoutText is a timeout as clients of Kubernetes write it: "30s".
+// timeoutText formats a timeout as kube-apiserver does: "30s".
 func timeoutText(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.Itoa(int(d/time.Second)) + "s"
@@ -149,9 +148,8 @@ func timeoutText(d time.Duration) string {
 	return d.String()
 }
 
-// target is the URL of a clientConfig's webhook, and how it is reached. A
-// connection serves one call: webhooks are called seldom, and nothing is left
-// open when a server closes.
+// target returns the URL of a clientConfig's webhook and a transport to it. The
+// transport does not reuse connections, so that none is open after a call.
 func (c *Client) target(config map[string]any) (string, http.RoundTripper, error) {
 	trust := &tls.Config{}
 	if bundle := object.String(config, "caBundle"); bundle != "" {

@@ -15,8 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
-// serve starts a webhook that answers what the path asks for: its body, or a
-// failure.
+// serve starts a webhook whose path selects its response.
 func serve(t *testing.T) (srv *httptest.Server, bundle string) {
 	srv = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -51,19 +50,19 @@ func TestPost(t *testing.T) {
 		name    string
 		config  map[string]any
 		want    string
-		failure string // what the error has in it
+		failure string // a part of the error; "" for a success
 	}{
 		{"url", map[string]any{"url": srv.URL + "/echo", "caBundle": bundle}, "{}", ""},
 		{"timeout", map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, "5s", ""},
 		{"failure", map[string]any{"url": srv.URL + "/fail", "caBundle": bundle}, "", `an error on the server ("no") has prevented the request from succeeding`},
-		{"moved", map[string]any{"url": srv.URL + "/moved", "caBundle": bundle}, "{}", ""},
-		{"failure in JSON", map[string]any{"url": srv.URL + "/json", "caBundle": bundle}, "", `an error on the server ("unknown") has prevented the request from succeeding`},
-		{"failure as a status", map[string]any{"url": srv.URL + "/status", "caBundle": bundle}, "", "never"},
+		{"redirect", map[string]any{"url": srv.URL + "/moved", "caBundle": bundle}, "{}", ""},
+		{"failure with JSON", map[string]any{"url": srv.URL + "/json", "caBundle": bundle}, "", `an error on the server ("unknown") has prevented the request from succeeding`},
+		{"failure with a Status", map[string]any{"url": srv.URL + "/status", "caBundle": bundle}, "", "never"},
 		{"not trusted", map[string]any{"url": srv.URL + "/echo"}, "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
-		{"no bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
+		{"invalid bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
 		{"unreachable", map[string]any{"url": "https://127.0.0.1:1/x"}, "", `Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused`},
 		{"unknown service", map[string]any{"service": map[string]any{"name": "s", "namespace": "n", "port": int64(443), "path": "/p"}}, "", `Post "https://s.n.svc:443/p?timeout=5s": service "s" not found`},
-		{"service of another name than the certificate's", map[string]any{"caBundle": bundle, "service": map[string]any{"name": "example", "namespace": "ns", "port": int64(443)}}, "", "not example.ns.svc"},
+		{"service whose name is not in the certificate", map[string]any{"caBundle": bundle, "service": map[string]any{"name": "example", "namespace": "ns", "port": int64(443)}}, "", "not example.ns.svc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			body, err := c.Post(t.Context(), tt.config, 5*time.Second, []byte("{}"))

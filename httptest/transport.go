@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// holdBack is how many bytes wait for more before the headers go out, as
-	// in net/http: a response that ends within them has a Content-Length.
-	holdBack = 2 << 10
-	// unread is how many bytes of a response may wait for the client before
-	// the handler does.
-	unread = 64 << 10
+	// maxPending is how many bytes of a body are buffered before the headers are
+	// sent, as in net/http. A response that ends before has a Content-Length.
+	maxPending = 2 << 10
+	// maxUnread is how many bytes of a body the client may leave unread before the
+	// handler's Write blocks.
+	maxUnread = 64 << 10
 )
 
 var (
@@ -34,15 +34,15 @@ var (
 	errReturned   = errors.New("httptest: the handler has returned")
 )
 
-// direct is the in-memory transport.
-type direct struct {
+// inMemory is the in-memory transport.
+type inMemory struct {
 	server *Server
 }
 
-var _ http.RoundTripper = direct{}
+var _ http.RoundTripper = inMemory{}
 
 // RoundTrip implements [http.RoundTripper].
-func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
+func (d inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 	e := &exchange{request: req, header: make(http.Header), declared: -1}
 	e.change.L = &e.mu
 	e.body.source, e.body.failed = req.Body, e.abort
@@ -71,30 +71,29 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 // An exchange is one request and its response. The handler's goroutine writes
 // the response, the client reads it.
 type exchange struct {
-	request *http.Request // as the client made it; not to be changed
+	request *http.Request // the client's; not changed
 	body    requestBody
-	header  http.Header // the handler's, until it writes
+	header  http.Header // the handler's
 	cancel  context.CancelCauseFunc
-	forget  func() bool // the client's side: it is done, do not watch its context
+	forget  func() bool // stops watching the client's context
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	change sync.Cond  // response, ready, ended or err has changed
 
-	status   int         // 0 until the handler begins the response
-	snapshot http.Header // header when it did
-	declared int64       // the Content-Length the handler set, or -1
-	written  int64       // what the handler has written of it
-	pending  bytes.Buffer
-	// deadline expires the response.
-	deadline *time.Timer
+	status   int          // 0 until the handler begins the response
+	snapshot http.Header  // copy of header at that time
+	declared int64        // Content-Length that the handler set, or -1
+	written  int64        // bytes that the handler has written
+	pending  bytes.Buffer // body bytes to send
+	deadline *time.Timer  // of the handler's writes
 
-	response *http.Response // nil until the headers are out
-	ready    bytes.Buffer   // for the client to read; at most unread, but for the last bytes
-	ended    bool           // nothing will be added to ready
-	err      error          // the exchange is broken off; reads and writes fail with it
+	response *http.Response // nil until the headers are sent
+	ready    bytes.Buffer   // body bytes for the client; at most maxUnread, before the handler returns
+	ended    bool           // the handler has returned
+	err      error          // set when the exchange is aborted; reads and writes fail with it
 }
 
-// serverRequest is the request as the handler sees it.
+// serverRequest returns the request for the handler.
 func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
 	req := e.request
 	if req.URL == nil {
@@ -160,7 +159,7 @@ func (e *exchange) run(s *Server, served *http.Request) {
 	returned = true
 }
 
-// wait returns the response when its headers are out.
+// wait waits for the headers and returns the response.
 func (e *exchange) wait() (*http.Response, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,9 +176,9 @@ func (e *exchange) wait() (*http.Response, error) {
 	return e.response, nil
 }
 
-// abort breaks the exchange off, unless it already is: the handler's writes and
-// the client's reads fail with err, the latter after what is ready, and the
-// handler's context ends.
+// abort aborts the exchange, unless it already is: the handler's writes fail with
+// err, as do the client's reads after the ready bytes, and the handler's context is
+// cancelled.
 func (e *exchange) abort(err error) {
 	e.mu.Lock()
 	if e.err == nil {
@@ -207,7 +206,7 @@ func (e *exchange) finish() {
 	e.body.Close()
 }
 
-// completeLocked sends all that is left. It does not wait for the client.
+// completeLocked sends the rest of the response. It does not wait for the client.
 func (e *exchange) completeLocked() {
 	if e.status == 0 {
 		e.beginLocked(http.StatusOK)
@@ -223,7 +222,7 @@ func (e *exchange) completeLocked() {
 	}
 }
 
-// beginLocked fixes status and headers.
+// beginLocked sets the status and copies the headers.
 func (e *exchange) beginLocked(status int) {
 	e.status = status
 	e.snapshot = e.header.Clone()
@@ -234,7 +233,7 @@ func (e *exchange) beginLocked(status int) {
 	}
 }
 
-// sendLocked gives the client status and headers, unless it has them.
+// sendLocked sends status and headers to the client, unless they are sent.
 func (e *exchange) sendLocked() {
 	if e.response != nil {
 		return
@@ -266,7 +265,7 @@ func (e *exchange) sendLocked() {
 	e.change.Broadcast()
 }
 
-// hasBody reports whether what the handler writes goes to the client.
+// hasBody reports whether the response has a body.
 func (e *exchange) hasBody() bool {
 	return e.request.Method != http.MethodHead && bodyAllowed(e.status)
 }
@@ -275,7 +274,7 @@ func bodyAllowed(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// flushLocked sends what is pending.
+// flushLocked sends the headers and the pending bytes.
 func (e *exchange) flushLocked() error {
 	if e.status == 0 {
 		e.beginLocked(http.StatusOK)
@@ -286,16 +285,16 @@ func (e *exchange) flushLocked() error {
 	return err
 }
 
-// putLocked gives p to the client, waiting for it to read what is in the way.
+// putLocked sends p to the client. It waits while too many bytes are unread.
 func (e *exchange) putLocked(p []byte) error {
 	for len(p) > 0 {
-		for e.err == nil && e.ready.Len() >= unread {
+		for e.err == nil && e.ready.Len() >= maxUnread {
 			e.change.Wait()
 		}
 		if e.err != nil {
 			return e.err
 		}
-		n := min(len(p), unread-e.ready.Len())
+		n := min(len(p), maxUnread-e.ready.Len())
 		e.ready.Write(p[:n])
 		p = p[n:]
 		e.change.Broadcast()
@@ -331,8 +330,8 @@ func (w responseWriter) WriteHeader(status int) {
 	}
 }
 
-// Write implements [http.ResponseWriter]. It waits while the client has too
-// much to read, and fails once the exchange is broken off.
+// Write implements [http.ResponseWriter]. It waits while too many bytes are unread,
+// and fails if the exchange is aborted.
 func (w responseWriter) Write(p []byte) (int, error) {
 	e := w.e
 	e.mu.Lock()
@@ -343,7 +342,7 @@ func (w responseWriter) Write(p []byte) (int, error) {
 	if !e.hasBody() {
 		return len(p), nil
 	}
-	if e.pending.Len()+len(p) <= holdBack {
+	if e.pending.Len()+len(p) <= maxPending {
 		return e.pending.Write(p)
 	}
 	if err := e.flushLocked(); err != nil {
@@ -355,7 +354,8 @@ func (w responseWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// admitLocked counts n bytes that the handler writes, if it may.
+// admitLocked counts n bytes of the handler. It fails if the handler must not write
+// them.
 func (e *exchange) admitLocked(n int) error {
 	if e.err != nil {
 		return e.err
@@ -381,7 +381,7 @@ func (w responseWriter) Flush() {
 	_ = w.FlushError() // the next Write fails with it
 }
 
-// FlushError is Flush for [http.ResponseController].
+// FlushError is for [http.ResponseController].
 func (w responseWriter) FlushError() error {
 	w.e.mu.Lock()
 	defer w.e.mu.Unlock()
@@ -394,8 +394,8 @@ func (w responseWriter) FlushError() error {
 	return w.e.flushLocked()
 }
 
-// SetWriteDeadline serves [http.ResponseController]: at the deadline the
-// connection is reset, to the handler as to the client.
+// SetWriteDeadline is for [http.ResponseController]. At the deadline the exchange is
+// reset, for the handler and for the client.
 func (w responseWriter) SetWriteDeadline(t time.Time) error {
 	w.e.mu.Lock()
 	defer w.e.mu.Unlock()
@@ -408,13 +408,13 @@ func (w responseWriter) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline serves [http.ResponseController]. It has no effect.
+// SetReadDeadline is for [http.ResponseController]. It has no effect.
 func (w responseWriter) SetReadDeadline(time.Time) error {
 	return nil
 }
 
-// EnableFullDuplex serves [http.ResponseController]. It has no effect: a
-// request can always be read while its response is written.
+// EnableFullDuplex is for [http.ResponseController]. It has no effect: a request can
+// always be read while its response is written.
 func (w responseWriter) EnableFullDuplex() error {
 	return nil
 }
@@ -448,8 +448,8 @@ func (b responseBody) Read(p []byte) (int, error) {
 	}
 }
 
-// Close implements [io.Closer]. If the handler is still at it, its context
-// ends; Close does not wait for it.
+// Close implements [io.Closer]. It cancels the context of the handler and does not
+// wait for it.
 func (b responseBody) Close() error {
 	b.e.abort(errClosedBody)
 	b.e.forget()
@@ -458,8 +458,8 @@ func (b responseBody) Close() error {
 
 // A requestBody is the client's body as the handler reads it.
 type requestBody struct {
-	source io.ReadCloser // nil for none
-	failed func(error)   // told why source cannot be read
+	source io.ReadCloser // nil if there is no body
+	failed func(error)   // called with an error of source
 	once   sync.Once
 	closed atomic.Bool
 }
