@@ -25,8 +25,7 @@ const (
 type Attributes struct {
 	Operation   Operation
 	Type        *resource.Type // the resource that is written to
-	Kind        resource.Kind  // the kind of Object and Old
-	Codec       resource.Codec // the codec of Kind
+	Codec       resource.Codec // the codec of Object and Old, of the kind of the subresource
 	Subresource string         // "" for the object itself
 
 	// Namespace is the namespace of the object. For a Namespace it is its own

@@ -20,12 +20,11 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// admissionAttributes describe an operation on an object to admission. obj is nil
-// in a deletion, old in a create.
+// admissionAttributes returns an operation on an object as admission sees it. obj
+// is nil in a deletion, old in a creation.
 func (op *operation) admissionAttributes(operation admission.Operation, obj, old, options map[string]any, dryRun bool) *admission.Attributes {
-	codec := op.bodyCodec()
 	a := &admission.Attributes{
-		Operation: operation, Type: op.Type, Kind: codec.Kind(), Codec: codec, Subresource: op.Subresource,
+		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
 		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
 		Reader: reader{op},
 	}
@@ -38,7 +37,8 @@ func (op *operation) admissionAttributes(operation admission.Operation, obj, old
 	return a
 }
 
-// writeAttributes describe a write of obj over old, which is nil in a create.
+// writeAttributes returns a write that replaces old by obj. old is nil in a
+// creation.
 func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *admission.Attributes {
 	operation, kind := admission.Update, "UpdateOptions"
 	if old == nil {
@@ -47,8 +47,8 @@ func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *
 	return op.admissionAttributes(operation, obj, old, o.object(kind), o.dryRun())
 }
 
-// mutate has plugins, policies and webhooks change obj, which replaces old or, if
-// that is nil, is created. Both are as the request's path shows them.
+// mutate lets plugins, policies and webhooks change obj, which replaces old. old
+// is nil in a creation. Both are in the kind of the subresource.
 func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
 	configured := op.webhooksAndPolicies()
 	if configured == nil && !op.plugins.Handles(op.Type) {
@@ -79,9 +79,9 @@ func (op *operation) repairMetadata(meta, before map[string]any) {
 	op.dedupOwnerReferences(meta, " after mutating admission happens")
 }
 
-// validate has plugins, policies and webhooks check obj, which replaces old or, if
-// that is nil, is created. Then it charges the quotas of the namespace. Both
-// objects are as the request's path shows them.
+// validate lets plugins, policies and webhooks check obj, which replaces old, and
+// then charges the quotas of the namespace. old is nil in a creation. Both are in
+// the kind of the subresource.
 func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	configured, quotas := op.webhooksAndPolicies(), op.quotas()
 	if configured == nil && quotas == nil && !op.plugins.Handles(op.Type) {
@@ -99,7 +99,7 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	return op.chargeQuotas(a, quotas)
 }
 
-// admitDelete has policies and webhooks admit a deletion.
+// admitDelete lets policies and webhooks check a deletion.
 func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	configured := op.webhooksAndPolicies()
 	if configured == nil || o.admitted {
@@ -108,7 +108,7 @@ func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object(), o.dryRun()))
 }
 
-// AdmitConnect has policies and webhooks admit a connection to a subresource.
+// AdmitConnect lets policies and webhooks check a connection to a subresource.
 // options is the object of the connection, in the kind of the subresource.
 func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[string]any) error {
 	op := g.operation(ctx, "connect", r)
@@ -123,11 +123,11 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 		return status.BadRequest(err.Error())
 	}
 	a := op.admissionAttributes(admission.Connect, normal, nil, nil, false)
-	a.Kind, a.Codec, a.Name = op.sub.Kind, codec, op.Name
+	a.Codec, a.Name = codec, op.Name
 	return op.admit(configured, a)
 }
 
-// admit has policies and webhooks check an operation that no plugin handles.
+// admit lets policies and webhooks check an operation that no plugin handles.
 func (op *operation) admit(configured *dynamic.Snapshot, a *admission.Attributes) error {
 	env := admissionEnv{reader{op}}
 	err := configured.Mutate(op.ctx, a, env, nil)

@@ -105,7 +105,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	t.Helper()
 	typ := Type(t, r.Resource)
 	a := &admission.Attributes{
-		Operation: admission.Create, Type: typ, Kind: resource.Kind{GroupVersion: typ.GroupVersion, Kind: typ.Kind}, Codec: typ.Codec,
+		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")

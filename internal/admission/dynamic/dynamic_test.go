@@ -116,7 +116,7 @@ func newAttributes(t testing.TB, s *server, operation admission.Operation, obj, 
 		typ = s.Lookup("autoscaling", "v2", "horizontalpodautoscalers")
 	}
 	a := &admission.Attributes{
-		Operation: operation, Type: typ, Kind: resource.Kind{GroupVersion: typ.GroupVersion, Kind: typ.Kind}, Codec: typ.Codec,
+		Operation: operation, Type: typ, Codec: typ.Codec,
 		Namespace: "n", User: &authn.User{Name: "alice", Groups: []string{"devs"}},
 		Reader: s,
 	}

@@ -54,7 +54,7 @@ func TestCriteria(t *testing.T) {
 // The labels of a Namespace in the request decide, not those of the stored one.
 func TestNamespaceSelectorOfNamespaces(t *testing.T) {
 	typ := newTypes(t).Lookup("", "v1", "namespaces")
-	r := &request{&admission.Attributes{Operation: admission.Create, Type: typ, Namespace: "n", Name: "n", Object: decode(t, namespace)}, nil}
+	r := &request{&admission.Attributes{Operation: admission.Create, Type: typ, Codec: typ.Codec, Namespace: "n", Name: "n", Object: decode(t, namespace)}, nil}
 	gold := compileCriteria(decode(t, `{"namespaceSelector":{"matchLabels":{"tier":"gold"}}}`), "rules")
 	_, ok := gold.match(r)
 	assert.True(t, ok)

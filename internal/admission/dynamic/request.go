@@ -38,7 +38,7 @@ type target struct {
 }
 
 // target returns the version of the request itself.
-func (r *request) target() target { return target{r.Type, r.Kind} }
+func (r *request) target() target { return target{r.Type, r.Codec.Kind()} }
 
 // equivalents returns the other versions that have the resource and subresource.
 func (r *request) equivalents() (all []target) {
@@ -65,7 +65,7 @@ type versioned struct{ object, old map[string]any }
 
 // in returns the objects of the request in the version of a target.
 func (r *request) in(ctx context.Context, t target) (versioned, error) {
-	if t.kind == r.Kind {
+	if t.kind == r.Codec.Kind() {
 		return versioned{r.Object, r.Old}, nil
 	}
 	object, err := convert(ctx, t.Type, r.Object)
@@ -90,7 +90,7 @@ func convert(ctx context.Context, t *resource.Type, obj map[string]any) (map[str
 
 // codec returns the codec of the target's kind.
 func (r *request) codec(t target) resource.Codec {
-	if t.kind == r.Kind {
+	if t.kind == r.Codec.Kind() {
 		return r.Codec
 	}
 	return t.Codec
@@ -99,7 +99,7 @@ func (r *request) codec(t target) resource.Codec {
 // replace makes obj, which is in the version of a target, the object of the
 // request.
 func (r *request) replace(ctx context.Context, t target, obj map[string]any) error {
-	if t.kind == r.Kind {
+	if t.kind == r.Codec.Kind() {
 		r.Object = obj
 		return nil
 	}
@@ -138,7 +138,7 @@ func (r *request) namespace() map[string]any {
 func (r *request) admissionRequest(t target) map[string]any {
 	out := map[string]any{
 		"kind": kindValue(t.kind), "resource": resourceValue(t.Type),
-		"requestKind": kindValue(r.Kind), "requestResource": resourceValue(r.Type),
+		"requestKind": kindValue(r.Codec.Kind()), "requestResource": resourceValue(r.Type),
 		"operation": string(r.Operation), "userInfo": r.User.UserInfo(), "dryRun": r.DryRun,
 	}
 	for name, v := range map[string]string{
