@@ -26,7 +26,7 @@ type observation struct {
 	err    error // the error of the last Poll, if any
 }
 
-// polled is what one Poll returned, and the watcher's revision after it.
+// polled is the result of one Poll, and the watcher's revision after it.
 type polled struct {
 	events   []mvcc.Event[int]
 	progress mvcc.Revision
@@ -48,7 +48,7 @@ func (o observation) progress() mvcc.Revision {
 	return o.polls[len(o.polls)-1].progress
 }
 
-// A history is what truly happened: the transactions, by revision.
+// A history is the committed transactions, by revision.
 type history []*mvcc.Transaction[int]
 
 // matching returns the events of keys with a prefix in [from, to].
@@ -278,7 +278,7 @@ func write(t *testing.T, s *mvcc.Store[int], random *rand.Rand) history {
 			h = slices.AppendSeq(h, s.Log(rev))
 		}
 		if random.IntN(20) == 0 {
-			// This may fail, for an old revision.
+			// This fails for a compacted revision.
 			_ = s.Compact(rev - mvcc.Revision(random.IntN(20)))
 		}
 	}

@@ -1,14 +1,14 @@
-// Package conflicts is a controller that meets a conflict with more of the same,
-// and one that looks again.
+// Package conflicts has a controller that repeats an update with the same stale object,
+// and its fixed version.
 //
-// The controller notes in the status of a Deployment which generation of it it
-// has seen. It finds Deployments in an informer's cache. An update of an object
-// that has changed meanwhile is refused with 409 Conflict. Tried again with what
-// the cache holds, it is refused as long as the cache trails: where somebody
-// writes often, the controller and the server keep each other busy.
+// The controller writes the observed generation to the status of a Deployment, which it
+// reads from an informer's cache. The server refuses an update of an object that has
+// changed since with 409 Conflict. An update with the object in the cache is refused
+// until the cache has the change. If another client writes often, the controller causes a
+// storm of conflicts.
 //
-// The fixed one reads the object anew from the server, changes that, and tries
-// again if another was quicker.
+// The fixed controller reads the object from the server, changes it, and repeats this
+// after a conflict.
 package conflicts
 
 import (
@@ -25,26 +25,25 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// again is when an update that met a conflict is tried again.
-var again = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Steps: 5}
+// backoff is the delay before an update is repeated after a conflict.
+var backoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Steps: 5}
 
-// An Observer notes the generations of Deployments.
+// An Observer writes the observed generations of Deployments.
 type Observer struct {
 	Client      kubernetes.Interface
 	Deployments appslisters.DeploymentLister
 
-	// Reread makes the observer change what the server has, not what the cache
-	// has.
+	// Reread reads the Deployment from the server instead of the cache.
 	Reread bool
 }
 
-// Reconcile notes the generation of a Deployment.
+// Reconcile writes the observed generation of a Deployment.
 func (o *Observer) Reconcile(ctx context.Context, key string) (time.Duration, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
 		return 0, err
 	}
-	return 0, retry.RetryOnConflict(again, func() error {
+	return 0, retry.RetryOnConflict(backoff, func() error {
 		d, err := o.get(ctx, namespace, name)
 		if apierrors.IsNotFound(err) {
 			return nil

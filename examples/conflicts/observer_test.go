@@ -21,9 +21,9 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// Somebody scales a Deployment every second, while the watch of Deployments
-// trails by more than two: by 2.3 seconds, so that no two things happen at the same moment.
-func story(reread bool) rig.Story {
+// A user scales a Deployment every second while the watch of Deployments lags by 2.3
+// seconds. The fraction keeps the order of events fixed.
+func controllerTest(reread bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		ctx := context.Background()
 		client := kubernetes.NewForConfigOrDie(rig.Config(srv, "observer"))
@@ -51,11 +51,11 @@ func story(reread bool) rig.Story {
 	}
 }
 
-func TestFixed(t *testing.T) { rig.Passes(t, story(true)) }
+func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(true)) }
 
-func TestBuggy(t *testing.T) { rig.Fails(t, "conflicts", story(false)) }
+func TestBuggy(t *testing.T) { rig.Fails(t, "conflicts", controllerTest(false)) }
 
-// refused are the requests that were answered with 409.
+// refused returns the requests that were answered with 409.
 func refused(srv *fakeapi.Server) []fakeapi.Request {
 	var out []fakeapi.Request
 	for _, r := range srv.Requests() {

@@ -1,10 +1,9 @@
-// Package expiredwatch is a client whose watch may end for good without its
-// noticing, and one that notices.
+// Package expiredwatch has a client that does not notice that its watch cannot be
+// resumed, and its fixed version.
 //
-// The client mirrors ConfigMaps: it lists them once and follows them with a
-// watch, which it opens again where the last one has ended. A server forgets old
-// versions. A watch from one that is forgotten is answered with an ERROR event,
-// 410 Expired, however often it is asked for: only a new list helps.
+// The client mirrors ConfigMaps. It lists them once and then watches them; it opens the
+// watch again when it ends. A watch from a compacted version is answered with an ERROR
+// event, 410 Expired, each time. Only a new list helps.
 package expiredwatch
 
 import (
@@ -20,39 +19,39 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// pause is how long the mirror waits before it opens a watch again.
+// pause is the delay before the mirror opens a watch again.
 const pause = time.Second
 
-// A Mirror holds a copy of the ConfigMaps of a namespace.
+// A Mirror has a copy of the ConfigMaps of a namespace.
 type Mirror struct {
 	Client    kubernetes.Interface
 	Namespace string
 
-	// Relist makes the mirror list again once its version has expired.
+	// Relist lists again when the version has expired.
 	Relist bool
 
 	mu   sync.Mutex // guards data
 	data map[string]map[string]string
 }
 
-// Data is what the mirror holds of a ConfigMap, nil if there is none.
+// Data returns the data of a ConfigMap, nil if there is none.
 func (m *Mirror) Data(name string) map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.data[name]
 }
 
-// Run mirrors until the context is done.
+// Run mirrors until the context ends.
 func (m *Mirror) Run(ctx context.Context) error {
 	version, err := m.list(ctx)
 	for err == nil {
-		version, err = m.follow(ctx, version)
+		version, err = m.watch(ctx, version)
 		if apierrors.IsResourceExpired(err) && m.Relist {
 			version, err = m.list(ctx)
 			continue
 		}
 		if apierrors.IsResourceExpired(err) {
-			err = nil // the watch has ended; open it again
+			err = nil // the bug: the watch is opened again with the same version
 		}
 		select {
 		case <-time.After(pause):
@@ -63,7 +62,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 	return err
 }
 
-// list copies what there is and returns its version.
+// list copies the ConfigMaps and returns the version of the list.
 func (m *Mirror) list(ctx context.Context) (version string, err error) {
 	list, err := m.Client.CoreV1().ConfigMaps(m.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -78,9 +77,9 @@ func (m *Mirror) list(ctx context.Context) (version string, err error) {
 	return list.ResourceVersion, nil
 }
 
-// follow copies what changes after version until the watch ends, and returns
-// how far it has come.
-func (m *Mirror) follow(ctx context.Context, version string) (string, error) {
+// watch copies the changes after a version until the watch ends. It returns the version of
+// the last change.
+func (m *Mirror) watch(ctx context.Context, version string) (string, error) {
 	w, err := m.Client.CoreV1().ConfigMaps(m.Namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: version})
 	if err != nil {
 		return version, err

@@ -16,9 +16,9 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// The watch breaks off. Before the mirror comes back, the ConfigMap changes and
-// the server forgets everything older.
-func story(relist bool) rig.Story {
+// The watch ends. Before the mirror watches again, the ConfigMap changes and the server
+// compacts its history.
+func controllerTest(relist bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		put(t, srv, "before")
 		m := &expiredwatch.Mirror{Client: kubernetes.NewForConfigOrDie(rig.Config(srv, "mirror")), Namespace: "default", Relist: relist}
@@ -36,12 +36,11 @@ func story(relist bool) rig.Story {
 	}
 }
 
-func TestFixed(t *testing.T) { rig.Passes(t, story(true)) }
+func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(true)) }
 
-func TestBuggy(t *testing.T) { rig.Fails(t, "the color a minute later", story(false)) }
+func TestBuggy(t *testing.T) { rig.Fails(t, "the color a minute later", controllerTest(false)) }
 
-// run runs a mirror until the story ends. It returns once the mirror waits for
-// changes.
+// run runs a mirror until the test ends. It returns when the mirror waits for changes.
 func run(t testing.TB, m *expiredwatch.Mirror) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -1,12 +1,11 @@
-// Package incident is a controller that made an incident worse, and one that
-// would not have.
+// Package incident has a controller that made an incident worse, and its fixed version.
 //
-// The controller evicts the Pods of a Node that is not ready. One night the
-// network of a rack was away for half a minute: its Nodes were not ready and
-// then were again, but their Pods were gone. What became of the Nodes is in
-// testdata, as fakeapi record --state wrote it, and happens again in the test.
+// The controller evicts the Pods of Nodes that are not ready. When the network of a rack
+// failed for half a minute, its Nodes became ready again, but their Pods were gone.
+// testdata has the changes of the Nodes, as fakeapi record --state has recorded them; the
+// test reenacts them.
 //
-// The fixed one gives a Node some time to come back.
+// The fixed controller waits some time before it evicts.
 package incident
 
 import (
@@ -29,13 +28,13 @@ type Evacuator struct {
 	Nodes  corelisters.NodeLister
 	Pods   corelisters.PodLister
 
-	// Grace is how long a Node may be away.
+	// Grace is how long a Node may be not ready.
 	Grace time.Duration
-	// away is since when Nodes have been seen not to be ready.
-	away map[string]time.Time
+	// notReadySince is when Nodes were first seen not ready.
+	notReadySince map[string]time.Time
 }
 
-// Reconcile looks after a Node.
+// Reconcile evicts the Pods of a Node that has not been ready for longer than Grace.
 func (e *Evacuator) Reconcile(ctx context.Context, key string) (time.Duration, error) {
 	_, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -43,27 +42,27 @@ func (e *Evacuator) Reconcile(ctx context.Context, key string) (time.Duration, e
 	}
 	node, err := e.Nodes.Get(name)
 	if apierrors.IsNotFound(err) || err == nil && isReady(node) {
-		delete(e.away, name)
+		delete(e.notReadySince, name)
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	if left := e.Grace - e.awayFor(name); left > 0 {
+	if left := e.Grace - e.notReadyFor(name); left > 0 {
 		return left, nil
 	}
 	return 0, e.evacuate(ctx, name)
 }
 
-// awayFor is for how long a Node has not been ready.
-func (e *Evacuator) awayFor(node string) time.Duration {
-	if e.away == nil {
-		e.away = map[string]time.Time{}
+// notReadyFor returns how long a Node has not been ready.
+func (e *Evacuator) notReadyFor(node string) time.Duration {
+	if e.notReadySince == nil {
+		e.notReadySince = map[string]time.Time{}
 	}
-	if e.away[node].IsZero() {
-		e.away[node] = time.Now()
+	if e.notReadySince[node].IsZero() {
+		e.notReadySince[node] = time.Now()
 	}
-	return time.Since(e.away[node])
+	return time.Since(e.notReadySince[node])
 }
 
 func (e *Evacuator) evacuate(ctx context.Context, node string) error {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// In the recording the Nodes rack-1-a and rack-1-b are away for half a minute,
-// and later rack-2-a is for good.
-func story(grace time.Duration) rig.Story {
+// In the recording the Nodes rack-1-a and rack-1-b are not ready for half a minute, and
+// later rack-2-a becomes not ready for ever.
+func controllerTest(grace time.Duration) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		night := scenarios.Reenact(t, srv, "testdata/night.yaml")
 		client := kubernetes.NewForConfigOrDie(rig.Config(srv, "evacuator"))
@@ -28,15 +28,15 @@ func story(grace time.Duration) rig.Story {
 
 		<-night.Done()
 		time.Sleep(5 * time.Minute)
-		left := podsByNode(t, srv)
-		assert.Empty(t, left["rack-2-a"], "Pods of the Node that is gone for good")
-		assert.Equal(t, map[string]int{"rack-1-a": 2, "rack-1-b": 1}, left, "Pods of the Nodes that came back")
+		remaining := podsByNode(t, srv)
+		assert.Empty(t, remaining["rack-2-a"], "Pods of the Node that did not come back")
+		assert.Equal(t, map[string]int{"rack-1-a": 2, "rack-1-b": 1}, remaining, "Pods of the Nodes that came back")
 	}
 }
 
-func TestFixed(t *testing.T) { rig.Passes(t, story(time.Minute)) }
+func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(time.Minute)) }
 
-func TestBuggy(t *testing.T) { rig.Fails(t, "Pods of the Nodes that came back", story(0)) }
+func TestBuggy(t *testing.T) { rig.Fails(t, "Pods of the Nodes that came back", controllerTest(0)) }
 
 func podsByNode(t testing.TB, srv *fakeapi.Server) map[string]int {
 	pods, err := srv.List("pods")

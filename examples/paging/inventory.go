@@ -1,13 +1,12 @@
-// Package paging is a client that loses objects between two pages of a list, and
-// one that does not.
+// Package paging has a client that loses objects between two pages of a list, and its
+// fixed version.
 //
-// The client keeps an inventory of Pods: it lists them in pages, adds what is
-// new and strikes what is gone. All pages are of one version of the server. Once
-// the server has forgotten that version, the next page is answered with 410
-// Expired: what has been read until then is not the whole list, and striking
-// what is not in it is a mistake.
+// The client keeps an inventory of Pods. It lists them in pages, adds new names and
+// removes missing ones. All pages are of one resource version. After the server has
+// compacted that version, it answers the next page with 410 Expired. The pages read so
+// far are not the whole list, so removing the names that are not in them is wrong.
 //
-// The fixed one begins anew, without pages, as client-go's pager does.
+// The fixed client lists again without pages, as client-go's pager does.
 package paging
 
 import (
@@ -20,20 +19,20 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// An Inventory knows the names of the Pods of a namespace.
+// An Inventory has the names of the Pods in a namespace.
 type Inventory struct {
 	Client    kubernetes.Interface
 	Namespace string
 	PageSize  int64
 
-	// StartOver makes the inventory list again without pages once the version
-	// of its pages has expired.
+	// StartOver lists again without pages when the version of the pages has
+	// expired.
 	StartOver bool
 
 	Names sets.Set[string]
 }
 
-// Take brings the inventory up to date.
+// Take updates the inventory.
 func (i *Inventory) Take(ctx context.Context) error {
 	pods, err := i.list(ctx)
 	if err != nil {
@@ -54,7 +53,7 @@ func (i *Inventory) list(ctx context.Context) ([]corev1.Pod, error) {
 		page, err := i.Client.CoreV1().Pods(i.Namespace).List(ctx, options)
 		switch {
 		case apierrors.IsResourceExpired(err) && !i.StartOver:
-			return pods, nil // there is no more
+			return pods, nil // the bug: the list is not complete
 		case apierrors.IsResourceExpired(err) && options.Continue != "":
 			options, pods = metav1.ListOptions{}, nil
 			continue

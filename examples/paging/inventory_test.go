@@ -15,15 +15,15 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// Once the client has two of three pages, a Pod goes and the server forgets the
-// version that the pages are of.
-func story(startOver bool) rig.Story {
+// After the client has read two of three pages, a Pod is deleted, and the server compacts
+// the version of the pages.
+func controllerTest(startOver bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		for i := range 25 {
 			put(t, srv, fmt.Sprintf("pod-%02d", i))
 		}
 		config := rig.Config(srv, "inventory")
-		config.Transport = &interruption{next: config.Transport, after: 2, what: func() {
+		config.Transport = &interruption{next: config.Transport, after: 2, do: func() {
 			require.NoError(t, srv.Delete("pods", "default", "pod-03"))
 			srv.Compact()
 		}}
@@ -33,25 +33,25 @@ func story(startOver bool) rig.Story {
 		require.NoError(t, inventory.Take(context.Background()))
 
 		assert.Len(t, inventory.Names, 24, "Pods in the inventory")
-		assert.False(t, inventory.Names.Has("pod-03"), "the Pod that is gone is in the inventory")
+		assert.False(t, inventory.Names.Has("pod-03"), "the deleted Pod is in the inventory")
 	}
 }
 
-func TestFixed(t *testing.T) { rig.Passes(t, story(true)) }
+func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(true)) }
 
-func TestBuggy(t *testing.T) { rig.Fails(t, "Pods in the inventory", story(false)) }
+func TestBuggy(t *testing.T) { rig.Fails(t, "Pods in the inventory", controllerTest(false)) }
 
-// An interruption does something once after a number of requests.
+// An interruption is a transport that calls a function after a number of requests.
 type interruption struct {
 	next  http.RoundTripper
 	after int
-	what  func()
+	do    func()
 }
 
 func (i *interruption) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := i.next.RoundTrip(r)
 	if i.after--; i.after == 0 {
-		i.what()
+		i.do()
 	}
 	return response, err
 }

@@ -1,13 +1,12 @@
-// Package stalecache is a controller that trusts its cache too much, and one
-// that does not.
+// Package stalecache has a controller that relies on a stale cache, and its fixed
+// version.
 //
-// The controller keeps as many Pods for a ReplicaSet as it asks for. It counts
-// them in an informer's cache. A cache trails the server: where the controller
-// looks again before its own Pods have arrived there, it misses them and creates
-// them once more.
+// The controller creates the Pods of ReplicaSets. It counts the existing ones in an
+// informer's cache. The cache lags the server: if the controller reconciles before its
+// own Pods are in the cache, it creates them again.
 //
-// The fixed one remembers which Pods it has created until it has seen them, as
-// the controllers of Kubernetes do with their expectations.
+// The fixed controller remembers the Pods that it has created until they are in the
+// cache, as the expectations of Kubernetes' controllers do.
 package stalecache
 
 import (
@@ -32,14 +31,14 @@ type Controller struct {
 	ReplicaSets appslisters.ReplicaSetLister
 	Pods        corelisters.PodLister
 
-	// Expect makes the controller remember what it has created.
+	// Expect remembers created Pods until they are in the cache.
 	Expect bool
-	// unseen are the Pods of a ReplicaSet that were created and are not in the
-	// cache yet, by its key.
+	// unseen are the created Pods that are not in the cache yet, by the key of
+	// their ReplicaSet.
 	unseen map[string]sets.Set[string]
 }
 
-// Reconcile creates what Pods are missing of a ReplicaSet.
+// Reconcile creates the missing Pods of a ReplicaSet.
 func (c *Controller) Reconcile(ctx context.Context, key string) (time.Duration, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -67,7 +66,8 @@ func (c *Controller) Reconcile(ctx context.Context, key string) (time.Duration, 
 	return 0, nil
 }
 
-// count is how many Pods the ReplicaSet has, as far as the controller knows.
+// count returns the number of Pods that a ReplicaSet has according to the cache and
+// unseen.
 func (c *Controller) count(set *appsv1.ReplicaSet, key string) (int, error) {
 	pods, err := c.Pods.Pods(set.Namespace).List(labels.SelectorFromSet(set.Spec.Selector.MatchLabels))
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Controller) count(set *appsv1.ReplicaSet, key string) (int, error) {
 	return len(pods) + c.unseen[key].Len(), nil
 }
 
-// created notes a Pod that the cache does not have yet.
+// created records a created Pod.
 func (c *Controller) created(key, pod string) {
 	if !c.Expect {
 		return

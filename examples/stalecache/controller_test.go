@@ -19,9 +19,9 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// While the watch of Pods trails by two seconds, somebody annotates the
-// ReplicaSet: the controller looks again, too early.
-func story(expect bool) rig.Story {
+// While the watch of Pods lags by two seconds, a user annotates the ReplicaSet, so that the
+// controller reconciles it too early.
+func controllerTest(expect bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		ctx := context.Background()
 		client := kubernetes.NewForConfigOrDie(rig.Config(srv, "replicasets"))
@@ -45,9 +45,9 @@ func story(expect bool) rig.Story {
 	}
 }
 
-func TestFixed(t *testing.T) { rig.Passes(t, story(true)) }
+func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(true)) }
 
-func TestBuggy(t *testing.T) { rig.Fails(t, "Pods of a ReplicaSet of three", story(false)) }
+func TestBuggy(t *testing.T) { rig.Fails(t, "Pods of a ReplicaSet of three", controllerTest(false)) }
 
 func replicaSet(name string, replicas int32) *appsv1.ReplicaSet {
 	match := map[string]string{"app": name}

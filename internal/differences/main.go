@@ -1,6 +1,6 @@
-// Differences writes the table of intended differences from kube-apiserver in
-// README.md. Its rows are the paragraphs of Go comments that begin as prefix
-// says. It is run at the root of the module:
+// Differences generates the table of intended differences from kube-apiserver in
+// README.md. Its rows are the paragraphs of Go comments that start with
+// "Differs from kube-apiserver:". Run it in the root of the module:
 //
 //	go run ./internal/differences
 package main
@@ -26,7 +26,7 @@ import (
 const (
 	readme = "README.md"
 	prefix = "Differs from kube-apiserver: "
-	own    = "internal/differences" // says prefix without meaning it
+	own    = "internal/differences" // this package, which contains the prefix too
 	begin  = "<!-- differences: begin, written by go run ./internal/differences -->\n"
 	end    = "<!-- differences: end -->\n"
 )
@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// update writes the README of the module at root anew.
+// update rewrites the README of the module at root.
 func update(root string) error {
 	name := path.Join(root, readme)
 	old, err := os.ReadFile(name)
@@ -52,20 +52,20 @@ func update(root string) error {
 	return os.WriteFile(name, out, 0o644)
 }
 
-// A difference is one row.
+// A difference is a row of the table.
 type difference struct {
-	dir  string // of the package, from the root
-	name string // of the declaration that the comment is at; "" for the package
+	dir  string // the folder of the package, relative to the root
+	name string // the declaration with the comment; "" for the package
 	text string // a sentence or more
 }
 
-// render returns the README with the table of what the source tree says. It
-// fails if the README does not mark where the table is.
+// render returns the README with the table for a source tree. It fails if the README has
+// no markers for the table.
 func render(readme []byte, source fs.FS) ([]byte, error) {
 	before, rest, ok := bytes.Cut(readme, []byte(begin))
 	_, after, closed := bytes.Cut(rest, []byte(end))
 	if !ok || !closed {
-		return nil, errors.New("no marks of the table in the README")
+		return nil, errors.New("the README has no markers for the table")
 	}
 	rows, err := collect(source)
 	if err != nil {
@@ -86,8 +86,8 @@ func render(readme []byte, source fs.FS) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// collect finds the differences in the Go files below root, tests aside, in the
-// order of packages.
+// collect returns the differences in the Go files below root, except tests, sorted by
+// package.
 func collect(root fs.FS) ([]difference, error) {
 	var out []difference
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -122,8 +122,8 @@ func collect(root fs.FS) ([]difference, error) {
 	return out, err
 }
 
-// paragraphs returns the paragraphs of a comment that tell a difference, each
-// on one line without the prefix.
+// paragraphs returns the paragraphs of a comment that describe a difference, each on one
+// line and without the prefix.
 func paragraphs(comment string) []string {
 	var out []string
 	for p := range strings.SplitSeq(comment, "\n\n") {
@@ -135,8 +135,7 @@ func paragraphs(comment string) []string {
 	return out
 }
 
-// declaration names what a comment is at: the declaration it documents or is
-// within.
+// declaration returns the name of the declaration that a comment documents or is in.
 func declaration(file *ast.File, comment *ast.CommentGroup) string {
 	for _, decl := range file.Decls {
 		start := decl.Pos()

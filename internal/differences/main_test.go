@@ -17,7 +17,7 @@ func TestReadmeIsFresh(t *testing.T) {
 	want, err := render(have, os.DirFS(root))
 	require.NoError(t, err)
 	if string(want) != string(have) {
-		t.Error("the table of differences is not that of the code: run go generate ./internal/differences")
+		t.Error("the table of differences is not up to date: run go generate ./internal/differences")
 	}
 }
 
@@ -66,10 +66,10 @@ var v int
 	assert.Equal(t, want, string(out))
 }
 
-func TestRenderFails(t *testing.T) {
+func TestRenderErrors(t *testing.T) {
 	for _, readme := range []string{"", begin, end + begin} {
 		_, err := render([]byte(readme), fstest.MapFS{})
-		assert.ErrorContains(t, err, "no marks")
+		assert.ErrorContains(t, err, "no markers")
 	}
 	_, err := render([]byte(begin+end), fstest.MapFS{"x.go": {Data: []byte("// Differs from kube-apiserver: x.\npackage")}})
 	assert.ErrorContains(t, err, "x.go:2")

@@ -1,5 +1,4 @@
-// Package kubeconfig reads kubeconfig files: how a cluster is reached, and as
-// whom.
+// Package kubeconfig reads kubeconfig files.
 //
 // See https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/.
 package kubeconfig
@@ -19,18 +18,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Cluster is a server and a way to it.
+// A Cluster is a server and the credentials for it.
 type Cluster struct {
 	// URL is the base URL, without a slash at the end.
 	URL string
-	// Transport reaches the server and says who asks. It leaves compressed
-	// answers as they are.
+	// Transport sends requests with the credentials. It does not decompress
+	// answers.
 	Transport http.RoundTripper
 }
 
-// Load reads a file and follows one of its contexts, "" being the current one.
-// It knows users with certificates, tokens, passwords and exec plugins; a plugin
-// is run once, with ctx.
+// Load reads a file and returns the cluster of one of its contexts, or of the current
+// context if name is "". It supports users with certificates, tokens, passwords and
+// exec plugins. It runs a plugin once, with ctx.
 func Load(ctx context.Context, path, name string) (*Cluster, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -43,8 +42,8 @@ func Load(ctx context.Context, path, name string) (*Cluster, error) {
 	return c, nil
 }
 
-// config is what of a file counts here. What it refers to by a path is relative
-// to the file.
+// config has the supported fields of a kubeconfig file. Paths in it are relative to the
+// file.
 type config struct {
 	CurrentContext string `json:"current-context"`
 	Contexts       []struct {
@@ -94,7 +93,7 @@ func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) 
 	}
 	server, err := url.Parse(c.Server)
 	if err != nil || server.Host == "" {
-		return nil, fmt.Errorf("server: %q is no URL", c.Server)
+		return nil, fmt.Errorf("server: %q is not a URL", c.Server)
 	}
 	if u.Exec != nil {
 		if err := u.Exec.run(ctx, dir, u); err != nil {
@@ -120,7 +119,7 @@ func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) 
 	return &Cluster{URL: strings.TrimSuffix(c.Server, "/"), Transport: &authorized{transport, authorize}}, nil
 }
 
-// find follows a context.
+// find returns the cluster and the user of a context.
 func (f *config) find(name string) (*cluster, *user, error) {
 	if name == "" {
 		name = f.CurrentContext
@@ -133,16 +132,16 @@ func (f *config) find(name string) (*cluster, *user, error) {
 		c, u := f.cluster(at.Context.Cluster), f.user(at.Context.User)
 		switch {
 		case c == nil:
-			return nil, nil, fmt.Errorf("context %q: there is no cluster %q", name, at.Context.Cluster)
+			return nil, nil, fmt.Errorf("context %q: cluster %q does not exist", name, at.Context.Cluster)
 		case u == nil:
-			return nil, nil, fmt.Errorf("context %q: there is no user %q", name, at.Context.User)
+			return nil, nil, fmt.Errorf("context %q: user %q does not exist", name, at.Context.User)
 		}
 		return c, u, nil
 	}
 	if name == "" {
-		return nil, nil, errors.New("it has no current context")
+		return nil, nil, errors.New("no current context")
 	}
-	return nil, nil, fmt.Errorf("there is no context %q", name)
+	return nil, nil, fmt.Errorf("context %q does not exist", name)
 }
 
 func (f *config) cluster(name string) *cluster {
@@ -154,7 +153,7 @@ func (f *config) cluster(name string) *cluster {
 	return nil
 }
 
-// user finds a user; no name is nobody in particular.
+// user returns a user. For "" it returns a user without credentials.
 func (f *config) user(name string) *user {
 	if name == "" {
 		return &user{}
@@ -176,7 +175,7 @@ func tlsConfig(c *cluster, u *user, dir string) (*tls.Config, error) {
 	if len(ca) > 0 {
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, errors.New("certificate-authority: no certificate is in it")
+			return nil, errors.New("certificate-authority: no certificate")
 		}
 	}
 	cert, err := content(dir, u.Certificate, u.CertificateData)
@@ -197,31 +196,31 @@ func tlsConfig(c *cluster, u *user, dir string) (*tls.Config, error) {
 	return out, nil
 }
 
-// content is inline data, or that of a file.
+// content returns inline data or the content of a file.
 func content(dir, path string, data []byte) ([]byte, error) {
 	if len(data) > 0 || path == "" {
 		return data, nil
 	}
-	return os.ReadFile(within(dir, path))
+	return os.ReadFile(resolve(dir, path))
 }
 
-// within is a path as a file of dir says it.
-func within(dir, path string) string {
+// resolve returns a path in a file of dir, relative to the working directory.
+func resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(dir, path)
 }
 
-// authorization returns what adds the user's credentials to a request.
+// authorization returns a function that adds the user's credentials to a request.
 func (u *user) authorization(dir string) (func(*http.Request) error, error) {
 	switch {
 	case u.AuthProvider != nil:
-		return nil, fmt.Errorf("auth-provider %s: these are no more since Kubernetes 1.26; use an exec plugin", u.AuthProvider.Name)
+		return nil, fmt.Errorf("auth-provider %s: auth providers were removed in Kubernetes 1.26; use an exec plugin", u.AuthProvider.Name)
 	case u.TokenFile != "":
-		// It is read for each request: what writes it renews it.
+		// The file is read for each request, because the token may be renewed.
 		return func(r *http.Request) error {
-			token, err := os.ReadFile(within(dir, u.TokenFile))
+			token, err := os.ReadFile(resolve(dir, u.TokenFile))
 			if err == nil {
 				r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 			}
@@ -241,7 +240,7 @@ func (u *user) authorization(dir string) (func(*http.Request) error, error) {
 	return func(*http.Request) error { return nil }, nil
 }
 
-// authorized adds credentials to requests.
+// An authorized transport adds credentials to requests.
 type authorized struct {
 	next http.RoundTripper
 	add  func(*http.Request) error

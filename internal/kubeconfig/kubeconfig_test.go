@@ -15,8 +15,8 @@ import (
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 )
 
-// who answers who asks, by token, password or certificate.
-func who(w http.ResponseWriter, r *http.Request) {
+// whoami answers with the credentials of the client: token, password or certificate.
+func whoami(w http.ResponseWriter, r *http.Request) {
 	name := r.Header.Get("Authorization")
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		name = "CN=" + r.TLS.PeerCertificates[0].Subject.CommonName
@@ -25,7 +25,7 @@ func who(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestLoad(t *testing.T) {
-	h, err := httptest.Start(http.HandlerFunc(who), httptest.Options{TLS: true})
+	h, err := httptest.Start(http.HandlerFunc(whoami), httptest.Options{TLS: true})
 	require.NoError(t, err)
 	defer h.Close()
 	dir := t.TempDir()
@@ -85,10 +85,10 @@ users:
 		{name: "not trusted", context: "untrusted", wantErr: "certificate"},
 		{name: "failing plugin", context: "broken", wantErr: "exec ./broken: exit status 1: no login"},
 		{name: "auth provider", context: "provider", wantErr: "auth-provider oidc: "},
-		{name: "no URL", context: "odd", wantErr: `server: "nowhere" is no URL`},
-		{name: "unknown context", context: "x", wantErr: `there is no context "x"`},
-		{name: "unknown cluster", context: "no-cluster", wantErr: `there is no cluster "x"`},
-		{name: "unknown user", context: "no-user", wantErr: `there is no user "x"`},
+		{name: "invalid URL", context: "odd", wantErr: `server: "nowhere" is not a URL`},
+		{name: "unknown context", context: "x", wantErr: `context "x" does not exist`},
+		{name: "unknown cluster", context: "no-cluster", wantErr: `cluster "x" does not exist`},
+		{name: "unknown user", context: "no-user", wantErr: `user "x" does not exist`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := ask(t, path, row.context)
@@ -102,7 +102,7 @@ users:
 	}
 }
 
-// ask asks the server who the user of a context is.
+// ask sends a request with the user of a context and returns the answer.
 func ask(t *testing.T, path, context string) (string, error) {
 	c, err := kubeconfig.Load(t.Context(), path, context)
 	if err != nil {
@@ -119,9 +119,9 @@ func ask(t *testing.T, path, context string) (string, error) {
 	return string(body), err
 }
 
-// The files that httptest writes can be read.
-func TestLoadWritten(t *testing.T) {
-	h, err := httptest.Start(http.HandlerFunc(who), httptest.Options{TLS: true})
+// Load reads the files that package httptest writes.
+func TestLoadHTTPTestKubeconfig(t *testing.T) {
+	h, err := httptest.Start(http.HandlerFunc(whoami), httptest.Options{TLS: true})
 	require.NoError(t, err)
 	defer h.Close()
 	path := filepath.Join(t.TempDir(), "config")
@@ -131,7 +131,7 @@ func TestLoadWritten(t *testing.T) {
 	assert.Equal(t, "Bearer x", got)
 }
 
-func TestLoadWithout(t *testing.T) {
+func TestLoadInvalidFile(t *testing.T) {
 	_, err := kubeconfig.Load(t.Context(), filepath.Join(t.TempDir(), "config"), "")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	path := filepath.Join(t.TempDir(), "config")

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A plugin is a program that tells credentials.
+// A plugin is an exec credential plugin.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins.
 type plugin struct {
@@ -21,11 +21,11 @@ type plugin struct {
 	Env        []struct{ Name, Value string }
 }
 
-// run gives u what the plugin tells.
+// run runs the plugin and sets the credentials of u.
 func (p *plugin) run(ctx context.Context, dir string, u *user) error {
 	command := p.Command
 	if strings.ContainsRune(command, os.PathSeparator) {
-		command = within(dir, command)
+		command = resolve(dir, command)
 	}
 	request, err := json.Marshal(map[string]any{
 		"apiVersion": p.APIVersion, "kind": "ExecCredential", "spec": map[string]any{"interactive": false},
@@ -50,7 +50,7 @@ func (p *plugin) run(ctx context.Context, dir string, u *user) error {
 		return err
 	}
 	if answer.Status == nil {
-		return errors.New("its ExecCredential has no status")
+		return errors.New("the ExecCredential has no status")
 	}
 	u.Token = answer.Status.Token
 	u.CertificateData, u.KeyData = []byte(answer.Status.ClientCertificateData), []byte(answer.Status.ClientKeyData)

@@ -12,25 +12,25 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// settle is how long a key waits, so that changes that come together are looked
-// at together.
-const settle = 10 * time.Millisecond
+// batchDelay is the delay before a changed key is reconciled, so that several changes are
+// reconciled together.
+const batchDelay = 10 * time.Millisecond
 
-// A Reconciler brings the objects of one key in order. It is called again after
-// some time, unless that is 0.
-type Reconciler func(ctx context.Context, key string) (again time.Duration, err error)
+// A Reconciler reconciles the object with a key. If after is not 0, it is called again
+// after that time.
+type Reconciler func(ctx context.Context, key string) (after time.Duration, err error)
 
-// Run runs a controller until the story ends: the keys of the owners are
-// reconciled one after the other, when an owner or an owned object changes, and
-// again after a failure. It returns once the informers hold what there is.
+// Run runs a controller until the test ends. It reconciles the keys of the owners one at
+// a time, when an owner or an owned object changes, and again after an error. It returns
+// when the informers are synced.
 func Run(t testing.TB, factory informers.SharedInformerFactory, reconcile Reconciler, owners cache.SharedIndexInformer, owned ...cache.SharedIndexInformer) {
 	t.Helper()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
-	handle(t, owners, func(o metav1.Object) { queue.AddAfter(o.GetNamespace()+"/"+o.GetName(), settle) })
+	handle(t, owners, func(o metav1.Object) { queue.AddAfter(o.GetNamespace()+"/"+o.GetName(), batchDelay) })
 	for _, informer := range owned {
 		handle(t, informer, func(o metav1.Object) {
 			if owner := metav1.GetControllerOf(o); owner != nil {
-				queue.AddAfter(o.GetNamespace()+"/"+owner.Name, settle)
+				queue.AddAfter(o.GetNamespace()+"/"+owner.Name, batchDelay)
 			}
 		})
 	}
@@ -44,12 +44,12 @@ func Run(t testing.TB, factory informers.SharedInformerFactory, reconcile Reconc
 			if shutdown {
 				return
 			}
-			switch again, err := reconcile(ctx, key); {
+			switch after, err := reconcile(ctx, key); {
 			case err != nil:
 				queue.AddRateLimited(key)
-			case again > 0:
+			case after > 0:
 				queue.Forget(key)
-				queue.AddAfter(key, again)
+				queue.AddAfter(key, after)
 			default:
 				queue.Forget(key)
 			}
@@ -64,21 +64,21 @@ func Run(t testing.TB, factory informers.SharedInformerFactory, reconcile Reconc
 	})
 }
 
-// handle calls f with what an informer tells of.
+// handle calls f with the object of each event of an informer.
 func handle(t testing.TB, informer cache.SharedIndexInformer, f func(metav1.Object)) {
 	t.Helper()
-	tell := func(o any) {
-		if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
-			o = gone.Obj
+	call := func(o any) {
+		if deleted, ok := o.(cache.DeletedFinalStateUnknown); ok {
+			o = deleted.Obj
 		}
 		if o, ok := o.(metav1.Object); ok {
 			f(o)
 		}
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    tell,
-		UpdateFunc: func(_, o any) { tell(o) },
-		DeleteFunc: tell,
+		AddFunc:    call,
+		UpdateFunc: func(_, o any) { call(o) },
+		DeleteFunc: call,
 	})
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -1,9 +1,8 @@
-// Package rig plays the examples' stories: what a controller lives through, and
-// what must have come of it.
+// Package rig runs the tests of the examples.
 //
-// A story is played in a testing/synctest bubble against a server in memory, so
-// that minutes pass in milliseconds, and twice under one seed: the two plays
-// must write the same, byte for byte.
+// A test runs in a testing/synctest bubble against a server in memory, so that minutes
+// pass in milliseconds. It runs twice with the same seed, and both runs must make the
+// same writes, byte for byte.
 package rig
 
 import (
@@ -23,57 +22,57 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-func init() { klog.SetLogger(logr.Discard()) } // clients tell of every watch that ends
+func init() { klog.SetLogger(logr.Discard()) } // client-go logs each watch that ends
 
-// A Story is a test of a controller.
-type Story func(t testing.TB, srv *fakeapi.Server)
+// A Test is a test of a controller.
+type Test func(t testing.TB, srv *fakeapi.Server)
 
-// Passes plays a story that must pass.
-func Passes(t *testing.T, story Story, options ...fakeapi.Option) {
+// Passes runs a test that must pass.
+func Passes(t *testing.T, test Test, options ...fakeapi.Option) {
 	t.Helper()
-	assert.Empty(t, playTwice(t, story, options), "the story's failures")
+	assert.Empty(t, runTwice(t, test, options), "the test's failures")
 }
 
-// Fails plays a story that must fail, with a message that has want in it.
-func Fails(t *testing.T, want string, story Story, options ...fakeapi.Option) {
+// Fails runs a test that must fail with a message that contains want.
+func Fails(t *testing.T, want string, test Test, options ...fakeapi.Option) {
 	t.Helper()
-	assert.Contains(t, strings.Join(playTwice(t, story, options), "\n"), want, "the story's failures")
+	assert.Contains(t, strings.Join(runTwice(t, test, options), "\n"), want, "the test's failures")
 }
 
-// Config reaches a server.
+// Config returns a client configuration for a server.
 func Config(srv *fakeapi.Server, userAgent string) *rest.Config {
 	return &rest.Config{Host: srv.URL, Transport: srv.Transport(), UserAgent: userAgent, QPS: -1}
 }
 
-// playTwice returns how the story failed.
-func playTwice(t *testing.T, story Story, options []fakeapi.Option) []string {
+// runTwice runs a test twice and returns its failures.
+func runTwice(t *testing.T, test Test, options []fakeapi.Option) []string {
 	t.Helper()
-	first, second := play(t, story, options), play(t, story, options)
-	require.Equal(t, first.history, second.history, "two plays under one seed")
+	first, second := runOnce(t, test, options), runOnce(t, test, options)
+	require.Equal(t, first.history, second.history, "two runs with the same seed")
 	return first.failures
 }
 
-// An outcome is what came of a play.
+// An outcome is the result of a run.
 type outcome struct {
 	failures []string
-	history  string // every write that the server has seen, and the objects in the end
+	history  string // all writes and the final objects
 }
 
-func play(t *testing.T, story Story, options []fakeapi.Option) outcome {
+func runOnce(t *testing.T, test Test, options []fakeapi.Option) outcome {
 	t.Helper()
 	var out outcome
 	synctest.Test(t, func(t *testing.T) {
 		srv, err := fakeapi.New(append(options, fakeapi.WithInMemory(), fakeapi.WithSeed(1))...)
 		require.NoError(t, err)
 		defer srv.Close()
-		player := &player{TB: t}
-		player.run(func() { story(player, srv) })
-		out = outcome{player.failures, history(t, srv)}
+		tb := &recordingTB{TB: t}
+		tb.run(func() { test(tb, srv) })
+		out = outcome{tb.failures, history(t, srv)}
 	})
 	return out
 }
 
-// history is what the server has seen and holds.
+// history returns the writes of a server.
 func history(t *testing.T, srv *fakeapi.Server) string {
 	t.Helper()
 	var b strings.Builder
@@ -85,16 +84,15 @@ func history(t *testing.T, srv *fakeapi.Server) string {
 	return b.String()
 }
 
-// A player is a testing.TB whose failures are kept instead of told.
-type player struct {
+// A recordingTB is a testing.TB that records failures instead of reporting them.
+type recordingTB struct {
 	testing.TB
 	failures []string
 	cleanups []func()
 }
 
-// run runs f to its end or to its first fatal failure, and then what f has
-// left to clean up.
-func (p *player) run(f func()) {
+// run runs f to its end or its first fatal failure, and then the cleanups.
+func (p *recordingTB) run(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -111,13 +109,13 @@ func (p *player) run(f func()) {
 	<-done
 }
 
-func (p *player) Helper()           {}
-func (p *player) Failed() bool      { return len(p.failures) > 0 }
-func (p *player) Cleanup(f func())  { p.cleanups = append(p.cleanups, f) }
-func (p *player) Error(args ...any) { p.failures = append(p.failures, fmt.Sprint(args...)) }
-func (p *player) Errorf(format string, args ...any) {
+func (p *recordingTB) Helper()           {}
+func (p *recordingTB) Failed() bool      { return len(p.failures) > 0 }
+func (p *recordingTB) Cleanup(f func())  { p.cleanups = append(p.cleanups, f) }
+func (p *recordingTB) Error(args ...any) { p.failures = append(p.failures, fmt.Sprint(args...)) }
+func (p *recordingTB) Errorf(format string, args ...any) {
 	p.failures = append(p.failures, fmt.Sprintf(format, args...))
 }
-func (p *player) Fatal(args ...any)                 { p.Error(args...); p.FailNow() }
-func (p *player) Fatalf(format string, args ...any) { p.Errorf(format, args...); p.FailNow() }
-func (p *player) FailNow()                          { runtime.Goexit() }
+func (p *recordingTB) Fatal(args ...any)                 { p.Error(args...); p.FailNow() }
+func (p *recordingTB) Fatalf(format string, args ...any) { p.Errorf(format, args...); p.FailNow() }
+func (p *recordingTB) FailNow()                          { runtime.Goexit() }
