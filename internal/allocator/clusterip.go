@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -208,7 +208,7 @@ func (p *pool) allocated(addr netip.Addr) bool {
 	if p.serviceIPs == nil {
 		p.serviceIPs = map[netip.Addr]bool{}
 		for o := range p.Store.All(p.Services.Prefix) {
-			for _, ip := range kinds.ClusterIPs(o.Decode(p.Services)) {
+			for _, ip := range services.ClusterIPs(o.Decode(p.Services)) {
 				p.serviceIPs[parseIP(ip)] = true
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -77,7 +77,7 @@ func (p *pool) usedPorts() map[int64]bool {
 	used := map[int64]bool{}
 	for o := range p.Store.All(p.Services.Prefix) {
 		if bytes.Contains(o.JSON(), []byte(`odePort":`)) { // nodePort or healthCheckNodePort
-			for _, port := range kinds.NodePorts(o.Decode(p.Services)) {
+			for _, port := range services.NodePorts(o.Decode(p.Services)) {
 				used[port] = true
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -53,7 +53,7 @@ func clusterIPs(t *resource.Type, o *storage.Object) []string {
 	if o == nil {
 		return nil
 	}
-	return kinds.ClusterIPs(o.Decode(t))
+	return services.ClusterIPs(o.Decode(t))
 }
 
 // Apply makes the writes, apart from those that change nothing.

@@ -1,4 +1,4 @@
-package kinds
+package kinds_test
 
 import (
 	"testing"
@@ -6,27 +6,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 )
-
-// everything is what the releases serve, all API versions included.
-func everything(t *testing.T) []*resource.Type {
-	var out []*resource.Type
-	for _, name := range release.Names() {
-		p, err := release.Open(name)
-		require.NoError(t, err)
-		out = append(out, Types(p.Types())...)
-	}
-	return out
-}
 
 func TestEveryRuleIsServed(t *testing.T) {
 	served := map[string]bool{}
-	for _, typ := range everything(t) {
-		served[qualified(typ.Group, typ.Name)] = true
+	for _, typ := range kindtest.AllTypes(t) {
+		served[kindtest.GroupResource(typ)] = true
 	}
-	for name := range rules {
+	for _, name := range kinds.StrategyNames() {
 		assert.True(t, served[name], "no release serves %s", name)
 	}
 }
@@ -35,7 +28,7 @@ func TestEveryKindDecodes(t *testing.T) {
 	for _, name := range release.Names() {
 		p, err := release.Open(name)
 		require.NoError(t, err)
-		for _, typ := range Types(p.Types()) {
+		for _, typ := range kinds.Types(p.Types()) {
 			if typ.Virtual() {
 				continue
 			}
@@ -51,7 +44,7 @@ func TestPlacesInTheStore(t *testing.T) {
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	places := map[string]*resource.Type{}
-	for _, typ := range Types(p.Types()) {
+	for _, typ := range kinds.Types(p.Types()) {
 		if typ.Virtual() {
 			continue
 		}
@@ -65,95 +58,43 @@ func TestPlacesInTheStore(t *testing.T) {
 	assert.Contains(t, places, "/deployments.apps/")
 }
 
-func TestFieldsAreReadWhereTheirLabelsSay(t *testing.T) {
-	pod := map[string]any{
-		"spec":   map[string]any{"nodeName": "n", "hostNetwork": true},
-		"status": map[string]any{"phase": "Running", "podIPs": []any{map[string]any{"ip": "10.0.0.1"}, map[string]any{"ip": "fd::1"}}},
-	}
-	want := map[string]string{
-		"spec.nodeName": "n", "spec.host": "n", "spec.hostNetwork": "true",
-		"status.phase": "Running", "status.podIP": "10.0.0.1", "status.podIPs": "10.0.0.1",
-		"spec.restartPolicy": "",
-	}
-	got := map[string]string{}
-	for _, f := range rules["pods"].Fields {
-		got[f.Label] = f.Value(pod)
-	}
-	for label, value := range want {
-		assert.Equal(t, value, got[label], label)
-	}
-	assert.Equal(t, "false", rules["nodes"].Fields[0].Value(map[string]any{}), "a node is schedulable unless it says otherwise")
-}
-
-func TestStatusRules(t *testing.T) {
-	object := func(status, spec, label, annotation string) map[string]any {
-		return map[string]any{
-			"metadata": map[string]any{
-				"labels":      map[string]any{"l": label},
-				"annotations": map[string]any{"a": annotation},
-			},
-			"spec": spec, "status": status,
+func TestMinimalObjectsAreCanonical(t *testing.T) {
+	for _, typ := range kindtest.AllTypes(t) {
+		if typ.Strategy == nil || typ.Default == nil {
+			continue
 		}
-	}
-	for _, row := range []struct {
-		name              string
-		rule              statusRule
-		label, annotation string
-	}{
-		{"all metadata", statusAndMeta, "new", "new"},
-		{"no metadata", statusOnly, "old", "old"},
-		{"all but labels", statusNotLabels, "old", "new"},
-		{"all but owners", statusNotOwners, "new", "new"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			obj := object("new", "new", "new", "new")
-			obj["extra"] = "new"
-			row.rule.prepare(obj, object("old", "old", "old", "old"))
-			assert.Equal(t, object("new", "old", row.label, row.annotation), obj)
+		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
+			obj := kindtest.Decode(t, typ, `{"metadata":{"name":"a"}}`)
+			normal, _, err := typ.Codec.Normalize(obj, true)
+			require.NoError(t, err)
+			assert.Equal(t, normal, obj)
+			created := object.Copy(obj)
+			typ.Prepare(created, nil)
+			typ.Prepare(object.Copy(obj), created)
 		})
 	}
 }
 
-func TestPodGrace(t *testing.T) {
-	pod := func(node, phase string, own any) map[string]any {
-		return map[string]any{
-			"spec":   map[string]any{"nodeName": node, "terminationGracePeriodSeconds": own},
-			"status": map[string]any{"phase": phase},
+// Whatever a request leaves out, its object is judged and not stumbled over.
+func TestVerdictsOnMinimalObjects(t *testing.T) {
+	for _, typ := range kindtest.AllTypes(t) {
+		if typ.Strategy == nil {
+			continue
 		}
-	}
-	five := int64(5)
-	for _, row := range []struct {
-		name      string
-		pod       map[string]any
-		requested *int64
-		want      int64
-	}{
-		{"its own", pod("n", "Running", int64(60)), nil, 60},
-		{"the default", pod("n", "Running", nil), nil, 30},
-		{"asked for", pod("n", "Running", int64(60)), &five, 5},
-		{"on no node", pod("", "Pending", int64(60)), &five, 0},
-		{"ended", pod("n", "Succeeded", int64(60)), nil, 0},
-		{"negative", pod("n", "Running", int64(-3)), nil, 1},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			got, graceful := podGrace(row.pod, row.requested)
-			assert.True(t, graceful)
-			assert.Equal(t, row.want, got)
+		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
+			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
+			for _, judge := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.ValidateStatus} {
+				if judge != nil {
+					judge(obj, nil)
+					judge(object.Copy(obj), obj)
+				}
+			}
+			for _, warn := range []func(obj, old map[string]any) []string{typ.Warn, typ.WarnStatus} {
+				if warn != nil {
+					warn(obj, nil)
+					warn(object.Copy(obj), obj)
+				}
+			}
 		})
 	}
-}
-
-func TestPrepareNamespace(t *testing.T) {
-	ns := map[string]any{"metadata": map[string]any{"name": "a"}}
-	labelNamespace(ns)
-	prepareNamespace(ns, nil)
-	assert.Equal(t, map[string]any{
-		"metadata": map[string]any{"name": "a", "labels": map[string]any{"kubernetes.io/metadata.name": "a"}},
-		"spec":     map[string]any{"finalizers": []any{"kubernetes"}},
-		"status":   map[string]any{"phase": "Active"},
-	}, ns)
-
-	update := map[string]any{"metadata": map[string]any{"name": "a"}, "spec": map[string]any{}}
-	prepareNamespace(update, ns)
-	assert.Equal(t, ns["spec"], update["spec"], "finalizers change through finalize alone")
 }

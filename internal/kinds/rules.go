@@ -1,179 +1,67 @@
 package kinds
 
 import (
-	"fmt"
-	"github.com/kubefake/kubefake/internal/crd"
+	"maps"
 
-	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
+	"github.com/kubefake/kubefake/internal/kinds/apiextensions"
+	"github.com/kubefake/kubefake/internal/kinds/apiregistration"
+	"github.com/kubefake/kubefake/internal/kinds/apiserverinternal"
+	"github.com/kubefake/kubefake/internal/kinds/apps"
+	"github.com/kubefake/kubefake/internal/kinds/autoscaling"
+	"github.com/kubefake/kubefake/internal/kinds/batch"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
+	"github.com/kubefake/kubefake/internal/kinds/coordination"
+	"github.com/kubefake/kubefake/internal/kinds/core"
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/kinds/discovery"
+	"github.com/kubefake/kubefake/internal/kinds/events"
+	"github.com/kubefake/kubefake/internal/kinds/flowcontrol"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/kinds/networking"
+	"github.com/kubefake/kubefake/internal/kinds/node"
+	"github.com/kubefake/kubefake/internal/kinds/policy"
+	"github.com/kubefake/kubefake/internal/kinds/rbac"
+	"github.com/kubefake/kubefake/internal/kinds/resourceapi"
+	"github.com/kubefake/kubefake/internal/kinds/scheduling"
+	"github.com/kubefake/kubefake/internal/kinds/storage"
 )
 
-// rules are the built-in resources, by resource and group. A resource without
-// a row has a subdomain for a name and may be overwritten unconditionally.
-var rules = map[string]rule{
-	"configmaps": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Validate: validateConfigMap}},
-	"endpoints":  {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Default: defaultEndpoints, Validate: validateEndpoints, Warn: warnEndpoints}},
-	"events": {Strategy: resource.Strategy{Meta: resource.MetaOnce, UnconditionalUpdate: true, CreateOnUpdate: true, Uncached: true, Expires: true, Dependents: resource.NoDependents,
-		Name: validation.PathSegmentName, Validate: validateEvent,
-		Fields: append(referenceFields("involvedObject"),
-			field("reason", "reason"),
-			field("reportingComponent", "reportingComponent"),
-			resource.Field{Label: "source", Value: func(obj map[string]any) string {
-				if s := object.String(obj, "source", "component"); s != "" {
-					return s
-				}
-				return object.String(obj, "reportingComponent")
-			}},
-			field("type", "type"),
-		),
-		UnknownField: notSupported,
-	}},
-	"limitranges": {Strategy: resource.Strategy{Meta: resource.MetaOnlyAsNew, NamedByID: true, UnconditionalUpdate: true, CreateOnUpdate: true, Default: defaultLimitRange, Validate: validateLimitRange}},
-	"namespaces": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.LabelName,
-		Prepare:  prepareNamespace,
-		Default:  defaultNamespace,
-		Validate: validateNamespace, ValidateStatus: validateNamespaceStatus,
-		Terminate:    func(obj map[string]any) { obj["status"] = terminating(obj) },
-		Undeletable:  undeletableNamespace,
-		Deletable:    func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
-		Fields:       []resource.Field{field("status.phase", "status", "phase")},
-		UnknownField: notSupported,
-	}},
-	"nodes": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true,
-		Default: defaultNode, Prepare: prepareNode, PrepareStatus: prepareNodeStatus,
-		Validate: validateNode, ValidateStatus: validateNodeStatus, Warn: warnNode,
-		Fields:       []resource.Field{orElse(field("spec.unschedulable", "spec", "unschedulable"), "false")},
-		UnknownField: notSupported,
-	}, ownStatus: true},
-	"persistentvolumeclaims": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultClaim, Prepare: prepareClaim, Complete: completeClaim, Validate: validateClaim, ValidateStatus: validateClaimStatus, Warn: warnClaim}},
-	"persistentvolumes":      {Strategy: resource.Strategy{Meta: resource.MetaTwiceAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPersistentVolume, Prepare: preparePersistentVolume, Stamp: stampPersistentVolume, Validate: validatePersistentVolume, Warn: warnPersistentVolume}},
-	"pods": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Default: defaultPod, Prepare: preparePod, PrepareStatus: preparePodStatus,
-		Validate: validatePod, ValidateStatus: validatePodStatus, Warn: warnPod, WarnStatus: warnPodStatus,
-		Parts: map[string]resource.Part{
-			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
-			"resize":              {Prepare: prepareResize, Validate: validateResize},
-		},
-		Grace: podGrace,
-		Fields: []resource.Field{
-			field("spec.nodeName", "spec", "nodeName"),
-			field("spec.restartPolicy", "spec", "restartPolicy"),
-			field("spec.schedulerName", "spec", "schedulerName"),
-			field("spec.serviceAccountName", "spec", "serviceAccountName"),
-			orElse(field("spec.hostNetwork", "spec", "hostNetwork"), "false"),
-			field("status.phase", "status", "phase"),
-			{Label: "status.podIP", Value: podIP},
-			{Label: "status.podIPs", Value: podIP},
-			field("status.nominatedNodeName", "status", "nominatedNodeName"),
-			field("spec.host", "spec", "nodeName"), // an old name of spec.nodeName
-		},
-		UnknownField: notSupported,
-	}, ownStatus: true, generation: []string{"spec"}, status: statusNotOwners},
-	"podtemplates": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultPodTemplate, Prepare: preparePodTemplate, Validate: validatePodTemplateObject, Warn: warnPodTemplateObject}, generation: []string{"template"}},
-	"replicationcontrollers": {Strategy: resource.Strategy{Name: validation.DeclarativeName, UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
-		Default: defaultReplicationController, Prepare: prepareTemplate,
-		Validate: validateReplicationController, ValidateStatus: replicaSetCounters.validate, Warn: warnReplicationController,
-		Fields:       []resource.Field{orElse(field("status.replicas", "status", "replicas"), "0")},
-		UnknownField: notSupported,
-	}, generation: []string{"spec"}},
-	"resourcequotas": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceQuota, Validate: validateQuota, ValidateStatus: validateQuotaStatus, Warn: warnQuota}},
-	"secrets": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true,
-		Default:  defaultSecret,
-		Validate: validateSecret, Warn: warnSecret,
-		Fields:       []resource.Field{field("type", "type")},
-		UnknownField: notSupported,
-	}},
-	"serviceaccounts": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Prepare: prepareServiceAccount}},
-	"services": {Strategy: resource.Strategy{UnconditionalUpdate: true, CreateOnUpdate: true, AnswersDeleted: true, Name: validation.LabelName,
-		Default: defaultService, Allocate: allocateService, Prepare: prepareService,
-		Validate: validateService, ValidateStatus: validateServiceStatus, Warn: warnService, WarnStatus: warnServiceStatus,
-		Fields:       []resource.Field{field("spec.clusterIP", "spec", "clusterIP"), field("spec.type", "spec", "type")},
-		UnknownField: notSupported,
-	}},
+// rules are the strategies of all built-in resources, by resource and group.
+var rules = allRules()
 
-	"mutatingadmissionpolicies.admissionregistration.k8s.io":         {Strategy: resource.Strategy{Default: defaultPolicy, Validate: validateMutatingPolicy}, generation: []string{"spec"}},
-	"mutatingadmissionpolicybindings.admissionregistration.k8s.io":   {Strategy: resource.Strategy{Default: defaultPolicyBinding, Validate: validateMutatingPolicyBinding}, generation: []string{"spec"}},
-	"mutatingwebhookconfigurations.admissionregistration.k8s.io":     {Strategy: resource.Strategy{Default: defaultMutatingWebhooks, Validate: validateMutatingWebhooks}, generation: []string{"webhooks"}, raises: raiseExact},
-	"validatingadmissionpolicies.admissionregistration.k8s.io":       {Strategy: resource.Strategy{Default: defaultPolicy, Validate: validateValidatingPolicy, ValidateStatus: validateValidatingPolicyStatus}, generation: []string{"spec"}, status: statusOnly},
-	"validatingadmissionpolicybindings.admissionregistration.k8s.io": {Strategy: resource.Strategy{Default: defaultPolicyBinding, Validate: validateValidatingPolicyBinding}, generation: []string{"spec"}},
-	"validatingwebhookconfigurations.admissionregistration.k8s.io":   {Strategy: resource.Strategy{Default: defaultValidatingWebhooks, Validate: validateValidatingWebhooks}, generation: []string{"webhooks"}, raises: raiseExact},
-	"customresourcedefinitions.apiextensions.k8s.io":                 {Strategy: resource.Strategy{Defines: true, Default: defaultDefinition, Prepare: prepareDefinition, Name: validation.AnyName, Validate: crd.Validate, ValidateStatus: crd.ValidateStatus, Warn: warnDefinition, Terminate: crd.Terminate}, generation: []string{"spec"}},
-	"apiservices.apiregistration.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, Name: validation.RBACName, Default: defaultAPIService, Prepare: prepareAPIService,
-		Validate: validateAPIService, ValidateStatus: validateAPIServiceStatus}, status: statusOnly},
-
-	"controllerrevisions.apps": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Validate: validateControllerRevision}},
-	"daemonsets.apps": {Strategy: resource.Strategy{Derived: []string{templateGeneration}, UnconditionalUpdate: true, Default: defaultDaemonSet, Prepare: prepareDaemonSet, PrepareStatus: prepareDaemonSetStatus,
-		Validate: validateDaemonSet, ValidateStatus: daemonSetCounters.validate, Warn: warnDaemonSet,
-	}, generation: []string{"spec"}},
-	"deployments.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultDeployment, Prepare: prepareTemplate,
-		Validate: validateDeployment, ValidateStatus: deploymentCounters.validate, Warn: warnWorkload,
-	}, generation: []string{"spec", "annotations"}, status: statusNotLabels},
-	"replicasets.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultReplicaSet, Prepare: prepareTemplate,
-		Validate: validateReplicaSet, ValidateStatus: replicaSetCounters.validate, Warn: warnWorkload,
-	}, generation: []string{"spec"}},
-	"statefulsets.apps": {Strategy: resource.Strategy{UnconditionalUpdate: true, Name: validation.LabelName, Default: defaultStatefulSet, Prepare: prepareStatefulSet,
-		Validate: validateStatefulSet, ValidateStatus: statefulSetCounters.validate, Warn: warnStatefulSet,
-	}, generation: []string{"spec"}},
-
-	"horizontalpodautoscalers.autoscaling": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultAutoscaler, Validate: validateAutoscaler, ValidateStatus: validateAutoscalerStatus}},
-	"cronjobs.batch":                       {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultCronJob, Prepare: prepareCronJob, Validate: validateCronJob, Warn: warnCronJob}, generation: []string{"spec"}},
-	"jobs.batch": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Dependents: resource.OrphanDependents,
-		Default: defaultJob, Prepare: prepareJob, Complete: completeJob,
-		Validate: validateJob, ValidateStatus: validateJobStatus, Warn: warnJob,
-		Fields:       []resource.Field{orElse(field("status.successful", "status", "succeeded"), "0")},
-		UnknownField: func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
-	}, generation: []string{"spec"}},
-
-	"certificatesigningrequests.certificates.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Name: validation.AnyName,
-		Prepare: prepareSigningRequest, PrepareStatus: prepareSigningRequestStatus, Stamp: stampSigningRequest,
-		Validate: validateSigningRequest, ValidateStatus: validateSigningRequestStatus, Reset: []string{"spec"}, StatusReset: []string{"status.conditions"},
-		Parts:        map[string]resource.Part{"approval": {Prepare: prepareApproval, Validate: validateApproval, Reset: []string{"spec", "status.certificate"}}},
-		Fields:       []resource.Field{field("spec.signerName", "spec", "signerName")},
-		UnknownField: notSupported,
-	}},
-	"leases.coordination.k8s.io":          {Strategy: resource.Strategy{CreateOnUpdate: true, Prepare: prepareLease, Validate: validateLease}},
-	"leasecandidates.coordination.k8s.io": {Strategy: resource.Strategy{CreateOnUpdate: true, Name: validation.LeaseCandidateName, Validate: validateLeaseCandidate}},
-	"endpointslices.discovery.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaOnlyAsNew, UnconditionalUpdate: true,
-		Default: defaultEndpointSlice, Prepare: prepareEndpointSlice, Validate: validateEndpointSlice, Warn: warnEndpointSlice,
-	}, generation: []string{"addressType", "endpoints", "ports", "labels"}, raises: raiseSent},
-	"flowschemas.flowcontrol.apiserver.k8s.io":                 {Strategy: resource.Strategy{Meta: resource.MetaOnlyAsNew, UnconditionalUpdate: true, Default: defaultFlowSchema, Validate: validateFlowSchema, ValidateStatus: validateFlowStatus}, generation: []string{"spec"}, status: statusOnly},
-	"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaOnlyAsNew, UnconditionalUpdate: true, Default: defaultPriorityLevel, Validate: validatePriorityLevel, ValidateStatus: validateFlowStatus}, generation: []string{"spec"}, status: statusOnly},
-	"storageversions.internal.apiserver.k8s.io":                {Strategy: resource.Strategy{Name: validation.StorageVersionName, Validate: validateStorageVersion, ValidateStatus: validateStorageVersionStatus}, status: statusOnly},
-
-	"ingressclasses.networking.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Default: defaultIngressClass, Validate: validateIngressClass}, generation: []string{"spec"}},
-	"ingresses.networking.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true,
-		Validate: validateIngress, Warn: warnIngress, ValidateStatus: validateIngressStatus, WarnStatus: warnIngressStatus,
-	}, generation: []string{"spec"}},
-	"ipaddresses.networking.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, Name: validation.IPAddressName, Validate: validateIPAddress}},
-	"networkpolicies.networking.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultNetworkPolicy, Validate: validateNetworkPolicy, Warn: warnNetworkPolicy}, generation: []string{"spec"}, raises: raiseExact},
-	"servicecidrs.networking.k8s.io":    {Strategy: resource.Strategy{UnconditionalUpdate: true, Validate: validateServiceCIDR}, status: statusOnly},
-	"runtimeclasses.node.k8s.io":        {Strategy: resource.Strategy{CreateOnUpdate: true, Validate: validateRuntimeClass, Warn: warnRuntimeClass}},
-	"poddisruptionbudgets.policy":       {Strategy: resource.Strategy{Meta: resource.MetaOnce, Name: validation.PathSegmentName, Validate: validateDisruptionBudget, ValidateStatus: validateDisruptionBudgetStatus}, generation: []string{"spec"}, anyFinalizer: true},
-
-	"clusterrolebindings.rbac.authorization.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateClusterRoleBinding, Default: defaultRoleBinding}},
-	"clusterroles.rbac.authorization.k8s.io":        {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateClusterRole}},
-	"rolebindings.rbac.authorization.k8s.io":        {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRoleBinding, Default: defaultRoleBinding}},
-	"roles.rbac.authorization.k8s.io":               {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, CreateOnUpdate: true, Name: validation.RBACName, Validate: validateRole}},
-
-	"deviceclasses.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Name: validation.UnprefixedName, Validate: validateDeviceClass}, generation: []string{"spec"}},
-	"devicetaintrules.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true, Stamp: stampTaintRule,
-		Validate: validateTaintRule, ValidateStatus: validateTaintRuleStatus}, generation: []string{"spec"}, status: statusOnly},
-	"resourceclaims.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaim,
-		PrepareStatus: prepareResourceClaimStatus, ValidateIn: claimAuthority, Validate: validateResourceClaim, ValidateStatus: validateResourceClaimStatus}, status: statusOnly},
-	"resourceclaimtemplates.resource.k8s.io":     {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultResourceClaimTemplate, ValidateIn: adminAccess, Validate: validateResourceClaimTemplate}},
-	"resourcepoolstatusrequests.resource.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, AnswersDeleted: true, Default: defaultPoolStatusRequest, Validate: validatePoolStatusRequest, ValidateStatus: validatePoolStatus}, status: statusOnly},
-	"resourceslices.resource.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, AnswersDeleted: true,
-		Prepare: prepareResourceSlice, Stamp: stampResourceSlice, Validate: validateResourceSlice, Warn: warnResourceSlice,
-		Fields: []resource.Field{field("spec.nodeName", "spec", "nodeName"), field("spec.driver", "spec", "driver")},
-	}, generation: []string{"spec"}, raises: raiseSent, unknownField: unknownSliceField},
-
-	"priorityclasses.scheduling.k8s.io": {Strategy: resource.Strategy{UnconditionalUpdate: true, Default: defaultPriorityClass, Validate: validatePriorityClass}, generation: []string{"value"}},
-
-	"csidrivers.storage.k8s.io":              {Strategy: resource.Strategy{AnswersDeleted: true, Default: defaultCSIDriver, Prepare: prepareCSIDriver, Validate: validateCSIDriver, Warn: warnCSIDriver}},
-	"csinodes.storage.k8s.io":                {Strategy: resource.Strategy{AnswersDeleted: true, Validate: validateCSINode}},
-	"csistoragecapacities.storage.k8s.io":    {Strategy: resource.Strategy{Meta: resource.MetaAsNew, Validate: validateCSIStorageCapacity, Warn: warnCSIStorageCapacity}},
-	"storageclasses.storage.k8s.io":          {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Default: defaultStorageClass, Validate: validateStorageClass, Warn: warnStorageClass}},
-	"volumeattachments.storage.k8s.io":       {Strategy: resource.Strategy{AnswersDeleted: true, Default: defaultVolumeAttachment, Validate: validateVolumeAttachment, ValidateStatus: validateVolumeAttachment}, status: statusOnly},
-	"volumeattributesclasses.storage.k8s.io": {Strategy: resource.Strategy{Meta: resource.MetaAsNew, UnconditionalUpdate: true, AnswersDeleted: true, Validate: validateVolumeAttributesClass}},
+func allRules() map[string]kind.Strategy {
+	all := map[string]kind.Strategy{}
+	for _, group := range []map[string]kind.Strategy{
+		core.Strategies(),
+		services.Strategies(),
+		events.Strategies(),
+		nodes.Strategies(),
+		volumes.Strategies(),
+		pods.Strategies(),
+		admissionregistration.Strategies(),
+		apiextensions.Strategies(),
+		apiregistration.Strategies(),
+		apps.Strategies(),
+		autoscaling.Strategies(),
+		batch.Strategies(),
+		certificates.Strategies(),
+		coordination.Strategies(),
+		discovery.Strategies(),
+		flowcontrol.Strategies(),
+		apiserverinternal.Strategies(),
+		networking.Strategies(),
+		node.Strategies(),
+		policy.Strategies(),
+		rbac.Strategies(),
+		resourceapi.Strategies(),
+		scheduling.Strategies(),
+		storage.Strategies(),
+	} {
+		maps.Copy(all, group)
+	}
+	return all
 }

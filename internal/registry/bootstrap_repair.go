@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -83,7 +83,7 @@ func (g *Registry) repair() {
 func (g *Registry) createAgain(t *resource.Type, key string, draft *storage.Object) {
 	op := g.internal("create", Request{Type: t, UserAgent: ownUserAgent})
 	defer op.release()
-	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, kinds.ClusterIPs(draft.Decode(t))) {
+	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, services.ClusterIPs(draft.Decode(t))) {
 		return
 	}
 	effects := op.allocator.SideEffects(t, nil, draft)

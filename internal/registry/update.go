@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -285,7 +285,7 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	case op.target == targetStatus && t.ValidateStatus != nil:
 		errs = append(errs, t.ValidateStatus(obj, old)...)
 	case op.target == targetFinalizers:
-		errs = append(errs, kinds.ValidateFinalize(obj)...)
+		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetPart:
 		errs = append(errs, t.Parts[op.Subresource].Validate(obj, old)...)
 	}

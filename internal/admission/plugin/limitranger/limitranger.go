@@ -14,8 +14,9 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -32,12 +33,14 @@ var (
 func (Plugin) Name() string { return "LimitRanger" }
 
 var (
-	pods   = status.GroupResource{Resource: "pods"}
-	claims = status.GroupResource{Resource: "persistentvolumeclaims"}
+	podResource   = status.GroupResource{Resource: "pods"}
+	claimResource = status.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
 // Resources returns pods and persistentvolumeclaims.
-func (Plugin) Resources() []status.GroupResource { return []status.GroupResource{pods, claims} }
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{podResource, claimResource}
+}
 
 var limitRangeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "LimitRange"}
 
@@ -49,7 +52,7 @@ func limitRanges(a *admission.Attributes) []map[string]any {
 // Mutate sets the requests and limits that the containers of a new pod do not
 // have and the LimitRanges have defaults for. An annotation lists them.
 func (Plugin) Mutate(a *admission.Attributes) error {
-	if a.GroupResource() != pods || a.Subresource != "" || a.Operation != admission.Create {
+	if a.GroupResource() != podResource || a.Subresource != "" || a.Operation != admission.Create {
 		return nil
 	}
 	for _, limitRange := range limitRanges(a) {
@@ -105,13 +108,13 @@ func limitsOfType(limitRange map[string]any, typ string) iter.Seq[map[string]any
 func (Plugin) Validate(a *admission.Attributes) error {
 	var check func(limitRange map[string]any) []string
 	switch a.GroupResource() {
-	case pods:
+	case podResource:
 		if a.Subresource != "resize" && (a.Subresource != "" || a.Operation != admission.Create) {
 			return nil
 		}
 		spec := object.Map(a.Object, "spec")
 		check = func(limitRange map[string]any) []string { return podViolations(limitRange, spec) }
-	case claims:
+	case claimResource:
 		if a.Subresource != "" || object.Value(a.Old, "metadata", "deletionTimestamp") != nil {
 			return nil
 		}
@@ -137,7 +140,7 @@ func podViolations(limitRange, spec map[string]any) (violations []string) {
 				}
 			}
 		case "Pod":
-			violations = append(violations, limitViolations(limit, kinds.PodResources(spec, "requests"), kinds.PodResources(spec, "limits"))...)
+			violations = append(violations, limitViolations(limit, pods.TotalResources(spec, "requests"), pods.TotalResources(spec, "limits"))...)
 		}
 	}
 	return violations
@@ -151,7 +154,7 @@ func claimViolations(limitRange, requests map[string]any) (violations []string) 
 			switch {
 			case !ok:
 				violations = append(violations, fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s.  No request is specified", name, maximum))
-			case kinds.CompareQuantities(request, maximum) > 0:
+			case quantity.Compare(request, maximum) > 0:
 				violations = append(violations, fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s, but request is %s", name, maximum, request))
 			}
 		}
@@ -170,9 +173,9 @@ func limitViolations(limit, requests, limits map[string]any) []string {
 		switch {
 		case !hasLimit:
 			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s.  No limit is specified", name, typ, maximum))
-		case kinds.CompareQuantities(own, maximum) > 0:
+		case quantity.Compare(own, maximum) > 0:
 			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s, but limit is %s", name, typ, maximum, own))
-		case hasRequest && kinds.CompareQuantities(request, maximum) > 0:
+		case hasRequest && quantity.Compare(request, maximum) > 0:
 			violations = append(violations, fmt.Sprintf("maximum %s usage per %s is %s, but request is %s", name, typ, maximum, request))
 		}
 	}
@@ -180,12 +183,12 @@ func limitViolations(limit, requests, limits map[string]any) []string {
 		request, _ := requests[name].(string)
 		own, _ := limits[name].(string)
 		switch {
-		case !kinds.IsNonzeroQuantity(request):
+		case !quantity.IsNonZero(request):
 			violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but no request is specified or request is 0", name, typ, maximum))
-		case !kinds.IsNonzeroQuantity(own):
+		case !quantity.IsNonZero(own):
 			violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but no limit is specified or limit is 0", name, typ, maximum))
 		default:
-			if ratio := kinds.QuantityRatio(own, request); ratio > kinds.QuantityRatio(maximum, "1") {
+			if ratio := quantity.Ratio(own, request); ratio > quantity.Ratio(maximum, "1") {
 				violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but provided ratio is %f", name, typ, maximum, ratio))
 			}
 		}
@@ -201,9 +204,9 @@ func minViolations(limit, requests, limits map[string]any) (violations []string)
 		switch {
 		case !hasRequest:
 			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s.  No request is specified", name, typ, minimum))
-		case kinds.CompareQuantities(request, minimum) < 0:
+		case quantity.Compare(request, minimum) < 0:
 			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s, but request is %s", name, typ, minimum, request))
-		case hasLimit && kinds.CompareQuantities(own, minimum) < 0:
+		case hasLimit && quantity.Compare(own, minimum) < 0:
 			violations = append(violations, fmt.Sprintf("minimum %s usage per %s is %s, but limit is %s", name, typ, minimum, own))
 		}
 	}

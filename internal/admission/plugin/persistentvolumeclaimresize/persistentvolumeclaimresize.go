@@ -9,8 +9,9 @@ import (
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -32,14 +33,14 @@ var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "storag
 
 // Validate checks an update that requests more storage.
 func (Plugin) Validate(a *admission.Attributes) error {
-	if a.Subresource != "" || a.Operation != admission.Update || kinds.CompareQuantities(requestedStorage(a.Object), requestedStorage(a.Old)) <= 0 {
+	if a.Subresource != "" || a.Operation != admission.Update || quantity.Compare(requestedStorage(a.Object), requestedStorage(a.Old)) <= 0 {
 		return nil
 	}
 	if object.String(a.Old, "status", "phase") != "Bound" {
 		return errors.New("Only bound persistent volume claims can be expanded")
 	}
-	name, _ := kinds.ClaimStorageClass(a.Object).(string)
-	if name == "" || kinds.ClaimStorageClass(a.Old) != any(name) || !object.Bool(a.Reader.Get(classKind, "", name), "allowVolumeExpansion") {
+	name, _ := volumes.ClaimStorageClass(a.Object).(string)
+	if name == "" || volumes.ClaimStorageClass(a.Old) != any(name) || !object.Bool(a.Reader.Get(classKind, "", name), "allowVolumeExpansion") {
 		return errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	}
 	return nil

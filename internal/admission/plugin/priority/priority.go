@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -93,7 +93,7 @@ func setPriority(a *admission.Attributes) error {
 // need not be stored.
 func findClass(r resource.Reader, name string) map[string]any {
 	class := r.Get(classKind, "", name)
-	if value, ok := kinds.SystemPriority(name); ok && class == nil {
+	if value, ok := scheduling.SystemPriority(name); ok && class == nil {
 		class = map[string]any{"value": value, "preemptionPolicy": "PreemptLowerPriority"}
 	}
 	return class

@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -98,7 +101,7 @@ var podQuantities = []string{
 }
 
 func podComputes(name string) bool {
-	return slices.Contains(podQuantities, name) || kinds.IsQuotaHugePages(name) || isQuotaExtendedResource(name)
+	return slices.Contains(podQuantities, name) || resources.IsQuotaHugePages(name) || isQuotaExtendedResource(name)
 }
 
 // implicitPrefix is the prefix of the quota names of the extended resources that
@@ -106,7 +109,7 @@ func podComputes(name string) bool {
 const implicitPrefix = "requests.deviceclass.resource.kubernetes.io/"
 
 func isQuotaExtendedResource(name string) bool {
-	return strings.HasPrefix(name, "requests.") && (!kinds.IsNativeResource(name) || strings.HasPrefix(name, implicitPrefix))
+	return strings.HasPrefix(name, "requests.") && (!resources.IsNative(name) || strings.HasPrefix(name, implicitPrefix))
 }
 
 func podUsage(pod map[string]any) map[string]any {
@@ -115,11 +118,11 @@ func podUsage(pod map[string]any) map[string]any {
 		return usage
 	}
 	spec := object.Map(pod, "spec")
-	requests, limits, overhead := kinds.PodResources(spec, "requests"), kinds.PodResources(spec, "limits"), object.Map(spec, "overhead")
-	kinds.AddQuantities(requests, overhead)
+	requests, limits, overhead := pods.TotalResources(spec, "requests"), pods.TotalResources(spec, "limits"), object.Map(spec, "overhead")
+	resources.Add(requests, overhead)
 	for name, q := range overhead {
-		if limit, _ := limits[name].(string); kinds.IsNonzeroQuantity(limit) {
-			kinds.AddQuantities(limits, map[string]any{name: q})
+		if limit, _ := limits[name].(string); quantity.IsNonZero(limit) {
+			resources.Add(limits, map[string]any{name: q})
 		}
 	}
 	maps.Copy(usage, computeUsage(requests, limits))
@@ -132,9 +135,9 @@ func computeUsage(requests, limits map[string]any) map[string]any {
 	usage := oneOfEach("pods")
 	for name, q := range requests {
 		switch {
-		case name == "cpu", name == "memory", name == "ephemeral-storage", kinds.IsHugePages(name):
+		case name == "cpu", name == "memory", name == "ephemeral-storage", resources.IsHugePages(name):
 			usage[name], usage["requests."+name] = q, q
-		case kinds.IsExtendedResource(name), strings.HasPrefix("requests."+name, implicitPrefix):
+		case resources.IsExtended(name), strings.HasPrefix("requests."+name, implicitPrefix):
 			usage["requests."+name] = q
 		}
 	}
@@ -152,7 +155,7 @@ func podMissing(pod map[string]any, limited []string) string {
 	spec := object.Map(pod, "spec")
 	for _, field := range []string{"requests", "limits"} {
 		for name := range object.Map(spec, "resources", field) {
-			if name == "cpu" || name == "memory" || kinds.IsHugePages(name) {
+			if name == "cpu" || name == "memory" || resources.IsHugePages(name) {
 				return "" // the pod sets them as a whole
 			}
 		}
@@ -202,7 +205,7 @@ func isBestEffort(pod map[string]any) bool {
 	if class := object.String(pod, "status", "qosClass"); class != "" {
 		return class == "BestEffort"
 	}
-	return kinds.IsBestEffort(object.Map(pod, "spec"))
+	return pods.IsBestEffort(object.Map(pod, "spec"))
 }
 
 // hasForeignAffinity reports whether a term of an affinity or anti-affinity
@@ -263,7 +266,7 @@ func claimComputes(name string) bool {
 
 func claimUsage(claim map[string]any) map[string]any {
 	usage := oneOfEach("persistentvolumeclaims", "count/persistentvolumeclaims")
-	class, _ := kinds.ClaimStorageClass(claim).(string)
+	class, _ := volumes.ClaimStorageClass(claim).(string)
 	if class != "" {
 		usage[class+storageClassInfix+"persistentvolumeclaims"] = "1"
 	}
@@ -271,10 +274,10 @@ func claimUsage(claim map[string]any) map[string]any {
 	if storage == "" {
 		return usage
 	}
-	if allocated := object.String(claim, "status", "allocatedResources", "storage"); allocated != "" && kinds.CompareQuantities(allocated, storage) > 0 {
+	if allocated := object.String(claim, "status", "allocatedResources", "storage"); allocated != "" && quantity.Compare(allocated, storage) > 0 {
 		storage = allocated
 	}
-	storage = kinds.RoundUpQuantity(storage)
+	storage = quantity.RoundToUnits(storage)
 	usage["requests.storage"] = storage
 	if class != "" {
 		usage[class+storageClassInfix+"requests.storage"] = storage
@@ -309,12 +312,12 @@ func resourceClaimUsage(claim map[string]any) map[string]any {
 	for request := range object.Each(object.Value(claim, "spec", "devices", "requests")) {
 		devices := map[string]any{}
 		for alternative := range object.Each(request["firstAvailable"]) {
-			kinds.MaxQuantities(devices, requestedDevices(alternative))
+			resources.Max(devices, requestedDevices(alternative))
 		}
 		if exactly := object.Map(request, "exactly"); exactly != nil && len(devices) == 0 {
 			devices = requestedDevices(exactly)
 		}
-		kinds.AddQuantities(usage, devices)
+		resources.Add(usage, devices)
 	}
 	return usage
 }

@@ -16,8 +16,9 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -159,12 +160,12 @@ func add(quota, delta map[string]any, enforce bool) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(delta)) {
 		limit, limited := hard[name].(string)
 		q, _ := delta[name].(string)
-		if !limited || !kinds.IsNonzeroQuantity(q) {
+		if !limited || !quantity.IsNonZero(q) {
 			continue
 		}
 		requested[name] = q
-		kinds.AddQuantities(after, map[string]any{name: q})
-		if total, _ := after[name].(string); kinds.CompareQuantities(total, limit) > 0 {
+		resources.Add(after, map[string]any{name: q})
+		if total, _ := after[name].(string); quantity.Compare(total, limit) > 0 {
 			exceeded = append(exceeded, name)
 		}
 	}
@@ -195,10 +196,10 @@ func increase(list, old map[string]any) map[string]any {
 	for name, v := range list {
 		q, _ := v.(string)
 		if before, ok := old[name].(string); ok {
-			if kinds.CompareQuantities(q, before) <= 0 {
+			if quantity.Compare(q, before) <= 0 {
 				continue
 			}
-			q = kinds.SubtractQuantity(q, before)
+			q = quantity.Sub(q, before)
 		}
 		out[name] = q
 	}

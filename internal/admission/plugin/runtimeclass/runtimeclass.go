@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -107,7 +107,7 @@ func equalQuantities(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(v, w any) bool {
 		x, _ := v.(string)
 		y, _ := w.(string)
-		return kinds.CompareQuantities(x, y) == 0
+		return quantity.Compare(x, y) == 0
 	})
 }
 

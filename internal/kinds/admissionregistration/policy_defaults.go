@@ -1,0 +1,41 @@
+package admissionregistration
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// defaultPolicy completes an admission policy, of either kind.
+func defaultPolicy(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "failurePolicy", "Fail")
+	defaultMatchResources(object.Map(spec, "matchConstraints"))
+}
+
+// defaultPolicyBinding completes the binding of an admission policy, of either
+// kind.
+func defaultPolicyBinding(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	defaultMatchResources(object.Map(spec, "matchResources"))
+	if ref := object.Map(spec, "paramRef"); ref != nil && obj["apiVersion"] == "admissionregistration.k8s.io/v1alpha1" {
+		object.SetDefault(ref, "parameterNotFoundAction", "Deny")
+	}
+}
+
+// defaultMatchResources completes what a policy applies to; nil is everything.
+func defaultMatchResources(match map[string]any) {
+	if match == nil {
+		return
+	}
+	object.SetDefault(match, "matchPolicy", "Equivalent")
+	object.EnsureMap(match, "namespaceSelector")
+	object.EnsureMap(match, "objectSelector")
+	defaultScope(match["resourceRules"])
+	defaultScope(match["excludeResourceRules"])
+}
+
+// defaultScope has rules that name no scope match both.
+func defaultScope(rules any) {
+	for rule := range object.Each(rules) {
+		object.SetDefault(rule, "scope", "*")
+	}
+}

@@ -1,0 +1,22 @@
+package admissionregistration
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+var mutatingAdmissionPolicyBindingStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Default:  defaultPolicyBinding,
+		Validate: validateMutatingPolicyBinding,
+	},
+	GenerationFields: []string{"spec"},
+}
+
+var validatingAdmissionPolicyBindingStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Default:  defaultPolicyBinding,
+		Validate: validateValidatingPolicyBinding,
+	},
+	GenerationFields: []string{"spec"},
+}

@@ -1,0 +1,17 @@
+package admissionregistration
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+)
+
+// Strategies returns the strategies of the package, by resource and group.
+func Strategies() map[string]kind.Strategy {
+	return map[string]kind.Strategy{
+		"mutatingadmissionpolicies.admissionregistration.k8s.io":         mutatingAdmissionPolicyStrategy,
+		"mutatingadmissionpolicybindings.admissionregistration.k8s.io":   mutatingAdmissionPolicyBindingStrategy,
+		"mutatingwebhookconfigurations.admissionregistration.k8s.io":     mutatingWebhookConfigurationStrategy,
+		"validatingadmissionpolicies.admissionregistration.k8s.io":       validatingAdmissionPolicyStrategy,
+		"validatingadmissionpolicybindings.admissionregistration.k8s.io": validatingAdmissionPolicyBindingStrategy,
+		"validatingwebhookconfigurations.admissionregistration.k8s.io":   validatingWebhookConfigurationStrategy,
+	}
+}

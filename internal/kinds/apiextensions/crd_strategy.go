@@ -1,0 +1,90 @@
+package apiextensions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/crd"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// defaultDefinition completes the definition of custom resources.
+func defaultDefinition(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	names := object.EnsureMap(spec, "names")
+	if kind := object.String(names, "kind"); kind != "" {
+		object.SetDefaultIfZero(names, "singular", strings.ToLower(kind))
+		object.SetDefaultIfZero(names, "listKind", kind+"List")
+	}
+	if spec["conversion"] == nil {
+		spec["conversion"] = map[string]any{"strategy": "None"}
+	}
+	if webhook := object.Map(spec, "conversion", "webhook"); webhook["clientConfig"] == nil && len(object.List(webhook, "conversionReviewVersions")) == 0 {
+		delete(object.Map(spec, "conversion"), "webhook")
+	}
+	kind.DefaultServiceReference(object.Map(spec, "conversion", "webhook", "clientConfig", "service"))
+	if status := object.Map(obj, "status"); status != nil && len(object.List(status, "storedVersions")) == 0 {
+		addStorageVersion(status, spec)
+	}
+}
+
+// warnDefinition tells of formats in schemas that mean nothing, but not of those
+// that the old definition has.
+func warnDefinition(obj, old map[string]any) []string {
+	known := unrecognizedFormats(old)
+	var warnings []string
+	for _, format := range unrecognizedFormats(obj) {
+		if !slices.Contains(known, format) {
+			known = append(known, format)
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+		}
+	}
+	return warnings
+}
+
+func unrecognizedFormats(definition map[string]any) []string {
+	var formats []string
+	for version := range object.Each(object.Value(definition, "spec", "versions")) {
+		formats = append(formats, schema.UnrecognizedFormats(object.Map(version, "schema", "openAPIV3Schema"))...)
+	}
+	return formats
+}
+
+// prepareDefinition notes the version in which objects are stored from now on.
+func prepareDefinition(obj, old map[string]any) {
+	status := object.Copy(object.EnsureMap(obj, "status"))
+	addStorageVersion(status, object.Map(obj, "spec"))
+	obj["status"] = status
+}
+
+func addStorageVersion(status, spec map[string]any) {
+	for version := range object.Each(spec["versions"]) {
+		if version["storage"] != true {
+			continue
+		}
+		stored := object.List(status, "storedVersions")
+		if !slices.Contains(stored, version["name"]) {
+			status["storedVersions"] = append(stored, version["name"])
+		}
+		return
+	}
+}
+
+var customResourceDefinitionStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Defines:        true,
+		Default:        defaultDefinition,
+		Prepare:        prepareDefinition,
+		Name:           validation.AnyName,
+		Validate:       crd.Validate,
+		ValidateStatus: crd.ValidateStatus,
+		Warn:           warnDefinition,
+		Terminate:      crd.Terminate,
+	},
+	GenerationFields: []string{"spec"},
+}

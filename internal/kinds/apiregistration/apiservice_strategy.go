@@ -1,0 +1,36 @@
+package apiregistration
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultAPIService(obj map[string]any) {
+	kind.DefaultServiceReference(object.Map(obj, "spec", "service"))
+}
+
+// prepareAPIService finds a new API that the server serves itself available.
+func prepareAPIService(obj, old map[string]any) {
+	if old != nil || object.Value(obj, "spec", "service") != nil {
+		return
+	}
+	obj["status"] = map[string]any{"conditions": []any{map[string]any{
+		"type": "Available", "status": "True", "reason": "Local",
+		"message":            "Local APIServices are always available",
+		"lastTransitionTime": object.Value(obj, "metadata", "creationTimestamp"),
+	}}}
+}
+
+var apiServiceStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:           resource.MetaAsNew,
+		Name:           validation.RBACName,
+		Default:        defaultAPIService,
+		Prepare:        prepareAPIService,
+		Validate:       validateAPIService,
+		ValidateStatus: validateAPIServiceStatus,
+	},
+	StatusMetadata: kind.StatusMetadataNone,
+}

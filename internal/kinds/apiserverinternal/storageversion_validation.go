@@ -1,0 +1,129 @@
+package apiserverinternal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// validateStorageVersion checks a new object. Afterwards only its status means
+// anything.
+func validateStorageVersion(obj, old map[string]any) validation.List {
+	if old != nil {
+		return nil
+	}
+	return validateStorageVersionStatus(obj, nil)
+}
+
+func validateStorageVersionStatus(obj, _ map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		seen := validation.Seen{}
+		for _, version := range status.Each("storageVersions") {
+			seen.Unique(version, "apiServerID")
+			checkServerStorageVersion(version)
+		}
+		checkCommonEncoding(status)
+		checkStorageVersionConditions(status)
+	})
+}
+
+func checkServerStorageVersion(version validation.View) {
+	version.Format("apiServerID", validation.Subdomain)
+	encoding, decodable := version.String("encodingVersion"), version.Strings("decodableVersions")
+	if wrong := apiVersion(encoding); wrong != "" {
+		version.Invalid("encodingVersion", wrong)
+	}
+	for i, v := range decodable {
+		if wrong := apiVersion(v); wrong != "" {
+			version.Add(validation.Invalid(version.At("decodableVersions").Index(i), v, wrong))
+		}
+	}
+	if !slices.Contains(decodable, encoding) {
+		version.Invalid("decodableVersions", "decodableVersions must include encodingVersion "+encoding)
+	}
+	for i, v := range version.Strings("servedVersions") {
+		path := version.At("servedVersions").Index(i)
+		if wrong := apiVersion(v); wrong != "" {
+			version.Add(validation.Invalid(path, v, wrong))
+		}
+		if !slices.Contains(decodable, v) {
+			version.Add(validation.Invalid(path, v, fmt.Sprintf("individual served version : %s must be included in decodableVersions : %s", v, decodable)))
+		}
+	}
+}
+
+// checkCommonEncoding checks that the version that all servers write in is told, if
+// there is one.
+func checkCommonEncoding(status validation.View) {
+	common := ""
+	for i, version := range status.Each("storageVersions") {
+		switch encoding := version.String("encodingVersion"); {
+		case i == 0:
+			common = encoding
+		case encoding != common:
+			common = ""
+		}
+		if common == "" {
+			break
+		}
+	}
+	const name = "commonEncodingVersion"
+	switch told := status.Has(name); {
+	case common == "" && told:
+		status.Invalid(name, "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet")
+	case common != "" && !told:
+		status.Invalid(name, "the common encoding version is "+common)
+	case common != status.String(name):
+		status.Invalid(name, "the actual common encoding version is "+common)
+	}
+}
+
+// checkStorageVersionConditions checks conditions whose paths lack the name of their
+// list.
+func checkStorageVersionConditions(status validation.View) {
+	places := map[string]int{}
+	for i, c := range status.Each("conditions") {
+		c.Path = status.Path.Index(i)
+		typ := c.String("type")
+		if first, twice := places[typ]; twice {
+			c.Invalid("type", fmt.Sprintf("the type of the condition is not unique, it also appears in conditions[%d]", first))
+		}
+		places[typ] = i
+		c.Format("type", validation.QualifiedName)
+		c.Format("status", validation.QualifiedName)
+		c.RequireEach("reason", "message")
+	}
+}
+
+// apiVersion says what is wrong with a group and version.
+func apiVersion(s string) string {
+	group, version, grouped := strings.Cut(s, "/")
+	if !grouped {
+		group, version = "", s
+	}
+	if strings.Contains(version, "/") {
+		rule := "a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
+		return "an apiVersion is " + validation.RegexpMessage(rule, "[a-z]([-a-z0-9]*[a-z0-9])?", "my-name", "abc-123") +
+			" with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')"
+	}
+	var wrong []string
+	if grouped {
+		wrong = append(wrong, apiVersionPart("group", group, validation.DNS1123Subdomain)...)
+	}
+	wrong = append(wrong, apiVersionPart("version", version, validation.DNS1035Label)...)
+	return strings.Join(wrong, ",")
+}
+
+func apiVersionPart(name, value string, format func(string) []string) []string {
+	if value == "" {
+		return []string{name + " part: must be non-empty"}
+	}
+	messages := format(value)
+	for i, m := range messages {
+		messages[i] = name + " part: " + m
+	}
+	return messages
+}

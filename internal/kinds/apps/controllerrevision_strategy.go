@@ -1,0 +1,31 @@
+package apps
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateControllerRevision(obj, old map[string]any) validation.List {
+	errs := validation.Collect(obj, nil, func(p validation.View) { p.NonNegative("revision") })
+	path := validation.NewPath("data")
+	if old != nil {
+		return append(errs, validation.ImmutableField(obj["data"], old["data"], path)...)
+	}
+	switch obj["data"].(type) {
+	case map[string]any:
+	case nil:
+		errs = append(errs, validation.Required(path, "data is mandatory"))
+	default:
+		errs = append(errs, validation.Required(path, "data must be a valid JSON object"))
+	}
+	return errs
+}
+
+var controllerRevisionStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		Validate:            validateControllerRevision,
+	},
+}

@@ -1,0 +1,77 @@
+package apps
+
+import (
+	"strconv"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultDaemonSet(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	strategy := object.EnsureMap(spec, "updateStrategy")
+	object.SetDefault(strategy, "type", "RollingUpdate")
+	if strategy["type"] == "RollingUpdate" {
+		rolling := object.EnsureMap(strategy, "rollingUpdate")
+		object.SetDefault(rolling, "maxUnavailable", int64(1))
+		object.SetDefault(rolling, "maxSurge", int64(0))
+	} else if rolling := object.Map(strategy, "rollingUpdate"); rolling != nil {
+		object.SetDefault(rolling, "maxUnavailable", int64(0))
+		object.SetDefault(rolling, "maxSurge", int64(0))
+	}
+	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
+	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+	object.SetDefault(object.EnsureMap(object.Meta(obj), "annotations"), templateGeneration, "0")
+}
+
+// templateGeneration is the annotation that counts the templates that a
+// DaemonSet has had, once a member of its specification. It is always there.
+const templateGeneration = "deprecated.daemonset.template.generation"
+
+// prepareDaemonSet counts the templates: from what the object is created with,
+// at least 1.
+func prepareDaemonSet(obj, old map[string]any) {
+	pods.PrepareTemplate(obj, old)
+	if old == nil {
+		n, _ := strconv.ParseInt(templateGenerationOf(obj), 10, 64)
+		setTemplateGeneration(obj, max(n, 1))
+		return
+	}
+	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)
+	if !validation.Equal(object.Value(obj, "spec", "template"), object.Value(old, "spec", "template")) {
+		n++
+	}
+	setTemplateGeneration(obj, n)
+}
+
+// prepareDaemonSetStatus leaves the templates' count alone.
+func prepareDaemonSetStatus(obj, old map[string]any) {
+	kind.StatusMetadataAll.Prepare(obj, old)
+	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)
+	setTemplateGeneration(obj, n)
+}
+
+func templateGenerationOf(obj map[string]any) string {
+	return object.String(obj, "metadata", "annotations", templateGeneration)
+}
+
+func setTemplateGeneration(obj map[string]any, n int64) {
+	object.EnsureMap(object.Meta(obj), "annotations")[templateGeneration] = strconv.FormatInt(n, 10)
+}
+
+var daemonSetStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Derived:             []string{templateGeneration},
+		UnconditionalUpdate: true,
+		Default:             defaultDaemonSet,
+		Prepare:             prepareDaemonSet,
+		PrepareStatus:       prepareDaemonSetStatus,
+		Validate:            validateDaemonSet,
+		ValidateStatus:      daemonSetCounters.Validate,
+		Warn:                warnDaemonSet,
+	},
+	GenerationFields: []string{"spec"},
+}

@@ -1,0 +1,55 @@
+package apps
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/selector"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateDaemonSet(obj, old map[string]any) validation.List {
+	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
+	return append(selectorKept(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		p.LabelSelector("selector", selectors)
+		if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
+			pods.CheckSelected(p, labels)
+		}
+		pods.CheckNotEmptySelector(p, "daemonset")
+		pods.PodTemplateOf("DaemonSet")(p.Field("template"))
+		p.NonNegative("minReadySeconds")
+		checkDaemonSetUpdateStrategy(p.Field("updateStrategy"))
+		p.NonNegative("revisionHistoryLimit")
+	})...)
+}
+
+func checkDaemonSetUpdateStrategy(p validation.View) {
+	switch p.String("type") {
+	case "OnDelete":
+	case "RollingUpdate":
+		rolling := p.Field("rollingUpdate")
+		for _, check := range []func(string){rolling.IntOrPercent, rolling.PercentUpTo100} {
+			check("maxUnavailable")
+			check("maxSurge")
+		}
+		switch unavailable, surge := !isZeroNumberOrPercent(rolling, "maxUnavailable"), !isZeroNumberOrPercent(rolling, "maxSurge"); {
+		case unavailable && surge:
+			rolling.Add(validation.Invalid(rolling.At("maxSurge"), validation.AsGoType("o", rolling.Obj["maxSurge"]), "may not be set when maxUnavailable is non-zero"))
+		case !unavailable && !surge:
+			rolling.Required("maxUnavailable", "cannot be 0 when maxSurge is 0")
+		}
+	default:
+		p.Add(validation.NotSupported(p.Path, validation.AsGoType("apps.DaemonSetUpdateStrategy", p.Obj), []string{"RollingUpdate", "OnDelete"}))
+	}
+}
+
+func warnDaemonSet(obj, old map[string]any) []string {
+	if old != nil && templateGenerationOf(obj) == templateGenerationOf(old) {
+		return nil
+	}
+	return pods.WarnPodTemplate(object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))
+}
+
+var daemonSetCounters = pods.StatusCounters{NonNegative: []string{
+	"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
+	"updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount",
+}}

@@ -1,0 +1,36 @@
+package apps
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultDeployment(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "replicas", int64(1))
+	strategy := object.EnsureMap(spec, "strategy")
+	object.SetDefault(strategy, "type", "RollingUpdate")
+	if strategy["type"] == "RollingUpdate" {
+		rolling := object.EnsureMap(strategy, "rollingUpdate")
+		object.SetDefault(rolling, "maxUnavailable", "25%")
+		object.SetDefault(rolling, "maxSurge", "25%")
+	}
+	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
+	object.SetDefault(spec, "progressDeadlineSeconds", int64(600))
+	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+}
+
+var deploymentStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Default:             defaultDeployment,
+		Prepare:             pods.PrepareTemplate,
+		Validate:            validateDeployment,
+		ValidateStatus:      deploymentCounters.Validate,
+		Warn:                pods.WarnWorkload,
+	},
+	GenerationFields: []string{"spec", "annotations"},
+	StatusMetadata:   kind.StatusMetadataExceptLabels,
+}

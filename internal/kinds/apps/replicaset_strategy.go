@@ -1,0 +1,26 @@
+package apps
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultReplicaSet(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "replicas", int64(1))
+	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+}
+
+var replicaSetStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Default:             defaultReplicaSet,
+		Prepare:             pods.PrepareTemplate,
+		Validate:            validateReplicaSet,
+		ValidateStatus:      replicaSetCounters.Validate,
+		Warn:                pods.WarnWorkload,
+	},
+	GenerationFields: []string{"spec"},
+}

@@ -1,0 +1,55 @@
+package apps
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultStatefulSet(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "podManagementPolicy", "OrderedReady")
+	strategy := object.EnsureMap(spec, "updateStrategy")
+	if strategy["type"] == nil {
+		strategy["type"] = "RollingUpdate"
+		object.EnsureMap(strategy, "rollingUpdate")
+	}
+	if rolling := object.Map(strategy, "rollingUpdate"); rolling != nil && strategy["type"] == "RollingUpdate" {
+		object.SetDefault(rolling, "partition", int64(0))
+	}
+	retention := object.EnsureMap(spec, "persistentVolumeClaimRetentionPolicy")
+	object.SetDefault(retention, "whenDeleted", "Retain")
+	object.SetDefault(retention, "whenScaled", "Retain")
+	object.SetDefault(spec, "replicas", int64(1))
+	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
+	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+	for claim := range object.Each(spec["volumeClaimTemplates"]) {
+		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+		volumes.DefaultClaim(claim)
+	}
+}
+
+// prepareStatefulSet drops what a disabled feature gate holds back.
+func prepareStatefulSet(obj, old map[string]any) {
+	path := []string{"spec", "updateStrategy", "rollingUpdate"}
+	if rolling := object.Map(obj, path...); rolling != nil {
+		kind.DropDisabledField(rolling, object.Map(old, path...), "maxUnavailable")
+	}
+	pods.PrepareTemplate(obj, old)
+}
+
+var statefulSetStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Name:                validation.LabelName,
+		Default:             defaultStatefulSet,
+		Prepare:             prepareStatefulSet,
+		Validate:            validateStatefulSet,
+		ValidateStatus:      statefulSetCounters.Validate,
+		Warn:                warnStatefulSet,
+	},
+	GenerationFields: []string{"spec"},
+}

@@ -1,0 +1,147 @@
+package apps
+
+import (
+	"maps"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateStatefulSet(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), statefulSetRules{}.spec)
+	}
+	rules := statefulSetRules{exists: true}
+	// What was stored with a template that is wrong today may keep it.
+	rules.anyTemplate = len(validation.Collect(object.Map(old, "spec"), nil, rules.spec)) > 0
+	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
+	for _, name := range []string{"serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"} {
+		if !validation.Equal(object.Value(obj, "spec", name), object.Value(old, "spec", name)) {
+			return append(errs, validation.Forbidden(validation.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+		}
+	}
+	return errs
+}
+
+// statefulSetRules are relaxed for a set that exists: its name of a service and
+// its templates of claims cannot change, and were right once.
+type statefulSetRules struct{ exists, anyTemplate bool }
+
+func (r statefulSetRules) spec(p validation.View) {
+	switch p.String("podManagementPolicy") {
+	case "OrderedReady", "Parallel":
+	case "":
+		p.Required("podManagementPolicy", "")
+	default:
+		p.InvalidNamed("podManagementPolicy", "must be 'OrderedReady' or 'Parallel'")
+	}
+	checkStatefulSetUpdateStrategy(p.Field("updateStrategy"))
+	if retention, ok := p.Lookup("persistentVolumeClaimRetentionPolicy"); ok {
+		retention.OneOf("whenDeleted", "Retain", "Delete")
+		retention.OneOf("whenScaled", "Retain", "Delete")
+	}
+	if !r.exists {
+		for _, claim := range p.Each("volumeClaimTemplates") {
+			volumes.CheckClaimSpec(claim.Field("spec"))
+		}
+	}
+	p.NonNegative("replicas", "minReadySeconds")
+	p.Field("ordinals").NonNegative("start")
+	if !r.exists {
+		p.FormatIfSet("serviceName", validation.DNS1123Label)
+	}
+	pods.CheckNeededSelector(p, "statefulset", "", func(template validation.View) {
+		r.template(template, p.Obj["volumeClaimTemplates"])
+	})
+	pods.CheckRunsOn(p.Field("template").Field("spec"), "StatefulSet")
+}
+
+// template checks the template of a set as its controller completes it: with
+// volumes for the claims, and without the names that each pod has of its own.
+func (r statefulSetRules) template(p validation.View, claims any) {
+	if !r.anyTemplate {
+		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path))
+	}
+	annotations := object.Map(p.Obj, "metadata", "annotations")
+	p.AddList(validation.Labels(object.Map(p.Obj, "metadata", "labels"), p.At("labels")))
+	p.AddList(validation.Annotations(annotations, p.At("annotations")))
+	pods.CheckPodAnnotations(validation.View{Obj: annotations, Path: p.At("annotations"), Errs: p.Errs}, p.Field("spec"))
+}
+
+func completedTemplate(template map[string]any, claims any) map[string]any {
+	template = maps.Clone(template)
+	spec := maps.Clone(object.Map(template, "spec"))
+	if spec == nil {
+		return template
+	}
+	delete(spec, "hostname")
+	delete(spec, "subdomain")
+	var volumes []any
+	claimed := map[string]bool{}
+	for claim := range object.Each(claims) {
+		name := object.String(claim, "metadata", "name")
+		if !claimed[name] {
+			volumes = append(volumes, map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": name}})
+		}
+		claimed[name] = true
+	}
+	if len(claimed) > 0 {
+		for volume := range object.Each(spec["volumes"]) {
+			if !claimed[object.String(volume, "name")] {
+				volumes = append(volumes, volume)
+			}
+		}
+		spec["volumes"] = volumes
+	}
+	template["spec"] = spec
+	return template
+}
+
+func checkStatefulSetUpdateStrategy(p validation.View) {
+	rolling, given := p.Lookup("rollingUpdate")
+	switch p.String("type") {
+	case "":
+		p.Add(validation.Required(p.Path, ""))
+	case "OnDelete":
+		if given {
+			p.Add(validation.Invalid(rolling.Path, validation.AsGoType("apps.RollingUpdateStatefulSetStrategy", rolling.Obj), "only allowed for updateStrategy 'RollingUpdate'"))
+		}
+	case "RollingUpdate":
+		if !given {
+			return
+		}
+		rolling.NonNegative("partition")
+		if rolling.Has("maxUnavailable") {
+			rolling.IntOrPercent("maxUnavailable")
+			if isZeroNumberOrPercent(rolling, "maxUnavailable") {
+				rolling.Add(validation.Invalid(rolling.At("maxUnavailable"), validation.AsGoType("o", rolling.Obj["maxUnavailable"]), "cannot be 0"))
+			}
+			rolling.PercentUpTo100("maxUnavailable")
+		}
+	default:
+		p.Add(validation.Invalid(p.Path, validation.AsGoType("apps.StatefulSetUpdateStrategy", p.Obj), "must be 'RollingUpdate' or 'OnDelete'"))
+	}
+}
+
+func warnStatefulSet(obj, old map[string]any) []string {
+	warnings := pods.WarnOfTemplate(obj, old)
+	for _, claim := range (validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}).Each("volumeClaimTemplates") {
+		spec := validation.View{Obj: object.Map(claim.Obj, "spec"), Path: claim.Path}
+		if old != nil {
+			spec.Path = claim.At("Spec")
+		}
+		warnings = append(warnings, volumes.CheckWarnClaimSpec(spec)...)
+	}
+	if limit, _ := object.Int(obj, "spec", "revisionHistoryLimit"); limit < 0 {
+		warnings = append(warnings, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
+	}
+	return warnings
+}
+
+var statefulSetCounters = pods.StatusCounters{
+	NonNegative:     []string{"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount"},
+	WithinReplicas:  []string{"readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"},
+	AvailableDetail: "cannot be greater than status.readyReplicas",
+}

@@ -1,0 +1,35 @@
+package apps
+
+import (
+	"strconv"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// selectorKept checks that an update leaves the label selector alone.
+func selectorKept(obj, old map[string]any) validation.List {
+	if old == nil {
+		return nil
+	}
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		p.ImmutableAs("selector", "*metav1.LabelSelector", object.Map(old, "spec"))
+	})
+}
+
+// replicaTemplate is the rule of Deployments' templates too.
+var replicaTemplate = pods.PodTemplateOf("ReplicaSet")
+
+// isZeroNumberOrPercent reports whether a number or percentage is 0, or none at all.
+func isZeroNumberOrPercent(p validation.View, name string) bool {
+	if n, ok := validation.PercentValue(p.Obj[name]); ok {
+		return n == 0
+	}
+	s, ok := p.Obj[name].(string)
+	if !ok {
+		return p.Int(name) == 0
+	}
+	n, _ := strconv.Atoi(s)
+	return n == 0
+}

@@ -1,0 +1,129 @@
+package apps_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+const template = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`
+
+func TestDefaultWorkloads(t *testing.T) {
+	body := func(members string) string { return `{"spec":{` + members + template + `}}` }
+	t.Run("deployments", func(t *testing.T) {
+		kindtest.TestDefaults(t, "deployments.apps", []kindtest.Row{
+			{"replicas", body(""), "spec.replicas", `1`},
+			{"no replicas", body(`"replicas":0,`), "spec.replicas", `0`},
+			{"rolling", body(""), "spec.strategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}}`},
+			{"rolling partly", body(`"strategy":{"rollingUpdate":{"maxSurge":0}},`), "spec.strategy.rollingUpdate", `{"maxSurge":0,"maxUnavailable":"25%"}`},
+			{"not rolling", body(`"strategy":{"type":"Recreate"},`), "spec.strategy", `{"type":"Recreate"}`},
+			{"limits", body(""), "spec.progressDeadlineSeconds", `600`},
+			{"containers", body(""), "spec.template.spec.containers.0.imagePullPolicy", `"IfNotPresent"`},
+			{"links are a pod's own", body(""), "spec.template.spec.enableServiceLinks", ``},
+		})
+	})
+	t.Run("replicasets", func(t *testing.T) {
+		kindtest.TestDefaults(t, "replicasets.apps", []kindtest.Row{{"replicas", body(""), "spec.replicas", `1`}})
+	})
+	t.Run("statefulsets", func(t *testing.T) {
+		kindtest.TestDefaults(t, "statefulsets.apps", []kindtest.Row{
+			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"partition":0}}`},
+			{"rolling by name", body(`"updateStrategy":{"type":"RollingUpdate"},`), "spec.updateStrategy", `{"type":"RollingUpdate"}`},
+			{"claims stay", body(`"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"},`), "spec.persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`},
+			{"claims", body(`"volumeClaimTemplates":[{"metadata":{"name":"d"},"spec":{}}],`), "spec.volumeClaimTemplates", `[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"d"},"spec":{"resources":{},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]`},
+		})
+	})
+	t.Run("daemonsets", func(t *testing.T) {
+		kindtest.TestDefaults(t, "daemonsets.apps", []kindtest.Row{
+			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}`},
+			{"not rolling", body(`"updateStrategy":{"type":"OnDelete"},`), "spec.updateStrategy", `{"type":"OnDelete"}`},
+			{"not rolling, but told how", body(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":2}},`), "spec.updateStrategy.rollingUpdate", `{"maxUnavailable":2,"maxSurge":0}`},
+		})
+	})
+	t.Run("replicationcontrollers", func(t *testing.T) {
+		const old = `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[]}}}}`
+		kindtest.TestDefaults(t, "replicationcontrollers", []kindtest.Row{
+			{"selects its pods", old, "spec.selector", `{"a":"b"}`},
+			{"is labeled like them", old, "metadata.labels", `{"a":"b"}`},
+		})
+	})
+}
+
+func TestPrepareWorkloads(t *testing.T) {
+	const body, generation = `{"spec":{` + template + `}}`, `metadata.annotations.deprecated\.daemonset\.template\.generation`
+	annotated := func(n string) string {
+		return `{"metadata":{"annotations":{"deprecated.daemonset.template.generation":"` + n + `"}},"spec":{` + template + `}}`
+	}
+	kindtest.TestCreates(t, "deployments.apps", []kindtest.Row{
+		{"a status is not its author's", `{"spec":{` + template + `},"status":{"replicas":3}}`, "status", `{}`},
+	})
+	kindtest.TestCreates(t, "statefulsets.apps", []kindtest.Row{
+		{"a status has its zeros", body, "status", `{"replicas":0,"availableReplicas":0}`},
+		{"a disabled member", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"partition":0}`},
+	})
+	kindtest.TestCreates(t, "daemonsets.apps", []kindtest.Row{
+		{"first template", body, generation, `"1"`},
+		{"a later one", annotated("7"), generation, `"7"`},
+		{"none before the first", annotated("-7"), generation, `"1"`},
+	})
+	kindtest.TestUpdates(t, "daemonsets.apps", []kindtest.Change{
+		{"same template", annotated("7"), annotated("1"), generation, `"7"`},
+		{"next template", body, `{"spec":{"template":{"spec":{"containers":[]}}}}`, generation, `"2"`},
+	})
+}
+
+func TestDaemonSetStatusKeepsTheGeneration(t *testing.T) {
+	typ := kindtest.TypeOf(t, "daemonsets.apps")
+	old := kindtest.Create(t, typ, `{"spec":{`+template+`}}`)
+	obj := kindtest.Decode(t, typ, `{"status":{"numberReady":1}}`)
+	typ.PrepareStatus(obj, old)
+	kindtest.CheckRow(t, kindtest.Row{Path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, Want: `"1"`}, obj)
+}
+
+func TestStatefulSetGeneration(t *testing.T) {
+	typ := kindtest.TypeOf(t, "statefulsets.apps")
+	const body = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"d"}}],` + template + `}}`
+	obj := kindtest.Create(t, typ, body)
+	stored, _, err := typ.Codec.Decode(typ.Codec.Append(nil, obj), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ.Default(stored) // what is read has its defaults
+	if typ.Generation(obj, stored) {
+		t.Error("storing is no change")
+	}
+	obj["spec"].(map[string]any)["replicas"] = int64(2)
+	if !typ.Generation(obj, stored) {
+		t.Error("replicas are a change")
+	}
+}
+
+// What raises the generation is told by some kinds before they drop the fields of
+// disabled gates, and by others apart from an empty list.
+func TestRaisedGeneration(t *testing.T) {
+	for _, tt := range []struct {
+		name, resource, body, next string
+		raised                     bool
+	}{
+		{"an empty list", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"imagePullSecrets":[],"nodeSelector":{}}}}}`, false},
+		{"an empty struct", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"affinity":{}}}}}`, true},
+		{"an empty list of a policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{"spec":{"podSelector":{"matchLabels":{}}}}`, true},
+		{"the same policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{}`, false},
+		{"what is dropped", "endpointslices.discovery.k8s.io", `{"addressType":"IPv4","endpoints":[]}`, `{"endpoints":[{"addresses":["10.0.0.1"]}]}`, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ := kindtest.TypeOf(t, tt.resource)
+			old, _, err := typ.Codec.Decode(typ.Codec.Append(nil, kindtest.Create(t, typ, tt.body)), true)
+			require.NoError(t, err)
+			next := kindtest.Decode(t, typ, kindtest.MergePatch(t, tt.body, tt.next))
+			object.Keep(next, old, "status")
+			assert.Equal(t, tt.raised, typ.Generation(next, old))
+		})
+	}
+	assert.True(t, kindtest.TypeOf(t, "endpointslices.discovery.k8s.io").GenerationFirst)
+	assert.True(t, kindtest.TypeOf(t, "resourceslices.resource.k8s.io").GenerationFirst)
+}

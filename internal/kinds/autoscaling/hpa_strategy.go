@@ -1,0 +1,15 @@
+package autoscaling
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+var horizontalPodAutoscalerStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Default:             defaultAutoscaler,
+		Validate:            validateAutoscaler,
+		ValidateStatus:      validateAutoscalerStatus,
+	},
+}

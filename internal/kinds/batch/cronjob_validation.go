@@ -1,0 +1,63 @@
+package batch
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// cronJobNameMaxLength leaves room for what the names of the jobs add.
+const cronJobNameMaxLength = 52
+
+func validateCronJob(obj, old map[string]any) validation.List {
+	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		was := validation.View{Obj: object.Map(old, "spec")}
+		if p.Require("schedule") {
+			checkCronSchedule(p, strings.Contains(was.String("schedule"), "TZ"))
+		}
+		p.NonNegative("startingDeadlineSeconds")
+		if p.Has("timeZone") && (old == nil || p.Obj["timeZone"] != was.Obj["timeZone"]) {
+			p.Format("timeZone", timeZoneMistakes)
+		}
+		p.RequireOneOf("concurrencyPolicy", "Allow", "Forbid", "Replace")
+		job := p.Field("jobTemplate").Field("spec")
+		checkJobSpec(job)
+		if job.Has("selector") {
+			job.Add(validation.Invalid(job.At("selector"), pods.SelectorValue(job), "`selector` will be auto-generated"))
+		}
+		if job.Bool("manualSelector") {
+			job.Add(validation.NotSupported(job.At("manualSelector"), true, []string{"nil", "false"}))
+		}
+		p.NonNegative("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+	})
+	if name := object.String(obj, "metadata", "name"); old == nil && len(name) > cronJobNameMaxLength {
+		errs = append(errs, validation.Invalid(validation.NewPath("metadata", "name"), name, validation.MaxLengthMessage(cronJobNameMaxLength)))
+	}
+	return errs
+}
+
+// checkCronSchedule checks a schedule, which has no time zone of its own unless the
+// CronJob's had one before.
+func checkCronSchedule(p validation.View, zoned bool) {
+	schedule := p.String("schedule")
+	if err := checkSchedule(schedule); err != nil {
+		p.Invalid("schedule", err.Error())
+	}
+	switch hasZone := strings.Contains(schedule, "TZ"); {
+	case hasZone && !zoned:
+		p.Invalid("schedule", "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
+	case hasZone && p.Has("timeZone"):
+		p.Invalid("schedule", "cannot use both timeZone field and TZ or CRON_TZ in schedule")
+	}
+}
+
+func warnCronJob(obj, old map[string]any) []string {
+	warnings := pods.WarnOfPodNames(obj, old)
+	warnings = append(warnings, warnOfJobSpec(obj, old, "spec", "jobTemplate", "spec")...)
+	if old != nil && strings.Contains(object.String(obj, "spec", "schedule"), "TZ") {
+		warnings = append(warnings, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
+	}
+	return warnings
+}

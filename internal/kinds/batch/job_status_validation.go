@@ -1,0 +1,309 @@
+package batch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A jobStatus is the status of a Job as it is and as it was. What was wrong
+// already and has not changed is not told again: a Job's specification may
+// change under its status.
+type jobStatus struct {
+	validation.View
+	spec validation.View
+	was  validation.View
+	// now and before tell which conditions of these types are true.
+	now, before map[string]bool
+}
+
+func validateJobStatus(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
+		s := jobStatus{
+			View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, was: validation.View{Obj: object.Map(old, "status")},
+			now: trueConditions(obj), before: trueConditions(old),
+		}
+		s.NonNegative("active", "succeeded", "failed", "ready", "terminating")
+		s.uncounted()
+		s.complete()
+		s.finished()
+		s.indexes()
+		s.pods()
+		s.successCriteria()
+		s.past()
+	})
+}
+
+// The conditions of a Job. It ends complete or failed; before that it meets its
+// criteria of success, or is bound to fail.
+const (
+	jobComplete      = "Complete"
+	jobFailed        = "Failed"
+	jobFailureTarget = "FailureTarget"
+	jobSuccess       = "SuccessCriteriaMet"
+	jobSuspended     = "Suspended"
+)
+
+func trueConditions(job map[string]any) map[string]bool {
+	out := map[string]bool{}
+	for c := range object.Each(object.Value(job, "status", "conditions")) {
+		if c["status"] == "True" {
+			out[object.String(c, "type")] = true
+		}
+	}
+	return out
+}
+
+// turned reports whether one of the conditions is not what it was.
+func (s *jobStatus) turned(conditions ...string) bool {
+	return slices.ContainsFunc(conditions, func(c string) bool { return s.now[c] != s.before[c] })
+}
+
+// changed reports whether one of the members is not what it was.
+func (s *jobStatus) changed(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return !validation.Equal(s.Obj[name], s.was.Obj[name]) })
+}
+
+func (s *jobStatus) isFinished() bool { return s.now[jobComplete] || s.now[jobFailed] }
+
+func (s *jobStatus) wasFinished() bool { return s.before[jobComplete] || s.before[jobFailed] }
+
+// conflict says what is wrong with the conditions as a whole.
+func (s *jobStatus) conflict(detail string) {
+	s.Add(validation.Inconsistent(s.At("conditions"), detail))
+}
+
+func (s *jobStatus) uncounted() {
+	pods := s.Field("uncountedTerminatedPods")
+	seen := validation.Seen{}
+	for _, list := range []string{"succeeded", "failed"} {
+		for i, uid := range pods.Strings(list) {
+			switch path := pods.At(list).Index(i); {
+			case uid == "":
+				s.Add(validation.Invalid(path, validation.NamedString(uid), "must not be empty"))
+			case seen[uid]:
+				s.Add(validation.Duplicate(path, validation.NamedString(uid)))
+			}
+			seen[uid] = true
+		}
+	}
+}
+
+// complete checks what follows from a Job's completion, and from its failure.
+func (s *jobStatus) complete() {
+	complete, failed := s.now[jobComplete], s.now[jobFailed]
+	if s.turned(jobComplete, jobFailed) && complete && failed {
+		s.conflict("cannot set Complete=True and Failed=true conditions")
+	}
+	if s.turned(jobComplete, jobFailureTarget) && complete && s.now[jobFailureTarget] {
+		s.conflict("cannot set Complete=True and FailureTarget=true conditions")
+	}
+	if s.turned(jobComplete) || s.changed("completionTime") {
+		switch timed := s.Has("completionTime"); {
+		case timed && !complete:
+			s.Invalid("completionTime", "cannot set completionTime when there is no Complete=True condition")
+		case !timed && complete:
+			s.Required("completionTime", "completionTime is required for Complete jobs")
+		}
+	}
+	if s.changed("startTime", "completionTime") && before(s.String("completionTime"), s.String("startTime")) {
+		s.Invalid("completionTime", "must be equal to or after `startTime`")
+	}
+	if (s.turned(jobFailed) || s.changed("failedIndexes")) && failed && !s.now[jobFailureTarget] {
+		s.conflict("cannot set Failed=True condition without the FailureTarget=true condition")
+	}
+	if s.turned(jobComplete, jobSuccess) && complete && !s.now[jobSuccess] {
+		s.conflict("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+	}
+}
+
+// before reports whether two times are there and the first is the earlier one.
+func before(a, b string) bool {
+	x, errX := time.Parse(time.RFC3339, a)
+	y, errY := time.Parse(time.RFC3339, b)
+	return errX == nil && errY == nil && x.Before(y)
+}
+
+// finished checks that a Job which has ended has no pods to account for.
+func (s *jobStatus) finished() {
+	if !s.isFinished() {
+		return
+	}
+	ended := !s.wasFinished()
+	if (ended || s.changed("active")) && s.Int("active") > 0 {
+		s.Invalid("active", "active>0 is invalid for finished job")
+	}
+	never := s.spec.Bool("suspend") && s.spec.Has("completions") && s.spec.Int("completions") == 0
+	if (ended || s.changed("startTime")) && !never && !s.Has("startTime") {
+		s.Required("startTime", "startTime is required for finished job")
+	}
+	if pods := s.Field("uncountedTerminatedPods"); (ended || s.changed("uncountedTerminatedPods")) && pods.Len("failed")+pods.Len("succeeded") > 0 {
+		s.Add(validation.Invalid(pods.Path, validation.AsGoType("batch.UncountedTerminatedPods", pods.Obj), "must be empty for finished job"))
+	}
+}
+
+// indexes checks which pods of an indexed Job are told to have ended.
+func (s *jobStatus) indexes() {
+	completions := s.spec.Int("completions")
+	counted := s.spec.Has("completions")
+	newCompleted, newFailed := s.changed("completedIndexes"), s.changed("failedIndexes")
+	completed, completedErr := parseIndexes(s.String("completedIndexes"), completions)
+	failed, failedErr := parseIndexes(s.String("failedIndexes"), completions)
+	if newCompleted && counted && completedErr != nil {
+		s.Invalid("completedIndexes", "error parsing completedIndexes: "+completedErr.Error())
+	}
+	if newFailed && counted && s.spec.Has("backoffLimitPerIndex") && failedErr != nil {
+		s.Invalid("failedIndexes", "error parsing failedIndexes: "+failedErr.Error())
+	}
+	if newCompleted && s.String("completedIndexes") != "" && s.spec.String("completionMode") != "Indexed" {
+		s.Invalid("completedIndexes", "cannot set non-empty completedIndexes when non-indexed completion mode")
+	}
+	if newFailed && s.Has("failedIndexes") && !s.spec.Has("backoffLimitPerIndex") {
+		s.Invalid("failedIndexes", "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
+	}
+	if (newCompleted || newFailed) && counted {
+		if index, ok := completed.overlap(failed); ok {
+			s.Invalid("failedIndexes", fmt.Sprintf("failedIndexes and completedIndexes overlap at index: %d", index))
+		}
+	}
+}
+
+func (s *jobStatus) pods() {
+	if (s.isFinished() != s.wasFinished() || s.changed("terminating")) && s.isFinished() && s.Int("terminating") > 0 {
+		s.Invalid("terminating", "terminating>0 is invalid for finished job")
+	}
+	if s.changed("ready", "active") && s.Has("ready") && s.Int("ready") > s.Int("active") {
+		s.Invalid("ready", "cannot set more ready pods than active")
+	}
+}
+
+func (s *jobStatus) successCriteria() {
+	met := s.now[jobSuccess]
+	if met && s.now[jobFailed] {
+		s.conflict("cannot set SuccessCriteriaMet=True and Failed=true conditions")
+	}
+	if met && s.now[jobFailureTarget] {
+		s.conflict("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+	}
+	if s.spec.Has("successPolicy") && !met && s.now[jobComplete] {
+		s.conflict("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+	}
+}
+
+// past checks that what has come about stays.
+func (s *jobStatus) past() {
+	for _, c := range []string{jobFailed, jobComplete, jobFailureTarget} {
+		if s.before[c] && !s.now[c] {
+			s.conflict(fmt.Sprintf("cannot disable the terminal %s=True condition", c))
+		}
+	}
+	if failed := s.Int("failed"); failed < s.was.Int("failed") {
+		s.Add(validation.Invalid(s.At("failed"), failed, "cannot decrease the failed counter"))
+	}
+	// An indexed Job can be scaled down.
+	scalable := s.spec.String("completionMode") == "Indexed" && s.spec.Obj["completions"] == s.spec.Obj["parallelism"]
+	if succeeded := s.Int("succeeded"); !scalable && succeeded < s.was.Int("succeeded") {
+		s.Add(validation.Invalid(s.At("succeeded"), succeeded, "cannot decrease the succeeded counter"))
+	}
+	if s.Has("completionTime") && s.was.Has("completionTime") && s.changed("completionTime") {
+		s.Invalid("completionTime", "field is immutable")
+	}
+	resuming := s.before[jobSuspended] && object.Condition(map[string]any{"status": s.Obj}, jobSuspended, "False") != nil
+	if s.was.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
+		s.Invalid("startTime", "field is immutable for unsuspended job once set")
+	}
+	if s.before[jobSuccess] && !s.now[jobSuccess] {
+		s.conflict("cannot disable the SuccessCriteriaMet=True condition")
+	}
+	if s.before[jobComplete] && !s.before[jobSuccess] && s.now[jobSuccess] {
+		s.conflict("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
+	}
+}
+
+// indexes are numbers from 0 on, written as "1,3-5,7": intervals in rising
+// order.
+type indexes []interval
+
+// An interval has both its ends.
+type interval struct{ first, last int }
+
+// parseIndexes reads indexes below the number of completions. With an error, the
+// first, it returns those that it understood.
+func parseIndexes(text string, completions int64) (indexes, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var out indexes
+	var mistake error
+	for s := range strings.SplitSeq(text, ",") {
+		next, err := parseInterval(s, completions)
+		if err == nil {
+			if len(out) > 0 && mistake == nil && out[len(out)-1].last >= next.first {
+				mistake = outOfOrder(out[len(out)-1].last, next.first)
+			}
+			out = append(out, next)
+		}
+		mistake = cmp.Or(mistake, err)
+	}
+	return out, mistake
+}
+
+func parseInterval(text string, completions int64) (interval, error) {
+	parts := strings.Split(text, "-")
+	if len(parts) > 2 {
+		return interval{}, fmt.Errorf("the fragment %q violates the requirement that an index interval can have at most two parts separated by '-'", text)
+	}
+	var ends [2]int
+	for i, s := range parts {
+		n, err := strconv.Atoi(s)
+		switch {
+		case err != nil:
+			return interval{}, fmt.Errorf("cannot convert string to integer for index: %q", s)
+		case int64(n) >= completions:
+			return interval{}, fmt.Errorf("too large index: %q", s)
+		}
+		ends[i] = n
+	}
+	if len(parts) == 1 {
+		return interval{ends[0], ends[0]}, nil
+	}
+	if ends[0] >= ends[1] {
+		return interval{}, outOfOrder(ends[0], ends[1])
+	}
+	return interval{ends[0], ends[1]}, nil
+}
+
+func outOfOrder(previous, current int) error {
+	return fmt.Errorf("non-increasing order, previous: %d, current: %d", previous, current)
+}
+
+// total is how many there are.
+func (x indexes) total() int64 {
+	n := 0
+	for _, i := range x {
+		n += i.last - i.first + 1
+	}
+	return int64(n)
+}
+
+// overlap is the first index that is in both, if there is one.
+func (x indexes) overlap(y indexes) (int, bool) {
+	for len(x) > 0 && len(y) > 0 {
+		a, b := x[0], y[0]
+		if a.first <= b.last && b.first <= a.last {
+			return max(a.first, b.first), true
+		}
+		if a.first <= b.first {
+			x = x[1:]
+		} else {
+			y = y[1:]
+		}
+	}
+	return 0, false
+}

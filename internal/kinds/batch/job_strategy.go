@@ -1,0 +1,59 @@
+package batch
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// The labels by which a job knows its pods, and what they were called before
+// labels had to have a domain.
+const (
+	jobName             = "batch.kubernetes.io/job-name"
+	jobNameBefore       = "job-name"
+	controllerUID       = "batch.kubernetes.io/controller-uid"
+	controllerUIDBefore = "controller-uid"
+)
+
+// prepareJob has a new job select its own pods, unless its author sees to that.
+func prepareJob(obj, old map[string]any) {
+	pods.PrepareTemplate(obj, old)
+	if old != nil || object.Bool(obj, "spec", "manualSelector") {
+		return
+	}
+	meta, spec := object.Meta(obj), object.EnsureMap(obj, "spec")
+	labels := object.EnsureMap(object.EnsureMap(object.EnsureMap(spec, "template"), "metadata"), "labels")
+	for _, label := range []struct{ name, from string }{
+		{jobName, "name"}, {jobNameBefore, "name"}, {controllerUID, "uid"}, {controllerUIDBefore, "uid"},
+	} {
+		if _, ok := labels[label.name]; !ok {
+			labels[label.name] = object.String(meta, label.from)
+		}
+	}
+	object.SetDefault(object.EnsureMap(object.EnsureMap(spec, "selector"), "matchLabels"), controllerUID, object.String(meta, "uid"))
+}
+
+// completeJob gives a new job without labels those of its pods.
+func completeJob(obj map[string]any) bool {
+	return kind.CopyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
+}
+
+var jobStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		Dependents:          resource.OrphanDependents,
+		Default:             defaultJob,
+		Prepare:             prepareJob,
+		Complete:            completeJob,
+		Validate:            validateJob,
+		ValidateStatus:      validateJobStatus,
+		Warn:                warnJob,
+		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("status.successful", "status", "succeeded"), "0")},
+		UnknownField:        func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+	},
+	GenerationFields: []string{"spec"},
+}

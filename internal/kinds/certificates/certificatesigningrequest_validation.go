@@ -1,0 +1,209 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// validateSigningRequest checks a new request. Afterwards its specification
+// stays.
+func validateSigningRequest(obj, old map[string]any) validation.List {
+	if old != nil {
+		return nil
+	}
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkSigningRequest)
+}
+
+func checkSigningRequest(spec validation.View) {
+	if err := checkRequest(spec.Bytes("request")); err != nil {
+		spec.Add(validation.Invalid(spec.At("request"), bytesValue(spec.Obj["request"]), err.Error()))
+	}
+	spec.Require("usages")
+	usages := spec.Strings("usages")
+	for i, usage := range usages {
+		if !slices.Contains(keyUsages, usage) {
+			spec.Add(validation.NotSupported(spec.At("usages").Index(i), validation.NamedString(usage), keyUsages))
+		}
+	}
+	for i, usage := range usages {
+		if slices.Contains(usages[:i], usage) {
+			spec.Add(validation.Duplicate(spec.At("usages").Index(i), validation.NamedString(usage)))
+		}
+	}
+	if signer := spec.String("signerName"); signer == "kubernetes.io/legacy-unknown" {
+		spec.Invalid("signerName", "the legacy signerName is not allowed via this API version")
+	} else {
+		spec.AddList(signerName(signer, spec.At("signerName")))
+	}
+	if n, ok := object.Int(spec.Obj, "expirationSeconds"); ok && n < 600 {
+		spec.Invalid("expirationSeconds", "may not specify a duration less than 600 seconds (10 minutes)")
+	}
+}
+
+// keyUsages are the purposes of a certificate, sorted.
+var keyUsages = []string{
+	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment",
+	"decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel",
+	"ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime",
+	"server auth", "signing", "timestamping",
+}
+
+// bytesValue is a member that has bytes as messages quote it.
+func bytesValue(v any) any {
+	if s, ok := v.(string); ok {
+		return validation.NamedString(s)
+	}
+	return nil
+}
+
+// checkRequest checks a PKCS #10 request in PEM, which must be signed.
+func checkRequest(text []byte) error {
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return err
+	}
+	return request.CheckSignature()
+}
+
+// signerName checks the name of a signer: a domain and a path, whose labels may
+// be as long as subdomains.
+func signerName(name string, path *validation.Path) validation.List {
+	if name == "" {
+		return validation.List{validation.Required(path, "")}
+	}
+	domain, rest, ok := strings.Cut(name, "/")
+	if !ok || strings.Contains(rest, "/") {
+		return validation.List{validation.Invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
+	}
+	const longestDomain = validation.DNS1123SubdomainMaxLength
+	const longestPath = validation.DNS1123SubdomainMaxLength + validation.DNS1123LabelMaxLength + 1
+	var list validation.List
+	if len(domain) > longestDomain {
+		list = append(list, validation.TooLong(path, longestDomain))
+	}
+	list = append(list, signerLabels(domain, validation.DNS1123Label, path)...)
+	if !strings.Contains(domain, ".") {
+		list = append(list, validation.Invalid(path, domain, "should be a domain with at least two segments separated by dots"))
+	}
+	list = append(list, signerLabels(rest, validation.DNS1123Subdomain, path)...)
+	if longest := longestDomain + longestPath + 1; len(name) > longest {
+		list = append(list, validation.TooLong(path, longest))
+	}
+	return list
+}
+
+// signerLabels checks the labels of one side of a signer's name, up to the first
+// that is wrong.
+func signerLabels(side string, format func(string) []string, path *validation.Path) validation.List {
+	for label := range strings.SplitSeq(side, ".") {
+		messages := format(label)
+		for i, m := range messages {
+			messages[i] = fmt.Sprintf("validating label %q: %s", label, m)
+		}
+		if len(messages) > 0 {
+			return validation.Each(path, side, messages)
+		}
+	}
+	return nil
+}
+
+// validateSigningRequestStatus checks what a signer writes: not the decision,
+// and the certificate once.
+func validateSigningRequestStatus(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		checkRequestConditions(status)
+		before := object.Map(old, "status")
+		certificate, issued := status.Bytes("certificate"), object.String(before, "certificate")
+		replaced := status.String("certificate") != issued
+		if replaced {
+			if err := checkCertificates(certificate); err != nil {
+				status.Add(validation.Invalid(status.At("certificate"), "<certificate data>", err.Error()))
+			}
+		}
+		checkKeepsConditions(status, before, certificateApproved, certificateDenied, certificateFailed)
+		for _, typ := range []string{certificateApproved, certificateDenied} {
+			if len(placesOf(object.List(status.Obj, "conditions"), typ)) > len(placesOf(object.List(before, "conditions"), typ)) {
+				status.Forbidden("conditions", fmt.Sprintf("updates may not add a condition of type %q", typ))
+			}
+		}
+		if replaced && issued != "" {
+			status.Forbidden("certificate", "updates may not modify existing certificate content")
+		}
+	})
+}
+
+// validateApproval checks a decision, which is final.
+func validateApproval(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		checkRequestConditions(status)
+		checkKeepsConditions(status, object.Map(old, "status"), certificateApproved, certificateDenied, certificateFailed)
+	})
+}
+
+func checkKeepsConditions(status validation.View, before map[string]any, types ...string) {
+	for _, typ := range types {
+		if len(placesOf(object.List(status.Obj, "conditions"), typ)) < len(placesOf(object.List(before, "conditions"), typ)) {
+			status.Forbidden("conditions", fmt.Sprintf("updates may not remove a condition of type %q", typ))
+		}
+	}
+}
+
+func checkRequestConditions(status validation.View) {
+	seen := validation.Seen{}
+	for _, c := range status.Each("conditions") {
+		c.Require("type")
+		typ := c.String("type")
+		switch typ {
+		case certificateApproved, certificateDenied, certificateFailed:
+			c.RequireOneOf("status", "True")
+		default:
+			c.RequireOneOf("status", "False", "True", "Unknown")
+		}
+		if typ == certificateApproved && seen[certificateDenied] || typ == certificateDenied && seen[certificateApproved] {
+			status.Add(validation.Invalid(status.At("conditions"), validation.NamedString(typ), "Approved and Denied conditions are mutually exclusive"))
+		}
+		if seen[typ] {
+			c.Add(validation.Duplicate(c.At("type"), validation.NamedString(typ)))
+		}
+		seen[typ] = true
+	}
+}
+
+// checkCertificates checks certificates in PEM; none at all are fine.
+func checkCertificates(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	for count := 0; ; count++ {
+		block, rest := pem.Decode(text)
+		switch {
+		case block == nil && count == 0:
+			return errors.New("must contain at least one CERTIFICATE PEM block")
+		case block == nil:
+			return nil
+		case block.Type != "CERTIFICATE":
+			return fmt.Errorf("only CERTIFICATE PEM blocks are allowed, found %q", block.Type)
+		case len(block.Headers) > 0:
+			return errors.New("no PEM block headers are permitted")
+		}
+		certificates, err := x509.ParseCertificates(block.Bytes)
+		if err != nil {
+			return err
+		}
+		if len(certificates) == 0 {
+			return errors.New("found CERTIFICATE PEM block containing 0 certificates")
+		}
+		text = rest
+	}
+}

@@ -1,0 +1,22 @@
+package coordination
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// prepareLease drops what a disabled feature gate holds back.
+func prepareLease(obj, old map[string]any) {
+	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
+	kind.DropDisabledField(spec, oldSpec, "strategy")
+	kind.DropDisabledField(spec, oldSpec, "preferredHolder")
+}
+
+var leaseStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		CreateOnUpdate: true,
+		Prepare:        prepareLease,
+		Validate:       validateLease,
+	},
+}

@@ -1,0 +1,37 @@
+package coordination
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateLease(obj, _ map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(lease validation.View) {
+		spec := lease.Field("spec")
+		if spec.Has("leaseDurationSeconds") && spec.Int("leaseDurationSeconds") <= 0 {
+			spec.Invalid("leaseDurationSeconds", "must be greater than 0")
+		}
+		spec.NonNegative("leaseTransitions")
+		if spec.Has("strategy") {
+			checkLeaseStrategy(spec)
+		}
+		if spec.String("preferredHolder") != "" && spec.String("strategy") == "" {
+			spec.Forbidden("preferredHolder", "may only be specified if `strategy` is defined")
+		}
+	})
+}
+
+const oldestEmulationVersion = "OldestEmulationVersion"
+
+// checkLeaseStrategy checks how a leader is chosen: by a way that Kubernetes names,
+// or by another with a qualified name. Mistakes are noted a level too deep.
+func checkLeaseStrategy(spec validation.View) {
+	strategy, path := spec.String("strategy"), spec.At("strategy").Child("strategy")
+	switch {
+	case strings.Contains(strategy, "/"):
+		spec.AddList(validation.Each(path, validation.NamedString(strategy), validation.QualifiedName(strategy)))
+	case strategy != oldestEmulationVersion:
+		spec.Add(validation.NotSupported(path, validation.NamedString(strategy), []string{oldestEmulationVersion}))
+	}
+}

@@ -1,0 +1,15 @@
+package coordination
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+var leaseCandidateStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		CreateOnUpdate: true,
+		Name:           validation.LeaseCandidateName,
+		Validate:       validateLeaseCandidate,
+	},
+}

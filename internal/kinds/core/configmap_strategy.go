@@ -1,0 +1,14 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+var configMapStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		Validate:            validateConfigMap,
+	},
+}

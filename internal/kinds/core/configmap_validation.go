@@ -1,0 +1,33 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateConfigMap(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, checkConfigMap)
+	}
+	return validation.Collect(obj, nil, sealed(old, "data", "binaryData"), checkConfigMap)
+}
+
+func checkConfigMap(p validation.View) {
+	size := 0
+	binary := object.Map(p.Obj, "binaryData")
+	for key, v := range p.Entries("data") {
+		text, _ := v.(string)
+		size += len(text)
+		checkDataKey(p, "data", key)
+		if _, taken := binary[key]; taken {
+			p.Add(validation.Invalid(p.At("data").Key(key), key, "duplicate of key present in binaryData"))
+		}
+	}
+	for key, v := range p.Entries("binaryData") {
+		size += bytesIn(v)
+		checkDataKey(p, "binaryData", key)
+	}
+	if size > maxSecret {
+		p.Add(validation.TooLong(validation.NewPath(""), maxSecret))
+	}
+}

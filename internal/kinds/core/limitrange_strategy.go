@@ -1,0 +1,36 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// defaultLimitRange completes the limits of containers: what is not said by
+// default is the maximum, what is not requested by default the default, else
+// the minimum.
+func defaultLimitRange(obj map[string]any) {
+	for item := range object.Each(object.Value(obj, "spec", "limits")) {
+		if item["type"] == "Container" {
+			resources.SetDefaults(item, "default", object.Map(item, "max"))
+			resources.SetDefaults(item, "defaultRequest", object.Map(item, "default"))
+			resources.SetDefaults(item, "defaultRequest", object.Map(item, "min"))
+		}
+		for _, list := range []string{"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"} {
+			quantity.RoundList(item[list])
+		}
+	}
+}
+
+var limitRangeStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaOnlyAsNew,
+		NamedByID:           true,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Default:             defaultLimitRange,
+		Validate:            validateLimitRange,
+	},
+}

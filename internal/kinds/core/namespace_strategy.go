@@ -1,0 +1,74 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// prepareNamespace gives a new namespace its phase and the finalizer that holds
+// it until its content is gone; that is changed through finalize alone.
+func prepareNamespace(obj, old map[string]any) {
+	if old != nil {
+		object.Keep(obj, old, "spec")
+		return
+	}
+	labelNamespace(obj)
+	spec := object.EnsureMap(obj, "spec")
+	finalizers := object.List(spec, "finalizers")
+	if !slices.Contains(finalizers, any("kubernetes")) {
+		spec["finalizers"] = append(finalizers, "kubernetes")
+	}
+	obj["status"] = map[string]any{"phase": "Active"}
+}
+
+func defaultNamespace(obj map[string]any) {
+	labelNamespace(obj)
+	object.SetDefault(object.EnsureMap(obj, "status"), "phase", "Active")
+}
+
+// labelNamespace labels a namespace with its name.
+func labelNamespace(obj map[string]any) {
+	meta := object.Meta(obj)
+	if name := object.String(meta, "name"); name != "" {
+		object.EnsureMap(meta, "labels")["kubernetes.io/metadata.name"] = name
+	}
+}
+
+func terminating(namespace map[string]any) map[string]any {
+	status := object.Copy(object.Map(namespace, "status"))
+	if status == nil {
+		status = map[string]any{}
+	}
+	status["phase"] = "Terminating"
+	return status
+}
+
+func undeletableNamespace(name string) string {
+	switch name {
+	case "default", "kube-system", "kube-public":
+		return "this namespace may not be deleted"
+	}
+	return ""
+}
+
+var namespaceStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Name:                validation.LabelName,
+		Prepare:             prepareNamespace,
+		Default:             defaultNamespace,
+		Validate:            validateNamespace,
+		ValidateStatus:      validateNamespaceStatus,
+		Terminate:           func(obj map[string]any) { obj["status"] = terminating(obj) },
+		Undeletable:         undeletableNamespace,
+		Deletable:           func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
+		Fields:              []resource.Field{kind.SelectableField("status.phase", "status", "phase")},
+		UnknownField:        kind.FieldLabelNotSupported,
+	},
+}

@@ -1,0 +1,25 @@
+package nodes
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+)
+
+func defaultNode(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	first := ""
+	if cidrs := object.Strings(spec, "podCIDRs"); len(cidrs) > 0 {
+		first = cidrs[0]
+	}
+	if cidr := object.String(spec, "podCIDR"); cidr != "" && cidr != first {
+		spec["podCIDRs"] = []any{cidr}
+	} else if first != "" {
+		spec["podCIDR"] = first
+	}
+	status := object.EnsureMap(obj, "status")
+	if status["allocatable"] == nil && status["capacity"] != nil {
+		status["allocatable"] = object.Copy(status["capacity"])
+	}
+	quantity.RoundList(status["capacity"])
+	quantity.RoundList(status["allocatable"])
+}

@@ -1,0 +1,38 @@
+package nodes
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// prepareNode takes the status of a new node as it comes.
+func prepareNode(obj, old map[string]any) {
+	kind.DropDisabledField(object.EnsureMap(obj, "spec"), object.Map(old, "spec"), "configSource")
+	if old != nil {
+		object.Keep(obj, old, "status")
+		return
+	}
+	delete(object.EnsureMap(obj, "status"), "config")
+}
+
+func prepareNodeStatus(obj, old map[string]any) {
+	kind.StatusMetadataAll.Prepare(obj, old)
+	kind.DropDisabledField(object.EnsureMap(obj, "status"), object.Map(old, "status"), "config")
+}
+
+var nodeStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		Default:             defaultNode,
+		Prepare:             prepareNode,
+		PrepareStatus:       prepareNodeStatus,
+		Validate:            validateNode,
+		ValidateStatus:      validateNodeStatus,
+		Warn:                warnNode,
+		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("spec.unschedulable", "spec", "unschedulable"), "false")},
+		UnknownField:        kind.FieldLabelNotSupported,
+	},
+	OwnStatus: true,
+}

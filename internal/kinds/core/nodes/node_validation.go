@@ -1,0 +1,159 @@
+package nodes
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateNode(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, checkNode)
+	}
+	return validation.Collect(obj, nil, checkNode, nodeUpdate(old))
+}
+
+func validateNodeStatus(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, nodeUpdate(old))
+}
+
+func checkNode(p validation.View) {
+	checkNodeTaints(p)
+	checkNodeResources(p)
+	status := p.Field("status")
+	if swap, ok := object.Int(status.Obj, "nodeInfo", "swap", "capacity"); ok && swap <= 0 {
+		p.Add(validation.Invalid(p.At("metadata").Child("nodeSwapStatus").Child("capacity"), swap, validation.NotPositive))
+	}
+	checkDeclaredFeatures(status)
+	checkPodCIDRs(p.Field("spec"))
+}
+
+// checkNodeTaints checks the taints, which kube-apiserver takes to be in metadata.
+func checkNodeTaints(p validation.View) {
+	path := p.At("metadata").Child("taints")
+	seen := validation.Seen{}
+	for i, taint := range p.Field("spec").Each("taints") {
+		taint.Path = path.Index(i)
+		key, value, effect := taint.String("key"), taint.String("value"), taint.String("effect")
+		taint.AddList(validation.LabelKey(key, taint.At("key")))
+		if messages := validation.LabelValue(value); len(messages) > 0 {
+			taint.InvalidString("value", strings.Join(messages, ";"))
+		}
+		taint.RequireOneOf("effect", taintEffects...)
+		if id := effect + "/" + key; seen[id] {
+			twice := validation.Duplicate(taint.Path, validation.AsGoType("core.Taint", taint.Obj))
+			twice.Detail = "taints must be unique by key and effect pair"
+			taint.Add(twice)
+		} else {
+			seen[id] = true
+		}
+	}
+}
+
+func checkNodeResources(p validation.View) {
+	status := p.Field("status")
+	for _, list := range []string{"capacity", "allocatable"} {
+		for resource, quantity := range status.Quantities(list) {
+			p.AddList(resources.ValidateQuantity(resource, quantity, status.At(list).Child(resource)))
+		}
+	}
+}
+
+const maxFeatureName = 253
+
+// featureName is the form of the names of features that nodes declare.
+var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+
+// checkDeclaredFeatures checks the features of a node, which are sorted.
+func checkDeclaredFeatures(p validation.View) {
+	features := p.Strings("declaredFeatures")
+	for i, name := range features {
+		path := p.At("declaredFeatures").Index(i)
+		switch {
+		case i > 0 && name == features[i-1]:
+			p.Add(validation.Duplicate(path, name))
+		case i > 0 && name < features[i-1]:
+			p.Add(validation.Invalid(path, name, "list must be sorted alphabetically"))
+		}
+		switch {
+		case len(name) > maxFeatureName:
+			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, maxFeatureName)))
+		case !featureName.MatchString(name):
+			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name)))
+		}
+	}
+}
+
+// checkPodCIDRs checks the networks of a node's pods, one for each IP family.
+func checkPodCIDRs(p validation.View) {
+	cidrs := p.Strings("podCIDRs")
+	families := validation.Seen{}
+	valid := true
+	for i, cidr := range cidrs {
+		errs := validation.LegacyCIDR(cidr, nil, p.At("podCIDRs").Index(i))
+		valid = valid && len(errs) == 0
+		p.AddList(errs)
+		families[fmt.Sprint(validation.IPFamily(cidr))] = true
+	}
+	if len(cidrs) < 2 {
+		return
+	}
+	if !valid {
+		for i, cidr := range cidrs {
+			if len(validation.LegacyCIDR(cidr, nil, nil)) > 0 {
+				p.Add(validation.Internal(p.At("podCIDRs"), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", i, cidr)))
+				break
+			}
+		}
+	}
+	if !valid || len(families) < 2 || len(cidrs) > 2 {
+		p.Add(validation.Invalid(p.At("podCIDRs"), validation.AsGoType("[]s", p.Obj["podCIDRs"]), "may specify no more than one CIDR for each IP family"))
+	}
+}
+
+// nodeUpdate returns the rule of what may become of a node.
+func nodeUpdate(old map[string]any) func(validation.View) {
+	return func(p validation.View) {
+		checkNodeResources(p)
+		status, spec := p.Field("status"), p.Field("spec")
+		checkDeclaredFeatures(status)
+		seen := validation.Seen{}
+		for _, address := range status.Each("addresses") {
+			id := address.String("type") + "/" + address.String("address")
+			if seen[id] {
+				address.Add(validation.Duplicate(address.Path, validation.AsGoType("core.NodeAddress", address.Obj)))
+			}
+			seen[id] = true
+		}
+		was := object.Map(old, "spec")
+		checkAssignedOnce(spec, was)
+		checkNodeTaints(p)
+		if spec.String("externalID") != object.String(was, "externalID") {
+			spec.Forbidden("externalID", "may not be updated")
+		}
+	}
+}
+
+// checkAssignedOnce checks that what was assigned to a node stays.
+func checkAssignedOnce(p validation.View, old map[string]any) {
+	if was := object.Strings(old, "podCIDRs"); len(was) > 0 {
+		const detail = `node updates may not change podCIDR except from "" to valid`
+		now := p.Strings("podCIDRs")
+		if len(now) != len(was) {
+			p.Forbidden("podCIDRs", detail)
+		} else {
+			for i := range was {
+				if now[i] != was[i] {
+					p.Forbidden("podCIDRs", detail)
+				}
+			}
+		}
+	}
+	if was := object.String(old, "providerID"); was != "" && p.String("providerID") != was {
+		p.Forbidden("providerID", `node updates may not change providerID except from "" to valid`)
+	}
+}

@@ -1,0 +1,47 @@
+package nodes
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// taintEffects are what a taint can do to pods that do not tolerate it.
+var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+
+// CheckTolerations checks the list of tolerations at a member.
+func CheckTolerations(p validation.View, name string) {
+	for _, t := range p.Each(name) {
+		checkToleration(t)
+	}
+}
+
+func checkToleration(p validation.View) {
+	key, operator, value := p.String("key"), p.String("operator"), p.String("value")
+	if key != "" {
+		p.AddList(validation.LabelKey(key, p.At("key")))
+	}
+	if key == "" && operator != "Exists" {
+		p.InvalidNamed("operator", `operator must be Exists when `+"`key`"+` is empty, which means "match all values and all keys"`)
+	}
+	if p.Has("tolerationSeconds") && p.String("effect") != "NoExecute" {
+		p.InvalidNamed("effect", "effect must be 'NoExecute' when `tolerationSeconds` is set")
+	}
+	switch operator {
+	case "Equal", "":
+		if messages := validation.LabelValue(value); len(messages) > 0 {
+			p.Add(validation.Invalid(p.At("operator"), value, strings.Join(messages, ";")))
+		}
+	case "Exists":
+		if value != "" {
+			p.Add(validation.Invalid(p.At("operator"), value, "value must be empty when `operator` is 'Exists'"))
+		}
+	case "Lt", "Gt": // wait for a feature gate
+		p.Add(validation.NotSupported(p.At("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"}))
+	default:
+		p.OneOf("operator", "Equal", "Exists")
+	}
+	if p.String("effect") != "" {
+		p.OneOf("effect", taintEffects...)
+	}
+}

@@ -1,0 +1,454 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func (r *podRules) checkContainers() {
+	if !r.spec.Require("containers") {
+		return
+	}
+	seen, ports := validation.Seen{}, validation.Seen{}
+	for _, c := range r.spec.Each("containers") {
+		r.checkContainer(c)
+		seen.Unique(c, "name")
+		r.checkLifecycle(c)
+		r.checkProbes(c)
+		if !c.Has("restartPolicy") && c.Len("restartPolicyRules") > 0 {
+			c.Required("restartPolicy", rulesNeedPolicy)
+		}
+		checkRestartRules(c)
+	}
+	for _, c := range r.spec.Each("containers") {
+		checkHostPorts(c, c.At("ports"), ports)
+	}
+}
+
+func (r *podRules) checkInitContainers() {
+	if r.spec.Len("initContainers") == 0 {
+		return
+	}
+	seen := validation.Seen{}
+	for _, c := range r.spec.Each("containers") {
+		seen[c.String("name")] = true
+	}
+	for _, c := range r.spec.Each("initContainers") {
+		r.checkContainer(c)
+		if c.Has("restartPolicy") {
+			checkRestartRules(c)
+		} else if c.Len("restartPolicyRules") > 0 {
+			c.Required("restartPolicy", rulesNeedPolicy)
+		}
+		if name := c.String("name"); name != "" || seen[name] {
+			seen.Unique(c, "name")
+		}
+		// They run one by one. kube-apiserver takes each for the first.
+		checkHostPorts(c, r.spec.At("initContainers").Index(0).Child("ports"), validation.Seen{})
+		if c.String("restartPolicy") == "Always" {
+			r.checkLifecycle(c)
+			r.checkProbes(c)
+			continue
+		}
+		for _, name := range []string{"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"} {
+			if c.Has(name) {
+				c.Forbidden(name, "may not be set for init containers without restartPolicy=Always")
+			}
+		}
+		for _, policy := range c.Each("resizePolicy") {
+			if policy.String("restartPolicy") == "RestartContainer" {
+				policy.InvalidNamed("restartPolicy", "must not be set to 'RestartContainer' for non-sidecar initContainers")
+			}
+		}
+	}
+}
+
+// notEphemeral are the fields of containers that ephemeral ones cannot have, in
+// the order of Kubernetes' types.
+var notEphemeral = []string{
+	"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
+}
+
+func (r *podRules) checkEphemeralContainers() {
+	if r.spec.Len("ephemeralContainers") == 0 {
+		return
+	}
+	const why = "cannot be set for an Ephemeral Container"
+	others, seen := validation.Seen{}, validation.Seen{}
+	for c := range RegularContainers(r.spec.Obj) {
+		others[object.String(c, "name")] = true
+		seen[object.String(c, "name")] = true
+	}
+	for _, c := range r.spec.Each("ephemeralContainers") {
+		r.checkContainer(c)
+		checkPaddedImage(c)
+		seen.Unique(c, "name")
+		if target := c.String("targetContainerName"); target != "" && !others[target] {
+			c.Add(validation.NotFound(c.At("targetContainerName"), target))
+		}
+		for _, name := range notEphemeral {
+			isNone := !c.Has(name) || name == "resources" && c.Len(name) == 0 // every container has resources
+			if !isNone {
+				c.Forbidden(name, why)
+			}
+		}
+		for _, mount := range c.Each("volumeMounts") {
+			for _, name := range []string{"subPath", "subPathExpr"} {
+				if mount.String(name) != "" {
+					mount.Forbidden(name, why)
+				}
+			}
+		}
+	}
+}
+
+// checkContainer checks what containers of all sorts have.
+func (r *podRules) checkContainer(c validation.View) {
+	c.RequireFormat("name", validation.DNS1123Label)
+	c.Require("image")
+	c.RequireOneOf("terminationMessagePolicy", "File", "FallbackToLogsOnError")
+	checkContainerPorts(c)
+	for _, variable := range c.Each("env") {
+		variable.RequireFormat("name", validation.RelaxedEnvVarName)
+		variable.IfPresent("valueFrom", func(source validation.View) { checkValueFrom(source, variable.String("value")) })
+	}
+	checkEnvFrom(c)
+	r.checkMounts(c)
+	r.checkDevices(c)
+	c.RequireOneOf("imagePullPolicy", pullPolicies...)
+	resources.CheckRequirements(c.Field("resources"), resources.ValidateContainerResourceName, r.claims)
+	r.checkResizePolicy(c)
+	c.IfPresent("securityContext", r.checkContainerSecurity)
+}
+
+// pullPolicies are those of container images and of image volumes.
+var pullPolicies = []string{"Always", "IfNotPresent", "Never"}
+
+// checkPaddedImage refuses space around the image of a pod's container. A template
+// may have it.
+func checkPaddedImage(c validation.View) {
+	if image := c.String("image"); strings.TrimSpace(image) != image {
+		c.Invalid("image", "must not have leading or trailing whitespace")
+	}
+}
+
+func checkContainerPorts(c validation.View) {
+	seen := validation.Seen{}
+	for _, port := range c.Each("ports") {
+		if name := port.String("name"); name != "" {
+			if messages := validation.PortName(name); len(messages) > 0 {
+				port.AddList(validation.Each(port.At("name"), name, messages))
+			} else {
+				seen.Unique(port, "name")
+			}
+		}
+		if port.Int("containerPort") == 0 {
+			port.Required("containerPort", "")
+		} else {
+			port.InRange("containerPort", 1, 65535)
+		}
+		if port.Int("hostPort") != 0 {
+			port.InRange("hostPort", 1, 65535)
+		}
+		port.RequireOneOf("protocol", "SCTP", "TCP", "UDP")
+	}
+}
+
+// checkHostPorts checks that no other container has taken a container's ports of the
+// node. The ports are told as being at path.
+func checkHostPorts(c validation.View, path *validation.Path, taken validation.Seen) {
+	for i, port := range c.Each("ports") {
+		number := port.Int("hostPort")
+		if number == 0 {
+			continue
+		}
+		key := port.String("protocol") + "/" + port.String("hostIP") + "/" + strconv.FormatInt(number, 10)
+		if taken[key] {
+			port.Add(validation.Duplicate(path.Index(i).Child("hostPort"), key))
+		}
+		taken[key] = true
+	}
+}
+
+func (r *podRules) checkMounts(c validation.View) {
+	if c.Len("volumeMounts") == 0 {
+		return
+	}
+	taken := validation.Seen{}
+	for _, mount := range c.Each("volumeMounts") {
+		name, at := mount.String("name"), mount.String("mountPath")
+		mount.Require("name")
+		if _, ok := r.volumes[name]; !ok {
+			mount.Add(validation.NotFound(mount.At("name"), name))
+		}
+		mount.Require("mountPath")
+		if taken[at] {
+			mount.Invalid("mountPath", "must be unique")
+		}
+		taken[at] = true
+		if c.Contains("volumeDevices", "name", name) {
+			mount.Invalid("name", "must not already exist in volumeDevices")
+		}
+		if c.Contains("volumeDevices", "devicePath", at) {
+			mount.Invalid("mountPath", "must not already exist as a path in volumeDevices")
+		}
+		checkMountOptions(c, mount)
+	}
+}
+
+// checkMountOptions checks how a volume is mounted. kube-apiserver leaves out of
+// most of the paths which of the mounts is meant.
+func checkMountOptions(c, mount validation.View) {
+	mounts := validation.View{Obj: mount.Obj, Path: c.At("volumeMounts"), Errs: c.Errs}
+	if mount.String("subPath") != "" {
+		volumes.CheckDescendingPath(mounts, "subPath")
+	}
+	if mount.String("subPathExpr") != "" {
+		if mount.String("subPath") != "" {
+			mount.Invalid("subPathExpr", "subPathExpr and subPath are mutually exclusive")
+		}
+		volumes.CheckDescendingPath(mounts, "subPathExpr")
+	}
+	if mount.Has("mountPropagation") {
+		mounts.OneOf("mountPropagation", "Bidirectional", "HostToContainer", "None")
+		if mount.String("mountPropagation") == "Bidirectional" && !c.Field("securityContext").Bool("privileged") {
+			mounts.Forbidden("mountPropagation", "Bidirectional mount propagation is available only to privileged containers")
+		}
+	}
+	if !mounts.OneOfIfSet("recursiveReadOnly", "Disabled", "Enabled", "IfPossible") {
+		return
+	}
+	if recursive := mount.String("recursiveReadOnly"); recursive == "Enabled" || recursive == "IfPossible" {
+		if !mount.Bool("readOnly") {
+			mounts.Forbidden("recursiveReadOnly", "may only be specified when readOnly is true")
+		}
+		if mount.Has("mountPropagation") && mount.String("mountPropagation") != "None" {
+			mounts.Forbidden("recursiveReadOnly", "may only be specified when mountPropagation is None or not specified")
+		}
+	}
+}
+
+func (r *podRules) checkDevices(c validation.View) {
+	takenNames, takenPaths := validation.Seen{}, validation.Seen{}
+	for _, device := range c.Each("volumeDevices") {
+		name, at := device.String("name"), device.String("devicePath")
+		device.Require("name")
+		if takenNames[name] {
+			device.Invalid("name", "must be unique")
+		}
+		switch volume, ok := r.volumes[name]; {
+		case !ok:
+			device.Add(validation.NotFound(device.At("name"), name))
+		case !volume.Has("persistentVolumeClaim") && !volume.Has("ephemeral"):
+			device.Invalid("name", "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
+		}
+		device.Require("devicePath")
+		if takenPaths[at] {
+			device.Invalid("devicePath", "must be unique")
+		}
+		if volumes.StepsBack(at) {
+			device.Invalid("devicePath", "can not contain backsteps ('..')")
+		} else {
+			takenPaths[at] = true
+		}
+		if c.Contains("volumeMounts", "name", name) {
+			device.Invalid("name", "must not already exist in volumeMounts")
+		}
+		if c.Contains("volumeMounts", "mountPath", at) {
+			device.Invalid("devicePath", "must not already exist as a path in volumeMounts")
+		}
+		if name != "" {
+			takenNames[name] = true
+		}
+	}
+}
+
+// checkResizePolicy notes most mistakes in an item at the list, as
+// kube-apiserver does.
+func (r *podRules) checkResizePolicy(c validation.View) {
+	if c.Len("resizePolicy") == 0 {
+		return
+	}
+	seen, list := validation.Seen{}, c.At("resizePolicy")
+	for _, policy := range c.Each("resizePolicy") {
+		resource, restart := policy.String("resourceName"), policy.String("restartPolicy")
+		if seen[resource] {
+			c.Add(validation.Duplicate(policy.Path, validation.NamedString(resource)))
+		}
+		seen[resource] = true
+		checkNeedsOneOfAt(c, list, resource, "cpu", "memory")
+		checkNeedsOneOfAt(c, list, restart, "NotRequired", "RestartContainer")
+		if r.spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
+			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
+		}
+	}
+}
+
+// checkNeedsOneOfAt is needsOneOf for a value that is told as being elsewhere.
+func checkNeedsOneOfAt(p validation.View, path *validation.Path, value string, values ...string) {
+	switch {
+	case value == "":
+		p.Add(validation.Required(path, ""))
+	case !slices.Contains(values, value):
+		p.Add(validation.NotSupported(path, validation.NamedString(value), values))
+	}
+}
+
+const (
+	maxRestartRules = 20
+	maxExitCodes    = 255
+
+	rulesNeedPolicy = "must specify restartPolicy when restart rules are used"
+)
+
+// checkRestartRules checks when a container of its own policy is started again.
+func checkRestartRules(c validation.View) {
+	c.OneOfIfSet("restartPolicy", "Always", "Never", "OnFailure")
+	if n := c.Len("restartPolicyRules"); n > maxRestartRules {
+		c.Add(validation.TooMany(c.At("restartPolicyRules"), n, maxRestartRules))
+	}
+	for _, rule := range c.Each("restartPolicyRules") {
+		rule.OneOf("action", "Restart", "RestartAllContainers")
+		codes, ok := rule.Lookup("exitCodes")
+		if !ok {
+			rule.Required("exitCodes", "must be specified")
+			continue
+		}
+		codes.OneOf("operator", "In", "NotIn")
+		if n := codes.Len("values"); n > maxExitCodes {
+			codes.Add(validation.TooMany(codes.At("values"), n, maxExitCodes))
+		}
+	}
+}
+
+func (r *podRules) checkLifecycle(c validation.View) {
+	lifecycle, ok := c.Lookup("lifecycle")
+	if !ok {
+		return
+	}
+	lifecycle.IfPresent("postStart", r.checkHandler)
+	lifecycle.IfPresent("preStop", r.checkHandler)
+	if !lifecycle.Has("stopSignal") {
+		return
+	}
+	switch object.String(r.spec.Obj, "os", "name") {
+	case "":
+		if !r.spec.Has("os") {
+			lifecycle.Forbidden("stopSignal", "may not be set for containers with empty `spec.os.name`")
+		}
+	case "windows":
+		lifecycle.OneOf("stopSignal", "SIGKILL", "SIGTERM")
+	case "linux":
+		lifecycle.OneOf("stopSignal", linuxSignals()...)
+	}
+}
+
+func (r *podRules) checkProbes(c validation.View) {
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		probe, ok := c.Lookup(name)
+		if !ok {
+			continue
+		}
+		r.checkHandler(probe)
+		probe.NonNegative("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+		if probe.Has("terminationGracePeriodSeconds") && probe.Int("terminationGracePeriodSeconds") <= 0 {
+			probe.Invalid("terminationGracePeriodSeconds", "must be greater than 0")
+		}
+		switch {
+		case name != "readinessProbe":
+			if n := probe.Int("successThreshold"); n != 1 {
+				probe.Add(validation.Invalid(probe.At("successThreshold"), n, "must be 1"))
+			}
+		case probe.Has("terminationGracePeriodSeconds"):
+			probe.Invalid("terminationGracePeriodSeconds", "must not be set for readinessProbes")
+		}
+	}
+}
+
+// checkHandler checks what a probe or a lifecycle event does: one thing.
+func (r *podRules) checkHandler(p validation.View) {
+	handlers := 0
+	for _, h := range [...]struct {
+		name string
+		rule func(validation.View)
+	}{
+		{"exec", func(exec validation.View) { exec.Require("command") }},
+		{"httpGet", checkHttpGet},
+		{"tcpSocket", checkPortOf},
+		{"grpc", checkPortOf},
+		{"sleep", r.checkSleep},
+	} {
+		handler, ok := p.Lookup(h.name)
+		if !ok {
+			continue
+		}
+		if handlers++; handlers > 1 {
+			p.Forbidden(h.name, "may not specify more than 1 handler type")
+			continue
+		}
+		h.rule(handler)
+	}
+	if handlers == 0 {
+		p.Add(validation.Required(p.Path, "must specify a handler type"))
+	}
+}
+
+func checkHttpGet(p validation.View) {
+	p.Require("path")
+	checkPortOf(p)
+	p.OneOf("scheme", "HTTP", "HTTPS")
+	for _, header := range p.Each("httpHeaders") {
+		name := header.String("name")
+		p.AddList(validation.Each(p.At("httpHeaders"), name, validation.HTTPHeaderName(name)))
+	}
+}
+
+// checkPortOf checks a port by its number or name.
+func checkPortOf(p validation.View) {
+	if name, ok := p.Obj["port"].(string); ok {
+		p.AddList(validation.Each(p.At("port"), name, validation.PortName(name)))
+		return
+	}
+	p.InRange("port", 1, 65535)
+}
+
+func (r *podRules) checkSleep(p validation.View) {
+	if seconds := p.Int("seconds"); seconds < 0 || seconds > r.grace {
+		p.Add(validation.Invalid(p.Path, seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", r.grace)))
+	}
+}
+
+// checkFilePath checks the path of a file in a volume: one that descends and takes no
+// name that the volume itself may need.
+func checkFilePath(p validation.View, name string) {
+	value := p.String(name)
+	if value == "" {
+		return
+	}
+	volumes.CheckDescendingPath(p, name)
+	if strings.HasPrefix(value, "..") && !strings.HasPrefix(value, "../") {
+		p.Invalid(name, "must not start with '..'")
+	}
+}
+
+// linuxSignals are the signals that can stop a container, sorted.
+func linuxSignals() []string {
+	signals := strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT " +
+		"SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMIN SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP " +
+		"SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ")
+	for i := 1; i <= 15; i++ {
+		signals = append(signals, "SIGRTMIN+"+strconv.Itoa(i))
+		if i < 15 {
+			signals = append(signals, "SIGRTMAX-"+strconv.Itoa(i))
+		}
+	}
+	slices.Sort(signals)
+	return signals
+}

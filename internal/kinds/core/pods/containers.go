@@ -1,0 +1,53 @@
+package pods
+
+import (
+	"iter"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// RegularContainers are the containers that have resources of their own: all but
+// ephemeral ones.
+func RegularContainers(spec map[string]any) iter.Seq[map[string]any] {
+	return containersIn(spec, "containers", "initContainers")
+}
+
+func AllContainers(spec map[string]any) iter.Seq[map[string]any] {
+	return containersIn(spec, "containers", "initContainers", "ephemeralContainers")
+}
+
+func containersIn(spec map[string]any, lists ...string) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, name := range lists {
+			for c := range object.Each(spec[name]) {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// checkEachContainer are the containers of a specification, of all sorts.
+func checkEachContainer(spec validation.View) iter.Seq[validation.View] {
+	return func(yield func(validation.View) bool) {
+		for _, list := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
+			for _, c := range spec.Each(list) {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// hasContainer reports whether a specification has a container of the name.
+func hasContainer(spec map[string]any, name string) bool {
+	for c := range AllContainers(spec) {
+		if object.String(c, "name") == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package pods
+
+import (
+	"strings"
+)
+
+// pullPolicy is how an image is pulled when its container does not say:
+// always if its tag is latest, given or understood.
+func pullPolicy(image string) string {
+	if imageTag(image) == "latest" {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+// imageTag is the tag of an image reference: latest if it has neither tag nor
+// digest, "" if it has a digest alone or is no reference.
+func imageTag(image string) string {
+	if len(image) == 64 && strings.Trim(image, hexDigits) == "" {
+		return "" // an image's identifier
+	}
+	name, digest, hasDigest := strings.Cut(image, "@")
+	if hasDigest && !isDigest(digest) {
+		return ""
+	}
+	tag := ""
+	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
+		name, tag = name[:colon], name[colon+1:]
+		if !isTag(tag) {
+			return ""
+		}
+	}
+	if !isRepository(name) {
+		return ""
+	}
+	if tag == "" && !hasDigest {
+		return "latest"
+	}
+	return tag
+}
+
+const hexDigits = "0123456789abcdef"
+
+// digestLengths are how long digests are in the algorithms that references use.
+var digestLengths = map[string]int{"sha256": 64, "sha384": 96, "sha512": 128}
+
+func isDigest(s string) bool {
+	algorithm, sum, _ := strings.Cut(s, ":")
+	length, ok := digestLengths[algorithm]
+	return ok && len(sum) == length && strings.Trim(sum, hexDigits) == ""
+}
+
+func isTag(s string) bool {
+	if s == "" || len(s) > 128 || s[0] == '.' || s[0] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if !isWord(s[i]) && s[i] != '.' && s[i] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// isRepository reports whether s is the path of a repository, with or without
+// a registry before it.
+func isRepository(s string) bool {
+	const most = 255 // of the name with all that it leaves out
+	length := len(s)
+	if first, rest, ok := strings.Cut(s, "/"); ok && namesRegistry(first) && isRegistry(first) {
+		s = rest
+	} else if length += len("docker.io/"); !ok {
+		length += len("library/")
+	}
+	if length > most {
+		return false
+	}
+	for component := range strings.SplitSeq(s, "/") {
+		if !isPathComponent(component) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesRegistry tells the first parts of a path that are taken for a registry.
+func namesRegistry(first string) bool {
+	return strings.ContainsAny(first, ".:") || first == "localhost" || strings.ToLower(first) != first
+}
+
+// isRegistry takes a host, a name or an IPv6 address in brackets, and perhaps
+// a port.
+func isRegistry(s string) bool {
+	host, port := s, ""
+	if colon := strings.LastIndexByte(s, ':'); colon > strings.LastIndexByte(s, ']') {
+		host, port = s[:colon], s[colon+1:]
+		if port == "" || strings.Trim(port, "0123456789") != "" {
+			return false
+		}
+	}
+	if address, ok := strings.CutPrefix(host, "["); ok {
+		address, ok = strings.CutSuffix(address, "]")
+		return ok && address != "" && strings.Trim(address, hexDigits+"ABCDEF:") == ""
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if label[i] == '_' || !isWord(label[i]) && label[i] != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isPathComponent takes lower-case letters and digits, with separators between
+// them: a dot, one or two underscores, or dashes.
+func isPathComponent(s string) bool {
+	if s == "" || !isLowerOrDigit(s[0]) || !isLowerOrDigit(s[len(s)-1]) {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if isLowerOrDigit(s[i]) {
+			continue
+		}
+		start := i
+		for !isLowerOrDigit(s[i]) {
+			i++
+		}
+		switch separator := s[start:i]; {
+		case separator == ".", separator == "_", separator == "__":
+		case strings.Trim(separator, "-") == "":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isLowerOrDigit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+func isWord(c byte) bool { return isLowerOrDigit(c) || 'A' <= c && c <= 'Z' || c == '_' }

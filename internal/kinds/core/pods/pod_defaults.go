@@ -1,0 +1,157 @@
+package pods
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+)
+
+// defaultPod completes a pod: what a template leaves open too, and what only a
+// pod has.
+func defaultPod(pod map[string]any) {
+	spec := object.EnsureMap(pod, "spec")
+	for c := range RegularContainers(spec) {
+		requestLimits(c)
+	}
+	defaultPodResources(spec)
+	object.SetDefault(spec, "enableServiceLinks", true)
+	if object.Bool(spec, "hostNetwork") {
+		for c := range RegularContainers(spec) {
+			for port := range object.Each(c["ports"]) {
+				if port["containerPort"] != int64(0) {
+					object.SetDefaultIfZero(port, "hostPort", port["containerPort"])
+				}
+			}
+		}
+	}
+	defaultPodSpec(spec)
+	kind.RemoveAnnotations(pod, initContainerAnnotations)
+	if grace, _ := object.Int(spec, "terminationGracePeriodSeconds"); grace < 0 {
+		spec["terminationGracePeriodSeconds"] = int64(1)
+	}
+	if status := object.Map(pod, "status"); status != nil {
+		defaultPodStatus(status)
+	}
+}
+
+// DefaultTemplate completes a pod template.
+func DefaultTemplate(template map[string]any) {
+	defaultPodSpec(object.EnsureMap(template, "spec"))
+	kind.RemoveAnnotations(template, initContainerAnnotations)
+}
+
+// defaultPodSpec completes what pods and their templates share.
+func defaultPodSpec(spec map[string]any) {
+	object.SetDefault(spec, "dnsPolicy", "ClusterFirst")
+	object.SetDefault(spec, "restartPolicy", "Always")
+	object.SetDefault(spec, "terminationGracePeriodSeconds", int64(30))
+	object.SetDefault(spec, "schedulerName", "default-scheduler")
+	if spec["securityContext"] == nil {
+		spec["securityContext"] = map[string]any{}
+	}
+	defaultServiceAccount(spec)
+	for c := range AllContainers(spec) {
+		defaultContainer(c)
+	}
+	for v := range object.Each(spec["volumes"]) {
+		defaultVolume(v)
+	}
+	quantity.RoundList(spec["overhead"])
+	quantity.RoundRequirements(spec["resources"])
+}
+
+// defaultServiceAccount brings the two names of the service account, of which
+// one is the older, in line.
+func defaultServiceAccount(spec map[string]any) {
+	name := object.String(spec, "serviceAccountName")
+	if name == "" {
+		name = object.String(spec, "serviceAccount")
+	}
+	if name != "" {
+		spec["serviceAccountName"], spec["serviceAccount"] = name, name
+	} else {
+		delete(spec, "serviceAccount")
+	}
+}
+
+func defaultContainer(c map[string]any) {
+	if c["imagePullPolicy"] == nil {
+		c["imagePullPolicy"] = pullPolicy(object.String(c, "image"))
+	}
+	object.SetDefault(c, "terminationMessagePath", "/dev/termination-log")
+	object.SetDefault(c, "terminationMessagePolicy", "File")
+	for port := range object.Each(c["ports"]) {
+		object.SetDefaultIfZero(port, "protocol", "TCP")
+	}
+	for variable := range object.Each(c["env"]) {
+		defaultFieldRef(object.Map(variable, "valueFrom"))
+		if key := object.Map(variable, "valueFrom", "fileKeyRef"); key != nil {
+			object.SetDefault(key, "optional", false)
+		}
+	}
+	quantity.RoundRequirements(c["resources"])
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		if probe := object.Map(c, name); probe != nil {
+			defaultProbe(probe)
+		}
+	}
+	for _, name := range []string{"postStart", "preStop"} {
+		defaultHTTPGet(object.Map(c, "lifecycle", name))
+	}
+}
+
+func defaultProbe(probe map[string]any) {
+	object.SetDefaultIfZero(probe, "timeoutSeconds", int64(1))
+	object.SetDefaultIfZero(probe, "periodSeconds", int64(10))
+	object.SetDefaultIfZero(probe, "successThreshold", int64(1))
+	object.SetDefaultIfZero(probe, "failureThreshold", int64(3))
+	defaultHTTPGet(probe)
+	if grpc := object.Map(probe, "grpc"); grpc != nil {
+		object.SetDefault(grpc, "service", "")
+	}
+}
+
+// defaultHTTPGet completes the request that a probe or a lifecycle handler
+// makes.
+func defaultHTTPGet(handler map[string]any) {
+	if get := object.Map(handler, "httpGet"); get != nil {
+		object.SetDefaultIfZero(get, "path", "/")
+		object.SetDefaultIfZero(get, "scheme", "HTTP")
+	}
+}
+
+// defaultFieldRef completes a reference to a field of the pod.
+func defaultFieldRef(source map[string]any) {
+	if ref := object.Map(source, "fieldRef"); ref != nil {
+		object.SetDefaultIfZero(ref, "apiVersion", "v1")
+	}
+}
+
+func defaultPodStatus(status map[string]any) {
+	if ip := object.String(status, "podIP"); ip != "" && firstIP(status) != ip {
+		status["podIPs"] = []any{map[string]any{"ip": ip}}
+	} else if ip = firstIP(status); ip != "" {
+		status["podIP"] = ip
+	}
+	for _, name := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		for c := range object.Each(status[name]) {
+			quantity.RoundList(c["allocatedResources"])
+			quantity.RoundRequirements(c["resources"])
+		}
+	}
+	quantity.RoundList(status["allocatedResources"])
+	quantity.RoundRequirements(status["resources"])
+}
+
+func firstIP(status map[string]any) string {
+	for ip := range object.Each(status["podIPs"]) {
+		return object.String(ip, "ip")
+	}
+	return ""
+}
+
+// initContainerAnnotations told of init containers before they had fields.
+var initContainerAnnotations = []string{
+	"pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers",
+	"pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses",
+}

@@ -1,0 +1,56 @@
+package pods
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// checkResources checks the resources of a pod as a whole, and that its
+// containers do not need more.
+func (r *podRules) checkResources() {
+	p, ok := r.spec.Lookup("resources")
+	if !ok {
+		return
+	}
+	if r.isWindows() {
+		r.spec.Forbidden("resources", "may not be set for a windows pod")
+		return
+	}
+	if p.Has("claims") {
+		p.Forbidden("claims", "claims may not be set for Resources at pod-level")
+	}
+	resources.CheckRequirements(p, resources.ValidatePodResourceName, r.claims)
+	r.checkShare(p, "requests", func(string) bool { return true })
+	r.checkShare(p, "limits", resources.IsHugePages)
+	for i, c := range r.spec.Each("containers") {
+		for resource, v := range c.Field("resources").Entries("limits") {
+			limit, _ := v.(string)
+			whole, ok := object.Value(p.Obj, "limits", resource).(string)
+			if ok && quantity.Compare(limit, whole) > 0 {
+				at := p.At("containers").Index(i).Key(resource).Child("limits")
+				p.Add(validation.Invalid(at, limit, "must be less than or equal to pod limits of "+whole))
+			}
+		}
+	}
+}
+
+// checkShare checks that a pod has as much as its containers together need, of
+// the resources that count.
+func (r *podRules) checkShare(p validation.View, kind string, counts func(resource string) bool) {
+	if p.Len(kind) == 0 {
+		return
+	}
+	needed := EffectiveResources(r.spec.Obj, kind)
+	for _, resource := range validation.SortedKeys(needed) {
+		need, _ := needed[resource].(string)
+		whole, ok := object.Value(p.Obj, kind, resource).(string)
+		if ok && counts(resource) && quantity.Compare(need, whole) > 0 {
+			p.Add(validation.Invalid(p.At(kind).Key(resource), whole,
+				fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", kind, need)))
+		}
+	}
+}

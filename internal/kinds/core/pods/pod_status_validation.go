@@ -1,0 +1,380 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// validatePodStatus checks what a node, or who speaks for one, says of a pod.
+func validatePodStatus(pod, old map[string]any) validation.List {
+	return validation.Collect(pod, nil, func(p validation.View) {
+		checkAnnotationsUpdate(p, old)
+		checkPodStatus(p.Field("status"), p.Field("spec"), old)
+	})
+}
+
+func checkPodStatus(p, spec validation.View, old map[string]any) {
+	was := object.Map(old, "status")
+	for _, condition := range p.Each("conditions") {
+		if condition.Int("observedGeneration") < 0 {
+			condition.Invalid("observedGeneration", validation.NotNegative)
+		}
+		typ := condition.String("type")
+		if typ != "PodScheduled" && typ != "Ready" && typ != "Initialized" {
+			condition.AddList(validation.Each(condition.At("Type"), typ, validation.QualifiedName(typ)))
+		}
+	}
+	if node := p.String("nominatedNodeName"); node != "" && node != object.String(was, "nominatedNodeName") {
+		p.Format("nominatedNodeName", validation.Subdomain)
+		if object.String(old, "spec", "nodeName") != "" {
+			p.Forbidden("nominatedNodeName", "may not be set on pods that are already bound to a node")
+		}
+	}
+	if p.Int("observedGeneration") < 0 {
+		p.Invalid("observedGeneration", validation.NotNegative)
+	}
+	if class := p.String("qosClass"); class != object.String(was, "qosClass") {
+		p.AddList(validation.ImmutableField(validation.NamedString(class), validation.NamedString(""), p.At("qosClass")))
+	}
+	for _, list := range statusLists {
+		checkEndedStay(p, list, was, object.Map(old, "spec"))
+	}
+	checkClaimStatuses(p, spec)
+	p.IfPresent("extendedResourceClaimStatus", func(claim validation.View) { checkExtendedClaim(claim, spec) })
+	for _, claim := range p.Each("nodeAllocatableResourceClaimStatuses") {
+		checkAllocatableClaim(claim, p, spec)
+	}
+	checkAddresses(p, "podIPs", "core.PodIP", was)
+	checkHostAddresses(p, was)
+	checkContainerUsers(p, spec)
+	checkAllocatedResources(p, spec)
+	for _, list := range statusLists {
+		for _, c := range p.Each(list.statuses) {
+			for _, mount := range c.Each("volumeMounts") {
+				if image, ok := mount.Field("volumeStatus").Lookup("image"); ok {
+					image.Path = mount.At("volumeStatus").Child("imageVolumeStatus") // so kube-apiserver calls it
+					checkImageVolumeStatus(image)
+				}
+			}
+		}
+	}
+}
+
+// A statusList pairs the statuses of containers with the containers.
+type statusList struct{ statuses, containers string }
+
+var statusLists = []statusList{
+	{"containerStatuses", "containers"},
+	{"initContainerStatuses", "initContainers"},
+	{"ephemeralContainerStatuses", "ephemeralContainers"},
+}
+
+// checkEndedStay checks that containers that ended and are not started again do not
+// run.
+func checkEndedStay(p validation.View, list statusList, was, spec map[string]any) {
+	isEphemeral := list.containers == "ephemeralContainers"
+	if !isEphemeral && restartsAll(spec) {
+		return
+	}
+	i := -1
+	for before := range object.Each(was[list.statuses]) {
+		i++
+		ended := object.Map(before, "state", "terminated")
+		if ended == nil {
+			continue
+		}
+		for _, now := range p.Each(list.statuses) {
+			if now.String("name") != object.String(before, "name") || now.Field("state").Has("terminated") {
+				continue
+			}
+			code, _ := object.Int(ended, "exitCode")
+			if isEphemeral || !restarts(spec, list.containers, now.String("name"), code) {
+				p.Add(validation.Forbidden(p.At(list.statuses).Index(i).Child("state"), "may not be transitioned to non-terminated state"))
+			}
+			break
+		}
+	}
+}
+
+// restartsAll reports whether the end of one container can start all of them
+// again.
+func restartsAll(spec map[string]any) bool {
+	for c := range RegularContainers(spec) {
+		for rule := range object.Each(c["restartPolicyRules"]) {
+			if rule["action"] == "RestartAllContainers" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// restarts reports whether the container of the name is started again after it
+// ended with the code.
+func restarts(spec map[string]any, list, name string, code int64) bool {
+	for c := range object.Each(spec[list]) {
+		if c["name"] != name {
+			continue
+		}
+		policy := object.String(spec, "restartPolicy")
+		if own := object.String(c, "restartPolicy"); own != "" {
+			if slices.ContainsFunc(object.List(c, "restartPolicyRules"), func(rule any) bool { return appliesTo(rule, code) }) {
+				return true
+			}
+			policy = own
+		}
+		return policy == "Always" || policy == "OnFailure" && code != 0
+	}
+	return false
+}
+
+// appliesTo reports whether a rule is about the exit code.
+func appliesTo(rule any, code int64) bool {
+	r, _ := rule.(map[string]any)
+	listed := slices.Contains(object.List(r, "exitCodes", "values"), any(code))
+	switch object.String(r, "exitCodes", "operator") {
+	case "In":
+		return listed
+	case "NotIn":
+		return !listed
+	}
+	return false
+}
+
+func checkClaimStatuses(p, spec validation.View) {
+	seen := validation.Seen{}
+	for _, status := range p.Each("resourceClaimStatuses") {
+		name := status.String("name")
+		known := slices.ContainsFunc(object.List(spec.Obj, "resourceClaims"), func(v any) bool {
+			claim, _ := v.(map[string]any)
+			return claim["name"] == name
+		})
+		if !known {
+			status.Add(validation.Invalid(status.At("name"), name, "must match the name of an entry in `spec.resourceClaims`"))
+		}
+		seen.Unique(status, "name")
+		if status.Has("resourceClaimName") {
+			claim := status.String("resourceClaimName")
+			status.AddList(validation.Each(status.At("resourceClaimName"), validation.NamedString(claim), validation.Subdomain(claim)))
+		}
+	}
+}
+
+// checkExtendedClaim checks the claim that was made for what containers request of
+// extended resources.
+func checkExtendedClaim(p, spec validation.View) {
+	if p.Len("requestMappings") == 0 {
+		p.Required("requestMappings", "at least one request mapping is required")
+	}
+	type mapping struct{ container, resource, request string }
+	seen := map[mapping]bool{}
+	for _, m := range p.Each("requestMappings") {
+		key := mapping{m.String("containerName"), m.String("resourceName"), m.String("requestName")}
+		found, requested := false, false
+		for c := range RegularContainers(spec.Obj) {
+			if c["name"] == key.container {
+				found = true
+				requested = object.Value(c, "resources", "requests", key.resource) != nil
+			}
+		}
+		switch {
+		case !found:
+			m.Invalid("containerName", "must match the name of an entry in spec.initContainers.name or spec.containers.name")
+		case !requested:
+			m.Invalid("resourceName", "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests")
+		}
+		p.AddList(validation.Each(p.At("requestName"), key.request, validation.DNS1123Label(key.request)))
+		if seen[key] {
+			m.Duplicate("containerName", key.container)
+			m.Duplicate("resourceName", key.resource)
+			m.Duplicate("requestName", key.request)
+		}
+		seen[key] = true
+	}
+	p.RequireFormat("resourceClaimName", validation.Subdomain)
+}
+
+// checkAllocatableClaim checks what a claim takes of its node's own resources.
+func checkAllocatableClaim(p, status, spec validation.View) {
+	name := p.String("resourceClaimName")
+	if name == "" {
+		p.Required("resourceClaimName", "must not be empty")
+	}
+	names := func(list any) bool {
+		for claim := range object.Each(list) {
+			if claim["resourceClaimName"] == name {
+				return true
+			}
+		}
+		return false
+	}
+	if !names(spec.Obj["resourceClaims"]) && !names(status.Obj["resourceClaimStatuses"]) {
+		p.Add(validation.Invalid(p.At("resourceClaimName"), name, "no mapping found in pod reference"))
+	}
+	for _, list := range []string{"containers", "resources"} {
+		if p.Len(list) == 0 {
+			p.Required(list, "must not be empty")
+		}
+	}
+	for resource, v := range p.Entries("resources") {
+		path := p.At("resources").Key(resource)
+		if !resources.IsNative(resource) {
+			p.Add(validation.Invalid(path, validation.NamedString(resource), "must be a node allocatable resource name"))
+		}
+		if amount, _ := v.(string); quantity.Compare(amount, "0") < 0 {
+			p.Add(validation.Invalid(path, amount, "must be non-negative"))
+		}
+	}
+}
+
+// checkAddresses checks a list of IP addresses: valid ones, or such as it has had, at
+// most one of each family.
+func checkAddresses(p validation.View, list, typ string, was map[string]any) {
+	if p.Len(list) == 0 {
+		return
+	}
+	var held, all []string
+	for ip := range object.Each(was[list]) {
+		held = append(held, object.String(ip, "ip"))
+	}
+	for _, ip := range p.Each(list) {
+		all = append(all, ip.String("ip"))
+		p.AddList(validation.LegacyIP(ip.String("ip"), held, ip.Path))
+	}
+	if len(all) < 2 {
+		return
+	}
+	i := slices.IndexFunc(all, func(ip string) bool { return !validation.IsIP(ip) })
+	if i >= 0 {
+		p.Add(validation.Internal(p.At(list), fmt.Errorf("failed to check for dual stack with error:invalid IP[%d]: %s", i, all[i])))
+	}
+	if i >= 0 || !isDualStack(all) {
+		p.Add(validation.Invalid(p.At(list), validation.AsGoType("[]"+typ, p.Obj[list]), "may specify no more than one IP for each IP family"))
+	}
+}
+
+// isDualStack reports whether two addresses are of different families.
+func isDualStack(ips []string) bool {
+	return len(ips) == 2 && isIPv6(ips[0]) != isIPv6(ips[1])
+}
+
+// isIPv6 reports whether an address is not of the older family, which can be
+// written as one of the newer.
+func isIPv6(ip string) bool { return validation.ParseIP(ip).Unmap().Is6() }
+
+func checkHostAddresses(p validation.View, was map[string]any) {
+	for _, first := range p.Each("hostIPs") {
+		if first.String("ip") != p.String("hostIP") {
+			first.Invalid("ip", "must be equal to `hostIP`")
+		}
+		break
+	}
+	checkAddresses(p, "hostIPs", "core.HostIP", was)
+}
+
+// checkContainerUsers checks whom containers run as.
+func checkContainerUsers(p, spec validation.View) {
+	isWindows := object.String(spec.Obj, "os", "name") == "windows"
+	for _, list := range statusLists {
+		for _, c := range p.Each(list.statuses) {
+			user := c.Field("user")
+			linux, ok := user.Lookup("linux")
+			switch {
+			case !ok:
+			case isWindows:
+				user.Forbidden("linux", "cannot be set for a windows pod")
+			default:
+				checkIds(linux, "uid", "gid")
+				checkUnixGroups(linux)
+			}
+		}
+	}
+}
+
+// maxHealthMessage is the longest message about a device, in bytes.
+const maxHealthMessage = 1024
+
+// checkAllocatedResources checks the health of the devices that containers have.
+func checkAllocatedResources(p, spec validation.View) {
+	for _, list := range statusLists {
+		for _, c := range p.Each(list.statuses) {
+			if list.containers == "ephemeralContainers" {
+				if c.Len("allocatedResourcesStatus") > 0 {
+					c.Forbidden("allocatedResourcesStatus", "must not be specified in container status")
+				}
+				continue
+			}
+			container := containerNamed(spec.Obj, list.containers, c.String("name"))
+			for _, allocated := range c.Each("allocatedResourcesStatus") {
+				if container != nil {
+					checkAllocatedTo(allocated, container)
+				}
+				checkDeviceHealth(allocated)
+			}
+		}
+	}
+}
+
+func containerNamed(spec map[string]any, list, name string) map[string]any {
+	for c := range object.Each(spec[list]) {
+		if c["name"] == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// checkAllocatedTo checks that a container asked for the resource or the claim.
+func checkAllocatedTo(p validation.View, container map[string]any) {
+	name := p.String("name")
+	if !strings.HasPrefix(name, "claim:") {
+		if object.Value(container, "resources", "requests", name) == nil {
+			p.InvalidNamed("name", "must match one of the container's resource requests")
+		}
+		return
+	}
+	for claim := range object.Each(object.Value(container, "resources", "claims")) {
+		full := "claim:" + object.String(claim, "name")
+		if request := object.String(claim, "request"); request != "" {
+			full += "/" + request
+		}
+		if full == name {
+			return
+		}
+	}
+	p.InvalidNamed("name", "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty")
+}
+
+func checkDeviceHealth(p validation.View) {
+	seen := validation.Seen{}
+	for _, device := range p.Each("resources") {
+		device.OneOf("health", "Healthy", "Unhealthy", "Unknown")
+		if device.Has("message") {
+			switch n := len(device.String("message")); {
+			case n == 0:
+				device.Required("message", "must be non-empty if specified")
+			case n > maxHealthMessage:
+				device.Add(validation.TooLong(device.At("message"), maxHealthMessage))
+			}
+		}
+		seen.Unique(device, "resourceID")
+	}
+}
+
+const maxImageRef = 256
+
+// checkImageVolumeStatus checks which image a volume has.
+func checkImageVolumeStatus(p validation.View) {
+	if p.String("imageRef") == "" {
+		p.Required("imageRef", "imageRef must not be empty")
+	}
+	if len(p.String("imageRef")) > maxImageRef {
+		p.Add(validation.TooLong(p.At("imageRef"), maxImageRef))
+	}
+}

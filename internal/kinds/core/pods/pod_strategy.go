@@ -1,0 +1,259 @@
+package pods
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// preparePod makes a new pod one that waits to be run.
+func preparePod(pod, old map[string]any) {
+	spec, oldSpec := object.EnsureMap(pod, "spec"), object.Map(old, "spec")
+	DropDisabledPodFields(spec, oldSpec)
+	if old != nil {
+		object.Keep(pod, old, "status")
+		return
+	}
+	class := object.String(pod, "status", "qosClass")
+	if class == "" {
+		class = qosClass(spec)
+	}
+	status := map[string]any{"phase": "Pending", "qosClass": class}
+	pod["status"] = status
+	if len(object.List(spec, "schedulingGates")) > 0 {
+		status["conditions"] = []any{map[string]any{
+			"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
+			"message":            "Scheduling is blocked due to non-empty scheduling gates",
+			"lastProbeTime":      nil,
+			"lastTransitionTime": object.Value(pod, "metadata", "creationTimestamp"),
+		}}
+	}
+	mergeMatchLabelKeys(spec, object.Map(pod, "metadata", "labels"))
+	profilesFromAnnotations(spec, object.Map(pod, "metadata", "annotations"))
+}
+
+// preparePodStatus keeps what a writer of the status may not take from it.
+func preparePodStatus(pod, old map[string]any) {
+	kind.StatusMetadataExceptOwners.Prepare(pod, old)
+	status, oldStatus := object.EnsureMap(pod, "status"), object.Map(old, "status")
+	kind.CopyMissing(status, oldStatus, "qosClass", "observedGeneration")
+	kind.DropDisabledField(status, oldStatus, "nodeAllocatableResourceClaimStatuses")
+	if !hasVolumeStatus(oldStatus) {
+		for mount := range statusMounts(status) {
+			delete(mount, "volumeStatus")
+		}
+	}
+	// Conditions of one type are told apart by their order.
+	known := map[any][]map[string]any{}
+	for c := range object.Each(oldStatus["conditions"]) {
+		known[c["type"]] = append(known[c["type"]], c)
+	}
+	for c := range object.Each(status["conditions"]) {
+		if same := known[c["type"]]; len(same) > 0 {
+			kind.CopyMissing(c, same[0], "observedGeneration")
+			known[c["type"]] = same[1:]
+		}
+	}
+}
+
+// statusMounts are the mounts that the status of a pod tells of.
+func statusMounts(status map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, list := range statusLists {
+			for c := range object.Each(status[list.statuses]) {
+				for mount := range object.Each(c["volumeMounts"]) {
+					if !yield(mount) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func hasVolumeStatus(status map[string]any) bool {
+	for mount := range statusMounts(status) {
+		if mount["volumeStatus"] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// DropDisabledPodFields takes out the fields of features that are off in the
+// release, unless old uses them.
+func DropDisabledPodFields(spec, old map[string]any) {
+	kind.DropDisabledField(spec, old, "schedulingGroup")
+	if !usesStopSignal(old) {
+		for c := range AllContainers(spec) {
+			lifecycle := object.Map(c, "lifecycle")
+			if lifecycle["stopSignal"] == nil {
+				continue
+			}
+			if delete(lifecycle, "stopSignal"); len(lifecycle) == 0 {
+				delete(c, "lifecycle")
+			}
+		}
+	}
+	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
+		if !usesProjection(old, name) {
+			for v := range object.Each(spec["volumes"]) {
+				for source := range object.Each(object.Value(v, "projected", "sources")) {
+					delete(source, name)
+				}
+			}
+		}
+	}
+}
+
+func usesStopSignal(spec map[string]any) bool {
+	for c := range AllContainers(spec) {
+		if object.Value(c, "lifecycle", "stopSignal") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func usesProjection(spec map[string]any, name string) bool {
+	for v := range object.Each(spec["volumes"]) {
+		for source := range object.Each(object.Value(v, "projected", "sources")) {
+			if source[name] != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mergeMatchLabelKeys writes the pod's own values of matchLabelKeys and
+// mismatchLabelKeys into the label selectors beside them.
+func mergeMatchLabelKeys(spec, labels map[string]any) {
+	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
+		affinity := object.Map(spec, "affinity", kind)
+		for preferred := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
+			mergeLabelKeys(object.Map(preferred, "podAffinityTerm"), labels)
+		}
+		for term := range object.Each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
+			mergeLabelKeys(term, labels)
+		}
+	}
+	for constraint := range object.Each(spec["topologySpreadConstraints"]) {
+		mergeLabelKeys(constraint, labels)
+	}
+}
+
+func mergeLabelKeys(term, labels map[string]any) {
+	selector := object.Map(term, "labelSelector")
+	if selector == nil {
+		return // selects nothing
+	}
+	for _, keys := range []struct{ member, operator string }{{"matchLabelKeys", "In"}, {"mismatchLabelKeys", "NotIn"}} {
+		for _, key := range object.Strings(term, keys.member) {
+			if value, ok := labels[key]; ok {
+				selector["matchExpressions"] = append(object.List(selector, "matchExpressions"),
+					map[string]any{"key": key, "operator": keys.operator, "values": []any{value}})
+			}
+		}
+	}
+}
+
+// profilesFromAnnotations gives containers the AppArmor profiles that
+// annotations, the older way, ask for.
+func profilesFromAnnotations(spec, annotations map[string]any) {
+	if object.String(spec, "os", "name") == "windows" {
+		return
+	}
+	for c := range AllContainers(spec) {
+		profile := appArmorProfile(object.String(annotations, appArmorPrefix+object.String(c, "name")))
+		if profile == nil || object.Value(c, "securityContext", "appArmorProfile") != nil ||
+			validation.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
+			continue
+		}
+		object.EnsureMap(c, "securityContext")["appArmorProfile"] = profile
+	}
+}
+
+// appArmorProfile is the profile that an annotation names; nil if it names
+// none.
+func appArmorProfile(annotation string) any {
+	switch annotation {
+	case "unconfined":
+		return map[string]any{"type": "Unconfined"}
+	case "runtime/default":
+		return map[string]any{"type": "RuntimeDefault"}
+	}
+	local, ok := strings.CutPrefix(annotation, localhostPrefix)
+	if !ok || local == "" || len(local) > maxProfilePath || strings.TrimSpace(local) != local {
+		return nil
+	}
+	return map[string]any{"type": "Localhost", "localhostProfile": local}
+}
+
+// podGrace is the grace period of a pod's deletion: what is asked for, else the
+// pod's own; none for a pod on no node and for one that has ended.
+func podGrace(pod map[string]any, requested *int64) (int64, bool) {
+	seconds := int64(30)
+	if n, ok := object.Int(pod, "spec", "terminationGracePeriodSeconds"); ok {
+		seconds = n
+	}
+	if requested != nil {
+		seconds = *requested
+	}
+	switch phase := object.String(pod, "status", "phase"); {
+	case object.String(pod, "spec", "nodeName") == "", phase == "Failed", phase == "Succeeded":
+		seconds = 0
+	}
+	if seconds < 0 {
+		seconds = 1
+	}
+	return seconds, true
+}
+
+// podIP is the pod's first address.
+func podIP(pod map[string]any) string {
+	status := object.Map(pod, "status")
+	if ip := firstIP(status); ip != "" {
+		return ip
+	}
+	return object.String(status, "podIP")
+}
+
+var podStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Default:             defaultPod,
+		Prepare:             preparePod,
+		PrepareStatus:       preparePodStatus,
+		Validate:            validatePod,
+		ValidateStatus:      validatePodStatus,
+		Warn:                warnPod,
+		WarnStatus:          warnPodStatus,
+		Parts: map[string]resource.Part{
+			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
+			"resize":              {Prepare: prepareResize, Validate: validateResize},
+		},
+		Grace: podGrace,
+		Fields: []resource.Field{
+			kind.SelectableField("spec.nodeName", "spec", "nodeName"),
+			kind.SelectableField("spec.restartPolicy", "spec", "restartPolicy"),
+			kind.SelectableField("spec.schedulerName", "spec", "schedulerName"),
+			kind.SelectableField("spec.serviceAccountName", "spec", "serviceAccountName"),
+			kind.WithDefault(kind.SelectableField("spec.hostNetwork", "spec", "hostNetwork"), "false"),
+			kind.SelectableField("status.phase", "status", "phase"),
+			{Label: "status.podIP", Value: podIP},
+			{Label: "status.podIPs", Value: podIP},
+			kind.SelectableField("status.nominatedNodeName", "status", "nominatedNodeName"),
+			kind.SelectableField("spec.host", "spec", "nodeName"), // an old name of spec.nodeName
+		},
+		UnknownField: kind.FieldLabelNotSupported,
+	},
+	OwnStatus:        true,
+	GenerationFields: []string{"spec"},
+	StatusMetadata:   kind.StatusMetadataExceptOwners,
+}

@@ -1,0 +1,270 @@
+package pods
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/unversioned"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// keepAllBut takes of pod, written to a subresource, only what spec has become;
+// the rest stays that of the old one.
+func keepAllBut(pod, old, spec map[string]any) {
+	pod["spec"] = spec
+	object.Keep(pod, old, "status")
+	for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		object.Keep(object.Meta(pod), object.Meta(old), name)
+	}
+}
+
+// isMirror reports whether a pod stands for a kubelet's own.
+func isMirror(pod map[string]any) bool {
+	return object.Value(pod, "metadata", "annotations", mirrorAnnotation) != nil
+}
+
+// prepareDebug takes the containers for debugging that the subresource
+// ephemeralcontainers brings.
+//
+// See https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/.
+func prepareDebug(pod, old map[string]any) {
+	now := object.EnsureMap(pod, "spec")
+	DropDisabledPodFields(now, object.Map(old, "spec"))
+	spec := object.ShallowCopy(object.Map(old, "spec"))
+	object.Keep(spec, now, "ephemeralContainers")
+	keepAllBut(pod, old, spec)
+}
+
+// validateDebug checks that containers for debugging are only added.
+func validateDebug(pod, old map[string]any) validation.List {
+	if isMirror(old) {
+		return validation.List{forbidStatic("static pods do not support ephemeral containers")}
+	}
+	return validation.Collect(pod, nil, checkPodMetadata, checkWholePod, func(p validation.View) {
+		checkAnnotationsUpdate(p, old)
+		spec := p.Field("spec")
+		present := map[string]map[string]any{}
+		for c := range object.Each(spec.Obj["ephemeralContainers"]) {
+			present[object.String(c, "name")] = c
+		}
+		for was := range object.Each(object.Value(old, "spec", "ephemeralContainers")) {
+			name := object.String(was, "name")
+			switch now, ok := present[name]; {
+			case !ok:
+				spec.Forbidden("ephemeralContainers", fmt.Sprintf("existing ephemeral containers %q may not be removed\n", name))
+			case !validation.Equal(was, now):
+				spec.Forbidden("ephemeralContainers", fmt.Sprintf("existing ephemeral containers %q may not be changed\n%s", name, unversioned.Diff("core.EphemeralContainer", was, now)))
+			}
+		}
+	})
+}
+
+// prepareResize takes the resources that the subresource resize brings, of a pod
+// and of its containers. Where it brings other containers, nothing is taken
+// back, for that to be told.
+//
+// See https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
+func prepareResize(pod, old map[string]any) {
+	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
+	DropDisabledPodFields(now, was)
+	for _, list := range []string{"containers", "initContainers"} {
+		if len(object.List(now, list)) != len(object.List(was, list)) {
+			return
+		}
+	}
+	spec := object.ShallowCopy(was)
+	object.Keep(spec, now, "resources")
+	for _, list := range []string{"containers", "initContainers"} {
+		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
+			spec[list] = containers
+		}
+	}
+	keepAllBut(pod, old, spec)
+}
+
+// withResources are the containers with the resources that they have in now. If
+// those are others, they are the result.
+func withResources(containers, now []any) []any {
+	var out []any
+	for i, v := range containers {
+		c, _ := v.(map[string]any)
+		resized, _ := now[i].(map[string]any)
+		if c["name"] != resized["name"] {
+			return now
+		}
+		c = object.ShallowCopy(c)
+		object.Keep(c, resized, "resources")
+		object.Keep(c, resized, "resizePolicy")
+		out = append(out, c)
+	}
+	return out
+}
+
+// validateResize checks that a pod gets more or less CPU and memory, and nothing
+// else.
+func validateResize(pod, old map[string]any) validation.List {
+	switch {
+	case isMirror(old):
+		return validation.List{forbidStatic("static pods cannot be resized")}
+	case object.String(old, "spec", "os", "name") == "windows":
+		return validation.List{forbidStatic("windows pods cannot be resized")}
+	}
+	return validation.Collect(pod, nil, checkPodMetadata, checkWholePod, func(p validation.View) { checkResize(p, old) })
+}
+
+func checkResize(p validation.View, old map[string]any) {
+	start := len(*p.Errs)
+	spec, was := p.Field("spec"), object.Map(old, "spec")
+	class := object.String(old, "status", "qosClass")
+	if class == "" {
+		class = qosClass(was)
+	}
+	if class != qosClass(spec.Obj) {
+		p.Add(validation.Invalid(spec.Path, validation.NamedString(object.String(p.Obj, "status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
+	}
+	if !canResize(old) {
+		p.Add(validation.Forbidden(spec.Path, "Pod running on node without support for resize"))
+	}
+	masked := object.ShallowCopy(spec.Obj)
+	checkResizePod(spec, was, masked)
+	if len(object.List(old, "status", "nodeAllocatableResourceClaimStatuses")) > 0 {
+		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized"))
+	}
+	if !checkSameContainers(spec, was) {
+		return
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for i, c := range spec.Each(list) {
+			before, _ := object.List(was, list)[i].(map[string]any)
+			checkKeepsResources(c.Field("resources"), object.Map(before, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
+		}
+	}
+	for i, c := range spec.Each("containers") {
+		before, _ := object.List(was, "containers")[i].(map[string]any)
+		if !validation.Equal(withCompute(c.Obj, before), before) {
+			p.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable"))
+		}
+	}
+	for i, c := range spec.Each("initContainers") {
+		before, _ := object.List(was, "initContainers")[i].(map[string]any)
+		checkResizeInit(c, before)
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		object.Keep(masked, was, list)
+	}
+	if p.NoErrorsSince(start) && !validation.Equal(masked, was) {
+		p.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable"))
+	}
+}
+
+// canResize reports whether the node of a pod tells the resources of what it
+// runs, as those do that can change them.
+func canResize(pod map[string]any) bool {
+	for c := range object.Each(object.Value(pod, "status", "containerStatuses")) {
+		if object.Value(c, "state", "running") != nil {
+			return c["resources"] != nil
+		}
+	}
+	return true
+}
+
+// checkResizePod checks the resources of a pod as a whole, and masks what may change
+// of them.
+func checkResizePod(spec validation.View, was, masked map[string]any) {
+	resources, before := spec.Field("resources"), object.Map(was, "resources")
+	if resources.Len("requests")+resources.Len("limits")+len(object.Map(before, "requests"))+len(object.Map(before, "limits")) == 0 {
+		return
+	}
+	if before != nil && resources.Obj == nil {
+		spec.Forbidden("resources", "pod-level resources cannot be removed")
+		return
+	}
+	if before != nil {
+		checkKeepsResources(resources, before, "pod-level resource requests cannot be removed", "pod-level resource limits cannot be removed")
+	}
+	same := maskCompute(resources.Obj, before)
+	if before == nil && len(same) == 0 {
+		delete(masked, "resources")
+	} else {
+		masked["resources"] = same
+	}
+	if !validation.Equal(masked["resources"], was["resources"]) {
+		spec.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable at pod-level"))
+	}
+}
+
+// checkSameContainers notes containers that come, go, move or change their names, and
+// reports whether there are none.
+func checkSameContainers(spec validation.View, was map[string]any) bool {
+	before := len(*spec.Errs)
+	for _, list := range []string{"containers", "initContainers"} {
+		old := object.List(was, list)
+		if spec.Len(list) != len(old) {
+			spec.Forbidden(list, list+" may not be added or removed on resize")
+			continue
+		}
+		for i, c := range spec.Each(list) {
+			same, _ := old[i].(map[string]any)
+			if c.Obj["name"] != same["name"] {
+				c.Forbidden("name", list+" may not be renamed or reordered on resize")
+			}
+		}
+	}
+	return spec.NoErrorsSince(before)
+}
+
+// checkKeepsResources notes that resources are no longer requested or limited at all.
+func checkKeepsResources(p validation.View, was map[string]any, requests, limits string) {
+	for _, kind := range []struct{ name, why string }{{"requests", requests}, {"limits", limits}} {
+		now := object.Map(p.Obj, kind.name)
+		for name := range object.Map(was, kind.name) {
+			if _, ok := now[name]; !ok {
+				p.Forbidden(kind.name, kind.why)
+				break
+			}
+		}
+	}
+}
+
+func checkResizeInit(c validation.View, was map[string]any) {
+	if validation.Equal(c.Obj, was) {
+		return
+	}
+	if !validation.Equal(withCompute(c.Obj, was), was) {
+		c.Add(validation.Forbidden(c.Path, "only cpu and memory resources for init or sidecar containers are mutable"))
+	}
+	if c.String("restartPolicy") == "Always" {
+		return
+	}
+	for _, policy := range c.Each("resizePolicy") {
+		if policy.String("restartPolicy") == "RestartContainer" {
+			c.Add(validation.Forbidden(c.Path, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
+		}
+	}
+}
+
+// withCompute is a container with the CPU and memory that the old one has. It
+// loses its resource claims, as it does in kube-apiserver: one that has any
+// cannot be resized.
+func withCompute(container, old map[string]any) map[string]any {
+	container = object.ShallowCopy(container)
+	masked := maskCompute(object.Map(container, "resources"), object.Map(old, "resources"))
+	delete(masked, "claims")
+	container["resources"] = masked
+	return container
+}
+
+// maskCompute are resources with the CPU and memory that the old ones have.
+func maskCompute(resources, old map[string]any) map[string]any {
+	masked := object.ShallowCopy(resources)
+	for _, kind := range []string{"requests", "limits"} {
+		list := object.ShallowCopy(object.Map(resources, kind))
+		for _, name := range []string{"cpu", "memory"} {
+			object.Keep(list, object.Map(old, kind), name)
+		}
+		if masked[kind] = list; len(list) == 0 {
+			delete(masked, kind)
+		}
+	}
+	return masked
+}

@@ -1,0 +1,221 @@
+package pods_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+func TestDefaultPod(t *testing.T) {
+	const first = "spec.containers.0."
+	kindtest.TestDefaults(t, "pods", []kindtest.Row{
+		{"a container", kindtest.Pod("", ""), "spec.containers.0", `{"name":"c","image":"i","resources":{},"imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`},
+		{"a pod", `{"spec":{}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
+		{"a port", kindtest.Pod(`"ports":[{"containerPort":80}]`, ""), first + "ports.0", `{"containerPort":80,"protocol":"TCP"}`},
+		{"a port of the host", kindtest.Pod(`"ports":[{"containerPort":80}]`, `"hostNetwork":true`), first + "ports.0.hostPort", `80`},
+		{"requests", kindtest.Pod(`"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100u"}}`, ""), first + "resources.requests", `{"cpu":"1m","memory":"1Gi"}`},
+		{"a probe", kindtest.Pod(`"livenessProbe":{"httpGet":{"port":80}}`, ""), first + "livenessProbe", `{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}`},
+		{"a probe by gRPC", kindtest.Pod(`"startupProbe":{"grpc":{"port":80}}`, ""), first + "startupProbe.grpc", `{"port":80,"service":""}`},
+		{"a handler", kindtest.Pod(`"lifecycle":{"preStop":{"httpGet":{"port":80}}}`, ""), first + "lifecycle.preStop.httpGet.scheme", `"HTTP"`},
+		{"a field in the environment", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]`, ""), first + "env.0.valueFrom.fieldRef.apiVersion", `"v1"`},
+		{"a file in the environment", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fileKeyRef":{"volumeName":"v","path":"p","key":"k"}}}]`, ""), first + "env.0.valueFrom.fileKeyRef.optional", `false`},
+		{"the older service account", kindtest.Pod("", `"serviceAccount":"s"`), "spec.serviceAccountName", `"s"`},
+		{"the newer service account", kindtest.Pod("", `"serviceAccount":"s","serviceAccountName":"t"`), "spec.serviceAccount", `"t"`},
+		{"a negative grace period", kindtest.Pod("", `"terminationGracePeriodSeconds":-7`), "spec.terminationGracePeriodSeconds", `1`},
+		{"annotations of init containers", `{"metadata":{"annotations":{"pod.beta.kubernetes.io/init-containers":"x"}},"spec":{"containers":[]}}`, "metadata", `{}`},
+		{"an address", `{"status":{"podIP":"10.0.0.1"}}`, "status.podIPs", `[{"ip":"10.0.0.1"}]`},
+		{"addresses", `{"status":{"podIPs":[{"ip":"10.0.0.1"}]}}`, "status.podIP", `"10.0.0.1"`},
+	})
+}
+
+func TestDefaultVolume(t *testing.T) {
+	volume := func(source string) string {
+		return `{"spec":{"containers":[],"volumes":[{"name":"v"` + source + `}]}}`
+	}
+	kindtest.TestDefaults(t, "pods", []kindtest.Row{
+		{"no source", volume(""), "spec.volumes.0", `{"name":"v","emptyDir":{}}`},
+		{"hostPath", volume(`,"hostPath":{"path":"/"}`), "spec.volumes.0.hostPath.type", `""`},
+		{"secret", volume(`,"secret":{}`), "spec.volumes.0.secret", `{"defaultMode":420}`},
+		{"a mode of its own", volume(`,"configMap":{"defaultMode":0}`), "spec.volumes.0.configMap", `{"defaultMode":0}`},
+		{"projected", volume(`,"projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"fieldPath":"metadata.name"}}]}}]}`), "spec.volumes.0.projected",
+			`{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"t","expirationSeconds":3600}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}]}}]}`},
+		{"azureDisk", volume(`,"azureDisk":{"diskName":"d","diskURI":"u"}`), "spec.volumes.0.azureDisk", `{"diskName":"d","diskURI":"u","cachingMode":"ReadWrite","fsType":"ext4","kind":"Shared","readOnly":false}`},
+		{"image", volume(`,"image":{"reference":"a:1"}`), "spec.volumes.0.image.pullPolicy", `"IfNotPresent"`},
+		{"ephemeral", volume(`,"ephemeral":{"volumeClaimTemplate":{"spec":{"resources":{"requests":{"storage":"1024Mi"}}}}}`), "spec.volumes.0.ephemeral.volumeClaimTemplate.spec", `{"resources":{"requests":{"storage":"1Gi"}},"volumeMode":"Filesystem"}`},
+	})
+}
+
+func TestDefaultPodResources(t *testing.T) {
+	pod := func(resources string, containers string) string {
+		return `{"spec":{"resources":` + resources + `,` + containers + `}}`
+	}
+	kindtest.TestDefaults(t, "pods", []kindtest.Row{
+		{"requests from limits", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a"}]`), "spec.resources.requests", `{"cpu":"2","memory":"2Gi"}`},
+		{"requests from containers", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"100m"}}},{"name":"b","resources":{"requests":{"cpu":"250m"}}}]`), "spec.resources.requests", `{"cpu":"350m","memory":"2Gi"}`},
+		{"no limits", pod(`{"requests":{"cpu":"2"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]`), "spec.resources", `{"requests":{"cpu":"2"}}`},
+		{"init containers", pod(`{"limits":{"memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"requests":{"memory":"64Mi"}}}],"initContainers":[{"name":"s","restartPolicy":"Always","resources":{"requests":{"memory":"1Mi"}}},{"name":"i","resources":{"requests":{"memory":"500Mi"}}}]`), "spec.resources.requests", `{"memory":"501Mi"}`},
+		{"huge pages", pod(`{"limits":{"memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"limits":{"hugepages-2Mi":"4Mi"}}}]`), "spec.resources", `{"limits":{"memory":"2Gi","hugepages-2Mi":"4Mi"},"requests":{"memory":"2Gi","hugepages-2Mi":"4Mi"}}`},
+	})
+}
+
+func TestCreatePod(t *testing.T) {
+	const profile = `"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"`
+	kindtest.TestCreates(t, "pods", []kindtest.Row{
+		{"waits", kindtest.Pod("", ""), "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"waits for its gates", kindtest.Pod("", `"schedulingGates":[{"name":"g"}]`), "status.conditions", `[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates","lastProbeTime":null,"lastTransitionTime":"2024-01-02T03:04:05Z"}]`},
+		{"selects by its own labels", kindtest.Pod("", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["a","x"]}]`), "spec.topologySpreadConstraints.0.labelSelector", `{"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]}`},
+		{"shuns its own labels", kindtest.Pod("", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"mismatchLabelKeys":["b"]}]}}`), "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector", `{"matchExpressions":[{"key":"b","operator":"NotIn","values":["2"]}]}`},
+		{"no selector selects nothing", kindtest.Pod("", `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"z","matchLabelKeys":["a"]}}]}}`), "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.podAffinityTerm.labelSelector", ``},
+		{"an annotated profile", `{` + profile + `localhost/p"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", `{"appArmorProfile":{"type":"Localhost","localhostProfile":"p"}}`},
+		{"an annotated profile, the pod's", `{` + profile + `runtime/default"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"an annotation that names none", `{` + profile + `localhost/"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"a disabled member", kindtest.Pod(`"lifecycle":{"stopSignal":"SIGTERM"}`, ""), "spec.containers.0.lifecycle", ``},
+		{"a disabled projection", kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{}]`},
+	})
+}
+
+func TestUpdatePod(t *testing.T) {
+	kindtest.TestUpdates(t, "pods", []kindtest.Change{
+		{"status", kindtest.Pod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+	})
+}
+
+func TestPodStatus(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	old := kindtest.Create(t, typ, kindtest.Pod("", ""))
+	old["status"] = map[string]any{
+		"qosClass": "Burstable", "observedGeneration": int64(3),
+		"conditions": []any{map[string]any{"type": "A", "observedGeneration": int64(2)}, map[string]any{"type": "A", "observedGeneration": int64(1)}},
+	}
+	obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running","conditions":[{"type":"A"},{"type":"B"},{"type":"A","observedGeneration":4}]}}`)
+	typ.PrepareStatus(obj, old)
+	assert.Equal(t, old["spec"], obj["spec"])
+	assert.Equal(t, "Burstable", kindtest.At(obj, "status.qosClass"), "a status keeps the class")
+	assert.Equal(t, int64(3), kindtest.At(obj, "status.observedGeneration"))
+	assert.Equal(t, int64(2), kindtest.At(obj, "status.conditions.0.observedGeneration"))
+	assert.Nil(t, kindtest.At(obj, "status.conditions.1.observedGeneration"))
+	assert.Equal(t, int64(4), kindtest.At(obj, "status.conditions.2.observedGeneration"))
+}
+
+// Subresources drop the fields of disabled gates like a write of the pod.
+func TestPartsDropDisabledFields(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	const debug = `"ephemeralContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`
+	const status = `{"status":{"nodeAllocatableResourceClaimStatuses":[{}],"containerStatuses":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/","volumeStatus":{}}]}]}}`
+	old := kindtest.Create(t, typ, kindtest.Pod("", ""))
+	was := object.Copy(old)
+
+	obj := kindtest.Decode(t, typ, kindtest.Pod("", debug))
+	typ.Parts["ephemeralcontainers"].Prepare(obj, old)
+	assert.Equal(t, "d", kindtest.At(obj, "spec.ephemeralContainers.0.name"))
+	assert.Nil(t, kindtest.At(obj, "spec.ephemeralContainers.0.lifecycle"))
+
+	obj = kindtest.Decode(t, typ, kindtest.Pod("", `"initContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`))
+	typ.Parts["resize"].Prepare(obj, old)
+	assert.Nil(t, kindtest.At(obj, "spec.initContainers.0.lifecycle"))
+
+	obj = kindtest.Decode(t, typ, status)
+	typ.PrepareStatus(obj, old)
+	assert.Nil(t, kindtest.At(obj, "status.nodeAllocatableResourceClaimStatuses"))
+	assert.Equal(t, map[string]any{"name": "v", "mountPath": "/"}, kindtest.At(obj, "status.containerStatuses.0.volumeMounts.0"))
+	assert.Equal(t, was, old)
+}
+
+// FuzzDefaultPod checks that whatever decodes can be completed and prepared,
+// and is canonical then.
+func FuzzDefaultPod(f *testing.F) {
+	f.Add([]byte(kindtest.Pod(`"ports":[{}],"livenessProbe":{"grpc":{}},"env":[{"valueFrom":{}}]`, `"volumes":[{},{"name":"v"}],"affinity":{}`)))
+	f.Add([]byte(`{"spec":{"resources":{"limits":{"cpu":"1n"}},"initContainers":[{"resources":{"limits":{"cpu":"2"}}}]},"status":{"podIP":"x"}}`))
+	typ := kindtest.TypeOf(f, "pods")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		obj, _, err := typ.Codec.Decode(body, false)
+		if err != nil {
+			return
+		}
+		typ.Default(obj)
+		normal, _, err := typ.Codec.Normalize(obj, false)
+		assert.NoError(t, err)
+		assert.Equal(t, normal, obj)
+		typ.Prepare(obj, nil)
+		typ.Prepare(object.Copy(normal), obj)
+	})
+}
+
+func BenchmarkPod(b *testing.B) {
+	typ := kindtest.TypeOf(b, "pods")
+	pod, _, err := typ.Codec.Decode([]byte(kindtest.Pod(
+		`"ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100m"}},"livenessProbe":{"httpGet":{"port":80}}`,
+		`"volumes":[{"name":"v","configMap":{"name":"m"}}]`)), true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("copy", func(b *testing.B) { // what the others do besides
+		for b.Loop() {
+			object.Copy(pod)
+		}
+	})
+	b.Run("default", func(b *testing.B) {
+		for b.Loop() {
+			typ.Default(object.Copy(pod))
+		}
+	})
+	b.Run("create", func(b *testing.B) {
+		for b.Loop() {
+			obj := object.Copy(pod)
+			typ.Default(obj)
+			typ.Prepare(obj, nil)
+		}
+	})
+}
+
+func TestFieldsAreReadWhereTheirLabelsSay(t *testing.T) {
+	pod := map[string]any{
+		"spec":   map[string]any{"nodeName": "n", "hostNetwork": true},
+		"status": map[string]any{"phase": "Running", "podIPs": []any{map[string]any{"ip": "10.0.0.1"}, map[string]any{"ip": "fd::1"}}},
+	}
+	want := map[string]string{
+		"spec.nodeName": "n", "spec.host": "n", "spec.hostNetwork": "true",
+		"status.phase": "Running", "status.podIP": "10.0.0.1", "status.podIPs": "10.0.0.1",
+		"spec.restartPolicy": "",
+	}
+	got := map[string]string{}
+	for _, f := range kindtest.TypeOf(t, "pods").Fields {
+		got[f.Label] = f.Value(pod)
+	}
+	for label, value := range want {
+		assert.Equal(t, value, got[label], label)
+	}
+	assert.Equal(t, "false", kindtest.TypeOf(t, "nodes").Fields[0].Value(map[string]any{}), "a node is schedulable unless it says otherwise")
+}
+
+func TestPodGrace(t *testing.T) {
+	pod := func(node, phase string, own any) map[string]any {
+		return map[string]any{
+			"spec":   map[string]any{"nodeName": node, "terminationGracePeriodSeconds": own},
+			"status": map[string]any{"phase": phase},
+		}
+	}
+	five := int64(5)
+	for _, row := range []struct {
+		name      string
+		pod       map[string]any
+		requested *int64
+		want      int64
+	}{
+		{"its own", pod("n", "Running", int64(60)), nil, 60},
+		{"the default", pod("n", "Running", nil), nil, 30},
+		{"asked for", pod("n", "Running", int64(60)), &five, 5},
+		{"on no node", pod("", "Pending", int64(60)), &five, 0},
+		{"ended", pod("n", "Succeeded", int64(60)), nil, 0},
+		{"negative", pod("n", "Running", int64(-3)), nil, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, graceful := kindtest.TypeOf(t, "pods").Grace(row.pod, row.requested)
+			assert.True(t, graceful)
+			assert.Equal(t, row.want, got)
+		})
+	}
+}

@@ -1,0 +1,228 @@
+package pods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/unversioned"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// checkPodMetadata checks the metadata of a pod once more, as kube-apiserver does on
+// updates.
+func checkPodMetadata(p validation.View) {
+	meta := p.Field("metadata")
+	p.AddList(validation.ObjectMeta(meta.Obj, true, validation.SubdomainName, meta.Path))
+	p.AddList(validation.FinalizerNames(meta.Obj, meta.Path))
+}
+
+// podUpdate returns the rule of what an update may make of a pod.
+func podUpdate(old map[string]any) func(validation.View) {
+	return func(p validation.View) {
+		checkAnnotationsUpdate(p, old)
+		checkPodSpecUpdate(p.Field("spec"), object.Map(old, "spec"))
+	}
+}
+
+// checkAnnotationsUpdate checks which annotations of a pod come, go and change.
+func checkAnnotationsUpdate(p validation.View, old map[string]any) {
+	annotations := p.Field("metadata").Field("annotations")
+	was := object.Map(old, "metadata", "annotations")
+	check := func(key, verb string) {
+		switch {
+		case strings.HasPrefix(key, appArmorPrefix):
+			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" AppArmor annotations"))
+		case key == mirrorAnnotation:
+			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" mirror pod annotation"))
+		}
+	}
+	for _, key := range validation.SortedKeys(was) {
+		if v, ok := annotations.Obj[key]; !ok || v != was[key] {
+			check(key, "remove or update")
+		}
+	}
+	for _, key := range validation.SortedKeys(annotations.Obj) {
+		if _, ok := was[key]; !ok {
+			check(key, "add")
+		}
+	}
+	CheckPodAnnotations(annotations, p.Field("spec"))
+}
+
+// updatableFields says what an update may change.
+const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+	"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+
+// checkPodSpecUpdate checks that a pod's specification changes only where it may.
+//
+// Differs from kube-apiserver: a list that was sent empty is told as null.
+func checkPodSpecUpdate(p validation.View, old map[string]any) {
+	for _, list := range []string{"containers", "initContainers"} {
+		if p.Len(list) != len(object.List(old, list)) {
+			p.Forbidden(list, "pod updates may not add or remove containers")
+			return
+		}
+		for _, c := range p.Each(list) {
+			c.Require("image")
+			checkPaddedImage(c)
+		}
+	}
+	if !checkDeadlineUpdate(p, old) {
+		return
+	}
+	checkTolerationsUpdate(p, old)
+	checkGatesUpdate(p, old)
+	if validation.Equal(p.Obj, old) {
+		return
+	}
+	masked := object.ShallowCopy(p.Obj)
+	for _, list := range []string{"containers", "initContainers"} {
+		if containers := withImages(object.List(p.Obj, list), object.List(old, list)); containers != nil {
+			masked[list] = containers
+		}
+	}
+	for _, name := range []string{"activeDeadlineSeconds", "schedulingGates", "tolerations"} {
+		object.Keep(masked, old, name)
+	}
+	if grace, ok := object.Int(old, "terminationGracePeriodSeconds"); ok && grace < 0 && p.Int("terminationGracePeriodSeconds") == 1 {
+		masked["terminationGracePeriodSeconds"] = grace
+	}
+	if len(object.List(old, "schedulingGates")) > 0 {
+		checkGatedUpdate(p, old, masked)
+	}
+	if !validation.Equal(masked, old) {
+		p.Add(validation.Forbidden(p.Path, "pod updates may not change fields other than "+updatableFields+"\n"+unversioned.Diff("core.PodSpec", old, masked)))
+	}
+}
+
+// withImages are the containers with the images that the old ones have.
+func withImages(containers, old []any) []any {
+	var out []any
+	for i, v := range containers {
+		c, _ := v.(map[string]any)
+		was, _ := old[i].(map[string]any)
+		c = object.ShallowCopy(c)
+		object.Keep(c, was, "image")
+		out = append(out, c)
+	}
+	return out
+}
+
+// checkDeadlineUpdate checks that a deadline only comes nearer, and reports whether
+// it makes sense to look further.
+func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
+	was, had := object.Int(old, "activeDeadlineSeconds")
+	n := p.Int("activeDeadlineSeconds")
+	switch {
+	case !p.Has("activeDeadlineSeconds"):
+		if had {
+			p.Invalid("activeDeadlineSeconds", "must not update from a positive integer to nil value")
+		}
+	case n < 0 || n > math.MaxInt32:
+		p.InRange("activeDeadlineSeconds", 0, math.MaxInt32)
+		return false
+	case had && was < n:
+		p.Invalid("activeDeadlineSeconds", "must be less than or equal to previous value")
+		return false
+	}
+	return true
+}
+
+// checkTolerationsUpdate checks that tolerations are only added, or last longer or
+// shorter.
+func checkTolerationsUpdate(p validation.View, old map[string]any) {
+	for was := range object.Each(old["tolerations"]) {
+		stays := slices.ContainsFunc(object.List(p.Obj, "tolerations"), func(v any) bool {
+			now, _ := v.(map[string]any)
+			same := object.ShallowCopy(was)
+			object.Keep(same, now, "tolerationSeconds")
+			return validation.Equal(same, now)
+		})
+		if !stays {
+			p.Forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
+			return
+		}
+	}
+	nodes.CheckTolerations(p, "tolerations")
+}
+
+// checkGatesUpdate checks that scheduling gates only go.
+func checkGatesUpdate(p validation.View, old map[string]any) {
+	known := validation.Seen{}
+	for gate := range object.Each(old["schedulingGates"]) {
+		known[object.String(gate, "name")] = true
+	}
+	for _, gate := range p.Each("schedulingGates") {
+		if name := gate.String("name"); !known[name] {
+			gate.Forbidden("name", fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", name))
+		}
+	}
+}
+
+// checkGatedUpdate checks how a pod that is not yet scheduled narrows the nodes that
+// it can go to, and masks that.
+func checkGatedUpdate(p validation.View, old, masked map[string]any) {
+	selector, was := object.Map(p.Obj, "nodeSelector"), object.Map(old, "nodeSelector")
+	for _, key := range validation.SortedKeys(was) {
+		if selector[key] != was[key] {
+			p.Invalid("nodeSelector", "only additions to spec.nodeSelector are allowed (no mutations or deletions)")
+			break
+		}
+	}
+	object.Keep(masked, old, "nodeSelector")
+
+	affinity, oldAffinity := object.Map(p.Obj, "affinity"), object.Map(old, "affinity")
+	if validation.Equal(affinity["nodeAffinity"], oldAffinity["nodeAffinity"]) {
+		return
+	}
+	checkNodeAffinityUpdate(p.Field("affinity").Field("nodeAffinity").Field(requiredDuring), object.Map(oldAffinity, "nodeAffinity", requiredDuring))
+	switch {
+	case affinity == nil:
+		masked["affinity"] = map[string]any{"nodeAffinity": oldAffinity["nodeAffinity"]}
+	case oldAffinity == nil && affinity["podAffinity"] == nil && affinity["podAntiAffinity"] == nil:
+		delete(masked, "affinity")
+	default:
+		affinity = object.ShallowCopy(affinity)
+		object.Keep(affinity, oldAffinity, "nodeAffinity")
+		masked["affinity"] = affinity
+	}
+}
+
+// checkNodeAffinityUpdate checks that each term that nodes have to satisfy only asks
+// for more.
+func checkNodeAffinityUpdate(p validation.View, old map[string]any) {
+	terms, was := object.List(p.Obj, "nodeSelectorTerms"), object.List(old, "nodeSelectorTerms")
+	if len(was) == 0 {
+		return
+	}
+	path := p.At("nodeSelectorTerms")
+	if len(terms) != len(was) {
+		p.Add(validation.Invalid(path, validation.AsGoType("[]core.NodeSelectorTerm", p.Obj["nodeSelectorTerms"]), "no additions/deletions to non-empty NodeSelectorTerms list are allowed"))
+		return
+	}
+	for i := range was {
+		term, _ := terms[i].(map[string]any)
+		oldTerm, _ := was[i].(map[string]any)
+		if !narrows(term, oldTerm) {
+			p.Add(validation.Invalid(path.Index(i), validation.AsGoType("core.NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)"))
+		}
+	}
+}
+
+// narrows reports whether a term asks for all that it did, in front of what it
+// asks for now. An empty term selects nothing, and cannot come to select.
+func narrows(term, old map[string]any) bool {
+	asked := false
+	for _, name := range []string{"matchExpressions", "matchFields"} {
+		now, was := object.List(term, name), object.List(old, name)
+		asked = asked || len(was) > 0
+		if len(now) < len(was) || !validation.Equal(now[:len(was)], was) {
+			return false
+		}
+	}
+	return asked || len(object.List(term, "matchExpressions"))+len(object.List(term, "matchFields")) == 0
+}

@@ -1,0 +1,207 @@
+package pods_test
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// What a kube-apiserver v1.36.3 found wrong with pods, a row a line: with new
+// ones, and with what was to become of old ones, the subresource through which
+// that came, if any, and what it warned of.
+var (
+	//go:embed testdata/newpods.jsonl
+	newPods []byte
+	//go:embed testdata/changedpods.jsonl
+	changedPods []byte
+)
+
+type podRow struct {
+	Name             string
+	Pod, Old, New    json.RawMessage
+	Subresource      string
+	Errors, Warnings []string
+}
+
+func podRows(t *testing.T, data []byte) (rows []podRow) {
+	t.Helper()
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, len(data))
+	for lines.Scan() {
+		var r podRow
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
+		rows = append(rows, r)
+	}
+	require.NotEmpty(t, rows)
+	return rows
+}
+
+// texts are the mistakes as a Status tells them, sorted: some of the server's
+// come in the order of Go's maps.
+func texts(list validation.List) []string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = e.Error()
+	}
+	slices.Sort(out)
+	return out
+}
+
+func inOrder(s []string) []string {
+	s = append([]string{}, s...)
+	slices.Sort(s)
+	return s
+}
+
+func TestValidateNewPods(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	for _, r := range podRows(t, newPods) {
+		t.Run(r.Name, func(t *testing.T) {
+			pod := kindtest.Create(t, typ, string(r.Pod))
+			before := object.Copy(pod)
+			assert.Equal(t, inOrder(r.Errors), texts(typ.Validate(pod, nil)))
+			if len(r.Errors) == 0 {
+				assert.Equal(t, r.Warnings, typ.Warn(pod, nil))
+			}
+			assert.Equal(t, before, pod, "rules change nothing")
+		})
+	}
+}
+
+func TestValidateChangedPods(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	for _, r := range podRows(t, changedPods) {
+		t.Run(r.Name, func(t *testing.T) {
+			mutated := func(body json.RawMessage, old map[string]any) map[string]any {
+				pod := kindtest.Decode(t, typ, string(body))
+				object.Set(pod, "2024-01-02T03:04:05Z", "metadata", "creationTimestamp")
+				object.Set(pod, "u", "metadata", "uid")
+				admit(pod, old)
+				return pod
+			}
+			old := mutated(r.Old, nil)
+			typ.Prepare(old, nil)
+			pod := mutated(r.New, old)
+			if r.Subresource != "status" {
+				pod["status"] = object.Copy(old["status"])
+			}
+			var errs validation.List
+			switch r.Subresource {
+			case "":
+				typ.Prepare(pod, old)
+				errs = typ.Validate(pod, old)
+			case "status":
+				typ.PrepareStatus(pod, old)
+				errs = typ.ValidateStatus(pod, old)
+			default:
+				part := typ.Parts[r.Subresource]
+				part.Prepare(pod, old)
+				errs = part.Validate(pod, old)
+			}
+			assert.Equal(t, inOrder(r.Errors), texts(errs))
+		})
+	}
+}
+
+// admit changes a pod like the admission plugins that the recorded requests
+// passed: Priority and DefaultTolerationSeconds.
+func admit(pod, old map[string]any) {
+	spec := object.Map(pod, "spec")
+	if old != nil {
+		kind.CopyMissing(spec, object.Map(old, "spec"), "priority", "preemptionPolicy")
+	} else {
+		object.SetDefault(spec, "priority", int64(0))
+		object.SetDefault(spec, "preemptionPolicy", "PreemptLowerPriority")
+	}
+	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+		tolerations := object.List(spec, "tolerations")
+		hasKey := func(t any) bool { m, _ := t.(map[string]any); return m["key"] == key }
+		if !slices.ContainsFunc(tolerations, hasKey) {
+			spec["tolerations"] = append(tolerations, map[string]any{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300)})
+		}
+	}
+}
+
+// A template is checked like a pod, but for what only a pod has.
+func TestValidatePodTemplates(t *testing.T) {
+	typ := kindtest.TypeOf(t, "podtemplates")
+	const annotations = `"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/critical-pod":"","container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},`
+	for _, r := range []struct {
+		name, template   string
+		errors, warnings []string
+	}{
+		{"padded image", `"spec":{"containers":[{"name":"c","image":" i "}]}`, nil, nil},
+		{"open image volume", `"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","image":{}}]}`, nil, nil},
+		{"token without an account", `"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}}]}}]}`, nil, nil},
+		{"host network", `"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i","ports":[{"containerPort":1},{"containerPort":2,"hostPort":3}]}]}`,
+			[]string{"template.spec.containers[0].ports[1].hostPort: Invalid value: 3: must match `containerPort` when `hostNetwork` is true"}, nil},
+		{"ephemeral containers", `"spec":{"containers":[{"name":"c","image":"i"}],"ephemeralContainers":[{"name":"e","image":"i"}]}`,
+			[]string{"template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template"}, nil},
+		{"labels and annotations", `"metadata":{"labels":{"a":"b c"},"annotations":{"kubernetes.io/config.mirror":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]}`, []string{
+			"template.annotations[kubernetes.io/config.mirror]: Invalid value: \"x\": must set spec.nodeName if mirror pod annotation is set",
+			"template.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
+				"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+		}, nil},
+		{"deprecated", annotations + `"spec":{"containers":[{"name":"c","image":"i"}],"terminationGracePeriodSeconds":-1}`, nil, []string{
+			`template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead`,
+			`template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead`,
+			`template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+		}},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			obj := kindtest.Create(t, typ, `{"metadata":{"name":"t"},"template":{`+r.template+`}}`)
+			assert.Equal(t, inOrder(r.errors), texts(typ.Validate(obj, nil)))
+			assert.Equal(t, r.warnings, typ.Warn(obj, nil))
+		})
+	}
+}
+
+// Rules do not rely on members that the API server requires, or on one another.
+func TestPodRulesTakeAnything(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	for _, spec := range []string{
+		`{}`, `{"containers":null}`, `{"containers":[{}],"initContainers":[{}],"ephemeralContainers":[{}]}`,
+		`{"containers":[{"env":[{"valueFrom":{}}],"envFrom":[{}],"ports":[{}],"volumeMounts":[{}],"volumeDevices":[{}],"lifecycle":{},"livenessProbe":{},"resizePolicy":[{}],"restartPolicyRules":[{}],"securityContext":{"windowsOptions":{}}}]}`,
+		`{"containers":[],"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]},"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}},"topologySpreadConstraints":[{}],"tolerations":[{}],"hostAliases":[{}],"resourceClaims":[{}],"schedulingGates":[{}],"dnsConfig":{},"os":{},"overhead":{},"resources":{}}`,
+	} {
+		pod := kindtest.Create(t, typ, `{"metadata":{"name":"a","namespace":"n"},"spec":`+spec+`}`)
+		bare := map[string]any{}
+		assert.NotPanics(t, func() {
+			typ.Validate(pod, nil)
+			typ.Validate(pod, pod)
+			typ.Validate(pod, bare)
+			typ.Validate(bare, pod)
+			typ.ValidateStatus(pod, bare)
+			typ.ValidateStatus(bare, pod)
+			typ.Warn(pod, nil)
+			typ.Warn(bare, nil)
+			for _, part := range typ.Parts {
+				changed := object.Copy(pod)
+				part.Prepare(changed, pod)
+				part.Validate(changed, pod)
+				part.Validate(bare, pod)
+				part.Validate(pod, bare)
+			}
+		}, spec)
+	}
+}
+
+func TestWarnPodStatus(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	pod := kindtest.Decode(t, typ, `{"status":{"podIPs":[{"ip":"10.0.0.1"},{"ip":"0:0::1"}],"hostIPs":[{"ip":"2001:DB8::1"}]}}`)
+	assert.Equal(t, []string{
+		`status.podIPs[1].ip: IPv6 address "0:0::1" should be in RFC 5952 canonical format ("::1")`,
+		`status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
+	}, typ.WarnStatus(pod, nil))
+}

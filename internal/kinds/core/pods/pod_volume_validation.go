@@ -1,0 +1,224 @@
+package pods
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// checkVolumes checks the volumes and remembers those without a mistake.
+func (r *podRules) checkVolumes() {
+	if r.spec.Len("volumes") == 0 {
+		return
+	}
+	r.volumes = make(map[string]validation.View, r.spec.Len("volumes"))
+	for _, v := range r.spec.Each("volumes") {
+		before := len(*v.Errs)
+		r.checkVolumeSource(v)
+		v.RequireFormat("name", validation.DNS1123Label)
+		name := v.String("name")
+		if _, taken := r.volumes[name]; taken {
+			v.Duplicate("name", name)
+		}
+		if v.NoErrorsSince(before) {
+			r.volumes[name] = v
+		}
+		if claim, ok := v.Lookup("persistentVolumeClaim"); ok && r.createsClaim(claim.String("claimName")) {
+			claim.Invalid("claimName", "must not reference a PVC that gets created for an ephemeral volume")
+		}
+	}
+}
+
+// createsClaim reports whether a claim is going to be made for one of the pod's
+// ephemeral volumes.
+func (r *podRules) createsClaim(name string) bool {
+	if r.name == "" {
+		return false
+	}
+	for v := range object.Each(r.spec.Obj["volumes"]) {
+		if v["ephemeral"] != nil && name == r.name+"-"+object.String(v, "name") {
+			return true
+		}
+	}
+	return false
+}
+
+// A volumeRule is the rule of one of the members by which a volume says what it is.
+type volumeRule struct {
+	name string
+	rule func(r *podRules, source validation.View)
+}
+
+// volumeRules are all of them, in the order in which they are looked at.
+var volumeRules = []volumeRule{
+	{"emptyDir", plain(checkEmptyDir)},
+	{"hostPath", plain(volumes.CheckHostPath)},
+	{"gitRepo", plain(checkGitRepo)},
+	{"gcePersistentDisk", plain(volumes.CheckGcePersistentDisk)},
+	{"awsElasticBlockStore", plain(volumes.CheckAwsElasticBlockStore)},
+	{"secret", plain(checkSecretVolume)},
+	{"nfs", plain(volumes.CheckNfsVolume)},
+	{"iscsi", plain(volumes.CheckIscsiVolume)},
+	{"glusterfs", plain(volumes.CheckGlusterfs)},
+	{"flocker", plain(volumes.CheckFlocker)},
+	{"persistentVolumeClaim", plain(func(p validation.View) { p.Require("claimName") })},
+	{"rbd", plain(volumes.CheckRbdVolume)},
+	{"cinder", plain(volumes.CheckCinderVolume)},
+	{"cephfs", plain(volumes.CheckCephfsVolume)},
+	{"quobyte", plain(volumes.CheckQuobyte)},
+	{"downwardAPI", plain(checkDownwardAPIVolume)},
+	{"fc", plain(volumes.CheckFibreChannel)},
+	{"flexVolume", plain(volumes.CheckFlexVolume)},
+	{"configMap", plain(checkConfigMapVolume)},
+	{"azureFile", plain(volumes.CheckAzureFile)},
+	{"vsphereVolume", plain(func(p validation.View) { p.Require("volumePath") })},
+	{"photonPersistentDisk", plain(func(p validation.View) { p.Require("pdID") })},
+	{"portworxVolume", plain(func(p validation.View) { p.Require("volumeID") })},
+	{"azureDisk", plain(volumes.CheckAzureDisk)},
+	{"storageos", plain(volumes.CheckStorageOS)},
+	{"projected", plain(checkProjectedVolume)},
+	{"scaleIO", plain(volumes.CheckScaleIO)},
+	{"csi", plain(checkCSIVolume)},
+	{"ephemeral", plain(checkEphemeralVolume)},
+	{"image", (*podRules).checkImageVolume},
+}
+
+// plain is a rule that needs to know nothing of the pod.
+func plain(rule func(validation.View)) func(*podRules, validation.View) {
+	return func(_ *podRules, source validation.View) { rule(source) }
+}
+
+// checkVolumeSource checks that a volume says in one way what it is.
+func (r *podRules) checkVolumeSource(v validation.View) {
+	sources := 0
+	for i := range volumeRules {
+		s := &volumeRules[i]
+		source, ok := v.Lookup(s.name)
+		if !ok {
+			continue
+		}
+		if sources++; sources > 1 {
+			volumes.ForbidVolumeSource(v, s.name)
+		} else {
+			if s.name == "gcePersistentDisk" {
+				source.Path = v.At("persistentDisk") // so kube-apiserver calls it
+			}
+			s.rule(r, source)
+		}
+		switch s.name {
+		case "iscsi":
+			if source.Has("initiatorName") && len(v.String("name")+":"+source.String("targetPortal")) > volumes.MaxPortal {
+				v.Add(validation.Invalid(v.At("name"), v.String("name"), volumes.PortalTooLong))
+			}
+		case "ephemeral":
+			r.checkEphemeralName(v, sources)
+		}
+	}
+	if sources == 0 {
+		v.Add(validation.Required(v.Path, "must specify a volume type"))
+	}
+}
+
+// checkEphemeralName checks the name of the claim that is going to be made for
+// an ephemeral volume.
+func (r *podRules) checkEphemeralName(v validation.View, sources int) {
+	if sources > 1 || r.name == "" || v.String("name") == "" {
+		return
+	}
+	claim := r.name + "-" + v.String("name")
+	for _, message := range validation.Subdomain(claim) {
+		v.Invalid("name", fmt.Sprintf("PVC name %q: %s", claim, message))
+	}
+}
+
+func checkEmptyDir(p validation.View) {
+	if limit, ok := p.Obj["sizeLimit"].(string); ok && quantity.Compare(limit, "0") < 0 {
+		p.Forbidden("sizeLimit", "SizeLimit field must be a valid resource quantity")
+	}
+}
+
+func checkGitRepo(p validation.View) {
+	p.Require("repository")
+	volumes.CheckDescendingPath(p, "directory")
+}
+
+func checkSecretVolume(p validation.View) {
+	p.Require("secretName")
+	volumes.CheckFileMode(p, "defaultMode")
+	for _, item := range p.Each("items") {
+		checkKeyToPath(item)
+	}
+}
+
+func checkConfigMapVolume(p validation.View) {
+	p.Require("name")
+	volumes.CheckFileMode(p, "defaultMode")
+	for _, item := range p.Each("items") {
+		checkKeyToPath(item)
+	}
+}
+
+func checkKeyToPath(p validation.View) {
+	p.RequireEach("key", "path")
+	checkFilePath(p, "path")
+	volumes.CheckFileMode(p, "mode")
+}
+
+// checkDownwardAPIVolume notes the mistakes in its files at itself, as
+// kube-apiserver does.
+func checkDownwardAPIVolume(p validation.View) {
+	volumes.CheckFileMode(p, "defaultMode")
+	for _, file := range p.Each("items") {
+		file.Path = p.Path
+		checkDownwardAPIFile(file)
+	}
+}
+
+func checkDownwardAPIFile(p validation.View) {
+	p.Require("path")
+	checkFilePath(p, "path")
+	field, byField := p.Lookup("fieldRef")
+	resource, byResource := p.Lookup("resourceFieldRef")
+	switch {
+	case byField:
+		checkFieldRef(field, fileFields)
+		if byResource {
+			p.Add(validation.Invalid(p.Path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
+		}
+	case byResource:
+		checkResourceFieldRef(resource, true)
+	default:
+		p.Add(validation.Required(p.Path, "one of fieldRef and resourceFieldRef is required"))
+	}
+	volumes.CheckFileMode(p, "mode")
+}
+
+func checkCSIVolume(p validation.View) {
+	volumes.CheckCSIDriverName(p, "driver")
+	p.IfPresent("nodePublishSecretRef", func(ref validation.View) {
+		if ref.Require("name") {
+			p.AddList(validation.Each(p.At("name"), ref.String("name"), validation.Subdomain(ref.String("name"))))
+		}
+	})
+}
+
+func checkEphemeralVolume(p validation.View) {
+	template, ok := p.Lookup("volumeClaimTemplate")
+	if !ok {
+		p.Required("volumeClaimTemplate", "")
+		return
+	}
+	volumes.CheckClaimTemplate(template)
+}
+
+// checkImageVolume checks a volume that is the content of an image. A template
+// may leave the image open.
+func (r *podRules) checkImageVolume(p validation.View) {
+	if r.isPod {
+		p.Require("reference")
+	}
+	p.RequireOneOf("pullPolicy", pullPolicies...)
+}

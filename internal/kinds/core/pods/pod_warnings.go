@@ -1,0 +1,434 @@
+package pods
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A warner collects what a client is to be told of a valid object.
+type warner struct{ warnings []string }
+
+// at warns of what is at a path.
+func (w *warner) at(path *validation.Path, format string, args ...any) {
+	w.warnings = append(w.warnings, path.String()+": "+fmt.Sprintf(format, args...))
+}
+
+// warnPod warns of a new pod. Those who update pods are mostly no people.
+func warnPod(pod, old map[string]any) []string {
+	if old != nil {
+		return nil
+	}
+	w := &warner{}
+	p := validation.View{Obj: pod}
+	if annotations, ok := p.Field("metadata").Lookup("annotations"); ok {
+		for c := range checkEachContainer(p.Field("spec")) {
+			w.copiedAppArmor(c, annotations)
+		}
+	}
+	name := object.String(pod, "metadata", "name")
+	if messages := validation.DNS1123Label(name); len(messages) > 0 {
+		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
+	}
+	w.pod(p)
+	return w.warnings
+}
+
+// warnPodStatus warns of how addresses are written.
+func warnPodStatus(pod, _ map[string]any) (warnings []string) {
+	status := validation.View{Obj: pod}.Field("status")
+	for _, list := range []string{"podIPs", "hostIPs"} {
+		for _, ip := range status.Each(list) {
+			warnings = append(warnings, validation.IPWarnings(ip.String("ip"), ip.At("ip"))...)
+		}
+	}
+	return warnings
+}
+
+// WarnPodTemplate warns of the pod template at path.
+func WarnPodTemplate(template map[string]any, path *validation.Path) []string {
+	w := &warner{}
+	w.pod(validation.View{Obj: template, Path: path})
+	return w.warnings
+}
+
+// pod warns of a pod, or of a template, which has a path.
+func (w *warner) pod(p validation.View) {
+	annotations, spec := p.Field("metadata").Field("annotations"), p.Field("spec")
+	w.placement(spec)
+	for _, deprecated := range deprecatedAnnotations {
+		if annotations.Has(deprecated.name) {
+			w.at(annotations.Path.Key(deprecated.name), "%s", deprecated.why)
+		}
+	}
+	w.volumes(spec)
+	w.duplicates(spec)
+	for _, name := range fractional {
+		if q := object.String(spec.Obj, "overhead", name); !quantity.IsInteger(q) {
+			w.at(spec.At("overhead").Key(name), "fractional byte value %q is invalid, must be an integer", q)
+		}
+	}
+	if annotations.Has(seccompAnnotation) && !spec.Field("securityContext").Has("seccompProfile") {
+		w.at(annotations.Path.Key(seccompAnnotation), useSeccompField)
+	}
+	for c := range checkEachContainer(spec) {
+		w.container(c, spec, annotations, p.Path != nil)
+	}
+	w.ports(spec)
+	if spec.Int("terminationGracePeriodSeconds") < 0 {
+		w.at(spec.At("terminationGracePeriodSeconds"), "must be >= 0; negative values are invalid and will be treated as 1")
+	}
+	spec.IfPresent("affinity", w.podAffinity)
+	for i, server := range spec.Field("dnsConfig").Strings("nameservers") {
+		w.warnings = append(w.warnings, validation.IPWarnings(server, spec.At("dnsConfig").Child("nameservers").Index(i))...)
+	}
+	for _, alias := range spec.Each("hostAliases") {
+		w.warnings = append(w.warnings, validation.IPWarnings(alias.String("ip"), alias.At("ip"))...)
+	}
+}
+
+const (
+	matchesNothing   = "a null labelSelector results in matching no pod"
+	useSeccompField  = `non-functional in v1.27+; use the "seccompProfile" field instead`
+	useAppArmorField = `deprecated since v1.30; use the "appArmorProfile" field instead`
+)
+
+// A deprecated name is one that is not to be used any more.
+type deprecated struct{ name, why string }
+
+var deprecatedAnnotations = []deprecated{
+	{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
+	{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+	{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+}
+
+// placement warns of how nodes are chosen.
+func (w *warner) placement(spec validation.View) {
+	for label := range spec.Entries("nodeSelector") {
+		if why := nodes.DeprecatedLabel(label); why != "" {
+			w.at(spec.At("nodeSelector").Key(label), "%s", why)
+		}
+	}
+	if affinity, ok := spec.Lookup("affinity"); ok {
+		w.nodeAffinity(affinity.Field("nodeAffinity"))
+	}
+	for _, constraint := range spec.Each("topologySpreadConstraints") {
+		key := constraint.String("topologyKey")
+		if why := nodes.DeprecatedLabel(key); why != "" {
+			w.at(constraint.At("topologyKey"), "%s is %s", key, why)
+		}
+		if !constraint.Has("labelSelector") {
+			w.at(constraint.At("labelSelector"), matchesNothing)
+		}
+	}
+}
+
+func (w *warner) nodeAffinity(nodes validation.View) {
+	for _, term := range nodes.Field(requiredDuring).Each("nodeSelectorTerms") {
+		w.nodeSelectorTerm(term, false)
+	}
+	for _, term := range nodes.Each(preferredDuring) {
+		w.nodeSelectorTerm(term.Field("preference"), true)
+	}
+}
+
+// nodeSelectorTerm warns of the labels in a term, and of values that no label
+// can have where those are taken.
+func (w *warner) nodeSelectorTerm(term validation.View, anyValue bool) {
+	for _, expression := range term.Each("matchExpressions") {
+		key := expression.String("key")
+		if why := nodes.DeprecatedLabel(key); why != "" {
+			w.at(expression.At("key"), "%s is %s", key, why)
+		}
+		if !anyValue {
+			continue
+		}
+		for i, value := range expression.Strings("values") {
+			for _, message := range validation.LabelValue(value) {
+				w.at(expression.At("values").Index(i), "%s is invalid, %s", value, message)
+			}
+		}
+	}
+}
+
+// podAffinity warns of terms that select no pods.
+func (w *warner) podAffinity(affinity validation.View) {
+	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
+		for _, term := range affinity.Field(kind).Each(requiredDuring) {
+			if !term.Has("labelSelector") {
+				w.at(term.At("labelSelector"), matchesNothing)
+			}
+		}
+		for _, weighted := range affinity.Field(kind).Each(preferredDuring) {
+			if term := weighted.Field("podAffinityTerm"); !term.Has("labelSelector") {
+				w.at(term.At("labelSelector"), matchesNothing)
+			}
+		}
+	}
+}
+
+// deprecatedVolumes are the volumes whose drivers are gone or going, in the order
+// in which they are told.
+var deprecatedVolumes = []deprecated{
+	{"photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
+	{"gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"},
+	{"scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
+	{"flocker", "deprecated in v1.22, non-functional in v1.25+"},
+	{"storageos", "deprecated in v1.22, non-functional in v1.25+"},
+	{"quobyte", "deprecated in v1.22, non-functional in v1.25+"},
+	{"glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
+	{"ephemeral", ""}, // not deprecated: told of its claim
+	{"cephfs", "deprecated in v1.28, non-functional in v1.31+"},
+	{"rbd", "deprecated in v1.28, non-functional in v1.31+"},
+}
+
+func (w *warner) volumes(spec validation.View) {
+	for _, v := range spec.Each("volumes") {
+		for _, d := range deprecatedVolumes {
+			switch {
+			case !v.Has(d.name):
+			case d.name == "storageos":
+				w.at(v.At("storageOS"), "%s", d.why)
+			case d.name == "ephemeral":
+				w.claimSpec(v.Field("ephemeral").Field("volumeClaimTemplate").Field("spec"))
+			default:
+				w.at(v.At(d.name), "%s", d.why)
+			}
+		}
+	}
+	for _, v := range spec.Each("volumes") {
+		w.overlaps(v)
+	}
+}
+
+// claimSpec warns of the specification of a persistent volume claim.
+func (w *warner) claimSpec(p validation.View) {
+	for _, kind := range []string{"requests", "limits"} {
+		if q := object.String(p.Obj, "resources", kind, "storage"); !quantity.IsInteger(q) {
+			w.at(p.At("resources").Child(kind).Key("storage"), "fractional byte value %q is invalid, must be an integer", q)
+		}
+	}
+}
+
+// A volumeFile is a path in a volume and what puts it there.
+type volumeFile struct{ path, source string }
+
+func (f volumeFile) String() string {
+	if f.source == "" {
+		return fmt.Sprintf("%q", f.path)
+	}
+	return fmt.Sprintf("%q (%s)", f.path, f.source)
+}
+
+// overlaps warns of files in a volume that stand in each other's way.
+func (w *warner) overlaps(v validation.View) {
+	name := v.String("name")
+	within := func(what string, files []volumeFile) {
+		var placed []volumeFile
+		for _, file := range files {
+			file.path = strings.TrimRight(file.path, "/")
+			for _, other := range placed {
+				if file.overlaps(other) {
+					w.warnings = append(w.warnings, fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", name, what, file, other))
+				}
+			}
+			placed = append(placed, file)
+		}
+	}
+	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), checkFilesOf(p, "")) })
+	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), checkFilesOf(p, "")) })
+	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", checkFilesOf(p, "")) })
+	v.IfPresent("projected", func(p validation.View) {
+		var files []volumeFile
+		for _, source := range p.Each("sources") {
+			if len(source.Obj) == 0 {
+				w.warnings = append(w.warnings, fmt.Sprintf("volume %q (Projected) has no sources provided", name))
+			}
+			files = append(files, checkProjectedFiles(source)...)
+		}
+		within("Projected", files)
+	})
+}
+
+// overlaps reports whether two files have one path, or one has to be a directory
+// for the other.
+func (f volumeFile) overlaps(other volumeFile) bool {
+	return f.path != "" && other.path != "" &&
+		(strings.HasPrefix(f.path+"/", other.path+"/") || strings.HasPrefix(other.path+"/", f.path+"/"))
+}
+
+// checkFilesOf are the files of the items that a source lists.
+func checkFilesOf(p validation.View, source string) (files []volumeFile) {
+	for _, item := range p.Each("items") {
+		files = append(files, volumeFile{item.String("path"), source})
+	}
+	return files
+}
+
+// checkProjectedFiles are the files of one source of a projected volume.
+func checkProjectedFiles(source validation.View) (files []volumeFile) {
+	source.IfPresent("configMap", func(p validation.View) {
+		files = append(files, checkFilesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name")))...)
+	})
+	source.IfPresent("secret", func(p validation.View) {
+		files = append(files, checkFilesOf(p, fmt.Sprintf("Secret %q", p.String("name")))...)
+	})
+	source.IfPresent("downwardAPI", func(p validation.View) { files = append(files, checkFilesOf(p, "DownwardAPI")...) })
+	source.IfPresent("serviceAccountToken", func(p validation.View) { files = append(files, volumeFile{p.String("path"), "ServiceAccountToken"}) })
+	source.IfPresent("clusterTrustBundle", func(p validation.View) {
+		name := p.String("name")
+		if !p.Has("name") {
+			name = p.String("signerName")
+		}
+		files = append(files, volumeFile{p.String("path"), fmt.Sprintf("ClusterTrustBundle %q", name)})
+	})
+	source.IfPresent("podCertificate", func(p validation.View) {
+		for _, f := range []volumeFile{{"certificateChainPath", "chain"}, {"keyPath", "key"}, {"credentialBundlePath", "credential bundle"}} {
+			if path := p.String(f.path); path != "" {
+				files = append(files, volumeFile{path, "PodCertificate " + f.source})
+			}
+		}
+	})
+	return files
+}
+
+// duplicates warns of what is listed twice.
+func (w *warner) duplicates(spec validation.View) {
+	seen := validation.Seen{}
+	for _, alias := range spec.Each("hostAliases") {
+		ip := alias.String("ip")
+		if seen[ip] {
+			w.at(alias.At("ip"), "duplicate ip %q", ip)
+		}
+		seen[ip] = true
+	}
+	seen = validation.Seen{}
+	for _, secret := range spec.Each("imagePullSecrets") {
+		name := secret.String("name")
+		if seen[name] {
+			w.at(secret.At("name"), "duplicate name %q", name)
+		}
+		seen[name] = true
+	}
+	for _, secret := range spec.Each("imagePullSecrets") {
+		if secret.String("name") == "" {
+			w.at(secret.At("name"), `invalid empty name ""`)
+		}
+	}
+}
+
+// fractional are the resources of which there are only whole bytes.
+var fractional = []string{"memory", "ephemeral-storage"}
+
+func (w *warner) container(c, spec, annotations validation.View, inTemplate bool) {
+	if len(annotations.Obj) > 0 {
+		w.profiles(c, spec, annotations, inTemplate)
+	}
+	for _, name := range fractional {
+		for _, kind := range []string{"limits", "requests"} {
+			if q := object.String(c.Obj, "resources", kind, name); !quantity.IsInteger(q) {
+				w.at(c.At("resources").Child(kind).Key(name), "fractional byte value %q is invalid, must be an integer", q)
+			}
+		}
+	}
+	if c.Len("env") < 2 {
+		return
+	}
+	seen := validation.Seen{}
+	for _, variable := range c.Each("env") {
+		name := variable.String("name")
+		if seen[name] && checkHidesPrevious(variable) {
+			w.at(variable.Path, "hides previous definition of %q, which may be dropped when using apply", name)
+		}
+		seen[name] = true
+	}
+}
+
+// profiles warns of annotations that name profiles of a container, which fields
+// do not.
+func (w *warner) profiles(c, spec, annotations validation.View, inTemplate bool) {
+	context := c.Field("securityContext")
+	if key := seccompPrefix + c.String("name"); annotations.Has(key) && !context.Has("seccompProfile") {
+		w.at(annotations.Path.Key(key), useSeccompField)
+	}
+	if key := appArmorPrefix + c.String("name"); inTemplate && annotations.Has(key) && !context.Has("appArmorProfile") {
+		ofPod := object.Value(spec.Obj, "securityContext", "appArmorProfile")
+		if ofPod == nil || !validation.Equal(ofPod, appArmorProfile(annotations.String(key))) {
+			w.at(annotations.Path.Key(key), useAppArmorField)
+		}
+	}
+}
+
+// copiedAppArmor warns of an annotation that names the AppArmor profile of a
+// pod's container: one that has been copied into the container's field, or that
+// names none.
+//
+// Differs from kube-apiserver: that does not warn where the field said the same
+// before.
+func (w *warner) copiedAppArmor(c, annotations validation.View) {
+	key := appArmorPrefix + c.String("name")
+	if !annotations.Has(key) {
+		return
+	}
+	own, profile := c.Field("securityContext").Obj["appArmorProfile"], appArmorProfile(annotations.String(key))
+	if own == nil && profile == nil || own != nil && validation.Equal(own, profile) {
+		w.at(annotations.Path.Key(key), useAppArmorField)
+	}
+}
+
+// checkHidesPrevious reports whether an environment variable of a name that is taken
+// makes nothing of the value it had.
+func checkHidesPrevious(variable validation.View) bool {
+	reference := "$(" + variable.String("name") + ")"
+	value := variable.String("value")
+	return variable.Has("valueFrom") || value == reference || !strings.Contains(value, reference)
+}
+
+// ports warns of ports that get in each other's way.
+func (w *warner) ports(spec validation.View) {
+	type number struct {
+		port     int64
+		protocol string
+	}
+	byPort := map[number][]validation.View{}
+	for c := range checkEachContainer(spec) {
+		for _, port := range c.Each("ports") {
+			hostIP, hostPort := port.String("hostIP"), port.Int("hostPort")
+			if hostIP != "" && hostPort == 0 {
+				w.at(port.Path, "hostIP set without hostPort: {Name:%s HostPort:%d ContainerPort:%d Protocol:%s HostIP:%s}",
+					port.String("name"), hostPort, port.Int("containerPort"), port.String("protocol"), hostIP)
+			}
+			key := number{port.Int("containerPort"), port.String("protocol")}
+			for _, other := range byPort[key] {
+				otherIP, otherPort := other.String("hostIP"), other.Int("hostPort")
+				switch {
+				case hostIP == otherIP && hostPort == otherPort:
+					w.at(port.Path, "duplicate port definition with %s", other.Path)
+				case hostPort == 0 || otherPort == 0:
+					w.at(port.Path, "overlapping port definition with %s", other.Path)
+				case hostPort == otherPort && (hostIP == "") != (otherIP == ""):
+					w.at(port.Path, "dangerously ambiguous port definition with %s", other.Path)
+				}
+			}
+			byPort[key] = append(byPort[key], port)
+		}
+	}
+	byName := map[string]*validation.Path{}
+	for c := range checkEachContainer(spec) {
+		for _, port := range c.Each("ports") {
+			name := port.String("name")
+			if name == "" {
+				continue
+			}
+			if other, ok := byName[name]; ok {
+				w.at(port.Path, "duplicate port name %q with %s, services and probes that select ports by name will use %s", name, other, other)
+			} else {
+				byName[name] = port.Path
+			}
+		}
+	}
+}

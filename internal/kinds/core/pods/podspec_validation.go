@@ -1,0 +1,355 @@
+package pods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// podMeta is what the rules of a pod's specification know of the pod that it is
+// of. It is empty in a template.
+type podMeta struct {
+	isPod    bool
+	name     string
+	isMirror bool
+}
+
+// podRules are the rules of a pod's specification, with what those of a part of
+// it need to know of the whole.
+type podRules struct {
+	podMeta
+	spec      validation.View
+	volumes   map[string]validation.View // those without a mistake, by name
+	claims    []string                   // names of resource claims, sorted
+	grace     int64                      // terminationGracePeriodSeconds
+	hostUsers bool
+}
+
+// checkPodSpec checks the specification of a pod or of a template.
+func checkPodSpec(p validation.View, meta podMeta) {
+	r := &podRules{podMeta: meta, spec: p, grace: p.Int("terminationGracePeriodSeconds"), hostUsers: p.Obj["hostUsers"] != false}
+	r.checkVolumes()
+	r.checkResourceClaims()
+	r.checkContainers()
+	r.checkInitContainers()
+	r.checkEphemeralContainers()
+	r.checkResources()
+	r.checkHostNetwork()
+	p.RequireOneOf("restartPolicy", "Always", "OnFailure", "Never")
+	p.RequireOneOf("dnsPolicy", "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+	p.AddList(validation.Labels(object.Map(p.Obj, "nodeSelector"), p.At("nodeSelector")))
+	r.checkSecurityContext(p.Field("securityContext"))
+	p.IfPresent("affinity", checkAffinity)
+	checkDNSConfig(p)
+	for _, gate := range p.Each("readinessGates") {
+		gate.Format("conditionType", validation.QualifiedName)
+	}
+	checkSchedulingGates(p)
+	for i, constraint := range p.Each("topologySpreadConstraints") {
+		checkTopologySpreadConstraint(constraint, object.List(p.Obj, "topologySpreadConstraints")[i+1:])
+	}
+	r.checkHostProcess()
+	r.checkHostUsers()
+	checkHostnameOverride(p)
+	p.FormatIfSet("serviceAccountName", validation.Subdomain)
+	p.FormatIfSet("nodeName", validation.Subdomain)
+	if p.Has("activeDeadlineSeconds") {
+		p.InRange("activeDeadlineSeconds", 1, math.MaxInt32)
+	}
+	p.FormatIfSet("hostname", validation.DNS1123Label)
+	p.FormatIfSet("subdomain", validation.DNS1123Label)
+	nodes.CheckTolerations(p, "tolerations")
+	for _, alias := range p.Each("hostAliases") {
+		alias.AddList(validation.LegacyIP(alias.String("ip"), nil, alias.At("ip")))
+		alias.EachFormat("hostnames", validation.Subdomain)
+	}
+	p.FormatIfSet("priorityClassName", validation.Subdomain)
+	if p.Has("runtimeClassName") {
+		p.Format("runtimeClassName", validation.Subdomain)
+	}
+	if p.Has("preemptionPolicy") {
+		p.RequireOneOf("preemptionPolicy", "PreemptLowerPriority", "Never")
+	}
+	if p.Has("overhead") {
+		overhead := validation.View{Obj: map[string]any{"limits": p.Obj["overhead"]}, Path: p.At("overhead"), Errs: p.Errs}
+		resources.CheckRequirements(overhead, resources.ValidateContainerResourceName, nil)
+	}
+	r.checkOS()
+	p.IfPresent("schedulingGroup", func(group validation.View) {
+		if !group.Has("podGroupName") {
+			group.Invalid("podGroupName", "must specify one of: `podGroupName`")
+			return
+		}
+		group.Format("podGroupName", validation.Subdomain)
+	})
+	r.checkFileKeys()
+}
+
+// checkHostNetwork checks that the ports of a pod in its node's network are the
+// node's. A template may leave them out.
+func (r *podRules) checkHostNetwork() {
+	if !r.spec.Bool("hostNetwork") {
+		return
+	}
+	for _, c := range r.spec.Each("containers") {
+		for _, port := range c.Each("ports") {
+			host := port.Int("hostPort")
+			if (r.isPod || host != 0) && host != port.Int("containerPort") {
+				port.Add(validation.Invalid(port.At("hostPort"), host, "must match `containerPort` when `hostNetwork` is true"))
+			}
+		}
+	}
+}
+
+func (r *podRules) checkResourceClaims() {
+	seen := validation.Seen{}
+	for _, claim := range r.spec.Each("resourceClaims") {
+		if name := claim.String("name"); name != "" {
+			r.claims = append(r.claims, name)
+		}
+		if r.isMirror {
+			claim.Add(forbidStatic("static pods do not support resource claims"))
+			continue
+		}
+		if claim.Require("name") && seen.Unique(claim, "name") {
+			claim.Format("name", validation.DNS1123Label)
+		}
+		switch named, templated := claim.Has("resourceClaimName"), claim.Has("resourceClaimTemplateName"); {
+		case named && templated:
+			claim.Add(validation.Invalid(claim.Path, validation.AsGoType("core.PodResourceClaim", claim.Obj), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+		case !named && !templated:
+			claim.Add(validation.Invalid(claim.Path, validation.AsGoType("core.PodResourceClaim", claim.Obj), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
+		}
+		for _, name := range []string{"resourceClaimName", "resourceClaimTemplateName"} {
+			if claim.Has(name) {
+				claim.Format(name, validation.Subdomain)
+			}
+		}
+	}
+	slices.Sort(r.claims)
+	r.claims = slices.Compact(r.claims)
+}
+
+// forbidStatic says that a pod stands for a kubelet's own. kube-apiserver names
+// no field there, and prints none so.
+func forbidStatic(why string) *validation.Error {
+	var root *validation.Path
+	return validation.Forbidden(root.Key(""), why)
+}
+
+const (
+	maxNameservers     = 3
+	maxSearchPaths     = 32
+	maxSearchListChars = 2048
+)
+
+func checkDNSConfig(p validation.View) {
+	config, ok := p.Lookup("dnsConfig")
+	if p.String("dnsPolicy") == "None" {
+		switch {
+		case !ok:
+			p.Required("dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
+			return
+		case config.Len("nameservers") == 0:
+			config.Required("nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+			return
+		}
+	}
+	if !ok {
+		return
+	}
+	if config.Len("nameservers") > maxNameservers {
+		config.Invalid("nameservers", fmt.Sprintf("must not have more than %d nameservers", maxNameservers))
+	}
+	for i, server := range config.Strings("nameservers") {
+		config.AddList(validation.LegacyIP(server, nil, config.At("nameservers").Index(i)))
+	}
+	searches := config.Strings("searches")
+	if len(searches) > maxSearchPaths {
+		config.Invalid("searches", fmt.Sprintf("must not have more than %d search paths", maxSearchPaths))
+	}
+	if len(strings.Join(searches, " ")) > maxSearchListChars {
+		config.Invalid("searches", fmt.Sprintf("must not have more than %d characters (including spaces) in the search list", maxSearchListChars))
+	}
+	for i, search := range searches {
+		if search != "." {
+			search = strings.TrimSuffix(search, ".")
+			config.AddList(validation.Each(config.At("searches").Index(i), search, validation.DNS1123SubdomainWithUnderscore(search)))
+		}
+	}
+	for _, option := range config.Each("options") {
+		if option.String("name") == "" {
+			option.Add(validation.Required(option.Path, "must not be empty"))
+		}
+	}
+}
+
+func checkSchedulingGates(p validation.View) {
+	seen := validation.Seen{}
+	for _, gate := range p.Each("schedulingGates") {
+		name := gate.String("name")
+		gate.AddList(validation.Each(gate.Path, name, validation.QualifiedName(name)))
+		if seen[name] {
+			gate.Add(validation.Duplicate(gate.Path, name))
+		}
+		seen[name] = true
+	}
+}
+
+const maxHostname = 64
+
+func checkHostnameOverride(p validation.View) {
+	if !p.Has("hostnameOverride") {
+		return
+	}
+	if p.Bool("setHostnameAsFQDN") {
+		p.Forbidden("hostnameOverride", "may not be specified when setHostnameAsFQDN is true")
+	}
+	if p.Bool("hostNetwork") {
+		p.Forbidden("hostnameOverride", "may not be specified when hostNetwork is true")
+	}
+	if len(p.String("hostnameOverride")) > maxHostname {
+		p.Add(validation.TooLong(p.At("hostnameOverride"), maxHostname))
+	}
+	p.Format("hostnameOverride", validation.DNS1123Subdomain)
+}
+
+// checkHostUsers checks that a pod with users of its own shares nothing else of
+// its node that would be at odds with that.
+func (r *podRules) checkHostUsers() {
+	if r.hostUsers {
+		return
+	}
+	const why = "when `hostUsers` is false"
+	if r.spec.Bool("hostNetwork") {
+		r.spec.Forbidden("hostNetwork", why)
+	}
+	if r.spec.Bool("hostPID") {
+		r.spec.Forbidden("HostPID", why)
+	}
+	if r.spec.Bool("hostIPC") {
+		r.spec.Forbidden("HostIPC", why)
+	}
+	for c := range checkEachContainer(r.spec) {
+		if c.Len("volumeDevices") > 0 {
+			c.Forbidden("volumeDevices", why)
+		}
+	}
+}
+
+// checkFileKeys checks that environment variables come from files in volumes
+// that are empty at first.
+func (r *podRules) checkFileKeys() {
+	for c := range checkEachContainer(r.spec) {
+		for _, variable := range c.Each("env") {
+			key, ok := variable.Field("valueFrom").Lookup("fileKeyRef")
+			if !ok {
+				continue
+			}
+			switch volume := r.volumeNamed(key.String("volumeName")); {
+			case volume == nil:
+				key.Add(validation.NotFound(key.At("volumeName"), key.String("volumeName")))
+			case volume["emptyDir"] == nil:
+				key.Add(validation.Invalid(key.At("volumeName"), key.String("volumeName"), "referenced volume must be of type emptyDir"))
+			}
+		}
+	}
+}
+
+// volumeNamed is the last volume of the name, with or without mistakes.
+func (r *podRules) volumeNamed(name string) (found map[string]any) {
+	for v := range object.Each(r.spec.Obj["volumes"]) {
+		if object.String(v, "name") == name {
+			found = v
+		}
+	}
+	return found
+}
+
+func (r *podRules) checkOS() {
+	os, ok := r.spec.Lookup("os")
+	if !ok || !os.Require("name") {
+		return
+	}
+	switch name := os.String("name"); name {
+	case "linux":
+		r.checkLinux()
+	case "windows":
+		r.checkWindows()
+	default:
+		os.Add(validation.NotSupported(os.Path, validation.NamedString(name), []string{"linux", "windows"}))
+	}
+}
+
+func (r *podRules) isWindows() bool { return object.String(r.spec.Obj, "os", "name") == "windows" }
+
+func (r *podRules) checkLinux() {
+	const why = "windows options cannot be set for a linux pod"
+	context := r.spec.Field("securityContext")
+	if context.Has("windowsOptions") {
+		context.Forbidden("windowsOptions", why)
+	}
+	for c := range checkEachContainer(r.spec) {
+		if context := c.Field("securityContext"); context.Has("windowsOptions") {
+			context.Forbidden("windowsOptions", why)
+		}
+	}
+}
+
+// notWindows are the fields of pods that Windows has nothing for, in the order
+// in which they are told. Those of the specification itself stand among those of
+// the security context because Kubernetes keeps them there.
+var notWindows = []struct {
+	name   string
+	inSpec bool
+}{
+	{"appArmorProfile", false}, {"seLinuxOptions", false},
+	{"hostUsers", true}, {"hostPID", true}, {"hostIPC", true},
+	{"seccompProfile", false}, {"fsGroup", false}, {"fsGroupChangePolicy", false}, {"sysctls", false},
+	{"shareProcessNamespace", true},
+	{"runAsUser", false}, {"runAsGroup", false}, {"supplementalGroups", false}, {"supplementalGroupsPolicy", false}, {"seLinuxChangePolicy", false},
+}
+
+// notWindowsContainer are those of a container's security context.
+var notWindowsContainer = []string{
+	"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem",
+	"privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
+}
+
+func (r *podRules) checkWindows() {
+	const why = "cannot be set for a windows pod"
+	context := r.spec.Field("securityContext")
+	for _, field := range notWindows {
+		at := context
+		if field.inSpec {
+			at = r.spec
+		}
+		switch v := at.Obj[field.name].(type) {
+		case nil:
+		case bool:
+			if v || field.name == "hostUsers" || field.name == "shareProcessNamespace" {
+				at.Forbidden(field.name, why)
+			}
+		case []any:
+			if len(v) > 0 || field.name == "supplementalGroups" {
+				at.Forbidden(field.name, why)
+			}
+		default:
+			at.Forbidden(field.name, why)
+		}
+	}
+	for c := range checkEachContainer(r.spec) {
+		context := c.Field("securityContext")
+		for _, name := range notWindowsContainer {
+			if context.Has(name) {
+				context.Forbidden(name, why)
+			}
+		}
+	}
+}

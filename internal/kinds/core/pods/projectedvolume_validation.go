@@ -1,0 +1,156 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func checkProjectedVolume(p validation.View) {
+	volumes.CheckFileMode(p, "defaultMode")
+	taken := validation.Seen{}
+	// claim notes a path that another source has.
+	claim := func(file string, value any) {
+		if taken[file] {
+			p.Add(validation.Invalid(p.Path, value, "conflicting duplicate paths"))
+		}
+		taken[file] = true
+	}
+	for _, source := range p.Each("sources") {
+		sources := 0
+		each := func(name string, rule func(validation.View)) {
+			if projection, ok := source.Lookup(name); ok {
+				sources++
+				rule(projection)
+			}
+		}
+		keys := func(s validation.View) {
+			s.Require("name")
+			for _, item := range s.Each("items") {
+				checkKeyToPath(item)
+				if file := item.String("path"); file != "" {
+					claim(file, s.String("name"))
+				}
+			}
+		}
+		each("secret", keys)
+		each("configMap", keys)
+		each("downwardAPI", func(s validation.View) {
+			for _, file := range s.Each("items") {
+				file.Path = s.Path
+				checkDownwardAPIFile(file)
+				if name := file.String("path"); name != "" {
+					claim(name, name)
+				}
+			}
+		})
+		each("serviceAccountToken", func(s validation.View) {
+			switch n := s.Int("expirationSeconds"); {
+			case n < volumes.MinTokenExpiration:
+				s.Invalid("expirationSeconds", "may not specify a duration less than 10 minutes")
+			case n > volumes.MaxTokenExpiration:
+				s.Invalid("expirationSeconds", "may not specify a duration larger than 2^32 seconds")
+			}
+			file := validation.View{Obj: s.Obj, Path: p.Path, Errs: s.Errs}
+			file.Require("path")
+			checkFilePath(file, "path")
+		})
+		each("clusterTrustBundle", func(s validation.View) {
+			checkTrustBundle(s)
+			claim(s.String("path"), s.String("path"))
+		})
+		each("podCertificate", func(s validation.View) { checkPodCertificate(s, claim) })
+		if sources > 1 {
+			source.Add(validation.Forbidden(source.Path, "may not specify more than 1 volume type per source"))
+		}
+	}
+}
+
+func checkTrustBundle(p validation.View) {
+	named, signed := p.Has("name"), p.Has("signerName")
+	switch {
+	case named && signed:
+		p.Add(validation.Invalid(p.Path, validation.AsGoType("core.ClusterTrustBundleProjection", p.Obj), "only one of name and signerName may be used"))
+	case named:
+		name := p.String("name")
+		if name == "" {
+			p.Required("name", "must be a valid object name")
+		}
+		for _, message := range validation.ClusterTrustBundleName(signerOf(name))(name, false) {
+			p.Invalid("name", "not a valid clustertrustbundlename: "+message)
+		}
+		if p.Has("labelSelector") {
+			p.Invalid("labelSelector", "labelSelector must be unset if name is specified")
+		}
+	case signed:
+		if p.String("signerName") == "" {
+			p.Required("signerName", "must be a valid signer name")
+		}
+		p.AddList(validation.SignerName(p.String("signerName"), p.At("signerName")))
+		p.LabelSelector("labelSelector", validation.LabelSelectorOptions{})
+	default:
+		p.Add(validation.Required(p.Path, "either name or signerName must be specified"))
+	}
+	p.Require("path")
+	checkFilePath(p, "path")
+}
+
+// signerOf is the signer that the name of a ClusterTrustBundle tells, "" if it
+// tells none.
+func signerOf(bundle string) string {
+	i := strings.LastIndex(bundle, ":")
+	if i < 0 {
+		return ""
+	}
+	return strings.ReplaceAll(bundle[:i], ":", "/")
+}
+
+var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"}
+
+func checkPodCertificate(p validation.View, claim func(file string, value any)) {
+	signer := p.String("signerName")
+	p.AddList(validation.SignerName(signer, p.At("signerName")))
+	if annotations := object.Map(p.Obj, "userAnnotations"); annotations != nil {
+		for _, key := range validation.SortedKeys(annotations) {
+			p.AddList(validation.DomainPrefixedKey(strings.ToLower(key), p.At("userAnnotations")))
+		}
+	}
+	if keyType := p.String("keyType"); !slices.Contains(certificateKeyTypes, keyType) {
+		p.Add(validation.NotSupported(p.At("keyType"), keyType, certificateKeyTypes))
+	}
+	if p.Has("maxExpirationSeconds") {
+		longest := int64(maxCertificateExpiration)
+		if host, _, _ := strings.Cut(signer, "/"); host == "kubernetes.io" || strings.HasSuffix(host, ".kubernetes.io") {
+			longest = maxSystemCertificateExpiration
+		}
+		n := p.Int("maxExpirationSeconds")
+		if n < minCertificateExpiration {
+			p.Invalid("maxExpirationSeconds", fmt.Sprintf("if provided, maxExpirationSeconds must be >= %d", minCertificateExpiration))
+		}
+		if n > longest {
+			p.Invalid("maxExpirationSeconds", fmt.Sprintf("if provided, maxExpirationSeconds must be <= %d", longest))
+		}
+	}
+	paths := 0
+	for _, name := range []string{"credentialBundlePath", "keyPath", "certificateChainPath"} {
+		if file := p.String(name); file != "" {
+			paths++
+			checkFilePath(p, name)
+			claim(file, file)
+		}
+	}
+	if paths == 0 {
+		p.Add(validation.Required(p.Path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"))
+	}
+}
+
+// The bounds of the lifetime of a pod's certificate, in seconds.
+const (
+	minCertificateExpiration       = 60 * 60
+	maxCertificateExpiration       = 91 * 24 * 60 * 60
+	maxSystemCertificateExpiration = 24 * 60 * 60 // of kubernetes.io's own signers
+)

@@ -1,0 +1,37 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultPodTemplate(obj map[string]any) { pods.DefaultTemplate(object.EnsureMap(obj, "template")) }
+
+func preparePodTemplate(obj, old map[string]any) {
+	pods.DropDisabledPodFields(object.EnsureMap(object.EnsureMap(obj, "template"), "spec"), object.Map(old, "template", "spec"))
+}
+
+// validatePodTemplateObject checks an object that is a template alone.
+func validatePodTemplateObject(obj, _ map[string]any) validation.List {
+	return pods.ValidatePodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
+}
+
+// warnPodTemplateObject warns of an object that is a template alone.
+func warnPodTemplateObject(obj, _ map[string]any) []string {
+	return pods.WarnPodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
+}
+
+var podTemplateStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Default:             defaultPodTemplate,
+		Prepare:             preparePodTemplate,
+		Validate:            validatePodTemplateObject,
+		Warn:                warnPodTemplateObject,
+	},
+	GenerationFields: []string{"template"},
+}

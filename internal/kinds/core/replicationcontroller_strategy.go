@@ -1,0 +1,40 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultReplicationController(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "replicas", int64(1))
+	template := object.Map(spec, "template")
+	if template == nil {
+		return
+	}
+	labels := object.Map(template, "metadata", "labels")
+	if len(object.Map(spec, "selector")) == 0 && len(labels) > 0 {
+		spec["selector"] = object.Copy(labels)
+	}
+	kind.CopyLabels(object.Meta(obj), labels)
+	pods.DefaultTemplate(template)
+}
+
+var replicationControllerStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Name:                validation.DeclarativeName,
+		UnconditionalUpdate: true,
+		Dependents:          resource.OrphanDependents,
+		Default:             defaultReplicationController,
+		Prepare:             pods.PrepareTemplate,
+		Validate:            validateReplicationController,
+		ValidateStatus:      replicationControllerCounters.Validate,
+		Warn:                warnReplicationController,
+		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
+		UnknownField:        kind.FieldLabelNotSupported,
+	},
+	GenerationFields: []string{"spec"},
+}

@@ -1,0 +1,44 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateReplicationController(obj, _ map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		p.NonNegative("minReadySeconds")
+		p.Require("selector")
+		p.NonNegative("replicas")
+		template, ok := p.Lookup("template")
+		if !ok {
+			p.Required("template", "")
+			return
+		}
+		meta := template.Field("metadata")
+		labels := object.Map(meta.Obj, "labels")
+		for name, value := range object.Map(p.Obj, "selector") {
+			if own, ok := labels[name]; !ok || own != value {
+				meta.Invalid("labels", pods.NotSelected)
+				break
+			}
+		}
+		pods.PodTemplateOf("ReplicationController")(template)
+	})
+}
+
+// warnReplicationController tells on an update of the template that there was,
+// as kube-apiserver does.
+func warnReplicationController(obj, old map[string]any) []string {
+	if old != nil && !pods.SameGeneration(obj, old) {
+		return pods.WarnPodTemplate(object.Map(old, "spec", "template"), validation.NewPath("spec").Child("template"))
+	}
+	return pods.WarnWorkload(obj, old)
+}
+
+var replicationControllerCounters = pods.StatusCounters{
+	NonNegative:     []string{"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"},
+	WithinReplicas:  []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"},
+	AvailableDetail: "cannot be greater than readyReplicas",
+}

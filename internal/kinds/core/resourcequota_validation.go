@@ -1,0 +1,176 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateQuota(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, func(p validation.View) {
+			checkQuotaSpec(p.Field("spec"))
+			checkQuotaStatus(p.Field("status"))
+		})
+	}
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkQuotaSpec, func(p validation.View) {
+		now, was := p.Strings("scopes"), object.Strings(old, "spec", "scopes")
+		slices.Sort(now)
+		slices.Sort(was)
+		if !slices.Equal(slices.Compact(now), slices.Compact(was)) {
+			p.Add(validation.Invalid(p.At("scopes"), validation.AsGoType("[]s", p.Obj["scopes"]), "field is immutable"))
+		}
+	})
+}
+
+func validateQuotaStatus(obj, _ map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), checkQuotaStatus)
+}
+
+func checkQuotaStatus(p validation.View) {
+	checkQuotaList(p, "hard")
+	checkQuotaList(p, "used")
+}
+
+// checkQuotaList checks how much of which resources a quota counts.
+func checkQuotaList(p validation.View, list string) {
+	for resource, quantity := range p.Quantities(list) {
+		path := p.At(list).Key(resource)
+		p.AddList(quotaResourceName(resource, path))
+		p.AddList(resources.ValidateQuantity(resource, quantity, path))
+	}
+}
+
+func quotaResourceName(name string, path *validation.Path) validation.List {
+	messages := resources.ValidateName(name)
+	if !strings.Contains(name, "/") && !isQuotaResource(name) {
+		messages = append(messages, "must be a standard resource for quota")
+	}
+	return validation.Each(path, validation.NamedString(name), messages)
+}
+
+// isQuotaResource tells the resources that quotas count by themselves.
+func isQuotaResource(name string) bool {
+	return name != "storage" && resources.IsStandard(name) || resources.IsQuotaHugePages(name)
+}
+
+func checkQuotaSpec(p validation.View) {
+	checkQuotaList(p, "hard")
+	checkQuotaScopes(p)
+	p.IfPresent("scopeSelector", func(selector validation.View) { checkQuotaScopeSelector(p, selector) })
+}
+
+// scopeResources are, by scope, the resources that a quota of that scope can
+// count.
+var scopeResources = map[string][]string{
+	"Terminating":               podQuotaResources,
+	"NotTerminating":            podQuotaResources,
+	"NotBestEffort":             podQuotaResources,
+	"PriorityClass":             podQuotaResources,
+	"CrossNamespacePodAffinity": podQuotaResources,
+	"BestEffort":                {"pods"},
+	"VolumeAttributesClass":     {"persistentvolumeclaims", "requests.storage"},
+}
+
+var podQuotaResources = []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+
+// checkMisfits counts the resources of a quota that a scope has none of.
+func checkMisfits(p validation.View, scope string) (n int) {
+	countable, known := scopeResources[scope]
+	for resource := range p.Entries("hard") {
+		if known && isQuotaResource(resource) && !slices.Contains(countable, resource) {
+			n++
+		}
+	}
+	return n
+}
+
+func checkQuotaScopes(p validation.View) {
+	scopes := p.Strings("scopes")
+	invalid := func(detail string) {
+		p.Add(validation.Invalid(p.At("scopes"), validation.AsGoType("[]s", p.Obj["scopes"]), detail))
+	}
+	for _, scope := range scopes {
+		if _, known := scopeResources[scope]; !known {
+			invalid("unsupported scope")
+		}
+		for range checkMisfits(p, scope) {
+			invalid("unsupported scope applied to resource")
+		}
+	}
+	for range conflicts(scopes) {
+		invalid("conflicting scopes")
+	}
+}
+
+// conflicts counts the pairs of scopes that no object is in both of.
+func conflicts(scopes []string) (n int) {
+	for _, scope := range []string{"BestEffort", "Terminating"} {
+		if slices.Contains(scopes, scope) && slices.Contains(scopes, "Not"+scope) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkQuotaScopeSelector notes mistakes without saying which expression they are
+// in, as kube-apiserver does.
+func checkQuotaScopeSelector(p, selector validation.View) {
+	path := selector.At("matchExpressions")
+	var scopes []string
+	for _, e := range selector.Each("matchExpressions") {
+		e.Path = path
+		scope, operator := e.String("scopeName"), e.String("operator")
+		scopes = append(scopes, scope)
+		_, known := scopeResources[scope]
+		if !known {
+			e.InvalidNamed("scopeName", "unsupported scope")
+		}
+		for range checkMisfits(p, scope) {
+			e.Add(validation.Invalid(path, validation.AsGoType("core.ScopeSelector", selector.Obj), "unsupported scope applied to resource"))
+		}
+		if known && operator != "Exists" && scope != "PriorityClass" && scope != "VolumeAttributesClass" {
+			e.InvalidNamed("operator", "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
+		}
+		switch operator {
+		case "In", "NotIn":
+			if e.Len("values") == 0 {
+				e.Required("values", "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+			}
+		case "Exists", "DoesNotExist":
+			if e.Len("values") > 0 {
+				e.Invalid("values", "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
+			}
+		default:
+			e.InvalidNamed("operator", "not a valid selector operator")
+		}
+	}
+	for range conflicts(scopes) {
+		p.Add(validation.Invalid(path, validation.AsGoType("[]s", p.Obj["scopes"]), "conflicting scopes"))
+	}
+}
+
+// warnQuota tells of requests that a quota allows more of than of limits.
+func warnQuota(obj, old map[string]any) []string {
+	if old != nil {
+		return nil
+	}
+	hard := object.Map(obj, "spec", "hard")
+	var warnings []string
+	for _, resource := range []string{"cpu", "memory", "storage", "ephemeral-storage"} {
+		requests, limits := "requests."+resource, "limits."+resource
+		if (resource == "cpu" || resource == "memory") && !object.Has(hard, requests) {
+			requests = resource
+		}
+		request, limit := object.String(hard, requests), object.String(hard, limits)
+		if request != "" && limit != "" && quantity.Compare(request, limit) > 0 {
+			warnings = append(warnings, fmt.Sprintf("ResourceQuota %s (%s) should be less than %s (%s)", requests, request, limits, limit))
+		}
+	}
+	return warnings
+}

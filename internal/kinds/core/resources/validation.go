@@ -1,0 +1,142 @@
+package resources
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// ValidateQuantity checks how much there is of a resource.
+func ValidateQuantity(name, amount string, path *validation.Path) validation.List {
+	list := ValidateNonNegativeQuantity(amount, path)
+	if IsInteger(name) && !quantity.IsInteger(amount) {
+		list = append(list, validation.Invalid(path, amount, "must be an integer"))
+	}
+	return list
+}
+
+// ValidateNonNegativeQuantity checks that a quantity is not below 0.
+func ValidateNonNegativeQuantity(amount string, path *validation.Path) validation.List {
+	if quantity.Compare(amount, "0") >= 0 {
+		return nil
+	}
+	return validation.List{validation.Invalid(path, amount, "must be greater than or equal to 0")}
+}
+
+// ValidatePositiveQuantity checks that a quantity is above 0.
+func ValidatePositiveQuantity(amount string, path *validation.Path) validation.List {
+	if quantity.Compare(amount, "0") > 0 {
+		return nil
+	}
+	return validation.List{validation.Invalid(path, amount, validation.NotPositive)}
+}
+
+// ValidateHugePages checks that a quantity of huge pages is a number of pages; path is
+// where it is.
+func ValidateHugePages(name, amount string, path *validation.Path) validation.List {
+	if size, err := wire.CanonicalQuantity(strings.TrimPrefix(name, "hugepages-")); err == nil {
+		page, _ := quantity.Nanos(size)
+		all, _ := quantity.Nanos(quantity.RoundToUnits(amount))
+		if page.Sign() > 0 && quantity.IsInteger(size) && new(big.Int).Rem(all, page).Sign() == 0 {
+			return nil
+		}
+	}
+	return validation.List{validation.Invalid(path, amount, fmt.Sprintf("%s is not positive integer multiple of %s", amount, name))}
+}
+
+// A NameRule checks the name of a resource at path.
+type NameRule func(name string, path *validation.Path) validation.List
+
+// CheckRequirements checks the limits, requests and claims of a container or
+// a pod; claims are the names that the pod has for its own.
+func CheckRequirements(p validation.View, name NameRule, claims []string) {
+	if len(p.Obj) == 0 {
+		return
+	}
+	hasCompute, hasHugePages := false, false
+	check := func(list, resource, quantity string) {
+		path := p.At(list).Key(resource)
+		p.AddList(name(resource, path))
+		p.AddList(ValidateQuantity(resource, quantity, path))
+		hasCompute = hasCompute || resource == "cpu" || resource == "memory"
+	}
+	pages := func(list, resource, quantity string) {
+		if IsHugePages(resource) {
+			hasHugePages = true
+			p.AddList(ValidateHugePages(resource, quantity, p.At(list).Key(resource)))
+		}
+	}
+	for resource, v := range p.Entries("limits") {
+		quantity, _ := v.(string)
+		check("limits", resource, quantity)
+		pages("limits", resource, quantity)
+	}
+	for resource, v := range p.Entries("requests") {
+		amount, _ := v.(string)
+		check("requests", resource, amount)
+		limit, limited := object.Value(p.Obj, "limits", resource).(string)
+		switch {
+		case !limited:
+			if !IsOvercommitAllowed(resource) {
+				p.Required("limits", "Limit must be set for non overcommitable resources")
+			}
+		case quantity.Compare(amount, limit) != 0 && !IsOvercommitAllowed(resource):
+			p.Add(validation.Invalid(p.At("requests"), amount, fmt.Sprintf("must be equal to %s limit of %s", resource, limit)))
+		case quantity.Compare(amount, limit) > 0:
+			p.Add(validation.Invalid(p.At("requests"), amount, fmt.Sprintf("must be less than or equal to %s limit of %s", resource, limit)))
+		}
+		pages("requests", resource, amount)
+	}
+	if hasHugePages && !hasCompute {
+		p.Add(validation.Forbidden(p.Path, "HugePages require cpu or memory"))
+	}
+	checkClaims(p, claims)
+}
+
+// checkClaims checks that a container names its pod's claims, each or each
+// request of it once.
+func checkClaims(p validation.View, known []string) {
+	seen := validation.Seen{}
+	for _, claim := range p.Each("claims") {
+		name, request := claim.String("name"), claim.String("request")
+		if name == "" {
+			claim.Add(validation.Required(claim.Path, ""))
+			continue
+		}
+		if seen[name] {
+			claim.Add(validation.Duplicate(claim.Path, name))
+		} else {
+			key := name
+			if request != "" {
+				claim.Format("request", validation.DNS1123Label)
+				key += "/" + request
+			}
+			if seen[key] {
+				claim.Add(validation.Duplicate(claim.Path, key))
+			} else if request == "" {
+				for other := range seen {
+					if strings.HasPrefix(other, name+"/") {
+						claim.Add(validation.Duplicate(claim.Path, name))
+					}
+				}
+			}
+			seen[key] = true
+		}
+		if !slices.Contains(known, name) {
+			missing := validation.NotFound(claim.Path, name)
+			missing.Detail = "must be one of the names in pod.spec.resourceClaims"
+			if len(known) == 0 {
+				missing.Detail += " which is empty"
+			} else {
+				missing.Detail += ": " + strings.Join(known, ", ")
+			}
+			claim.Add(missing)
+		}
+	}
+}

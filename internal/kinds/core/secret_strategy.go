@@ -1,0 +1,35 @@
+package core
+
+import (
+	"encoding/base64"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// defaultSecret gives a secret its type, and its data what stringData has.
+func defaultSecret(obj map[string]any) {
+	object.SetDefault(obj, "type", "Opaque")
+	text := object.Map(obj, "stringData")
+	delete(obj, "stringData")
+	if len(text) == 0 {
+		return
+	}
+	data := object.EnsureMap(obj, "data")
+	for key := range text {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(object.String(text, key)))
+	}
+}
+
+var secretStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		Default:             defaultSecret,
+		Validate:            validateSecret,
+		Warn:                warnSecret,
+		Fields:              []resource.Field{kind.SelectableField("type", "type")},
+		UnknownField:        kind.FieldLabelNotSupported,
+	},
+}

@@ -1,0 +1,148 @@
+package core
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// maxSecret is how many bytes the values of a Secret or a ConfigMap may have.
+const maxSecret = 1 << 20
+
+const accountNameAnnotation = "kubernetes.io/service-account.name"
+
+// redacted stands for what a message must not tell.
+const redacted = "<secret contents redacted>"
+
+func validateSecret(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, checkSecret)
+	}
+	return validation.Collect(obj, nil, secretUpdate(old), checkSecret)
+}
+
+func secretUpdate(old map[string]any) func(validation.View) {
+	return func(p validation.View) {
+		p.ImmutableAs("type", "s", old)
+		sealed(old, "data")(p)
+	}
+}
+
+// sealed returns the rule that what was made immutable stays so.
+func sealed(old map[string]any, members ...string) func(validation.View) {
+	const detail = "field is immutable when `immutable` is set"
+	return func(p validation.View) {
+		if !object.Bool(old, "immutable") {
+			return
+		}
+		if !p.Bool("immutable") {
+			p.Forbidden("immutable", detail)
+		}
+		for _, name := range members {
+			if !sameData(object.Map(p.Obj, name), object.Map(old, name)) {
+				p.Forbidden(name, detail)
+			}
+		}
+	}
+}
+
+// sameData compares the data of two versions. None and an empty map are the
+// same.
+func sameData(a, b map[string]any) bool {
+	return len(a) == 0 && len(b) == 0 || validation.Equal(a, b)
+}
+
+func checkDataKey(p validation.View, member, key string) {
+	if messages := validation.ConfigMapKey(key); len(messages) > 0 {
+		p.AddList(validation.Each(p.At(member).Key(key), key, messages))
+	}
+}
+
+// bytesIn counts the bytes that a text in base64 stands for.
+func bytesIn(v any) int {
+	text, _ := v.(string)
+	n := base64.StdEncoding.DecodedLen(len(text))
+	for len(text) > 0 && text[len(text)-1] == '=' {
+		text = text[:len(text)-1]
+		n--
+	}
+	return n
+}
+
+// secretBytes is the value of a key of a secret, and whether it has the key.
+func secretBytes(obj map[string]any, key string) ([]byte, bool) {
+	text, ok := object.Value(obj, "data", key).(string)
+	if !ok {
+		return nil, object.Map(obj, "data") != nil && object.Has(object.Map(obj, "data"), key)
+	}
+	data, _ := base64.StdEncoding.DecodeString(text)
+	return data, true
+}
+
+func checkSecret(p validation.View) {
+	size := 0
+	for key, v := range p.Entries("data") {
+		size += bytesIn(v)
+		checkDataKey(p, "data", key)
+	}
+	if size > maxSecret {
+		p.Add(validation.TooLong(p.At("data"), maxSecret))
+	}
+	switch p.String("type") {
+	case "kubernetes.io/service-account-token":
+		if object.String(p.Obj, "metadata", "annotations", accountNameAnnotation) == "" {
+			p.Add(validation.Required(p.At("metadata").Child("annotations").Key(accountNameAnnotation), ""))
+		}
+	case "kubernetes.io/dockercfg":
+		checkSecretJSON(p, ".dockercfg")
+	case "kubernetes.io/dockerconfigjson":
+		checkSecretJSON(p, ".dockerconfigjson")
+	case "kubernetes.io/basic-auth":
+		if data := object.Map(p.Obj, "data"); !object.Has(data, "username") && !object.Has(data, "password") {
+			checkSecretKeys(p, "username", "password")
+		}
+	case "kubernetes.io/ssh-auth":
+		if key, _ := secretBytes(p.Obj, "ssh-privatekey"); len(key) == 0 {
+			p.Add(validation.Required(p.At("data").Key("ssh-privatekey"), ""))
+		}
+	case "kubernetes.io/tls":
+		checkSecretKeys(p, "tls.crt", "tls.key")
+	}
+}
+
+// checkSecretKeys requires keys of a secret.
+func checkSecretKeys(p validation.View, keys ...string) {
+	for _, key := range keys {
+		if _, ok := secretBytes(p.Obj, key); !ok {
+			p.Add(validation.Required(p.At("data").Key(key), ""))
+		}
+	}
+}
+
+// checkSecretJSON requires a key whose value is an object in JSON.
+func checkSecretJSON(p validation.View, key string) {
+	data, ok := secretBytes(p.Obj, key)
+	if !ok {
+		p.Add(validation.Required(p.At("data").Key(key), ""))
+		return
+	}
+	if err := json.Unmarshal(data, &map[string]any{}); err != nil {
+		p.Add(validation.Invalid(p.At("data").Key(key), redacted, err.Error()))
+	}
+}
+
+// warnSecret tells of a key that does not belong to its certificate.
+func warnSecret(obj, _ map[string]any) []string {
+	if obj["type"] != "kubernetes.io/tls" {
+		return nil
+	}
+	certificate, _ := secretBytes(obj, "tls.crt")
+	key, _ := secretBytes(obj, "tls.key")
+	if _, err := tls.X509KeyPair(certificate, key); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}

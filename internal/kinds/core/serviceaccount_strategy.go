@@ -1,0 +1,27 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// prepareServiceAccount leaves of the references to secrets the names.
+func prepareServiceAccount(obj, _ map[string]any) {
+	for ref := range object.Each(obj["secrets"]) {
+		for member := range ref {
+			if member != "name" {
+				delete(ref, member)
+			}
+		}
+	}
+}
+
+var serviceAccountStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Prepare:             prepareServiceAccount,
+	},
+}

@@ -1,0 +1,26 @@
+package services
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultEndpoints(obj map[string]any) {
+	for subset := range object.Each(obj["subsets"]) {
+		for port := range object.Each(subset["ports"]) {
+			object.SetDefaultIfZero(port, "protocol", "TCP")
+		}
+	}
+}
+
+var endpointsStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Default:             defaultEndpoints,
+		Validate:            validateEndpoints,
+		Warn:                warnEndpoints,
+	},
+}

@@ -1,0 +1,441 @@
+package services
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+const (
+	hintsAnnotation  = "service.kubernetes.io/topology-aware-hints"
+	modeAnnotation   = "service.kubernetes.io/topology-mode"
+	rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges"
+)
+
+// maxAffinitySeconds is how long a client may be kept to one endpoint: a day.
+const maxAffinitySeconds = 24 * 60 * 60
+
+func validateService(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, serviceRule(nil))
+	}
+	return validation.Collect(obj, nil, serviceUpdateRule(object.Map(old, "spec")), serviceRule(old))
+}
+
+func isHeadless(spec map[string]any) bool {
+	ips := object.Strings(spec, "clusterIPs")
+	return len(ips) == 1 && ips[0] == "None"
+}
+
+// serviceRule returns the rule of a service; old is nil on a creation.
+func serviceRule(old map[string]any) func(validation.View) {
+	return func(p validation.View) {
+		annotations := p.Field("metadata").Field("annotations")
+		if annotations.Has(hintsAnnotation) && annotations.Has(modeAnnotation) && annotations.String(hintsAnnotation) != annotations.String(modeAnnotation) {
+			p.Add(validation.Invalid(annotations.Path.Key(modeAnnotation), annotations.String(modeAnnotation),
+				"must match annotations["+hintsAnnotation+"] when both are specified"))
+		}
+		spec, was := p.Field("spec"), object.Map(old, "spec")
+		checkServiceType(spec)
+		names := validation.Seen{}
+		for _, port := range spec.Each("ports") {
+			checkPortOfService(port, spec.Len("ports") > 1, names)
+		}
+		spec.AddList(validation.Labels(object.Map(spec.Obj, "selector"), spec.At("selector")))
+		checkSessionAffinity(spec)
+		checkClusterIPs(spec, was)
+		checkExternalIPs(spec, was)
+		spec.RequireOneOf("type", "ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+		checkUniquePorts(spec)
+		checkSourceRanges(spec, annotations, old)
+		checkLoadBalancing(spec)
+		checkTrafficPolicies(spec)
+	}
+}
+
+func checkServiceType(p validation.View) {
+	headless := isHeadless(p.Obj)
+	typ := p.String("type")
+	if !headless && typ != "ExternalName" {
+		p.Require("ports")
+	}
+	switch typ {
+	case "LoadBalancer", "NodePort":
+		if headless {
+			p.Add(validation.Invalid(p.At("clusterIPs").Index(0), "None", "may not be set to 'None' for "+typ+" services"))
+		}
+	case "ExternalName":
+		const detail = "may not be set for ExternalName services"
+		for _, name := range []string{"clusterIPs", "ipFamilies"} {
+			if p.Len(name) > 0 {
+				p.Forbidden(name, detail)
+			}
+		}
+		if p.Has("ipFamilyPolicy") {
+			p.Forbidden("ipFamilyPolicy", detail)
+		}
+		if name := strings.TrimSuffix(p.String("externalName"), "."); name != "" {
+			p.AddList(validation.Each(p.At("externalName"), name, validation.DNS1123Subdomain(name)))
+		} else {
+			p.Required("externalName", "")
+		}
+	}
+}
+
+func checkPortOfService(p validation.View, needsName bool, taken validation.Seen) {
+	if name := p.String("name"); name != "" {
+		p.Format("name", validation.DNS1123Label)
+		taken.Unique(p, "name")
+	} else if needsName {
+		p.Required("name", "")
+	}
+	p.InRange("port", 1, 65535)
+	p.RequireOneOf("protocol", protocols...)
+	switch target := p.Obj["targetPort"].(type) {
+	case string:
+		p.Format("targetPort", validation.PortName)
+	default:
+		n, _ := target.(int64)
+		p.AddList(validation.Each(p.At("targetPort"), n, validation.PortNumber(int(n))))
+	}
+	if p.Has("appProtocol") {
+		p.Format("appProtocol", validation.QualifiedName)
+	}
+}
+
+func checkSessionAffinity(p validation.View) {
+	p.RequireOneOf("sessionAffinity", "ClientIP", "None")
+	config := p.Field("sessionAffinityConfig")
+	const detail = "when session affinity type is ClientIP"
+	switch p.String("sessionAffinity") {
+	case "None":
+		if config.Obj != nil {
+			p.Forbidden("sessionAffinityConfig", "must not be set when session affinity is None")
+		}
+	case "ClientIP":
+		clientIP := config.Field("clientIP")
+		switch {
+		case config.Obj == nil:
+			p.Required("sessionAffinityConfig", detail)
+		case clientIP.Obj == nil:
+			config.Required("clientIP", detail)
+		case !clientIP.Has("timeoutSeconds"):
+			clientIP.Required("timeoutSeconds", detail)
+		default:
+			if n := clientIP.Int("timeoutSeconds"); n <= 0 || n > maxAffinitySeconds {
+				clientIP.Invalid("timeoutSeconds", fmt.Sprintf("must be greater than 0 and less than %d", maxAffinitySeconds))
+			}
+		}
+	}
+}
+
+// checkClusterIPs checks the addresses of a service, their families and what is said
+// of both. The old specification is nil on a creation.
+func checkClusterIPs(p validation.View, old map[string]any) {
+	if p.String("type") == "ExternalName" {
+		return
+	}
+	ips, families := p.Strings("clusterIPs"), p.Strings("ipFamilies")
+	invalid := func(detail string) {
+		p.Add(validation.Invalid(p.At("clusterIPs"), validation.AsGoType("[]s", p.Obj["clusterIPs"]), detail))
+	}
+	switch ip := p.String("clusterIP"); {
+	case ip != "" && len(ips) == 0:
+		p.Required("clusterIPs", "")
+	case ip != "" && ips[0] != ip:
+		invalid("first value must match `clusterIP`")
+	case ip == "" && len(ips) > 0:
+		invalid("must be empty when `clusterIP` is not specified")
+	}
+	seen := validation.Seen{}
+	for i, family := range families {
+		path := p.At("ipFamilies").Index(i)
+		if family != validation.IPv4 && family != validation.IPv6 {
+			p.Add(validation.NotSupported(path, validation.NamedString(family), []string{validation.IPv4, validation.IPv6}))
+		}
+		if seen[family] {
+			p.Add(validation.Duplicate(path, validation.NamedString(family)))
+		}
+		seen[family] = true
+	}
+	p.OneOfIfSet("ipFamilyPolicy", "PreferDualStack", "RequireDualStack", "SingleStack")
+	before := len(*p.Errs)
+	for i, ip := range ips {
+		if i > 0 || ip != "None" {
+			p.AddList(validation.LegacyIP(ip, object.Strings(old, "clusterIPs"), p.At("clusterIPs").Index(i)))
+		} else if len(ips) > 1 {
+			invalid("'None' must be the first and only value")
+		}
+	}
+	valid := p.NoErrorsSince(before)
+	if len(ips) > 2 {
+		invalid("may only hold up to 2 values")
+	}
+	if !valid {
+		return
+	}
+	if len(ips) > 1 && !slices.ContainsFunc(ips, func(ip string) bool { return validation.IPFamily(ip) != validation.IPFamily(ips[0]) }) {
+		invalid("may specify no more than one IP for each IP family")
+	}
+	if isHeadless(p.Obj) {
+		return
+	}
+	for i := range min(len(ips), len(families)) {
+		if family := families[i]; family != validation.IPFamily(ips[i]) && (family == validation.IPv4 || family == validation.IPv6) {
+			p.Add(validation.Invalid(p.At("clusterIPs").Index(i), ips[i], fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", family, i)))
+		}
+	}
+}
+
+func checkExternalIPs(p validation.View, old map[string]any) {
+	held := object.Strings(old, "externalIPs")
+	for i, ip := range p.Strings("externalIPs") {
+		path := p.At("externalIPs").Index(i)
+		if errs := validation.LegacyIP(ip, held, path); len(errs) > 0 {
+			p.AddList(errs)
+		} else {
+			checkEndpointIP(p, ip, path)
+		}
+	}
+}
+
+// checkUniquePorts checks that no two ports have the same number and protocol, on
+// the nodes and on the service itself.
+func checkUniquePorts(p validation.View) {
+	if p.String("type") == "ClusterIP" {
+		for _, port := range p.Each("ports") {
+			if port.Int("nodePort") != 0 {
+				port.Forbidden("nodePort", "may not be used when `type` is 'ClusterIP'")
+			}
+		}
+	}
+	seen := validation.Seen{}
+	for _, port := range p.Each("ports") {
+		n := port.Int("nodePort")
+		if n == 0 {
+			continue
+		}
+		id := fmt.Sprint("node ", port.String("protocol"), n)
+		if seen[id] {
+			port.Duplicate("nodePort", n)
+		}
+		seen[id] = true
+	}
+	for _, port := range p.Each("ports") {
+		id := fmt.Sprint(port.String("protocol"), port.Int("port"))
+		if seen[id] {
+			key := map[string]any{"protocol": port.Obj["protocol"], "port": port.Obj["port"]}
+			port.Add(validation.Duplicate(port.Path, validation.AsGoType("core.ServicePort", key)))
+		}
+		seen[id] = true
+	}
+}
+
+// checkSourceRanges checks from where a load balancer may be reached, by the field or
+// else by the older annotation. What was there may stay.
+func checkSourceRanges(p, annotations validation.View, old map[string]any) {
+	const detail = "may only be used when `type` is 'LoadBalancer'"
+	path := p.At("LoadBalancerSourceRanges") // so kube-apiserver calls it
+	ranges := p.Strings("loadBalancerSourceRanges")
+	annotated := annotations.Has(rangesAnnotation)
+	if len(ranges) == 0 {
+		if !annotated {
+			return
+		}
+		path = annotations.Path.Key(rangesAnnotation)
+	}
+	if p.String("type") != "LoadBalancer" {
+		p.Add(validation.Forbidden(path, detail))
+	}
+	if len(ranges) > 0 {
+		held := object.Strings(old, "spec", "loadBalancerSourceRanges")
+		for i := range held {
+			held[i] = strings.TrimSpace(held[i])
+		}
+		for i, cidr := range ranges {
+			p.AddList(validation.LegacyCIDR(strings.TrimSpace(cidr), held, path.Index(i)))
+		}
+		return
+	}
+	value := annotations.String(rangesAnnotation)
+	if was, ok := object.Value(old, "metadata", "annotations", rangesAnnotation).(string); old != nil && (ok || value == "") && was == value {
+		return
+	}
+	if value = strings.TrimSpace(value); value == "" {
+		return
+	}
+	for cidr := range strings.SplitSeq(value, ",") {
+		p.AddList(validation.LegacyCIDR(strings.TrimSpace(cidr), nil, path))
+	}
+}
+
+// checkLoadBalancing checks what only load balancers have.
+func checkLoadBalancing(p validation.View) {
+	const detail = "may only be used when `type` is 'LoadBalancer'"
+	balanced := p.String("type") == "LoadBalancer"
+	switch set := p.Has("allocateLoadBalancerNodePorts"); {
+	case set && !balanced:
+		p.Forbidden("allocateLoadBalancerNodePorts", detail)
+	case !set && balanced:
+		p.Add(validation.Required(validation.NewPath("allocateLoadBalancerNodePorts"), ""))
+	}
+	checkLoadBalancerClass(p)
+}
+
+func checkLoadBalancerClass(p validation.View) {
+	switch {
+	case !p.Has("loadBalancerClass"):
+	case p.String("type") == "LoadBalancer":
+		p.Format("loadBalancerClass", validation.QualifiedName)
+	default:
+		p.Forbidden("loadBalancerClass", "may only be used when `type` is 'LoadBalancer'")
+	}
+}
+
+// checkTrafficPolicies checks which endpoints traffic goes to.
+func checkTrafficPolicies(p validation.View) {
+	if reachable(p.Obj) {
+		p.RequireOneOf("externalTrafficPolicy", "Cluster", "Local")
+	} else if p.String("externalTrafficPolicy") != "" {
+		p.InvalidNamed("externalTrafficPolicy", "may only be set for externally-accessible services")
+	}
+	port := p.Int("healthCheckNodePort")
+	switch needed := needsHealthCheckPort(p.Obj); {
+	case !needed && port != 0:
+		p.Invalid("healthCheckNodePort", "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+	case needed && port == 0:
+		p.Required("healthCheckNodePort", "")
+	case needed:
+		p.InRange("healthCheckNodePort", 1, 65535)
+	}
+	if p.Has("internalTrafficPolicy") {
+		p.OneOf("internalTrafficPolicy", "Cluster", "Local")
+	} else if typ := p.String("type"); typ == "ClusterIP" || typ == "NodePort" || typ == "LoadBalancer" {
+		p.Required("internalTrafficPolicy", "")
+	}
+	if p.Has("trafficDistribution") {
+		value, known := p.String("trafficDistribution"), []string{"PreferClose", "PreferSameZone", "PreferSameNode"}
+		if !slices.Contains(known, value) {
+			p.Add(validation.NotSupported(p.At("trafficDistribution"), value, known))
+		}
+	}
+}
+
+// serviceUpdateRule returns the rule of what may become of a service of the old
+// specification.
+func serviceUpdateRule(old map[string]any) func(validation.View) {
+	return func(p validation.View) {
+		spec := p.Field("spec")
+		if spec.String("type") != "ExternalName" && old["type"] != "ExternalName" {
+			if !isHeadless(spec.Obj) || !isHeadless(old) {
+				checkClusterIPsUpdate(spec, old)
+			}
+			if !isHeadless(spec.Obj) && !isHeadless(old) {
+				checkIPFamiliesUpdate(spec, old)
+			}
+		}
+		if old["type"] == "LoadBalancer" && spec.String("type") == "LoadBalancer" && !kind.SameField(spec.Obj, old, "loadBalancerClass") {
+			spec.Add(validation.Invalid(spec.At("loadBalancerClass"), validation.AsGoType("*s", spec.Obj["loadBalancerClass"]), "may not change once set"))
+		}
+		checkLoadBalancerClass(spec)
+		if needsHealthCheckPort(old) && needsHealthCheckPort(spec.Obj) && !kind.SameField(spec.Obj, old, "healthCheckNodePort") {
+			spec.Forbidden("healthCheckNodePort", "field is immutable")
+		}
+	}
+}
+
+// checkClusterIPsUpdate checks that a service keeps its addresses, but for a second
+// one that comes or goes.
+func checkClusterIPsUpdate(p validation.View, old map[string]any) {
+	is, was := p.Strings("clusterIPs"), object.Strings(old, "clusterIPs")
+	invalid := func(i int, detail string) {
+		p.Add(validation.Invalid(p.At("clusterIPs").Index(i), validation.AsGoType("[]s", p.Obj["clusterIPs"]), detail))
+	}
+	switch {
+	case len(is) == len(was):
+		for i := range was {
+			if is[i] != was[i] {
+				invalid(i, "may not change once set")
+			}
+		}
+	case len(is) == 0:
+		invalid(0, "primary clusterIP can not be unset")
+	case len(was) > 0 && is[0] != was[0]:
+		invalid(0, "may not change once set")
+	}
+	if len(is) < len(was) && len(is) == 1 {
+		checkNeedsSingleStack(p, "clusterIP")
+	}
+}
+
+// checkIPFamiliesUpdate does the same for the families.
+func checkIPFamiliesUpdate(p validation.View, old map[string]any) {
+	is, was := p.Strings("ipFamilies"), object.Strings(old, "ipFamilies")
+	invalid := func(told, detail string) {
+		p.Add(validation.Invalid(p.At("ipFamilies").Index(0), validation.AsGoType("[]s", p.Obj[told]), detail))
+	}
+	if len(is) == len(was) {
+		for i := range was {
+			if is[i] != was[i] {
+				invalid("ipFamilies", "may not change once set")
+			}
+		}
+		return
+	}
+	if len(is) < len(was) && p.Len("clusterIPs") == 0 {
+		invalid("ipFamilies", "primary ipFamily can not be unset")
+	}
+	if len(is) > 0 && len(was) > 0 && is[0] != was[0] {
+		invalid("clusterIPs", "may not change once set")
+	}
+	if len(is) < len(was) && len(is) == 1 {
+		checkNeedsSingleStack(p, "ipFamily")
+	}
+}
+
+func checkNeedsSingleStack(p validation.View, released string) {
+	if p.String("ipFamilyPolicy") != "SingleStack" {
+		p.Add(validation.Invalid(p.At("ipFamilyPolicy"), validation.AsGoType("*s", p.Obj["ipFamilyPolicy"]), "must be set to 'SingleStack' when releasing the secondary "+released))
+	}
+}
+
+func validateServiceStatus(obj, old map[string]any) validation.List {
+	balanced := object.String(obj, "spec", "type") == "LoadBalancer"
+	var held []string
+	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
+		held = append(held, object.String(ingress, "ip"))
+	}
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
+		balancer := p.Field("loadBalancer")
+		if !balanced && balancer.Len("ingress") > 0 {
+			balancer.Forbidden("ingress", "may only be used when `spec.type` is 'LoadBalancer'")
+			return
+		}
+		for _, ingress := range balancer.Each("ingress") {
+			checkServiceIngress(ingress, held)
+		}
+	})
+}
+
+func checkServiceIngress(p validation.View, held []string) {
+	ip := p.String("ip")
+	if ip != "" {
+		p.AddList(validation.LegacyIP(ip, held, p.At("ip")))
+	}
+	switch set := p.Has("ipMode"); {
+	case !set && ip != "":
+		p.Required("ipMode", "must be specified when `ip` is set")
+	case set && ip == "":
+		p.Forbidden("ipMode", "may not be specified when `ip` is not set")
+	case set:
+		p.OneOf("ipMode", "Proxy", "VIP")
+	}
+	p.FormatIfSet("hostname", validation.DNS1123Subdomain)
+	if parseAddress(p.String("hostname")).IsValid() {
+		p.Invalid("hostname", "must be a DNS name, not an IP address")
+	}
+}

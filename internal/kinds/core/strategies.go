@@ -1,0 +1,19 @@
+package core
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+)
+
+// Strategies returns the strategies of the package, by resource and group.
+func Strategies() map[string]kind.Strategy {
+	return map[string]kind.Strategy{
+		"configmaps":             configMapStrategy,
+		"limitranges":            limitRangeStrategy,
+		"namespaces":             namespaceStrategy,
+		"podtemplates":           podTemplateStrategy,
+		"replicationcontrollers": replicationControllerStrategy,
+		"resourcequotas":         resourceQuotaStrategy,
+		"secrets":                secretStrategy,
+		"serviceaccounts":        serviceAccountStrategy,
+	}
+}

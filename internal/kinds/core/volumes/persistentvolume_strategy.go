@@ -1,0 +1,42 @@
+package volumes
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// preparePersistentVolume gives a new volume its phase.
+func preparePersistentVolume(obj, old map[string]any) {
+	if old == nil {
+		obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Value(obj, "metadata", "creationTimestamp")}
+	}
+}
+
+// stampPersistentVolume dates the phase that a volume comes to.
+func stampPersistentVolume(obj, old map[string]any, by resource.Author) {
+	const date = "lastPhaseTransitionTime"
+	if old == nil {
+		return
+	}
+	status, before := object.EnsureMap(obj, "status"), object.Map(old, "status")
+	switch {
+	case kind.SameField(status, before, "phase"):
+		kind.CopyMissing(status, before, date)
+	case status[date] == nil, kind.SameField(status, before, date):
+		status[date] = by.Now
+	}
+}
+
+var persistentVolumeStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaTwiceAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Default:             defaultPersistentVolume,
+		Prepare:             preparePersistentVolume,
+		Stamp:               stampPersistentVolume,
+		Validate:            validatePersistentVolume,
+		Warn:                warnPersistentVolume,
+	},
+}

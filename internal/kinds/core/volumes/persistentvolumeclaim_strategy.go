@@ -1,0 +1,69 @@
+package volumes
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// prepareClaim brings the two ways to name a claim's source in line.
+func prepareClaim(obj, old map[string]any) {
+	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
+	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec["dataSourceRef"] == nil {
+		delete(spec, "dataSourceRef")
+	}
+	if oldSpec["dataSource"] == nil && oldSpec["dataSourceRef"] == nil && spec["dataSourceRef"] == nil && !isClaimSource(object.Map(spec, "dataSource")) {
+		delete(spec, "dataSource")
+	}
+	source, ref := object.Map(spec, "dataSource"), object.Map(spec, "dataSourceRef")
+	switch {
+	case source != nil && ref == nil:
+		spec["dataSourceRef"] = sameSource(source)
+	case source == nil && ref != nil && object.String(ref, "namespace") == "":
+		spec["dataSource"] = sameSource(ref)
+	}
+}
+
+// completeClaim says where a new claim, whose status is empty, begins.
+func completeClaim(obj map[string]any) bool {
+	object.EnsureMap(obj, "status")["phase"] = "Pending"
+	return true
+}
+
+// isClaimSource tells the sources that claims could always have.
+func isClaimSource(source map[string]any) bool {
+	group, kind := object.String(source, "apiGroup"), object.String(source, "kind")
+	return group == "" && kind == "PersistentVolumeClaim" || group == "snapshot.storage.k8s.io" && kind == "VolumeSnapshot"
+}
+
+// sameSource is a source in the other of the two forms.
+func sameSource(source map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, name := range []string{"apiGroup", "kind", "name"} {
+		object.Keep(out, source, name)
+	}
+	return out
+}
+
+var persistentVolumeClaimStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Default:             DefaultClaim,
+		Prepare:             prepareClaim,
+		Complete:            completeClaim,
+		Validate:            validateClaim,
+		ValidateStatus:      validateClaimStatus,
+		Warn:                warnClaim,
+	},
+}
+
+// ClaimStorageClass returns the StorageClass that a claim names, in its spec or
+// in the older annotation; nil if it names none.
+func ClaimStorageClass(claim map[string]any) any {
+	if name := object.Value(claim, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); name != nil {
+		return name
+	}
+	return object.Value(claim, "spec", "storageClassName")
+}

@@ -1,0 +1,33 @@
+package volumes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// warnClaim tells of fractions of bytes, and of the annotation for the class.
+func warnClaim(obj, _ map[string]any) []string {
+	whole := validation.View{Obj: obj}
+	annotations := whole.Field("metadata").Field("annotations")
+	var warnings []string
+	if annotations.Has(classAnnotation) {
+		warnings = append(warnings, fmt.Sprintf(`%s: deprecated since v1.8; use "storageClassName" attribute instead`, annotations.Path.Key(classAnnotation)))
+	}
+	return append(warnings, CheckWarnClaimSpec(whole.Field("spec"))...)
+}
+
+// CheckWarnClaimSpec tells of what a claim asks for in fractions of bytes.
+func CheckWarnClaimSpec(p validation.View) []string {
+	var warnings []string
+	resources := p.Field("resources")
+	for _, list := range []string{"requests", "limits"} {
+		if amount := object.String(resources.Obj, list, "storage"); strings.HasSuffix(amount, "m") && !quantity.IsInteger(amount) {
+			warnings = append(warnings, fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", resources.At(list).Key("storage"), amount))
+		}
+	}
+	return warnings
+}

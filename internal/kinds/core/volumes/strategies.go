@@ -1,0 +1,13 @@
+package volumes
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+)
+
+// Strategies returns the strategies of the package, by resource and group.
+func Strategies() map[string]kind.Strategy {
+	return map[string]kind.Strategy{
+		"persistentvolumeclaims": persistentVolumeClaimStrategy,
+		"persistentvolumes":      persistentVolumeStrategy,
+	}
+}

@@ -1,0 +1,33 @@
+package volumes
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// defaultMode is the mode of files made from objects: 0644.
+const defaultMode = int64(0o644)
+
+// volumeSources are what completes the sources of volumes, of pods and
+// persistent ones.
+var volumeSources = map[string][]object.Default{
+	"azureDisk": {
+		{Name: "cachingMode", Value: "ReadWrite"}, {Name: "fsType", Value: "ext4"}, {Name: "readOnly", Value: false}, {Name: "kind", Value: "Shared"},
+	},
+	"configMap":   {{Name: "defaultMode", Value: defaultMode}},
+	"downwardAPI": {{Name: "defaultMode", Value: defaultMode}},
+	"hostPath":    {{Name: "type", Value: ""}},
+	"iscsi":       {{Name: "iscsiInterface", Value: "default"}},
+	"projected":   {{Name: "defaultMode", Value: defaultMode}},
+	"rbd":         {{Name: "pool", Value: "rbd"}, {Name: "user", Value: "admin"}, {Name: "keyring", Value: "/etc/ceph/keyring"}},
+	"scaleIO":     {{Name: "storageMode", Value: "ThinProvisioned"}, {Name: "fsType", Value: "xfs"}},
+	"secret":      {{Name: "defaultMode", Value: defaultMode}},
+}
+
+// DefaultSources completes the members of a volume that are its source.
+func DefaultSources(volume map[string]any) {
+	for name, v := range volume {
+		if source, ok := v.(map[string]any); ok {
+			object.SetDefaults(source, volumeSources[name])
+		}
+	}
+}

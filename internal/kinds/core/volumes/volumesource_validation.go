@@ -1,0 +1,307 @@
+package volumes
+
+import (
+	"cmp"
+	"net"
+	"path"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// CheckHostPath is the rule of a directory or file of the node.
+func CheckHostPath(p validation.View) {
+	if !p.Require("path") {
+		return
+	}
+	CheckNoBacksteps(p, "path")
+	p.OneOfIfSet("type", "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
+}
+
+func CheckGcePersistentDisk(p validation.View) {
+	p.Require("pdName")
+	checkDiskPartition(p)
+}
+
+func CheckAwsElasticBlockStore(p validation.View) {
+	p.Require("volumeID")
+	checkDiskPartition(p)
+}
+
+func checkDiskPartition(p validation.View) {
+	if n := p.Int("partition"); n < 0 || n > 255 {
+		p.Invalid("partition", validation.RangeMessage(1, 255))
+	}
+}
+
+// CheckFileMode checks permissions.
+func CheckFileMode(p validation.View, name string) {
+	if n := p.Int(name); n < 0 || n > 0o777 {
+		p.Invalid(name, "must be a number between 0 and 0777 (octal), both inclusive")
+	}
+}
+
+func CheckNfsVolume(p validation.View) {
+	p.RequireEach("server", "path")
+	if !path.IsAbs(p.String("path")) {
+		p.Invalid("path", "must be an absolute path")
+	}
+}
+
+const (
+	MaxPortal     = 64
+	PortalTooLong = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."
+)
+
+func CheckIscsiVolume(p validation.View) {
+	p.Require("targetPortal")
+	checkIscsiTarget(p, "must be valid format starting with iqn, eui, or naa")
+	checkIscsiInitiator(p)
+}
+
+// checkIscsiTarget checks what is mounted. unknown is what is said of a name of
+// another authority.
+func checkIscsiTarget(p validation.View, unknown string) {
+	if p.Require("iqn") {
+		switch known, valid := iscsiName(p.String("iqn")); {
+		case !known:
+			p.Invalid("iqn", unknown)
+		case !valid:
+			p.Invalid("iqn", "must be valid format")
+		}
+	}
+	if n := p.Int("lun"); n < 0 || n > 255 {
+		p.Invalid("lun", validation.RangeMessage(0, 255))
+	}
+	if (p.Bool("chapAuthDiscovery") || p.Bool("chapAuthSession")) && !p.Has("secretRef") {
+		p.Required("secretRef", "")
+	}
+}
+
+// checkIscsiInitiator checks who mounts it.
+func checkIscsiInitiator(p validation.View) {
+	if !p.Has("initiatorName") {
+		return
+	}
+	name := p.String("initiatorName")
+	switch known, valid := iscsiName(name); {
+	case !known:
+		p.Add(validation.Invalid(p.At("initiatorname"), name, "must be valid format starting with iqn, eui, or naa"))
+	case !valid:
+		p.Add(validation.Invalid(p.At("initiatorname"), name, "must be valid format"))
+	}
+}
+
+// iscsiName reports whether a name is of a known naming authority, and whether
+// it has the format of that.
+//
+// See RFC 3720, section 3.2.6.3.
+func iscsiName(name string) (known, valid bool) {
+	switch {
+	case strings.HasPrefix(name, "iqn"):
+		return true, isQualifiedISCSIName(name)
+	case strings.HasPrefix(name, "eui"):
+		return true, isHardwareName(name, 16)
+	case strings.HasPrefix(name, "naa"):
+		return true, isHardwareName(name, 32)
+	}
+	return false, false
+}
+
+// isHardwareName reports whether a name is its authority, a separator and n
+// letters and digits.
+func isHardwareName(name string, n int) bool {
+	const authority = len("eui.")
+	return len(name) == authority+n && name[authority-1] != '\n' && !strings.ContainsFunc(name[authority:], notAlphanumeric)
+}
+
+func notAlphanumeric(c rune) bool {
+	return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+}
+
+// isQualifiedISCSIName reports whether a name has, somewhere up to its end, the
+// form iqn.YYYY-MM.domain:string.
+func isQualifiedISCSIName(name string) bool {
+	for i := range name {
+		rest, ok := strings.CutPrefix(name[i:], "iqn.")
+		if !ok || len(rest) < len("2006-01.") || !isYearMonth(rest) {
+			continue
+		}
+		domain := rest[len("2006-01."):]
+		end := strings.IndexFunc(domain, func(c rune) bool { return notAlphanumeric(c) && c != '-' && c != '.' })
+		if end < 1 || domain[end] != ':' {
+			continue
+		}
+		if tail := domain[end+1:]; tail != "" && !strings.ContainsAny(tail, ",;*&$| \t\n\f\r") {
+			return true
+		}
+	}
+	return false
+}
+
+// isYearMonth reports whether s begins with "YYYY-MM.".
+func isYearMonth(s string) bool {
+	for i, want := range "dddd-dd." {
+		if isDigit := '0' <= s[i] && s[i] <= '9'; want == 'd' && !isDigit || want != 'd' && rune(s[i]) != want {
+			return false
+		}
+	}
+	return true
+}
+
+func CheckGlusterfs(p validation.View) { p.RequireEach("endpoints", "path") }
+
+func CheckFlocker(p validation.View) {
+	name, uuid := p.String("datasetName"), p.String("datasetUUID")
+	if name == "" && uuid == "" {
+		p.Add(validation.Required(p.Path, "one of datasetName and datasetUUID is required"))
+	}
+	if name != "" && uuid != "" {
+		p.Add(validation.Invalid(p.Path, "resource", "datasetName and datasetUUID can not be specified simultaneously"))
+	}
+	if strings.Contains(name, "/") {
+		p.Invalid("datasetName", "must not contain '/'")
+	}
+}
+
+func CheckRbdVolume(p validation.View) { p.RequireEach("monitors", "image") }
+
+func CheckCinderVolume(p validation.View) {
+	p.Require("volumeID")
+	p.IfPresent("secretRef", func(ref validation.View) { ref.Require("name") })
+}
+
+func CheckCephfsVolume(p validation.View) { p.Require("monitors") }
+
+func CheckQuobyte(p validation.View) {
+	const (
+		pairs     = "must be a host:port pair or multiple pairs separated by commas"
+		maxTenant = 64
+	)
+	registry := p.String("registry")
+	switch {
+	case registry == "":
+		p.Required("registry", pairs)
+	case len(p.String("tenant")) > maxTenant:
+		p.Required("tenant", "must be a UUID and may not exceed a length of 64 characters")
+	default:
+		for pair := range strings.SplitSeq(registry, ",") {
+			if _, _, err := net.SplitHostPort(pair); err != nil {
+				p.Invalid("registry", pairs)
+			}
+		}
+	}
+	p.Require("volume")
+}
+
+func CheckFibreChannel(p validation.View) {
+	targets, wwids := p.Len("targetWWNs"), p.Len("wwids")
+	if targets == 0 && wwids == 0 {
+		p.Required("targetWWNs", "must specify either targetWWNs or wwids, but not both")
+	}
+	if targets != 0 && wwids != 0 {
+		p.Invalid("targetWWNs", "targetWWNs and wwids can not be specified simultaneously")
+	}
+	if targets == 0 {
+		return
+	}
+	if !p.Has("lun") {
+		p.Required("lun", "lun is required if targetWWNs is specified")
+	} else if n := p.Int("lun"); n < 0 || n > 255 {
+		p.Invalid("lun", validation.RangeMessage(0, 255))
+	}
+}
+
+func CheckFlexVolume(p validation.View) {
+	p.Require("driver")
+	for key := range p.Entries("options") {
+		namespace, _, _ := strings.Cut(key, "/")
+		namespace = "." + strings.ToLower(namespace)
+		if strings.HasSuffix(namespace, ".kubernetes.io") || strings.HasSuffix(namespace, ".k8s.io") {
+			p.Add(validation.Invalid(p.At("options").Key(key), key, "kubernetes.io and k8s.io namespaces are reserved"))
+		}
+	}
+}
+
+func CheckAzureFile(p validation.View) { p.RequireEach("secretName", "shareName") }
+
+func CheckAzureDisk(p validation.View) {
+	p.RequireEach("diskName", "diskURI")
+	p.OneOfIfSet("cachingMode", "None", "ReadOnly", "ReadWrite")
+	p.OneOfIfSet("kind", "Dedicated", "Managed", "Shared")
+	if !p.Has("kind") {
+		return
+	}
+	prefix, form := "https://", "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
+	if p.String("kind") == "Managed" {
+		prefix, form = "/subscriptions/", "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
+	}
+	if uri := p.String("diskURI"); !strings.HasPrefix(uri, prefix) {
+		p.Add(validation.NotSupported(p.At("diskURI"), uri, []string{form}))
+	}
+}
+
+func CheckScaleIO(p validation.View) { p.RequireEach("gateway", "system", "volumeName") }
+
+func CheckStorageOS(p validation.View) {
+	p.RequireFormat("volumeName", validation.DNS1123Label)
+	p.FormatIfSet("volumeNamespace", validation.DNS1123Label)
+	p.IfPresent("secretRef", func(ref validation.View) { ref.Require("name") })
+}
+
+const maxCSIDriver = 63
+
+// CheckCSIDriverName checks the name of a driver at a member.
+func CheckCSIDriverName(p validation.View, name string) {
+	if p.Require(name) {
+		p.AddList(DriverName(p.String(name), p.At(name)))
+	}
+}
+
+func DriverName(driver string, path *validation.Path) validation.List {
+	var list validation.List
+	if len(driver) > maxCSIDriver {
+		list = append(list, validation.TooLong(path, maxCSIDriver))
+	}
+	return append(list, validation.Each(path, driver, validation.DNS1123Subdomain(strings.ToLower(driver)))...)
+}
+
+// The bounds of the lifetime of a service account's token, in seconds.
+const (
+	MinTokenExpiration = 10 * 60
+	MaxTokenExpiration = 1 << 32
+)
+
+// StepsBack reports whether a path leads to a parent directory on its way.
+func StepsBack(p string) bool {
+	for element := range strings.SplitSeq(p, "/") {
+		if element == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckNoBacksteps checks that a path does not step back.
+func CheckNoBacksteps(p validation.View, name string) {
+	if StepsBack(p.String(name)) {
+		p.Invalid(name, "must not contain '..'")
+	}
+}
+
+// CheckDescendingPath checks that a path leads down from where it is used.
+func CheckDescendingPath(p validation.View, name string) {
+	if path.IsAbs(p.String(name)) {
+		p.Invalid(name, "must be a relative path")
+	}
+	CheckNoBacksteps(p, name)
+}
+
+// forbiddenAs are the sources that kube-apiserver calls by another name when
+// they are one too many.
+var forbiddenAs = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+
+// ForbidVolumeSource forbids a source of a volume that has another one.
+func ForbidVolumeSource(p validation.View, name string) {
+	p.Forbidden(cmp.Or(forbiddenAs[name], name), "may not specify more than 1 volume type")
+}

@@ -1,0 +1,38 @@
+package discovery
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultEndpointSlice(obj map[string]any) {
+	for port := range object.Each(obj["ports"]) {
+		object.SetDefault(port, "name", "")
+		object.SetDefault(port, "protocol", "TCP")
+	}
+}
+
+// prepareEndpointSlice drops what version 1 keeps only as it finds it.
+func prepareEndpointSlice(obj, old map[string]any) {
+	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
+		return
+	}
+	for endpoint := range object.Each(obj["endpoints"]) {
+		delete(endpoint, "deprecatedTopology")
+	}
+}
+
+var endpointSliceStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaOnlyAsNew,
+		UnconditionalUpdate: true,
+		Default:             defaultEndpointSlice,
+		Prepare:             prepareEndpointSlice,
+		Validate:            validateEndpointSlice,
+		Warn:                warnEndpointSlice,
+	},
+	GenerationFields: []string{"addressType", "endpoints", "ports", "labels"},
+	GenerationRule:   kind.GenerationBeforePrepare,
+}

@@ -1,0 +1,128 @@
+package discovery
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
+
+func validateEndpointSlice(obj, old map[string]any) validation.List {
+	errs := validation.Collect(obj, nil, checkEndpointSlice)
+	// What is wrong with endpoints is no concern of an update that leaves them.
+	if old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]) {
+		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
+	}
+	if old != nil {
+		errs = append(errs, validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
+			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType"))...)
+	}
+	return errs
+}
+
+func checkEndpointSlice(p validation.View) {
+	p.RequireOneOf("addressType", addressTypes...)
+	if n := p.Len("ports"); n > slicePortsMax {
+		p.Add(validation.TooMany(p.At("ports"), n, slicePortsMax))
+		return
+	}
+	seen := validation.Seen{}
+	for _, port := range p.Each("ports") {
+		port.FormatIfSet("name", validation.DNS1123Label)
+		seen.Unique(port, "name")
+		port.OneOf("protocol", "SCTP", "TCP", "UDP")
+		if port.Has("appProtocol") {
+			port.Format("appProtocol", validation.QualifiedName)
+		}
+	}
+}
+
+func checkSliceEndpoints(p validation.View) {
+	if n := p.Len("endpoints"); n > endpointsMaxItems {
+		p.Add(validation.TooMany(p.At("endpoints"), n, endpointsMaxItems))
+		return
+	}
+	check := addressChecks[p.String("addressType")]
+	for _, endpoint := range p.Each("endpoints") {
+		checkSliceEndpoint(endpoint, check)
+	}
+}
+
+// addressChecks check the addresses of a type: one of them, and its path in the
+// list.
+var addressChecks = map[string]func(address string, list, path *validation.Path) validation.List{
+	"IPv4": func(address string, list, path *validation.Path) validation.List {
+		return familyAddress(address, "IPv4", list, path, validation.LegacyIP(address, nil, path))
+	},
+	"IPv6": func(address string, list, path *validation.Path) validation.List {
+		return familyAddress(address, "IPv6", list, path, validation.IP(address, path))
+	},
+	"FQDN": func(address string, _, path *validation.Path) validation.List {
+		return validation.FullyQualifiedDomainName(address, path)
+	},
+}
+
+// familyAddress checks that an address is of a family, unless errs are wrong
+// with it already.
+func familyAddress(address, family string, list, path *validation.Path, errs validation.List) validation.List {
+	if len(errs) > 0 {
+		return errs
+	}
+	if strings.Contains(address, ":") != (family == "IPv6") {
+		errs = append(errs, validation.Invalid(list, address, "must be an "+family+" address"))
+	}
+	return append(errs, validation.EndpointIP(address, path)...)
+}
+
+func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, *validation.Path) validation.List) {
+	addresses := p.At("addresses")
+	switch n := p.Len("addresses"); {
+	case n == 0:
+		p.Add(validation.Required(addresses, "must contain at least 1 address"))
+	case n > addressesMaxItems:
+		p.Add(validation.TooMany(addresses, n, addressesMaxItems))
+	}
+	if check != nil {
+		for i, address := range p.Strings("addresses") {
+			p.AddList(check(address, addresses, addresses.Index(i)))
+		}
+	}
+	if p.Has("nodeName") {
+		p.Format("nodeName", validation.Subdomain)
+	}
+	if n := p.Len("deprecatedTopology"); n > topologyMaxItems {
+		p.Add(validation.TooMany(p.At("deprecatedTopology"), n, topologyMaxItems))
+	}
+	p.AddList(validation.Labels(object.Map(p.Obj, "deprecatedTopology"), p.At("deprecatedTopology")))
+	if p.Has("hostname") {
+		p.Format("hostname", validation.DNS1123Label)
+	}
+	p.IfPresent("hints", checkEndpointHints)
+}
+
+func checkEndpointHints(p validation.View) {
+	for _, hints := range []struct {
+		name   string
+		format func(string) []string
+	}{{"forZones", validation.LabelValue}, {"forNodes", validation.Subdomain}} {
+		if n := p.Len(hints.name); n > hintsMaxItems {
+			p.Add(validation.TooMany(p.At(hints.name), n, hintsMaxItems))
+			return
+		}
+		seen := validation.Seen{}
+		for _, hint := range p.Each(hints.name) {
+			seen.Unique(hint, "name")
+			hint.Format("name", hints.format)
+		}
+	}
+}
+
+const (
+	endpointsMaxItems = 1000
+	addressesMaxItems = 100
+	topologyMaxItems  = 16
+	slicePortsMax     = 20000
+	hintsMaxItems     = 8
+)

@@ -1,0 +1,58 @@
+package events
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// validateEvent checks an event as the older of its two APIs does, which asks
+// little of events that have no eventTime.
+func validateEvent(obj, _ map[string]any) validation.List {
+	return validation.Collect(obj, nil, checkEvent)
+}
+
+// The limits of an event, in bytes.
+const (
+	maxEventWord = 128
+	maxEventNote = 1024
+)
+
+func checkEvent(p validation.View) {
+	namespace, about := object.String(p.Obj, "metadata", "namespace"), p.Field("involvedObject")
+	if !p.Has("eventTime") {
+		if its := about.String("namespace"); its != namespace && (its != "" || namespace != "default") {
+			addNamespaceMismatch(about)
+		}
+	} else {
+		if about.String("namespace") == "" && namespace != "default" && namespace != "kube-system" {
+			addNamespaceMismatch(about)
+		}
+		checkNewEvent(p)
+	}
+	p.AddList(validation.Each(p.At("namespace"), namespace, validation.DNS1123Subdomain(namespace)))
+}
+
+// addNamespaceMismatch says that the object of an event is in another namespace.
+func addNamespaceMismatch(p validation.View) {
+	p.Add(validation.Invalid(p.At("namespace"), p.String("namespace"), "does not match event.namespace"))
+}
+
+// checkNewEvent checks what events with an eventTime have to have.
+func checkNewEvent(p validation.View) {
+	p.Require("reportingComponent")
+	p.Format("reportingComponent", validation.QualifiedName)
+	for _, name := range []string{"reportingInstance", "action", "reason"} {
+		p.Require(name)
+		checkLength(p, name, maxEventWord)
+	}
+	checkLength(p, "message", maxEventNote)
+}
+
+// checkLength checks the length of a text, which is not quoted.
+func checkLength(p validation.View, name string, limit int) {
+	if len(p.String(name)) > limit {
+		p.Add(validation.Invalid(p.At(name), "", fmt.Sprintf("can have at most %d characters", limit)))
+	}
+}

@@ -1,0 +1,134 @@
+package flowcontrol
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validatePriorityLevel(obj, _ map[string]any) validation.List {
+	name := object.String(obj, "metadata", "name")
+	return validation.Collect(obj, nil, func(level validation.View) {
+		spec := level.Field("spec")
+		checkPriorityLevel(spec, name)
+		checkFixedPriorityLevel(spec, name)
+		checkFlowConditions(level)
+	})
+}
+
+func checkPriorityLevel(spec validation.View, name string) {
+	typ := spec.String("type")
+	if (name == flowExempt) != (typ == "Exempt") {
+		spec.InvalidNamed("type", "must be 'Exempt' if and only if `name` is 'exempt'")
+	}
+	switch typ {
+	case "Exempt":
+		if spec.Has("limited") {
+			spec.Forbidden("limited", "must be nil if the type is not Limited")
+		}
+		spec.IfPresent("exempt", func(exempt validation.View) {
+			checkNotBelowZero(exempt, "nominalConcurrencyShares", "")
+			checkPercentage(exempt, "lendablePercent")
+		})
+	case "Limited":
+		if spec.Has("exempt") {
+			spec.Forbidden("exempt", "must be nil if the type is Limited")
+		}
+		if limited, ok := spec.Lookup("limited"); ok {
+			checkLimitedPriorityLevel(limited)
+		} else {
+			spec.Required("limited", "must not be empty when type is Limited")
+		}
+	default:
+		spec.RequireOneOf("type", "Exempt", "Limited")
+	}
+}
+
+func checkLimitedPriorityLevel(limited validation.View) {
+	checkNotBelowZero(limited, "nominalConcurrencyShares", "")
+	response := limited.Field("limitResponse")
+	queuing, queues := response.Lookup("queuing")
+	switch response.String("type") {
+	case "Reject":
+		if queues {
+			response.Forbidden("queuing", "must be nil if limited.limitResponse.type is not Limited")
+		}
+	case "Queue":
+		if queues {
+			checkFlowQueues(queuing)
+		} else {
+			response.Required("queuing", "must not be empty if limited.limitResponse.type is Limited")
+		}
+	default:
+		response.RequireOneOf("type", "Queue", "Reject")
+	}
+	checkPercentage(limited, "lendablePercent")
+	checkNotBelowZero(limited, "borrowingLimitPercent", "if specified, ")
+}
+
+func checkNotBelowZero(p validation.View, name, when string) {
+	if p.Int(name) < 0 {
+		p.Invalid(name, when+"must be a non-negative integer")
+	}
+}
+
+func checkPercentage(p validation.View, name string) {
+	if n := p.Int(name); n < 0 || n > 100 {
+		p.Invalid(name, "must be between 0 and 100, inclusive")
+	}
+}
+
+// checkFlowQueues checks the queues that requests are dealt to as cards of a deck: a
+// hash of so many bits must tell all hands apart.
+func checkFlowQueues(queuing validation.View) {
+	const (
+		mostQueues  = 10 * 1000 * 1000
+		mostEntropy = 60 // bits
+	)
+	if queuing.Int("queueLengthLimit") <= 0 {
+		queuing.Invalid("queueLengthLimit", "must be positive")
+	}
+	queues, hand := queuing.Int("queues"), queuing.Int("handSize")
+	switch {
+	case queues <= 0:
+		queuing.Invalid("queues", "must be positive")
+	case queues > mostQueues:
+		queuing.Invalid("queues", fmt.Sprintf("must not be greater than %d", mostQueues))
+	}
+	switch {
+	case hand <= 0:
+		queuing.Invalid("handSize", "must be positive")
+	case hand > queues:
+		queuing.Invalid("handSize", fmt.Sprintf("should not be greater than queues (%d)", queues))
+	case handEntropy(queues, hand) > mostEntropy:
+		queuing.Invalid("handSize", fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, mostEntropy))
+	}
+}
+
+// handEntropy is how many bits it takes to deal a hand from a deck.
+func handEntropy(deck, hand int64) int {
+	return int(math.Ceil(math.Log2(float64(deck)) * float64(hand)))
+}
+
+// checkFixedPriorityLevel keeps the levels that are the same in every cluster. What
+// is exempt may be told how much of the server it takes.
+func checkFixedPriorityLevel(spec validation.View, name string) {
+	fixed := release.FlowSpec("prioritylevelconfigurations", name)
+	have, except := spec.Obj, ""
+	switch name {
+	case flowExempt:
+		have = map[string]any{"exempt": fixed["exempt"]}
+		kind.CopyMissing(have, spec.Obj, "type", "limited")
+		except = " except the 'spec.exempt' field"
+	case flowCatchAll:
+	default:
+		return
+	}
+	if !validation.Equal(have, fixed) {
+		spec.Add(validation.Invalid(spec.Path, validation.AsGoType("flowcontrol.PriorityLevelConfigurationSpec", spec.Obj), fmt.Sprintf("spec of '%s'%s must equal the fixed value", name, except)))
+	}
+}

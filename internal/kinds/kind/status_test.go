@@ -1,0 +1,36 @@
+package kind
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestStatusRules(t *testing.T) {
+	object := func(status, spec, label, annotation string) map[string]any {
+		return map[string]any{
+			"metadata": map[string]any{
+				"labels":      map[string]any{"l": label},
+				"annotations": map[string]any{"a": annotation},
+			},
+			"spec": spec, "status": status,
+		}
+	}
+	for _, row := range []struct {
+		name              string
+		rule              StatusMetadata
+		label, annotation string
+	}{
+		{"all metadata", StatusMetadataAll, "new", "new"},
+		{"no metadata", StatusMetadataNone, "old", "old"},
+		{"all but labels", StatusMetadataExceptLabels, "old", "new"},
+		{"all but owners", StatusMetadataExceptOwners, "new", "new"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			obj := object("new", "new", "new", "new")
+			obj["extra"] = "new"
+			row.rule.Prepare(obj, object("old", "old", "old", "old"))
+			assert.Equal(t, object("new", "old", row.label, row.annotation), obj)
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package kindtest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A ValidationRow expects the validation errors of body, or of an update from old
+// to body; "" expects none.
+type ValidationRow = struct {
+	Name, Old, Body, Want string
+}
+
+// TestValidation checks the validation of creates and updates, and that validation
+// does not change objects.
+func TestValidation(t *testing.T, name string, rows []ValidationRow) {
+	typ := TypeOf(t, name)
+	for _, r := range rows {
+		t.Run(r.Name, func(t *testing.T) {
+			var obj, old map[string]any
+			if r.Old == "" {
+				obj = Create(t, typ, r.Body)
+			} else {
+				old = Create(t, typ, r.Old)
+				obj = Decode(t, typ, r.Body)
+				Allocate(t, typ, obj, old)
+				typ.Prepare(obj, old)
+				object.Set(obj, "u", "metadata", "uid")
+				if typ.Namespaced {
+					object.Set(obj, "n", "metadata", "namespace")
+				}
+			}
+			CheckValidation(t, r, typ.Validate, obj, old)
+		})
+	}
+}
+
+// TestStatusValidation checks the validation of updates of status. Old is stored
+// without preparation.
+func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
+	typ := TypeOf(t, name)
+	for _, r := range rows {
+		t.Run(r.Name, func(t *testing.T) {
+			old := Decode(t, typ, r.Old)
+			obj := Decode(t, typ, r.Body)
+			typ.PrepareStatus(obj, old)
+			CheckValidation(t, r, typ.ValidateStatus, obj, old)
+		})
+	}
+}
+
+// CheckValidation compares the errors that validate returns with r.Want, and checks
+// that it does not change the objects.
+func CheckValidation(t *testing.T, r ValidationRow, validate func(obj, old map[string]any) validation.List, obj, old map[string]any) {
+	t.Helper()
+	kept, keptOld := object.Copy(obj), object.Copy(old)
+	var errs []string
+	for _, e := range validate(obj, old) {
+		errs = append(errs, e.Error())
+	}
+	assert.Equal(t, r.Want, Errors(errs...))
+	assert.Equal(t, kept, obj)
+	assert.Equal(t, keptOld, old)
+}
+
+// Errors joins the texts of errors as an aggregate error of kube-apiserver does.
+func Errors(texts ...string) string {
+	if len(texts) > 1 {
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
+	return strings.Join(texts, "")
+}
+
+// A PatchRow expects the validation errors of a valid base object to which a JSON
+// merge patch was applied.
+type PatchRow = struct {
+	Name, Patch, Want string
+}
+
+// TestPatched checks creates of the patched base.
+func TestPatched(t *testing.T, name, base string, rows []PatchRow) {
+	TestValidation(t, name, ValidationRows(t, "", "", base, rows))
+}
+
+// TestPatchedUpdates checks updates from the base to the patched base.
+func TestPatchedUpdates(t *testing.T, name, base string, rows []PatchRow) {
+	TestValidation(t, name, ValidationRows(t, "update ", base, base, rows))
+}
+
+// TestPatchedStatus checks updates of the status of the base.
+func TestPatchedStatus(t *testing.T, name, base string, rows []PatchRow) {
+	TestStatusValidation(t, name, ValidationRows(t, "status ", base, base, rows))
+}
+
+// ValidationRows returns a row for each patch and one for the unpatched base.
+func ValidationRows(t *testing.T, prefix, old, base string, patches []PatchRow) (out []ValidationRow) {
+	t.Helper()
+	for _, v := range append(patches, PatchRow{"unpatched", `{}`, ""}) {
+		out = append(out, ValidationRow{prefix + v.Name, old, MergePatch(t, base, v.Patch), v.Want})
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+package networking
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/services"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// ingressClass is the annotation that named the class of an Ingress before its
+// specification did.
+const ingressClass = "kubernetes.io/ingress.class"
+
+func validateIngress(obj, old map[string]any) validation.List {
+	rules := ingressRules{anySecretName: hasBadSecretName(old), anyWildcardRule: hasBadWildcardRule(old)}
+	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
+	if old != nil {
+		return errs
+	}
+	annotation, annotated := object.Value(obj, "metadata", "annotations", ingressClass).(string)
+	class, named := object.Value(obj, "spec", "ingressClassName").(string)
+	if annotated && named && annotation != class {
+		errs = append(errs, validation.Invalid(validation.NewPath("annotations", ingressClass), annotation, "must match `ingressClassName` when both are specified"))
+	}
+	return errs
+}
+
+func warnIngress(obj, old map[string]any) []string {
+	if old != nil || object.Value(obj, "metadata", "annotations", ingressClass) == nil || object.Value(obj, "spec", "ingressClassName") != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("annotation %q is deprecated, please use 'spec.ingressClassName' instead", ingressClass)}
+}
+
+// ingressRules are relaxed by what is already wrong with the Ingress.
+type ingressRules struct{ anySecretName, anyWildcardRule bool }
+
+func hasBadSecretName(ingress map[string]any) bool {
+	for tls := range object.Each(object.Value(ingress, "spec", "tls")) {
+		if name := object.String(tls, "secretName"); name != "" && len(validation.Subdomain(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func hasBadWildcardRule(ingress map[string]any) bool {
+	for rule := range object.Each(object.Value(ingress, "spec", "rules")) {
+		if strings.Contains(object.String(rule, "host"), "*") && len(validation.Collect(rule, nil, checkIngressHTTP)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r ingressRules) spec(p validation.View) {
+	if p.Len("rules") == 0 && !p.Has("defaultBackend") {
+		p.Add(validation.Invalid(p.Path, p.Obj["rules"], "either `defaultBackend` or `rules` must be specified"))
+	}
+	p.IfPresent("defaultBackend", checkIngressBackend)
+	for _, rule := range p.Each("rules") {
+		r.rule(rule)
+	}
+	for _, tls := range p.Each("tls") {
+		for i, host := range tls.Strings("hosts") {
+			p.AddList(validation.Each(tls.At("hosts").Index(i), host, hostName(host)))
+		}
+		if !r.anySecretName {
+			tls.FormatIfSet("secretName", validation.Subdomain)
+		}
+	}
+	if p.Has("ingressClassName") {
+		p.Format("ingressClassName", validation.Subdomain)
+	}
+}
+
+// hostName is the format of a host that may be a wildcard.
+func hostName(host string) []string {
+	if strings.Contains(host, "*") {
+		return validation.WildcardDNS1123Subdomain(host)
+	}
+	return validation.DNS1123Subdomain(host)
+}
+
+func (r ingressRules) rule(p validation.View) {
+	host := p.String("host")
+	if validation.IsIP(host) {
+		p.Invalid("host", services.MustBeDNSName)
+	}
+	p.FormatIfSet("host", hostName)
+	if !r.anyWildcardRule || !strings.Contains(host, "*") {
+		checkIngressHTTP(p)
+	}
+}
+
+func checkIngressHTTP(rule validation.View) {
+	http, ok := rule.Lookup("http")
+	if !ok {
+		return
+	}
+	http.Require("paths")
+	for _, path := range http.Each("paths") {
+		checkIngressPath(path)
+	}
+}
+
+func checkIngressPath(p validation.View) {
+	if !p.Has("pathType") {
+		p.Required("pathType", "pathType must be specified")
+		return
+	}
+	path := p.String("path")
+	switch p.String("pathType") {
+	case "Exact", "Prefix":
+		if !strings.HasPrefix(path, "/") {
+			p.Add(validation.Invalid(p.At("path"), path, "must be an absolute path"))
+		}
+		for _, sequence := range pathSequences {
+			if strings.Contains(path, sequence) {
+				p.Invalid("path", fmt.Sprintf("must not contain '%s'", sequence))
+			}
+		}
+		for _, suffix := range pathSuffixes {
+			if strings.HasSuffix(path, suffix) {
+				p.Invalid("path", fmt.Sprintf("cannot end with '%s'", suffix))
+			}
+		}
+	case "ImplementationSpecific":
+		if path != "" && !strings.HasPrefix(path, "/") {
+			p.Invalid("path", "must be an absolute path")
+		}
+	default:
+		p.OneOf("pathType", "Exact", "ImplementationSpecific", "Prefix")
+	}
+	checkIngressBackend(p.Field("backend"))
+}
+
+func checkIngressBackend(p validation.View) {
+	resource, hasResource := p.Lookup("resource")
+	service, hasService := p.Lookup("service")
+	switch {
+	case hasResource && hasService:
+		p.Add(validation.Invalid(p.Path, "", "cannot set both resource and service backends"))
+	case hasResource:
+		checkTypedReference(resource)
+	case hasService:
+		service.RequireFormat("name", validation.DNS1123Label)
+		checkBackendPort(p, service.Field("port"))
+	default:
+		p.Add(validation.Invalid(p.Path, "", "resource or service backend is required"))
+	}
+}
+
+// checkBackendPort checks that a backend names its service's port or numbers it.
+func checkBackendPort(backend, port validation.View) {
+	name, number := port.String("name") != "", port.Int("number") != 0
+	switch {
+	case name && number:
+		backend.Add(validation.Invalid(backend.Path, "", "cannot set both port name & port number"))
+	case name:
+		port.Format("name", validation.PortName)
+	case number:
+		port.InRange("number", 1, 65535)
+	default:
+		backend.Add(validation.Required(backend.Path, "port name or number is required"))
+	}
+}
+
+// checkTypedReference checks a reference to an object of any kind.
+func checkTypedReference(p validation.View) {
+	if p.Has("apiGroup") {
+		p.Format("apiGroup", validation.DNS1123Subdomain)
+	}
+	p.RequireFormat("kind", validation.PathSegment)
+	p.RequireFormat("name", validation.PathSegment)
+}
+
+func validateIngressStatus(obj, old map[string]any) validation.List {
+	var held []string
+	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
+		held = append(held, object.String(ingress, "ip"))
+	}
+	return validation.Collect(object.Map(obj, "status", "loadBalancer"), loadBalancerPath, func(p validation.View) {
+		for _, ingress := range p.Each("ingress") {
+			services.CheckLoadBalancerIngress(ingress, held)
+		}
+	})
+}
+
+var loadBalancerPath = validation.NewPath("status", "loadBalancer")
+
+func warnIngressStatus(obj, _ map[string]any) []string {
+	var warnings []string
+	status := validation.View{Obj: object.Map(obj, "status", "loadBalancer"), Path: loadBalancerPath}
+	for _, ingress := range status.Each("ingress") {
+		warnings = append(warnings, validation.IPWarnings(ingress.String("ip"), ingress.Path)...)
+	}
+	return warnings
+}
+
+// What no path that is matched exactly or by prefix may have.
+var (
+	pathSequences = []string{"//", "/./", "/../", "%2f", "%2F"}
+	pathSuffixes  = []string{"/..", "/."}
+)

@@ -1,0 +1,46 @@
+package networking
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateIngressClass(obj, old map[string]any) validation.List {
+	var errs validation.List
+	if old != nil {
+		errs = validation.ImmutableField(object.String(obj, "spec", "controller"), object.String(old, "spec", "controller"), validation.NewPath("spec").Child("controller"))
+	}
+	return append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIngressClassSpec)...)
+}
+
+const ingressControllerMaxLength = 250
+
+func checkIngressClassSpec(p validation.View) {
+	if len(p.String("controller")) > ingressControllerMaxLength {
+		p.Add(validation.TooLong(p.At("controller"), ingressControllerMaxLength))
+	}
+	p.AddList(validation.DomainPrefixedPath(p.String("controller"), p.At("controller")))
+	p.IfPresent("parameters", checkIngressParameters)
+}
+
+func checkIngressParameters(p validation.View) {
+	checkTypedReference(p)
+	if !p.Has("scope") {
+		p.Required("scope", "")
+		return
+	}
+	switch p.String("scope") {
+	case "Namespace":
+		if !p.Has("namespace") {
+			p.Required("namespace", "`parameters.scope` is set to 'Namespace'")
+			return
+		}
+		p.Format("namespace", validation.DNS1123Label)
+	case "Cluster":
+		if p.Has("namespace") {
+			p.Forbidden("namespace", "`parameters.scope` is set to 'Cluster'")
+		}
+	default:
+		p.Add(validation.NotSupported(p.At("scope"), p.String("scope"), []string{"Cluster", "Namespace"}))
+	}
+}

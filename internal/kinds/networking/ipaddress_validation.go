@@ -1,0 +1,32 @@
+package networking
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/unversioned"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateIPAddress(obj, old map[string]any) validation.List {
+	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIPAddressSpec)
+	if old != nil {
+		errs = append(errs, validation.ImmutableField(parentOf(obj), parentOf(old), validation.NewPath("spec").Child("parentRef"))...)
+	}
+	return errs
+}
+
+func checkIPAddressSpec(p validation.View) {
+	parent, ok := p.Lookup("parentRef")
+	if !ok {
+		p.Required("parentRef", "")
+		return
+	}
+	parent.FormatIfSet("group", validation.DNS1123Subdomain)
+	parent.RequireFormat("resource", validation.PathSegment)
+	parent.RequireFormat("name", validation.PathSegment)
+	parent.FormatIfSet("namespace", validation.PathSegment)
+}
+
+// parentOf is what an IPAddress is for, as messages print it.
+func parentOf(address map[string]any) unversioned.Value {
+	return validation.AsGoType("*networking.ParentReference", object.Value(address, "spec", "parentRef"))
+}

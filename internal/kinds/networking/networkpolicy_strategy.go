@@ -1,0 +1,36 @@
+package networking
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultNetworkPolicy(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	if len(object.List(spec, "policyTypes")) == 0 {
+		types := []any{"Ingress"}
+		if len(object.List(spec, "egress")) > 0 {
+			types = append(types, "Egress")
+		}
+		spec["policyTypes"] = types
+	}
+	for _, direction := range []string{"ingress", "egress"} {
+		for rule := range object.Each(spec[direction]) {
+			for port := range object.Each(rule["ports"]) {
+				object.SetDefault(port, "protocol", "TCP")
+			}
+		}
+	}
+}
+
+var networkPolicyStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Default:             defaultNetworkPolicy,
+		Validate:            validateNetworkPolicy,
+		Warn:                warnNetworkPolicy,
+	},
+	GenerationFields: []string{"spec"},
+	GenerationRule:   kind.GenerationExact,
+}

@@ -1,0 +1,144 @@
+package networking
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateNetworkPolicy(obj, old map[string]any) validation.List {
+	rules := networkPolicyRules{
+		selectors: validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "podSelector")},
+		held:      heldBlocks(old),
+	}
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
+}
+
+// networkPolicyRules are relaxed by what the policy already holds.
+type networkPolicyRules struct {
+	selectors validation.LabelSelectorOptions
+	held      []string // networks
+}
+
+// networkPolicyDirections are the members that have rules, with the member that
+// has a rule's peers.
+var networkPolicyDirections = []struct{ name, peers string }{{"ingress", "from"}, {"egress", "to"}}
+
+// checkPeers are the peers of all rules of a policy.
+func checkPeers(spec validation.View, rule func(validation.View)) {
+	for _, direction := range networkPolicyDirections {
+		for _, r := range spec.Each(direction.name) {
+			for _, peer := range r.Each(direction.peers) {
+				rule(peer)
+			}
+		}
+	}
+}
+
+// heldBlocks are the networks in the rules of a policy.
+func heldBlocks(policy map[string]any) []string {
+	var held []string
+	checkPeers(validation.View{Obj: object.Map(policy, "spec")}, func(peer validation.View) {
+		if block, ok := peer.Lookup("ipBlock"); ok {
+			held = append(append(held, block.String("cidr")), block.Strings("except")...)
+		}
+	})
+	return held
+}
+
+func (n networkPolicyRules) spec(spec validation.View) {
+	spec.LabelSelector("podSelector", n.selectors)
+	for _, direction := range networkPolicyDirections {
+		for _, rule := range spec.Each(direction.name) {
+			for _, port := range rule.Each("ports") {
+				checkNetworkPolicyPort(port)
+			}
+			for _, peer := range rule.Each(direction.peers) {
+				n.peer(peer)
+			}
+		}
+	}
+	if spec.Len("policyTypes") > 2 {
+		spec.Invalid("policyTypes", "may not specify more than two policyTypes")
+		return
+	}
+	for i, name := range spec.Strings("policyTypes") {
+		if name != "Ingress" && name != "Egress" {
+			spec.Add(validation.NotSupported(spec.At("policyTypes").Index(i), validation.NamedString(name), []string{"Ingress", "Egress"}))
+		}
+	}
+}
+
+func checkNetworkPolicyPort(p validation.View) {
+	p.OneOfIfSet("protocol", "TCP", "UDP", "SCTP")
+	switch port := p.Obj["port"].(type) {
+	case int64:
+		p.InRange("port", 1, 65535)
+		if !p.Has("endPort") {
+			return
+		}
+		if p.Int("endPort") < port {
+			p.Add(validation.Invalid(p.At("endPort"), port, "must be greater than or equal to `port`"))
+		}
+		p.InRange("endPort", 1, 65535)
+	case string:
+		if p.Has("endPort") {
+			p.Invalid("endPort", "may not be specified when `port` is non-numeric")
+		}
+		p.Format("port", validation.PortName)
+	default:
+		if p.Has("endPort") {
+			p.Invalid("endPort", "may not be specified when `port` is not specified")
+		}
+	}
+}
+
+func (n networkPolicyRules) peer(p validation.View) {
+	p.LabelSelector("podSelector", n.selectors)
+	p.LabelSelector("namespaceSelector", n.selectors)
+	p.IfPresent("ipBlock", n.ipBlock)
+	selects := p.Has("podSelector") || p.Has("namespaceSelector")
+	switch {
+	case !selects && !p.Has("ipBlock"):
+		p.Add(validation.Required(p.Path, "must specify a peer"))
+	case selects && p.Has("ipBlock"):
+		p.Add(validation.Forbidden(p.Path, "may not specify both ipBlock and another peer"))
+	}
+}
+
+func (n networkPolicyRules) ipBlock(p validation.View) {
+	if !p.Require("cidr") {
+		return
+	}
+	p.AddList(validation.LegacyCIDR(p.String("cidr"), n.held, p.At("cidr")))
+	_, network := validation.ParseCIDR(p.String("cidr"))
+	if network == nil {
+		return
+	}
+	bits, _ := network.Mask.Size()
+	for i, s := range p.Strings("except") {
+		path := p.At("except").Index(i)
+		p.AddList(validation.LegacyCIDR(s, n.held, path))
+		_, except := validation.ParseCIDR(s)
+		if except == nil {
+			continue
+		}
+		if exceptBits, _ := except.Mask.Size(); !network.Contains(except.IP) || bits >= exceptBits {
+			p.Add(validation.Invalid(path, s, "must be a strict subset of `cidr`"))
+		}
+	}
+}
+
+func warnNetworkPolicy(obj, _ map[string]any) []string {
+	var warnings []string
+	checkPeers(validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}, func(peer validation.View) {
+		block, ok := peer.Lookup("ipBlock")
+		if !ok {
+			return
+		}
+		warnings = append(warnings, validation.CIDRWarnings(block.String("cidr"), block.At("cidr"))...)
+		for i, except := range block.Strings("except") {
+			warnings = append(warnings, validation.CIDRWarnings(except, block.At("except").Index(i))...)
+		}
+	})
+	return warnings
+}

@@ -1,0 +1,51 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateRuntimeClass(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, checkRuntimeClassSpec)
+	}
+	return validation.Collect(obj, nil, func(p validation.View) {
+		meta := p.Field("metadata")
+		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
+	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableAs("handler", "s", old) })
+}
+
+func checkRuntimeClassSpec(p validation.View) {
+	p.RequireFormat("handler", validation.DNS1123Label)
+	p.IfPresent("overhead", func(overhead validation.View) {
+		limits := map[string]any{"limits": object.Map(overhead.Obj, "podFixed")}
+		resources.CheckRequirements(validation.View{Obj: limits, Path: overhead.Path, Errs: overhead.Errs}, resources.ValidateContainerResourceName, nil)
+	})
+	p.IfPresent("scheduling", func(scheduling validation.View) {
+		scheduling.AddList(validation.Labels(object.Map(scheduling.Obj, "nodeSelector"), scheduling.At("nodeSelector")))
+		nodes.CheckTolerations(scheduling, "tolerations")
+		seen := validation.Seen{}
+		for _, t := range scheduling.Each("tolerations") {
+			id := strings.Join([]string{t.String("key"), t.String("operator"), t.String("value"), t.String("effect")}, "\x00")
+			if seen[id] {
+				t.Add(validation.Duplicate(t.Path, validation.AsGoType("core.Toleration", t.Obj)))
+			}
+			seen[id] = true
+		}
+	})
+}
+
+func warnRuntimeClass(obj, _ map[string]any) []string {
+	var warnings []string
+	selector := object.Map(obj, "scheduling", "nodeSelector")
+	for _, key := range validation.SortedKeys(selector) {
+		if message := nodes.DeprecatedLabel(key); message != "" {
+			warnings = append(warnings, "scheduling.nodeSelector: "+message)
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,27 @@
+package rbac
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+var clusterRoleStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Name:                validation.RBACName,
+		Validate:            validateClusterRole,
+	},
+}
+
+var roleStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Name:                validation.RBACName,
+		Validate:            validateRole,
+	},
+}

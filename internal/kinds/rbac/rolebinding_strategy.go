@@ -1,0 +1,41 @@
+package rbac
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// defaultRoleBinding completes the references of bindings of either scope.
+func defaultRoleBinding(obj map[string]any) {
+	object.SetDefaultIfZero(object.EnsureMap(obj, "roleRef"), "apiGroup", rbacGroup)
+	for subject := range object.Each(obj["subjects"]) {
+		switch subject["kind"] {
+		case "User", "Group":
+			object.SetDefaultIfZero(subject, "apiGroup", rbacGroup)
+		}
+	}
+}
+
+var clusterRoleBindingStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Name:                validation.RBACName,
+		Validate:            validateClusterRoleBinding,
+		Default:             defaultRoleBinding,
+	},
+}
+
+var roleBindingStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		CreateOnUpdate:      true,
+		Name:                validation.RBACName,
+		Validate:            validateRoleBinding,
+		Default:             defaultRoleBinding,
+	},
+}

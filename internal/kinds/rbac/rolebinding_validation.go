@@ -1,0 +1,48 @@
+package rbac
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateRoleBinding(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(binding validation.View) { checkRoleBinding(binding, old, true, "Role", "ClusterRole") })
+}
+
+func validateClusterRoleBinding(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(binding validation.View) { checkRoleBinding(binding, old, false, "ClusterRole") })
+}
+
+// checkRoleBinding checks a binding of one of the kinds of roles. What it binds to
+// stays.
+func checkRoleBinding(binding validation.View, old map[string]any, namespaced bool, roleKinds ...string) {
+	ref := binding.Field("roleRef")
+	ref.OneOfStrings("apiGroup", rbacGroup)
+	ref.OneOfStrings("kind", roleKinds...)
+	ref.RequireFormat("name", validation.PathSegment)
+	for _, subject := range binding.Each("subjects") {
+		checkRoleSubject(subject, namespaced)
+	}
+	if old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef")) {
+		binding.Add(validation.Invalid(ref.Path, roleRef{ref.String("apiGroup"), ref.String("kind"), ref.String("name")}, "cannot change roleRef"))
+	}
+}
+
+// A roleRef is a reference to a role as messages print it.
+type roleRef struct{ APIGroup, Kind, Name string }
+
+func checkRoleSubject(subject validation.View, namespaced bool) {
+	subject.Require("name")
+	switch subject.String("kind") {
+	case "ServiceAccount":
+		subject.FormatIfSet("name", validation.Subdomain)
+		subject.OneOfStrings("apiGroup", "")
+		if !namespaced {
+			subject.Require("namespace")
+		}
+	case "User", "Group":
+		subject.OneOfStrings("apiGroup", rbacGroup)
+	default:
+		subject.OneOfStrings("kind", "ServiceAccount", "User", "Group")
+	}
+}

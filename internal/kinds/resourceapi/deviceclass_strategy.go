@@ -1,0 +1,18 @@
+package resourceapi
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+var deviceClassStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Name:                validation.UnprefixedName,
+		Validate:            validateDeviceClass,
+	},
+	GenerationFields: []string{"spec"},
+}

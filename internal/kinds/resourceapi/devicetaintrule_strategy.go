@@ -1,0 +1,30 @@
+package resourceapi
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// stampTaintRule dates a rule's taint, and anew when its effect changes.
+func stampTaintRule(obj, old map[string]any, by resource.Author) {
+	taint, before := object.Map(obj, "spec", "taint"), object.Map(old, "spec", "taint")
+	switch {
+	case taint == nil:
+	case taint["timeAdded"] == nil,
+		before != nil && !kind.SameField(taint, before, "effect") && kind.SameField(taint, before, "timeAdded"):
+		taint["timeAdded"] = by.Now
+	}
+}
+
+var deviceTaintRuleStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Stamp:               stampTaintRule,
+		Validate:            validateTaintRule,
+		ValidateStatus:      validateTaintRuleStatus,
+	},
+	GenerationFields: []string{"spec"},
+	StatusMetadata:   kind.StatusMetadataNone,
+}

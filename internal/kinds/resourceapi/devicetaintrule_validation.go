@@ -1,0 +1,41 @@
+package resourceapi
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// checkDeviceTaint checks a taint. An effect that it had is not looked at again.
+func checkDeviceTaint(taint validation.View, old map[string]any) {
+	taint.Format("key", validation.QualifiedName)
+	taint.FormatIfSet("value", validation.LabelValue)
+	if old == nil || !kind.SameField(taint.Obj, old, "effect") {
+		taint.RequireOneOf("effect", deviceEffects...)
+	}
+}
+
+func validateTaintRule(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
+		spec.IfPresent("deviceSelector", func(selector validation.View) {
+			if selector.Has("driver") {
+				volumes.CheckCSIDriverName(selector, "driver")
+			}
+			if selector.Has("pool") {
+				checkPoolName(selector, "pool")
+			}
+			if selector.Has("device") {
+				selector.Format("device", validation.DNS1123Label)
+			}
+		})
+		checkDeviceTaint(spec.Field("taint"), object.Map(old, "spec", "taint"))
+	})
+}
+
+func validateTaintRuleStatus(obj, _ map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
+		checkSize(status, "conditions", mostTaintRuleStatuses)
+	})
+}

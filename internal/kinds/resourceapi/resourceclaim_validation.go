@@ -1,0 +1,259 @@
+package resourceapi
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Limits of the API of devices.
+const (
+	mostDeviceRequests    = 32
+	mostDeviceConstraints = 32
+	mostDeviceConfigs     = 32
+	mostDeviceSelectors   = 32
+	mostDeviceChoices     = 8
+	mostDeviceConditions  = 8
+	mostDeviceConsumers   = 256
+	mostDeviceIPs         = 16
+	mostBindingConditions = 4
+
+	longestSelector   = 10 << 10
+	longestParameters = 10 << 10
+	longestAttribute  = 64
+	longestIdentifier = 32
+	longestInterface  = 256
+	longestHardware   = 128
+)
+
+// validateResourceClaim checks a claim. What it asks for stays.
+func validateResourceClaim(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(claim validation.View) {
+		spec := claim.Field("spec")
+		if old == nil {
+			checkDeviceClaim(spec.Field("devices"))
+		} else {
+			checkFixed(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
+		}
+	})
+}
+
+func validateResourceClaimTemplate(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(template validation.View) {
+		spec := template.Field("spec")
+		kind.CheckTemplateMeta(spec.Field("metadata"))
+		checkDeviceClaim(spec.Field("spec").Field("devices"))
+		if old != nil {
+			checkFixed(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
+		}
+	})
+}
+
+// checkDeviceClaim checks what devices a claim asks for.
+func checkDeviceClaim(devices validation.View) {
+	requests := deviceRequestNames(devices.Obj)
+	checkKeyedItems(devices, "requests", mostDeviceRequests, "name", checkDeviceRequest)
+	checkItems(devices, "constraints", mostDeviceConstraints, func(constraint validation.View) {
+		checkUniqueStrings(constraint, "requests", mostDeviceRequests, requests.check)
+		checkDeviceConstraint(constraint)
+	})
+	checkItems(devices, "config", mostDeviceConfigs, func(config validation.View) {
+		checkUniqueStrings(config, "requests", mostDeviceRequests, requests.check)
+		checkOpaqueConfig(config)
+	})
+}
+
+// deviceRequests are the names of requests: of the whole ones, and after a slash
+// of their choices.
+type deviceRequests map[string]bool
+
+func deviceRequestNames(devices map[string]any) deviceRequests {
+	out := deviceRequests{}
+	for request := range object.Each(devices["requests"]) {
+		name := object.String(request, "name")
+		out[name] = true
+		for choice := range object.Each(request["firstAvailable"]) {
+			out[name+"/"+object.String(choice, "name")] = true
+		}
+	}
+	return out
+}
+
+// check checks a reference to a request.
+func (r deviceRequests) check(name string, path *validation.Path) validation.List {
+	const rule = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+	if strings.Count(name, "/") > 1 {
+		return validation.List{validation.Invalid(path, name, rule)}
+	}
+	var list validation.List
+	for segment := range strings.SplitSeq(name, "/") {
+		list = append(list, validation.Each(path, segment, validation.DNS1123Label(segment))...)
+	}
+	if !r[name] {
+		list = append(list, validation.Invalid(path, name, rule))
+	}
+	return list
+}
+
+func checkDeviceRequest(request validation.View) {
+	request.Format("name", validation.DNS1123Label)
+	exactly, exact := request.Lookup("exactly")
+	choices := request.Len("firstAvailable") > 0
+	const one = "exactly one of `exactly` or `firstAvailable` is required"
+	switch {
+	case exact && choices:
+		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
+	case exact:
+		checkDeviceWish(exactly)
+	case choices:
+		checkKeyedItems(request, "firstAvailable", mostDeviceChoices, "name", func(choice validation.View) {
+			choice.Format("name", validation.DNS1123Label)
+			checkDeviceWish(choice)
+		})
+	default:
+		request.Add(validation.Required(request.Path, one))
+	}
+}
+
+// checkDeviceWish checks what a request, or one of its choices, asks for.
+func checkDeviceWish(wish validation.View) {
+	wish.RequireFormat("deviceClassName", validation.DNS1123Subdomain)
+	checkItems(wish, "selectors", mostDeviceSelectors, checkDeviceSelector)
+	switch mode := wish.String("allocationMode"); {
+	case mode == "All" && wish.Int("count") != 0:
+		wish.Invalid("count", "must not be specified when allocationMode is 'All'")
+	case mode == "ExactCount":
+		wish.Positive("count")
+	default:
+		wish.OneOf("allocationMode", "All", "ExactCount")
+	}
+	for _, toleration := range wish.Each("tolerations") {
+		checkDeviceToleration(toleration)
+	}
+}
+
+func checkDeviceSelector(selector validation.View) {
+	expression, ok := selector.Lookup("cel")
+	switch {
+	case !ok:
+		selector.Required("cel", "")
+	case len(expression.String("expression")) > longestSelector:
+		expression.Add(validation.TooLong(expression.At("expression"), longestSelector))
+	default:
+		if err := cel.CheckDeviceSelector(expression.String("expression"), expression.At("expression")); err != nil {
+			expression.Add(err)
+		}
+	}
+}
+
+var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
+
+func checkDeviceToleration(toleration validation.View) {
+	toleration.FormatIfSet("key", validation.QualifiedName)
+	switch toleration.String("operator") {
+	case "Exists":
+		if toleration.String("value") != "" {
+			toleration.Invalid("value", "must be empty for operator `Exists`")
+		}
+	case "Equal":
+		toleration.Format("value", validation.LabelValue)
+	default:
+		toleration.RequireOneOf("operator", "Equal", "Exists")
+	}
+	if toleration.String("effect") != "" {
+		toleration.OneOf("effect", deviceEffects...)
+	}
+}
+
+func checkDeviceConstraint(constraint validation.View) {
+	switch {
+	case constraint.Has("matchAttribute"):
+		checkFullAttributeName(constraint, "matchAttribute")
+	case constraint.Has("distinctAttribute"):
+		checkFullAttributeName(constraint, "distinctAttribute")
+	default:
+		constraint.Add(validation.Required(constraint.Path, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
+	}
+}
+
+// checkFullAttributeName checks the name of an attribute with its domain.
+func checkFullAttributeName(p validation.View, name string) {
+	p.AddList(attributeName(p.String(name), p.At(name)))
+	if !strings.Contains(p.String(name), "/") {
+		p.InvalidNamed(name, "a fully qualified name must be a domain and a name separated by a slash")
+	}
+}
+
+// attributeName checks the name of an attribute or a capacity, which may have a
+// domain. Names with several slashes are let pass.
+func attributeName(name string, path *validation.Path) validation.List {
+	domain, id, qualified := strings.Cut(name, "/")
+	switch {
+	case !qualified:
+		return attributeIdentifier(name, path)
+	case strings.Contains(id, "/"):
+		return nil
+	}
+	var list validation.List
+	if domain == "" {
+		list = append(list, validation.Invalid(path, "", "the domain must not be empty"))
+	} else {
+		list = append(list, volumes.DriverName(domain, path)...)
+	}
+	if id == "" {
+		return append(list, validation.Invalid(path, "", "the name must not be empty"))
+	}
+	return append(list, attributeIdentifier(id, path)...)
+}
+
+func attributeIdentifier(id string, path *validation.Path) validation.List {
+	var list validation.List
+	if len(id) > longestIdentifier {
+		list = append(list, validation.TooLong(path, longestIdentifier))
+	}
+	return append(list, validation.Each(path, id, validation.CIdentifier(id))...)
+}
+
+// checkOpaqueConfig checks parameters that only a driver understands.
+func checkOpaqueConfig(config validation.View) {
+	opaque, ok := config.Lookup("opaque")
+	if !ok {
+		config.Required("opaque", "")
+		return
+	}
+	volumes.CheckCSIDriverName(opaque, "driver")
+	checkRawObject(opaque, "parameters")
+}
+
+// checkRawObject checks an object of unknown type.
+func checkRawObject(p validation.View, name string) {
+	v := p.Obj[name]
+	if v == nil {
+		p.Required(name, "")
+		return
+	}
+	if text, err := json.Marshal(v); err == nil && len(text) > longestParameters {
+		p.Add(validation.TooLong(p.At(name), longestParameters))
+	} else if _, ok := v.(map[string]any); !ok {
+		p.Add(validation.Invalid(p.At(name), "<value omitted>", "must be a valid JSON object"))
+	}
+}
+
+// checkPoolName checks the name of a pool: subdomains with slashes between them.
+func checkPoolName(p validation.View, name string) {
+	pool := p.String(name)
+	if !p.Require(name) {
+		return
+	}
+	if len(pool) > validation.DNS1123SubdomainMaxLength {
+		p.Add(validation.TooLong(p.At(name), validation.DNS1123SubdomainMaxLength))
+	}
+	for segment := range strings.SplitSeq(pool, "/") {
+		p.AddList(validation.Each(p.At(name), segment, validation.DNS1123Subdomain(segment)))
+	}
+}

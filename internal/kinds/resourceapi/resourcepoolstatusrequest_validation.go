@@ -1,0 +1,115 @@
+package resourceapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Limits of a request for the status of pools of devices.
+const (
+	defaultPools    = 100
+	mostPools       = 1000
+	longestPoolNote = 256
+)
+
+// validatePoolStatusRequest checks what a request asks for, which stays.
+func validatePoolStatusRequest(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
+		if old != nil {
+			if !validation.Equal(obj["spec"], old["spec"]) {
+				spec.Add(validation.Invalid(spec.Path, nil, "field is immutable"))
+			}
+			return
+		}
+		spec.RequireFormat("driver", validation.LongNameCaseless)
+		if spec.Has("poolName") {
+			checkPoolSegments(spec, "poolName")
+		}
+		checkAtLeast(spec, 1, "limit")
+		if n := spec.Int("limit"); n > mostPools {
+			spec.Add(validation.Invalid(spec.At("limit"), n, fmt.Sprintf("must be less than or equal to %d", mostPools)))
+		}
+	})
+}
+
+// validatePoolStatus checks the answer to a request, which is given once.
+func validatePoolStatus(obj, old map[string]any) validation.List {
+	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		switch {
+		case old["status"] != nil:
+			if !validation.Equal(obj["status"], old["status"]) {
+				status.Add(validation.Invalid(status.Path, validation.AsGoType("*resource.ResourcePoolStatusRequestStatus", obj["status"]), "field is immutable"))
+			}
+			return
+		case obj["status"] == nil:
+			return
+		}
+		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
+		if !status.Has("poolCount") {
+			status.Required("poolCount", "")
+		}
+		checkAtLeast(status, 0, "poolCount")
+		for _, pool := range status.Each("pools") {
+			checkPoolStatus(pool)
+		}
+		types := validation.Seen{}
+		for _, condition := range status.Each("conditions") {
+			if typ := condition.String("type"); types[typ] {
+				condition.Add(validation.Duplicate(condition.Path, validation.AsGoType("metav1.Condition", condition.Obj)))
+			} else {
+				types[typ] = true
+			}
+		}
+	})
+}
+
+func checkPoolStatus(pool validation.View) {
+	pool.RequireFormat("driver", validation.LongNameCaseless)
+	if pool.Require("poolName") {
+		checkPoolSegments(pool, "poolName")
+	}
+	if pool.Int("generation") == 0 {
+		pool.Required("generation", "")
+	}
+	checkAtLeast(pool, 0, "generation")
+	checkAtLeast(pool, 1, "resourceSliceCount")
+	for _, count := range []string{"totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"} {
+		checkAtLeast(pool, 0, count)
+	}
+	if pool.Has("nodeName") {
+		pool.AddList(validation.Each(pool.At("nodeName"), pool.String("nodeName"), validation.LongName(pool.String("nodeName"))))
+	}
+	if note := pool.String("validationError"); len(note) > longestPoolNote {
+		pool.Add(validation.TooLong(pool.At("validationError"), longestPoolNote))
+	}
+}
+
+// checkAtLeast checks that a number, if there is one, is not below the least.
+func checkAtLeast(p validation.View, least int64, name string) {
+	if n := p.Int(name); p.Has(name) && n < least {
+		p.Add(validation.Invalid(p.At(name), n, fmt.Sprintf("must be greater than or equal to %d", least)))
+	}
+}
+
+// checkPoolSegments checks the name of a pool, telling which of its segments is wrong.
+func checkPoolSegments(p validation.View, name string) {
+	pool := p.String(name)
+	if len(pool) > validation.DNS1123SubdomainMaxLength {
+		p.Add(validation.TooLong(p.At(name), validation.DNS1123SubdomainMaxLength))
+	}
+	for i, segment := range strings.Split(pool, "/") {
+		wrong := func(value, message string) {
+			p.Add(validation.Invalid(p.At(name), value, fmt.Sprintf("segment %d: %s", i, message)))
+		}
+		if segment == "" {
+			wrong(pool, "must not be empty")
+			continue
+		}
+		for _, message := range validation.LongName(segment) {
+			wrong(segment, message)
+		}
+	}
+}

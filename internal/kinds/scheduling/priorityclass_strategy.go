@@ -1,0 +1,20 @@
+package scheduling
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultPriorityClass(obj map[string]any) {
+	object.SetDefault(obj, "preemptionPolicy", "PreemptLowerPriority")
+}
+
+var priorityClassStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		UnconditionalUpdate: true,
+		Default:             defaultPriorityClass,
+		Validate:            validatePriorityClass,
+	},
+	GenerationFields: []string{"value"},
+}

@@ -1,0 +1,65 @@
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// systemPriorities are the priorities that Kubernetes keeps for itself, by the
+// names of their classes.
+var systemPriorities = map[string]int64{
+	"system-cluster-critical": 2000000000,
+	"system-node-critical":    2000001000,
+}
+
+// Names with this prefix are for no other classes.
+const (
+	systemPriorityPrefix = "system-"
+	highestUserPriority  = 1000000000
+)
+
+func validatePriorityClass(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(p validation.View) {
+		if old != nil {
+			if p.Int("value") != (validation.View{Obj: old}).Int("value") {
+				p.Forbidden("value", "may not be changed in an update.")
+			}
+			p.AddList(validation.ImmutableField(obj["preemptionPolicy"], old["preemptionPolicy"], p.At("preemptionPolicy")))
+			return
+		}
+		name := object.String(obj, "metadata", "name")
+		if strings.HasPrefix(name, systemPriorityPrefix) {
+			if detail := systemPriorityMistake(name, p); detail != "" {
+				p.Add(validation.Forbidden(validation.NewPath("metadata", "name"), "priority class names with '"+systemPriorityPrefix+"' prefix are reserved for system use only. error: "+detail))
+			}
+		} else if p.Int("value") > highestUserPriority {
+			p.Forbidden("value", fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUserPriority))
+		}
+		if p.Has("preemptionPolicy") {
+			p.RequireOneOf("preemptionPolicy", "PreemptLowerPriority", "Never")
+		}
+	})
+}
+
+// systemPriorityMistake tells how a class differs from the system's of its name,
+// "" if it does not.
+func systemPriorityMistake(name string, class validation.View) string {
+	switch value, ok := systemPriorities[name]; {
+	case !ok:
+		return name + " is not a known system priority class"
+	case class.Int("value") != value:
+		return fmt.Sprintf("value of %s PriorityClass must be %d", name, value)
+	case class.Bool("globalDefault"):
+		return fmt.Sprintf("globalDefault of %s PriorityClass must be false", name)
+	}
+	return ""
+}
+
+// SystemPriority returns the value of a PriorityClass of the system.
+func SystemPriority(name string) (value int64, ok bool) {
+	value, ok = systemPriorities[name]
+	return value, ok
+}

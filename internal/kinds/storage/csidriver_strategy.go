@@ -1,0 +1,41 @@
+package storage
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func defaultCSIDriver(obj map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	object.SetDefault(spec, "attachRequired", true)
+	for _, name := range []string{"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"} {
+		object.SetDefault(spec, name, false)
+	}
+	object.SetDefault(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType")
+	if len(object.List(spec, "volumeLifecycleModes")) == 0 {
+		spec["volumeLifecycleModes"] = []any{"Persistent"}
+	}
+}
+
+// prepareCSIDriver counts the changes of a driver, whose generation starts with
+// the first.
+func prepareCSIDriver(obj, old map[string]any) {
+	spec := object.EnsureMap(obj, "spec")
+	kind.DropDisabledField(spec, object.Map(old, "spec"), "preventPodSchedulingIfMissing")
+	if old != nil && !validation.Equal(obj["spec"], old["spec"]) {
+		generation, _ := object.Int(old, "metadata", "generation")
+		object.Meta(obj)["generation"] = generation + 1
+	}
+}
+
+var csiDriverStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		AnswersDeleted: true,
+		Default:        defaultCSIDriver,
+		Prepare:        prepareCSIDriver,
+		Validate:       validateCSIDriver,
+		Warn:           warnCSIDriver,
+	},
+}

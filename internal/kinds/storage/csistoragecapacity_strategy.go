@@ -1,0 +1,14 @@
+package storage
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+var csiStorageCapacityStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:     resource.MetaAsNew,
+		Validate: validateCSIStorageCapacity,
+		Warn:     warnCSIStorageCapacity,
+	},
+}

@@ -1,0 +1,23 @@
+package storage
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultStorageClass(obj map[string]any) {
+	object.SetDefault(obj, "reclaimPolicy", "Delete")
+	object.SetDefault(obj, "volumeBindingMode", "Immediate")
+}
+
+var storageClassStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Meta:                resource.MetaAsNew,
+		UnconditionalUpdate: true,
+		AnswersDeleted:      true,
+		Default:             defaultStorageClass,
+		Validate:            validateStorageClass,
+		Warn:                warnStorageClass,
+	},
+}

@@ -1,0 +1,117 @@
+package storage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+const (
+	maxParameters     = 512
+	maxParametersSize = 256 << 10
+	maxVolumeMessage  = 1024
+	maxNodeID         = 256
+)
+
+func validateStorageClass(obj, old map[string]any) validation.List {
+	if old == nil {
+		return validation.Collect(obj, nil, checkStorageClass)
+	}
+	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
+		p.ImmutableAs("parameters", "{}s", old)
+		p.ImmutableAs("provisioner", "s", old)
+		p.ImmutableAs("reclaimPolicy", "*s", old)
+		p.ImmutableAs("volumeBindingMode", "*s", old)
+	})
+}
+
+func checkStorageClass(p validation.View) {
+	checkDriver(p, "provisioner")
+	checkParameters(p)
+	if p.String("reclaimPolicy") != "" {
+		p.OneOf("reclaimPolicy", "Delete", "Retain")
+	}
+	if !p.Has("volumeBindingMode") {
+		p.Required("volumeBindingMode", "")
+	} else {
+		p.OneOf("volumeBindingMode", "Immediate", "WaitForFirstConsumer")
+	}
+	// A term that allows anything is told once for each term, too.
+	terms := make([]map[string][]string, p.Len("allowedTopologies"))
+	for _, term := range p.Each("allowedTopologies") {
+		values := checkTopologyTerm(term)
+		for _, other := range terms {
+			if maps.EqualFunc(values, other, slices.Equal) {
+				term.Duplicate("matchLabelExpressions", "")
+			}
+		}
+		terms = append(terms, values)
+	}
+}
+
+// checkDriver checks the name of what makes volumes.
+func checkDriver(p validation.View, name string) {
+	if p.Require(name) {
+		lower := strings.ToLower(p.String(name))
+		p.AddList(validation.Each(p.At(name), lower, validation.QualifiedName(lower)))
+	}
+}
+
+// checkParameters checks what a driver is told.
+func checkParameters(p validation.View) {
+	if p.Len("parameters") > maxParameters {
+		p.Add(validation.TooLong(p.At("parameters"), maxParameters))
+		return
+	}
+	size := 0
+	for key, v := range p.Entries("parameters") {
+		if key == "" {
+			p.Add(validation.Invalid(p.At("parameters"), key, "field can not be empty."))
+		}
+		value, _ := v.(string)
+		size += len(key) + len(value)
+	}
+	if size > maxParametersSize {
+		p.Add(validation.TooLong(p.At("parameters"), maxParametersSize))
+	}
+}
+
+func warnStorageClass(obj, _ map[string]any) []string {
+	var warnings []string
+	for _, term := range (validation.View{Obj: obj}).Each("allowedTopologies") {
+		for _, e := range term.Each("matchLabelExpressions") {
+			if message := nodes.DeprecatedLabel(e.String("key")); message != "" {
+				warnings = append(warnings, fmt.Sprintf("%s: %s", e.At("key"), message))
+			}
+		}
+	}
+	return warnings
+}
+
+// checkTopologyTerm checks where a volume may be, and returns the sorted values by
+// key.
+func checkTopologyTerm(p validation.View) map[string][]string {
+	out := map[string][]string{}
+	for _, e := range p.Each("matchLabelExpressions") {
+		e.Require("values")
+		values, seen := e.Strings("values"), validation.Seen{}
+		for i, value := range values {
+			if seen[value] {
+				e.Add(validation.Duplicate(e.At("values").Index(i), value))
+			}
+			seen[value] = true
+		}
+		key := e.String("key")
+		e.AddList(validation.LabelKey(key, e.At("key")))
+		if _, twice := out[key]; twice {
+			e.Duplicate("key", key)
+		}
+		slices.Sort(values)
+		out[key] = slices.Compact(values)
+	}
+	return out
+}

@@ -1,0 +1,24 @@
+package storage
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func defaultVolumeAttachment(obj map[string]any) {
+	if spec := object.Map(obj, "spec", "source", "inlineVolumeSpec"); spec != nil {
+		volumes.DefaultVolumeSpec(spec)
+	}
+}
+
+var volumeAttachmentStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		AnswersDeleted: true,
+		Default:        defaultVolumeAttachment,
+		Validate:       validateVolumeAttachment,
+		ValidateStatus: validateVolumeAttachment,
+	},
+	StatusMetadata: kind.StatusMetadataNone,
+}

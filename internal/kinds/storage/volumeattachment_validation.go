@@ -1,0 +1,57 @@
+package storage
+
+import (
+	"math"
+
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateVolumeAttachment(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, checkVolumeAttachment, func(p validation.View) {
+		if old != nil {
+			p.ImmutableAs("spec", "storage.VolumeAttachmentSpec", old)
+		}
+	})
+}
+
+func checkVolumeAttachment(p validation.View) {
+	spec := p.Field("spec")
+	volumes.CheckCSIDriverName(spec, "attacher")
+	source := spec.Field("source")
+	switch inline, isInline := source.Lookup("inlineVolumeSpec"); {
+	case !isInline && !source.Has("persistentVolumeName"):
+		source.Add(validation.Required(source.Path, "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
+	case isInline && source.Has("persistentVolumeName"):
+		source.Add(validation.Forbidden(source.Path, "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
+	case isInline:
+		volumes.CheckInlineVolume(inline)
+	case source.String("persistentVolumeName") == "":
+		source.Required("persistentVolumeName", "must specify non empty persistentVolumeName")
+	}
+	spec.Format("nodeName", validation.Subdomain)
+	status := p.Field("status")
+	size := 0
+	for key, v := range status.Entries("attachmentMetadata") {
+		value, _ := v.(string)
+		size += len(key) + len(value)
+	}
+	if size > maxParametersSize {
+		status.Add(validation.TooLong(status.At("attachmentMetadata"), maxParametersSize))
+	}
+	status.IfPresent("attachError", checkVolumeError)
+	status.IfPresent("detachError", checkVolumeError)
+	if source.Has("persistentVolumeName") {
+		source.Format("persistentVolumeName", validation.Subdomain)
+	}
+}
+
+// checkVolumeError checks what went wrong with an attachment.
+func checkVolumeError(p validation.View) {
+	if len(p.String("message")) > maxVolumeMessage {
+		p.Add(validation.TooLong(p.At("message"), maxParametersSize)) // the limit that kube-apiserver tells is another's
+	}
+	if code := p.Int("errorCode"); code < 0 {
+		p.Invalid("errorCode", validation.RangeMessage(0, math.MaxInt32))
+	}
+}

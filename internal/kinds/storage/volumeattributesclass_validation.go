@@ -1,0 +1,26 @@
+package storage
+
+import (
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
+	class := func(p validation.View) {
+		checkDriver(p, "driverName")
+		before := len(*p.Errs)
+		checkParameters(p)
+		if p.Len("parameters") == 0 && p.NoErrorsSince(before) {
+			p.Required("parameters", "must contain at least one key/value pair")
+		}
+	}
+	if old == nil {
+		return validation.Collect(obj, nil, class)
+	}
+	return validation.Collect(obj, nil, func(p validation.View) {
+		for _, name := range []string{"driverName", "parameters"} {
+			if !validation.Equal(p.Obj[name], old[name]) {
+				p.Forbidden(name, "updates to "+name+" are forbidden.")
+			}
+		}
+	}, class)
+}

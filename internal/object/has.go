@@ -1,0 +1,3 @@
+package object
+
+func Has(m map[string]any, key string) bool { _, ok := m[key]; return ok }

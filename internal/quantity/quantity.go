@@ -1,0 +1,200 @@
+package quantity
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// RoundList rounds the quantities of a resource list up to thousandths, the
+// finest that the API keeps there.
+func RoundList(list any) {
+	m, _ := list.(map[string]any)
+	for name, v := range m {
+		q, _ := v.(string)
+		if rounded := roundUp(q); rounded != q {
+			m[name] = rounded
+		}
+	}
+}
+
+// RoundRequirements rounds the limits and requests of a container, a pod or a
+// claim.
+func RoundRequirements(resources any) {
+	if m, ok := resources.(map[string]any); ok {
+		RoundList(m["limits"])
+		RoundList(m["requests"])
+	}
+}
+
+// roundUp rounds a canonical quantity up, away from zero, to thousandths.
+func roundUp(q string) string {
+	if !strings.ContainsAny(q, "nu.-") {
+		return q // thousandths or coarser: anything finer shows in the notation
+	}
+	n, notation := Nanos(q)
+	milli, rest := new(big.Int).QuoRem(n, million, new(big.Int))
+	if rest.Sign() == 0 {
+		return q
+	}
+	milli.Add(milli, big.NewInt(int64(rest.Sign())))
+	return format(milli.Mul(milli, million), notation)
+}
+
+// Add adds quantities, in the notation of a unless that is zero.
+func Add(a, b string) string {
+	x, notation := Nanos(a)
+	y, other := Nanos(b)
+	if x.Sign() == 0 {
+		notation = other
+	}
+	return format(x.Add(x, y), notation)
+}
+
+// Sub takes one quantity from another, in whose notation it is.
+func Sub(a, b string) string {
+	x, notation := Nanos(a)
+	y, _ := Nanos(b)
+	return format(x.Sub(x, y), notation)
+}
+
+// Compare orders quantities by value.
+func Compare(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if b == "0" {
+		return sign(a)
+	}
+	x, _ := Nanos(a)
+	y, _ := Nanos(b)
+	return x.Cmp(y)
+}
+
+// sign is -1, 0 or 1 for a quantity below 0, of 0 and above.
+func sign(q string) int {
+	switch {
+	case !IsNonZero(q):
+		return 0
+	case q[0] == '-':
+		return -1
+	}
+	return 1
+}
+
+// IsPositive reports whether a quantity is more than none.
+func IsPositive(q string) bool { return sign(q) > 0 }
+
+// isSuffix tells what cannot be in the number of a quantity.
+func isSuffix(c rune) bool { return c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') }
+
+// The notations in which a sum can be written.
+const (
+	decimal  = 'k'
+	exponent = 'e'
+	binary   = 'i'
+)
+
+// decimalSuffixes have the powers of ten that stand for a letter.
+var decimalSuffixes = map[string]int{"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+
+// maxExponent bounds the powers of ten that are reckoned with.
+const maxExponent = 64
+
+var million = big.NewInt(1e6)
+
+// Nanos is a canonical quantity in billionths, and the notation it has. What is
+// no quantity is zero.
+func Nanos(q string) (*big.Int, byte) {
+	end := strings.IndexFunc(q, isSuffix)
+	if end < 0 {
+		end = len(q)
+	}
+	whole, fraction, _ := strings.Cut(q[:end], ".")
+	n, ok := new(big.Int).SetString(whole+fraction, 10)
+	if !ok {
+		return new(big.Int), decimal
+	}
+	notation, power := byte(decimal), 0
+	suffix := q[end:]
+	if p, ok := decimalSuffixes[suffix]; ok {
+		power = p
+	} else if strings.HasSuffix(suffix, "i") {
+		notation = binary
+		n.Lsh(n, uint(10*(1+strings.Index("KMGTPE", suffix[:1]))))
+	} else {
+		notation = exponent
+		power, _ = strconv.Atoi(suffix[1:])
+	}
+	return scale(n, min(power, maxExponent)+9-len(fraction)), notation
+}
+
+// scale is n times ten to the power, rounded away from zero.
+func scale(n *big.Int, power int) *big.Int {
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(power, -power))), nil)
+	if power >= 0 {
+		return n.Mul(n, ten)
+	}
+	n, rest := n.QuoRem(n, ten, new(big.Int))
+	return n.Add(n, big.NewInt(int64(rest.Sign())))
+}
+
+// format is the canonical text of billionths.
+func format(n *big.Int, notation byte) string {
+	suffix := "n"
+	switch units, rest := new(big.Int).QuoRem(n, big.NewInt(1e9), new(big.Int)); {
+	case notation == exponent:
+		suffix = "e-9"
+	case notation == binary && rest.Sign() == 0:
+		n, suffix = units, ""
+		if units.TrailingZeroBits() >= 10 {
+			n, suffix = units.Rsh(units, 10), "Ki"
+		}
+	}
+	text, err := wire.CanonicalQuantity(n.String() + suffix)
+	if err != nil {
+		panic("kinds: " + err.Error()) // unreachable: a whole number with a suffix is a quantity
+	}
+	return text
+}
+
+// IsNonZero reports whether a quantity is not 0.
+func IsNonZero(q string) bool {
+	end := strings.IndexFunc(q, isSuffix)
+	if end < 0 {
+		end = len(q)
+	}
+	return strings.ContainsAny(q[:end], "123456789")
+}
+
+var Billion = big.NewInt(1e9)
+
+// IsInteger reports whether a quantity is a whole number.
+func IsInteger(q string) bool {
+	if !strings.ContainsAny(q, "mnu.-") {
+		return true // nothing in the notation makes it less than units
+	}
+	n, _ := Nanos(q)
+	return new(big.Int).Rem(n, Billion).Sign() == 0
+}
+
+// RoundToUnits rounds a quantity up, away from zero, to a whole number.
+func RoundToUnits(q string) string {
+	if IsInteger(q) {
+		return q
+	}
+	n, notation := Nanos(q)
+	n, rest := n.QuoRem(n, Billion, new(big.Int))
+	n.Add(n, big.NewInt(int64(rest.Sign())))
+	return format(n.Mul(n, Billion), notation)
+}
+
+// Ratio returns a / b. b must not be 0.
+func Ratio(a, b string) float64 {
+	x, _ := Nanos(a)
+	y, _ := Nanos(b)
+	f, _ := new(big.Rat).SetFrac(x, y).Float64()
+	return f
+}

@@ -1,0 +1,110 @@
+package quantity
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+func TestRoundUp(t *testing.T) {
+	for q, want := range map[string]string{
+		"1": "1", "1500m": "1500m", "1.50": "1.50", "1Gi": "1Gi", "1e3": "1e3", "": "",
+		"1n": "1m", "-1n": "-1m", "100u": "1m", "1000001u": "1001m", "1.000500": "1001m", "1000u": "1000u",
+		"1e-6": "1e-3", "102400001n": "103m",
+	} {
+		assert.Equal(t, want, roundUp(q), q)
+	}
+}
+
+func TestSum(t *testing.T) {
+	for _, row := range []struct{ name, a, b, want string }{
+		{"decimal", "250m", "1750m", "2"},
+		{"binary", "512Mi", "512Mi", "1Gi"},
+		{"in the notation of the first", "1500M", "64Mi", "1567108864"},
+		{"binary and decimal", "64Mi", "1024k", "66536Ki"},
+		{"zero has none", "0", "64Mi", "64Mi"},
+		{"exponent", "1e3", "500", "1500"},
+		{"small and binary", "100", "1Ki", "1124"},
+		{"a fraction and binary", "1Ki", "500m", "1024500m"},
+		{"negative", "-1", "1", "0"},
+	} {
+		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, Add(row.a, row.b)) })
+	}
+}
+
+func TestCompare(t *testing.T) {
+	for _, row := range []struct {
+		a, b string
+		want int
+	}{
+		{"1", "1000m", 0}, {"1Gi", "1024Mi", 0}, {"1G", "1Gi", -1}, {"1E", "1P", 1}, {"1e3", "1k", 0}, {"-1", "0", -1},
+		{"1e999999999", "1E", 1}, // a number that is never written out
+	} {
+		assert.Equal(t, row.want, Compare(row.a, row.b), "%s and %s", row.a, row.b)
+	}
+}
+
+func TestPositive(t *testing.T) {
+	for q, want := range map[string]bool{"1": true, "100m": true, "0": false, "-1": false, "": false, "0.5": true, "+5": true, "1e-9": true} {
+		assert.Equal(t, want, IsPositive(q), q)
+	}
+}
+
+// FuzzRoundUp checks that what is rounded is no less than before, by less than
+// a thousandth, and canonical.
+func FuzzRoundUp(f *testing.F) {
+	for _, q := range []string{"1", "1n", "-100u", "1.000500", "1e-6", "0.1Ki", "12345678901234567890", "9E"} {
+		f.Add(q)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := wire.CanonicalQuantity(s)
+		if err != nil || len(s) > 100 {
+			return
+		}
+		rounded := roundUp(q)
+		again, err := wire.CanonicalQuantity(rounded)
+		assert.NoError(t, err)
+		assert.Equal(t, again, rounded)
+		before, _ := Nanos(q)
+		after, _ := Nanos(rounded)
+		assert.GreaterOrEqual(t, after.CmpAbs(before), 0)
+		assert.Negative(t, after.Sub(after, before).CmpAbs(million))
+		assert.Equal(t, rounded, roundUp(rounded))
+	})
+}
+
+func TestJudgeQuantities(t *testing.T) {
+	for q, want := range map[string]struct {
+		sign   int
+		whole  bool
+		toUnit string
+	}{
+		"":         {0, true, ""},
+		"0":        {0, true, "0"},
+		"0.0":      {0, true, "0.0"},
+		"1":        {1, true, "1"},
+		"-1":       {-1, true, "-1"},
+		"1500m":    {1, false, "2"},
+		"-1500m":   {-1, false, "-2"},
+		"1n":       {1, false, "1"},
+		"2e3":      {1, true, "2e3"},
+		"25e-1":    {1, false, "3"},
+		"1536Mi":   {1, true, "1536Mi"},
+		"-0":       {0, true, "-0"},
+		"100E":     {1, true, "100E"},
+		"1000000m": {1, true, "1000000m"},
+	} {
+		t.Run(q, func(t *testing.T) {
+			assert.Equal(t, want.sign, sign(q))
+			assert.Equal(t, want.sign != 0, IsNonZero(q))
+			assert.Equal(t, want.sign > 0, IsPositive(q))
+			assert.Equal(t, want.whole, IsInteger(q))
+			assert.Equal(t, want.toUnit, RoundToUnits(q))
+			if q != "" {
+				assert.Equal(t, want.sign, Compare(q, "0"))
+			}
+		})
+	}
+}
