@@ -18,45 +18,65 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, e.Operations)
 }
 
-// CheckJSON returns an error for each unknown and each duplicate field in the
-// operations of a JSON Patch. [JSON] ignores them.
-//
-// Errors: *MalformedError.
-func CheckJSON(patch []byte) (fieldErrors []error, err error) {
-	fieldErrors, err = wire.CheckJSONPatch(patch)
-	if err != nil {
-		return nil, &MalformedError{"error decoding patch: " + err.Error()}
-	}
-	for i, e := range fieldErrors {
-		fieldErrors[i] = fmt.Errorf("json patch %w", e)
-	}
-	return fieldErrors, nil
+// A JSONPatch is a parsed JSON Patch. It is immutable.
+type JSONPatch struct {
+	// FieldErrors are the unknown and duplicate fields of the operations, if
+	// strict was set. Apply ignores such fields.
+	FieldErrors []error
+
+	operations jsonpatch.Patch
 }
 
-// JSON applies a JSON Patch to the JSON text of an object and returns the
-// changed text. It changes neither argument.
+// ParseJSON parses a JSON Patch.
 //
-// Errors: *MalformedError, *TooManyError, *InapplicableError.
+// Errors: *MalformedError, *TooManyError.
+func ParseJSON(body []byte, strict bool) (*JSONPatch, error) {
+	p := &JSONPatch{}
+	if strict {
+		fieldErrors, err := wire.CheckJSONPatch(body)
+		if err != nil {
+			return nil, &MalformedError{"error decoding patch: " + err.Error()}
+		}
+		for _, e := range fieldErrors {
+			p.FieldErrors = append(p.FieldErrors, fmt.Errorf("json patch %w", e))
+		}
+	}
+	var err error
+	if p.operations, err = jsonpatch.DecodePatch(body); err != nil {
+		return nil, &MalformedError{err.Error()}
+	}
+	if len(p.operations) > maxOperations {
+		return nil, &TooManyError{len(p.operations)}
+	}
+	return p, nil
+}
+
+// Apply applies the patch to the JSON text of an object and returns the changed
+// text. It does not change doc.
+//
+// Errors: *InapplicableError.
 //
 // Differs from kube-apiserver: the library that both use panics for some
 // patches, such as one that replaces the whole object without a value; here the
 // patch is inapplicable.
-func JSON(doc, patch []byte) (out []byte, err error) {
+func (p *JSONPatch) Apply(doc []byte) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, &InapplicableError{fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	p, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		return nil, &MalformedError{err.Error()}
-	}
-	if len(p) > maxOperations {
-		return nil, &TooManyError{len(p)}
-	}
-	out, err = p.Apply(doc)
-	if err != nil {
+	if out, err = p.operations.Apply(doc); err != nil {
 		return nil, &InapplicableError{err}
 	}
 	return out, nil
+}
+
+// JSON parses and applies a JSON Patch. Its errors are those of [ParseJSON] and
+// [JSONPatch.Apply].
+func JSON(doc, body []byte) ([]byte, error) {
+	p, err := ParseJSON(body, false)
+	if err != nil {
+		return nil, err
+	}
+	return p.Apply(doc)
 }

@@ -59,7 +59,7 @@ func TestJSONError(t *testing.T) {
 	}
 }
 
-func TestCheckJSON(t *testing.T) {
+func TestParseJSON(t *testing.T) {
 	for _, tt := range []struct{ name, patch, want string }{
 		{"good", `[{"op":"add","path":"/a","value":{"any":[1]}}]`, `[]`},
 		{"no operations", `null`, `[]`},
@@ -67,9 +67,9 @@ func TestCheckJSON(t *testing.T) {
 		{"duplicate", `[{"op":"add","op":"test","value":{"a":1,"a":2}}]`, `[json patch duplicate field "[0].op" json patch duplicate field "[0].value.a"]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fieldErrors, err := patch.CheckJSON([]byte(tt.patch))
+			p, err := patch.ParseJSON([]byte(tt.patch), true)
 			require.NoError(t, err)
-			assert.Equal(t, tt.want, fmt.Sprint(fieldErrors))
+			assert.Equal(t, tt.want, fmt.Sprint(p.FieldErrors))
 		})
 	}
 	for _, tt := range []struct{ name, patch, want string }{
@@ -78,7 +78,7 @@ func TestCheckJSON(t *testing.T) {
 		{"cut short", `[{`, "error decoding patch: unexpected end of JSON input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := patch.CheckJSON([]byte(tt.patch))
+			_, err := patch.ParseJSON([]byte(tt.patch), true)
 			var malformed *patch.MalformedError
 			require.ErrorAs(t, err, &malformed)
 			assert.EqualError(t, err, tt.want)
@@ -92,7 +92,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`[{"op":"copy","from":"/b/0","path":"/b/-1"},{"op":"test","path":"","value":{}}]`))
 	f.Add([]byte(`[{"op":"replace","path":"/~1~0","value":null},{"op":"remove","path":"/b/0"}]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		_, _ = patch.CheckJSON(body)
+		_, _ = patch.ParseJSON(body, true)
 		out, err := patch.JSON([]byte(`{"a":{"x":null},"b":[1,{"y":2}]}`), body)
 		if err == nil {
 			assert.True(t, json.Valid(out), "%s", out)
@@ -123,11 +123,11 @@ func ExampleJSON() {
 	// Output: {"data":{"a":"1","b":"2"}}
 }
 
-func ExampleCheckJSON() {
-	fieldErrors, err := patch.CheckJSON([]byte(`[{"op": "remove", "path": "/data/a", "because": "it is old"}]`))
+func ExampleParseJSON() {
+	p, err := patch.ParseJSON([]byte(`[{"op": "remove", "path": "/data/a", "because": "it is old"}]`), true)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(fieldErrors)
+	fmt.Println(p.FieldErrors)
 	// Output: [json patch unknown field "[0].because"]
 }

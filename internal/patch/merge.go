@@ -11,46 +11,57 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// CheckMerge returns an error for each duplicate field in a JSON Merge Patch.
-// [Merge] ignores them.
-//
-// Errors: *MalformedError, also for a patch that is not an object. Merge
-// accepts such a patch and replaces the object by it.
-func CheckMerge(patch []byte) (fieldErrors []error, err error) {
-	_, fieldErrors, err = wire.DecodeUntyped(patch, wire.DecodeOptions{Strict: true})
-	if err != nil {
-		return nil, &MalformedError{"error decoding patch: " + err.Error()}
-	}
-	return fieldErrors, nil
+// A MergePatch is a parsed JSON Merge Patch. It is immutable.
+type MergePatch struct {
+	// FieldErrors are the duplicate fields, if strict was set. The last value of
+	// such a field is applied.
+	FieldErrors []error
+
+	body    []byte
+	members map[string]any // nil if the patch is not a JSON object
 }
 
-// Merge applies a JSON Merge Patch to the JSON text of an object and returns
-// the changed text. It changes neither argument.
+// ParseMerge parses a JSON Merge Patch. It keeps body, which must not change.
+//
+// Errors: *MalformedError, if strict is set: also for a patch that is not an
+// object. Without strict ApplyText returns the error of a malformed patch, and
+// accepts a patch that is not an object: it replaces the object.
+func ParseMerge(body []byte, strict bool) (*MergePatch, error) {
+	p := &MergePatch{body: body}
+	members, fieldErrors, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: strict})
+	if err != nil && strict {
+		return nil, &MalformedError{"error decoding patch: " + err.Error()}
+	}
+	p.FieldErrors = fieldErrors
+	if err == nil && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		p.members = members
+	}
+	return p, nil
+}
+
+// ApplyText applies the patch to the JSON text of an object and returns the
+// changed text. It does not change doc.
 //
 // Errors: *MalformedError.
-func Merge(doc, patch []byte) ([]byte, error) {
-	out, err := jsonpatch.MergePatch(doc, patch)
+func (p *MergePatch) ApplyText(doc []byte) ([]byte, error) {
+	out, err := jsonpatch.MergePatch(doc, p.body)
 	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
 		return nil, &MalformedError{err.Error()}
 	}
 	return out, err
 }
 
-// MergeObject is Merge for an object in generic form. It changes neither
-// argument. The result shares memory with obj.
+// Apply is ApplyText for an object in generic form. It does not change obj. The
+// result shares memory with obj and with the patch.
 //
-// It reports false if the result depends on the text, so that Merge has to be
-// used: if the patch is malformed or not an object, or contains numbers that
-// are not int64, or nulls that do not delete a member.
-func MergeObject(obj map[string]any, patch []byte) (merged map[string]any, ok bool) {
-	if !bytes.HasPrefix(bytes.TrimLeft(patch, " \t\r\n"), []byte("{")) {
+// It reports false if the result depends on the text, so that ApplyText has to be
+// used: if the patch is malformed or not an object, or contains numbers that are
+// not int64, or nulls that do not delete a member.
+func (p *MergePatch) Apply(obj map[string]any) (merged map[string]any, ok bool) {
+	if p.members == nil {
 		return nil, false
 	}
-	changes, _, err := wire.DecodeUntyped(patch, wire.DecodeOptions{})
-	if err != nil {
-		return nil, false
-	}
-	return mergeMembers(obj, changes)
+	return mergeMembers(obj, p.members)
 }
 
 func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) {
@@ -78,4 +89,14 @@ func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) 
 func plain(_ string, v any) bool {
 	_, fraction := v.(float64)
 	return v != nil && !fraction
+}
+
+// Merge parses and applies a JSON Merge Patch. Its errors are those of
+// [MergePatch.ApplyText].
+func Merge(doc, body []byte) ([]byte, error) {
+	p, err := ParseMerge(body, false)
+	if err != nil {
+		return nil, err
+	}
+	return p.ApplyText(doc)
 }

@@ -38,27 +38,27 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestCheckMerge(t *testing.T) {
-	fieldErrors, err := patch.CheckMerge([]byte(`{"a":{"b":1,"b":2},"l":[{"x":1,"x":1}],"a":{}}`))
+func TestParseMerge(t *testing.T) {
+	p, err := patch.ParseMerge([]byte(`{"a":{"b":1,"b":2},"l":[{"x":1,"x":1}],"a":{}}`), true)
 	require.NoError(t, err)
-	assert.Equal(t, `[duplicate field "a.b" duplicate field "l[0].x" duplicate field "a"]`, fmt.Sprint(fieldErrors))
+	assert.Equal(t, `[duplicate field "a.b" duplicate field "l[0].x" duplicate field "a"]`, fmt.Sprint(p.FieldErrors))
 
-	fieldErrors, err = patch.CheckMerge([]byte(`null`))
+	p, err = patch.ParseMerge([]byte(`null`), true)
 	require.NoError(t, err)
-	assert.Empty(t, fieldErrors)
+	assert.Empty(t, p.FieldErrors)
 
-	_, err = patch.CheckMerge([]byte(`[]`))
+	_, err = patch.ParseMerge([]byte(`[]`), true)
 	var malformed *patch.MalformedError
 	require.ErrorAs(t, err, &malformed)
 	assert.EqualError(t, err, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}")
 }
 
-func TestMergeObject(t *testing.T) {
+func TestMergeApply(t *testing.T) {
 	list := []any{int64(1)}
 	obj := map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}
 	for _, tt := range []struct {
 		name, patch string
-		want        map[string]any // nil if Merge has to be used
+		want        map[string]any // nil if ApplyText has to be used
 	}{
 		{"nothing", `{}`, obj},
 		{"objects are merged", `{"a":{"c":1}}`, map[string]any{"a": map[string]any{"b": list, "c": int64(1)}, "e": nil}},
@@ -73,7 +73,9 @@ func TestMergeObject(t *testing.T) {
 		{"malformed", `{} x`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := patch.MergeObject(obj, []byte(tt.patch))
+			p, err := patch.ParseMerge([]byte(tt.patch), false)
+			require.NoError(t, err)
+			got, ok := p.Apply(obj)
 			assert.Equal(t, tt.want != nil, ok)
 			assert.Equal(t, tt.want, got)
 			assert.Equal(t, map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}, obj, "the argument stays as it is")
@@ -81,8 +83,8 @@ func TestMergeObject(t *testing.T) {
 	}
 }
 
-// FuzzMerge checks that the result of a patch is JSON, and that MergeObject and
-// Merge agree.
+// FuzzMerge checks that the result of a patch is JSON, and that Apply and
+// ApplyText agree.
 func FuzzMerge(f *testing.F) {
 	const doc = `{"a":{"x":3,"y":{}},"b":[1,{"y":2}],"c":"d"}`
 	for _, body := range []string{
@@ -98,9 +100,11 @@ func FuzzMerge(f *testing.F) {
 	obj, _, err := wire.DecodeUntyped([]byte(doc), wire.DecodeOptions{})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		_, _ = patch.CheckMerge(body)
-		text, err := patch.Merge([]byte(doc), body)
-		merged, ok := patch.MergeObject(obj, body)
+		_, _ = patch.ParseMerge(body, true)
+		p, err := patch.ParseMerge(body, false)
+		require.NoError(t, err)
+		text, err := p.ApplyText([]byte(doc))
+		merged, ok := p.Apply(obj)
 		if err != nil {
 			assert.False(t, ok, "%v", err)
 			return
@@ -125,20 +129,15 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-func ExampleMerge() {
-	out, err := patch.Merge([]byte(`{"data":{"a":"1","b":"2"}}`), []byte(`{"data":{"a":null,"c":"3"}}`))
+func ExampleParseMerge() {
+	p, err := patch.ParseMerge([]byte(`{"data": {"a": null, "c": "3", "c": "4"}}`), true)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(string(out))
-	// Output: {"data":{"b":"2","c":"3"}}
-}
-
-func ExampleCheckMerge() {
-	fieldErrors, err := patch.CheckMerge([]byte(`{"data": {"a": "1", "a": "2"}}`))
+	out, err := p.ApplyText([]byte(`{"data":{"a":"1","b":"2"}}`))
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(fieldErrors)
-	// Output: [duplicate field "data.a"]
+	fmt.Println(string(out), p.FieldErrors)
+	// Output: {"data":{"b":"2","c":"4"}} [duplicate field "data.c"]
 }

@@ -12,14 +12,31 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
+// A StrategicPatch is a parsed strategic merge patch. It is immutable.
+type StrategicPatch struct {
+	// FieldErrors are the duplicate fields, if strict was set.
+	FieldErrors []error
+
+	members map[string]any
+}
+
+// ParseStrategic parses a strategic merge patch.
+//
+// Errors: *MalformedError.
+func ParseStrategic(body []byte, strict bool) (*StrategicPatch, error) {
+	members, fieldErrors, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: strict})
+	if err != nil {
+		return nil, &MalformedError{err.Error()}
+	}
+	return &StrategicPatch{fieldErrors, members}, nil
+}
+
 // A Merged is the result of a strategic merge patch.
 type Merged struct {
 	// Object is the patched object. Values from the patch are unchanged,
 	// unknown members and wrong types included. The caller passes Object to
 	// wire.Type.Convert.
 	Object map[string]any
-	// FieldErrors are the duplicate fields of the patch, if strict was set.
-	FieldErrors []error
 
 	patch map[string]any
 }
@@ -29,10 +46,10 @@ type Merged struct {
 // memory with Object: call PatchText before changing that.
 func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 
-// Strategic applies a strategic merge patch to an object of the kind that s
-// describes. Objects are merged member by member; a null removes a member.
-// Lists are replaced, unless the schema declares that they are merged: by a
-// merge key, or as sets if their elements are scalars. The directives are
+// Apply applies the patch to an object of the kind that s describes. Objects are
+// merged member by member; a null removes a member. Lists are replaced, unless
+// the schema declares that they are merged: by a merge key, or as sets if their
+// elements are scalars. The directives are
 //
 //	$patch                        replace or delete the object, or the elements
 //	                              of a merged list, instead of merging them
@@ -40,25 +57,21 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 //	$deleteFromPrimitiveList/list what to remove from a list of scalars
 //	$setElementOrder/list         the order of the list
 //
-// With strict, duplicate fields of the patch are reported. Strategic does not
-// change obj and shares no memory with it.
+// Apply does not change obj and shares no memory with it.
 //
-// Where kube-apiserver processes the members of a patch in random order,
-// Strategic processes them in the order of their names.
+// Where kube-apiserver processes the members of a patch in random order, Apply
+// processes them in the order of their names.
 //
 // Errors: *MalformedError; *InapplicableError for a list of lists. Other errors
 // have kube-apiserver's text and are internal errors there, such as a list
 // element without its merge key.
-func Strategic(obj map[string]any, patch []byte, s *schema.Schema, strict bool) (*Merged, error) {
-	decoded, fieldErrors, err := wire.DecodeUntyped(patch, wire.DecodeOptions{Strict: strict})
-	if err != nil {
-		return nil, &MalformedError{err.Error()}
-	}
-	merged, err := mergeObject(object.Copy(obj), decoded, s)
+func (p *StrategicPatch) Apply(obj map[string]any, s *schema.Schema) (*Merged, error) {
+	members := object.Copy(p.members)
+	merged, err := mergeObject(object.Copy(obj), members, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Merged{merged, fieldErrors, decoded}, nil
+	return &Merged{merged, members}, nil
 }
 
 // The directives of a strategic merge patch.

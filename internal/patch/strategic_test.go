@@ -88,10 +88,14 @@ func TestStrategic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			obj := decoded(t, tt.obj)
-			got, err := patch.Strategic(obj, []byte(tt.patch), kindSchema(t, "", "Pod"), true)
+			p, err := patch.ParseStrategic([]byte(tt.patch), true)
 			require.NoError(t, err)
-			assert.Equal(t, decoded(t, tt.want), got.Object)
-			assert.Empty(t, got.FieldErrors)
+			for range 2 { // a patch can be applied again
+				got, err := p.Apply(obj, kindSchema(t, "", "Pod"))
+				require.NoError(t, err)
+				assert.Equal(t, decoded(t, tt.want), got.Object)
+			}
+			assert.Empty(t, p.FieldErrors)
 			assert.Equal(t, decoded(t, tt.obj), obj, "the object stays as it is")
 		})
 	}
@@ -130,7 +134,10 @@ func TestStrategicError(t *testing.T) {
 		{"order of scalars", `{"spec":{"$setElementOrder/containers":["a"]}}`, "value for key 0 is not a map"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := patch.Strategic(decoded(t, obj), []byte(tt.patch), kindSchema(t, "", "Pod"), true)
+			p, err := patch.ParseStrategic([]byte(tt.patch), true)
+			if err == nil {
+				_, err = p.Apply(decoded(t, obj), kindSchema(t, "", "Pod"))
+			}
 			require.Error(t, err)
 			text := err.Error()
 			if _, ok := errors.AsType[*patch.MalformedError](err); ok {
@@ -147,18 +154,20 @@ func TestStrategicError(t *testing.T) {
 func TestStrategicFieldErrors(t *testing.T) {
 	s := kindSchema(t, "apps", "Deployment")
 	body := []byte(`{"spec":{"replicas":1,"bogus":{"$patch":"x"},"replicas":2,"$retainKeys":["replicas","bogus"]}}`)
-	got, err := patch.Strategic(decoded(t, `{"spec":{"paused":true}}`), body, s, true)
+	p, err := patch.ParseStrategic(body, true)
 	require.NoError(t, err)
-	assert.Equal(t, `[duplicate field "spec.replicas"]`, fmt.Sprint(got.FieldErrors))
+	assert.Equal(t, `[duplicate field "spec.replicas"]`, fmt.Sprint(p.FieldErrors))
+	got, err := p.Apply(decoded(t, `{"spec":{"paused":true}}`), s)
+	require.NoError(t, err)
 	assert.Equal(t, "map[spec:map[bogus:map[$patch:x] replicas:2]]", got.PatchText())
 	assert.Equal(t, decoded(t, `{"spec":{"replicas":2}}`), got.Object)
 
-	got, err = patch.Strategic(map[string]any{}, body, s, false)
+	p, err = patch.ParseStrategic(body, false)
 	require.NoError(t, err)
-	assert.Empty(t, got.FieldErrors)
+	assert.Empty(t, p.FieldErrors)
 }
 
-// FuzzStrategic checks that no patch makes Strategic panic or change the
+// FuzzStrategic checks that no patch makes Apply panic or change the
 // object, and that the result either converts to the kind or fails with an
 // error.
 func FuzzStrategic(f *testing.F) {
@@ -171,7 +180,11 @@ func FuzzStrategic(f *testing.F) {
 	before := decoded(f, `{"metadata":{"finalizers":["a","b"],"labels":{"a":"b"}},"spec":{"containers":[{"name":"a"},{"name":"b"}],"volumes":[{"name":"v","emptyDir":{}}]}}`)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		obj := object.Copy(before)
-		got, err := patch.Strategic(obj, body, s, true)
+		p, err := patch.ParseStrategic(body, true)
+		if err != nil {
+			return
+		}
+		got, err := p.Apply(obj, s)
 		assert.Equal(t, before, obj)
 		if err != nil {
 			return
@@ -192,13 +205,17 @@ func BenchmarkStrategic(b *testing.B) {
 	body := []byte(`{"spec":{"containers":[{"name":"a","env":[{"name":"B","value":"3"}]}]}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := patch.Strategic(obj, body, s, true); err != nil {
+		p, err := patch.ParseStrategic(body, true)
+		if err == nil {
+			_, err = p.Apply(obj, s)
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func ExampleStrategic() {
+func ExampleStrategicPatch() {
 	p, err := release.Open("1.36")
 	if err != nil {
 		panic(err)
@@ -210,10 +227,14 @@ func ExampleStrategic() {
 			map[string]any{"name": "proxy", "image": "proxy:1"},
 		},
 	}}
-	merged, err := patch.Strategic(pod, []byte(`{"spec": {"containers": [
+	parsed, err := patch.ParseStrategic([]byte(`{"spec": {"containers": [
 		{"name": "web", "image": "web:2"},
 		{"name": "proxy", "$patch": "delete"}
-	]}}`), s, true)
+	]}}`), true)
+	if err != nil {
+		panic(err)
+	}
+	merged, err := parsed.Apply(pod, s)
 	if err != nil {
 		panic(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
@@ -36,15 +37,12 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	if p.Applies() {
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})
 	}
-	patched := op.jsonPatched
-	if p.Type == patch.StrategicType {
-		patched = op.strategicPatched
-	}
+	patched := op.patched(p, o)
 	return op.change(change{options: o, update: func(old *state) (map[string]any, error) {
 		if old == nil {
 			return nil, status.NotFound(op.groupResource(), op.Name)
 		}
-		obj, err := patched(p, old, o)
+		obj, err := patched(old)
 		if err != nil {
 			return nil, err
 		}
@@ -55,51 +53,69 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	}})
 }
 
-// jsonPatched applies a JSON Patch or a JSON Merge Patch.
-func (op *operation) jsonPatched(p Patch, old *state, o *WriteOptions) (map[string]any, error) {
-	check, change := patch.CheckJSON, patch.JSON
-	if p.Type == patch.MergeType {
-		check, change = patch.CheckMerge, patch.Merge
-	}
-	var fieldErrors []error
-	if o.strict() {
-		var err error
-		if fieldErrors, err = check(p.Data); err != nil {
-			return nil, patchFailed(err)
+// patched returns the function that applies the patch. It parses the patch on its
+// first call: kube-apiserver looks for the object before it reads the patch.
+func (op *operation) patched(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
+	var apply func(old *state) (map[string]any, error)
+	return func(old *state) (map[string]any, error) {
+		if apply == nil {
+			var err error
+			if apply, err = op.parsePatch(p, o); err != nil {
+				return nil, patchFailed(err)
+			}
 		}
+		return apply(old)
 	}
-	c := op.bodyCodec()
-	if p.Type == patch.MergeType && len(fieldErrors) == 0 {
-		if obj, ok := op.mergePatched(p.Data, old, c, o); ok {
-			return obj, nil
+}
+
+func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *state) (map[string]any, error), error) {
+	switch p.Type {
+	case patch.JSONType:
+		parsed, err := patch.ParseJSON(p.Data, o.strict())
+		return func(old *state) (map[string]any, error) {
+			return op.patchText(parsed.Apply, parsed.FieldErrors, old, o)
+		}, err
+	case patch.StrategicType:
+		parsed, err := patch.ParseStrategic(p.Data, o.strict())
+		return func(old *state) (map[string]any, error) { return op.patchStrategic(parsed, old, o) }, err
+	}
+	parsed, err := patch.ParseMerge(p.Data, o.strict())
+	return func(old *state) (map[string]any, error) {
+		if len(parsed.FieldErrors) == 0 {
+			if obj, ok := op.mergePatch(parsed, old, o); ok {
+				return obj, nil
+			}
 		}
-	}
-	doc, err := change(op.viewJSON(old), p.Data)
+		return op.patchText(parsed.ApplyText, parsed.FieldErrors, old, o)
+	}, err
+}
+
+// patchText applies a patch to the JSON text of an object and decodes the result.
+// fieldErrors are those of the patch.
+func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErrors []error, old *state, o *WriteOptions) (map[string]any, error) {
+	doc, err := apply(op.viewJSON(old))
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	obj, more, err := c.DecodePatched(doc, op.Name, o.strict())
+	obj, more, err := op.bodyCodec().DecodePatched(doc, op.Name, o.strict())
 	var st *status.Status
 	if errors.As(err, &st) {
 		op.warn(codec.Warnings(more)...)
 		return nil, st
 	}
-	if obj, err = op.checkPatched(obj, append(fieldErrors, more...), err, o, func() string { return string(doc) }); err != nil {
-		return nil, err
-	}
-	return obj, nil
+	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
 }
 
-// mergePatched applies a JSON Merge Patch to an object in generic form, which
-// avoids encoding and decoding the whole object. It returns false for a patch
-// that only the text form can be trusted with.
+// mergePatch applies a JSON Merge Patch to an object in generic form, which avoids
+// encoding and decoding the whole object. It returns false if patchText has to be
+// used.
 //
 // Only the members that the patch names are normalized; the others are canonical
 // already. Managed fields that the patch does not change are left out, because
 // withManagedFields takes those of the old object.
-func (op *operation) mergePatched(body []byte, old *state, c resource.Codec, o *WriteOptions) (map[string]any, bool) {
-	before := op.view(old)
-	merged, ok := patch.MergeObject(before, body)
+func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
+	before, c := op.view(old), op.bodyCodec()
+	merged, ok := p.Apply(before)
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
@@ -123,25 +139,22 @@ func (op *operation) mergePatched(body []byte, old *state, c resource.Codec, o *
 	return obj, true
 }
 
-// strategicPatched applies a strategic merge patch.
+// patchStrategic applies a strategic merge patch.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
-func (op *operation) strategicPatched(p Patch, old *state, o *WriteOptions) (map[string]any, error) {
+func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *WriteOptions) (map[string]any, error) {
 	c := op.bodyCodec()
 	s, ok := c.MergeSchema(op.config.Release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
-	merged, err := patch.Strategic(op.view(old), p.Data, s, o.strict())
+	merged, err := p.Apply(op.view(old), s)
 	if err != nil {
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
 	obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
-	if obj, err = op.checkPatched(obj, append(merged.FieldErrors, more...), err, o, text); err != nil {
-		return nil, err
-	}
-	return obj, nil
+	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
 }
 
 // checkPatched returns a patched object, or the error of one that did not decode
