@@ -26,7 +26,7 @@ const (
 // compiled is a schema in structured-merge-diff's form.
 type compiled struct {
 	typed.ParseableType
-	// null is a typed null. It carries the type where no value is at hand.
+	// null is a typed null. It carries the type where there is no value.
 	null  *typed.TypedValue
 	names names
 	types *resolvedType

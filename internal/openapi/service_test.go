@@ -272,7 +272,7 @@ func TestProtobuf(t *testing.T) {
 	t.Run("v2", func(t *testing.T) {
 		w := do(t, s, "GET /openapi/v2", "Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf, application/json;q=0.9")
 		assert.Equal(t, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", w.Header().Get("Content-Type"))
-		assert.Equal(t, do(t, s, "GET /openapi/v2").Header().Get("Etag"), w.Header().Get("Etag"), "both forms are one document")
+		assert.Equal(t, do(t, s, "GET /openapi/v2").Header().Get("Etag"), w.Header().Get("Etag"), "both encodings have the same ETag")
 		var doc openapi_v2.Document
 		require.NoError(t, proto.Unmarshal(w.Body.Bytes(), &doc))
 		assert.Equal(t, "2.0", doc.Swagger)

@@ -32,7 +32,7 @@ func TestConvertSchema(t *testing.T) {
 			assert.JSONEq(t, row.v2, string(got))
 			after, err := json.Marshal(schema)
 			require.NoError(t, err)
-			assert.JSONEq(t, row.v3, string(after), "the schema is not changed")
+			assert.JSONEq(t, row.v3, string(after), "the schema must not change")
 		})
 	}
 }

@@ -78,7 +78,7 @@ func TestMergeApply(t *testing.T) {
 			got, ok := p.Apply(obj)
 			assert.Equal(t, tt.want != nil, ok)
 			assert.Equal(t, tt.want, got)
-			assert.Equal(t, map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}, obj, "the argument stays as it is")
+			assert.Equal(t, map[string]any{"a": map[string]any{"b": list, "c": "d"}, "e": nil}, obj, "the argument must not change")
 		})
 	}
 }

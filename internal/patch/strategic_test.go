@@ -96,7 +96,7 @@ func TestStrategic(t *testing.T) {
 				assert.Equal(t, decoded(t, tt.want), got.Object)
 			}
 			assert.Empty(t, p.FieldErrors)
-			assert.Equal(t, decoded(t, tt.obj), obj, "the object stays as it is")
+			assert.Equal(t, decoded(t, tt.obj), obj, "the object must not change")
 		})
 	}
 }

@@ -1,6 +1,7 @@
-// Package resource holds what the server knows about each resource type it
-// serves. Built-in and custom types are the same struct: a profile fills one,
-// a CustomResourceDefinition fills the other, and no handler asks which.
+// Package resource describes the resource types that a server serves. Built-in
+// and custom types are the same struct: the release data defines the former, a
+// CustomResourceDefinition the latter. The [Codec] of a type hides the
+// differences.
 package resource
 
 import (
@@ -15,8 +16,8 @@ type GroupVersion struct {
 	Group, Version string
 }
 
-// String is the form objects carry in apiVersion: "apps/v1", or "v1" for the
-// legacy group.
+// String returns the apiVersion of objects: "apps/v1", or "v1" for the legacy
+// group.
 func (gv GroupVersion) String() string {
 	if gv.Group == "" {
 		return gv.Version
@@ -24,7 +25,7 @@ func (gv GroupVersion) String() string {
 	return gv.Group + "/" + gv.Version
 }
 
-// ParseGroupVersion reads an apiVersion, the form that String writes.
+// ParseGroupVersion parses an apiVersion.
 func ParseGroupVersion(s string) (GroupVersion, error) {
 	switch strings.Count(s, "/") {
 	case 0:
@@ -36,14 +37,14 @@ func ParseGroupVersion(s string) (GroupVersion, error) {
 	return GroupVersion{}, fmt.Errorf("unexpected GroupVersion string: %s", s)
 }
 
-// A Kind names the type of an object in one version.
+// A Kind identifies the type of an object in one version.
 type Kind struct {
 	GroupVersion
 	Kind string
 }
 
-// A Type is one resource as served in one version: an entry of discovery.
-// Types are immutable once they are in a Registry.
+// A Type is a resource as served in one version. Types are immutable once they
+// are in a [Types].
 type Type struct {
 	GroupVersion
 	Name       string // the URL noun: "deployments"
@@ -57,51 +58,50 @@ type Type struct {
 
 	Subresources []Subresource // sorted by name
 
-	// Stored is the group version that objects of this resource are kept in;
-	// types that serve one resource in several versions share it and Prefix.
+	// Stored is the storage version. The types of one resource in several
+	// versions share it and Prefix.
 	Stored GroupVersion
 
-	// Prefix begins the store's keys of this resource: "/deployments.apps/".
+	// Prefix is the prefix of the resource's keys in the store:
+	// "/deployments.apps/".
 	Prefix string
 
 	// EtcdFolder is the folder of the objects in kube-apiserver's etcd, below
-	// /registry. "" stands for the one that kube-apiserver configures for the
-	// built-in resource; see EtcdKey.
+	// /registry. "" means the folder of the built-in resource; see EtcdKey.
 	EtcdFolder string
 
-	// Since is the revision from which on there can be objects, 0 for a type that
-	// has always been there. kube-apiserver's watch cache begins there.
+	// Since is the revision at which the type was first served, 0 for a type
+	// that always was. kube-apiserver's watch cache begins there.
 	Since int64
 
-	// Warnings are what every request is told.
+	// Warnings are sent with the response to every request.
 	Warnings []string
 
-	// Versions are the types of this resource, one for each version of it, this
-	// one among them, whether they are served or not. It is nil where objects
-	// are kept as they are served: in one version, whose fields never change.
+	// Versions are the types of this resource in all its versions, including
+	// this one and those that are not served. It is nil if objects are stored
+	// as they are served: in one version, whose fields never change.
 	Versions []*Type
 
-	// Convert brings objects of the resource, which are in the versions that
-	// they say, to this type's version. They are the callee's. It is nil where
-	// Versions is.
+	// Convert converts objects of the resource from their versions to this
+	// type's. It takes ownership of objs. It is nil if Versions is.
 	Convert func(ctx context.Context, objs []map[string]any) ([]map[string]any, error)
 
 	// Codec reads and writes objects in this version.
 	Codec Codec
 
-	// Strategy is how objects of this resource are treated. It is nil for
-	// virtual resources, which are asked and not stored.
+	// Strategy defines the behaviour of this resource. It is nil for virtual
+	// resources, whose objects are not stored.
 	*Strategy
 }
 
-// Virtual reports whether the type's objects are answered and never stored.
+// Virtual reports whether the type's objects are only returned and never
+// stored.
 func (t *Type) Virtual() bool { return t.Strategy == nil }
 
 // Allows reports whether discovery lists the verb for the type.
 func (t *Type) Allows(verb string) bool { return slices.Contains(t.Verbs, verb) }
 
-// In returns the type of the resource in the version that objects give as
-// their apiVersion, or nil.
+// In returns the type of the resource in the version of an apiVersion, or nil.
 func (t *Type) In(apiVersion string) *Type {
 	if t.GroupVersion.String() == apiVersion {
 		return t
@@ -114,7 +114,7 @@ func (t *Type) In(apiVersion string) *Type {
 	return nil
 }
 
-// Storage is the type in the version that objects are kept in.
+// Storage returns the type in the storage version.
 func (t *Type) Storage() *Type {
 	for _, v := range t.Versions {
 		if v.GroupVersion == t.Stored {
@@ -124,12 +124,12 @@ func (t *Type) Storage() *Type {
 	return t
 }
 
-// Key is the store's key of an object. namespace is "" for a cluster-scoped
-// type.
+// Key returns the key of an object in the store. namespace is "" for a
+// cluster-scoped type.
 func (t *Type) Key(namespace, name string) string { return t.KeyPrefix(namespace) + name }
 
-// KeyPrefix begins the keys of a namespace's objects, or of all objects when
-// namespace is "".
+// KeyPrefix returns the prefix of the keys of a namespace's objects, or of all
+// objects if namespace is "".
 func (t *Type) KeyPrefix(namespace string) string {
 	if namespace == "" {
 		return t.Prefix
@@ -137,7 +137,7 @@ func (t *Type) KeyPrefix(namespace string) string {
 	return t.Prefix + namespace + "/"
 }
 
-// A Subresource is one named part of a Type, such as status or scale. Its kind
+// A Subresource is a subresource of a Type, such as status or scale. Its kind
 // may belong to another group than the type's: deployments/scale is an
 // autoscaling/v1 Scale.
 type Subresource struct {
@@ -156,15 +156,15 @@ func (t *Type) Subresource(name string) *Subresource {
 	return nil
 }
 
-// Fits reports whether an object's kind and apiVersion, where it has any, are
-// those of k.
+// Fits reports whether an object's kind and apiVersion are those of k. A
+// missing one fits.
 func (k Kind) Fits(obj map[string]any) bool {
 	kind, _ := obj["kind"].(string)
 	apiVersion, _ := obj["apiVersion"].(string)
 	return (kind == "" || kind == k.Kind) && (apiVersion == "" || apiVersion == k.GroupVersion.String())
 }
 
-// Or is k with what it leaves open taken from other.
+// Or returns k with its empty parts taken from other.
 func (k Kind) Or(other Kind) Kind {
 	if k.Kind == "" {
 		k.Kind = other.Kind

@@ -96,7 +96,7 @@ func TestTransform(t *testing.T) {
 		{Field: "spec.nodeName", Operator: selector.NotEquals, Value: "n1"},
 		{Field: "metadata.name", Operator: selector.Equals, Value: "a"},
 	}, s.Requirements())
-	assert.Equal(t, "drop=x,host!=n1,metadata.name=a", parsed.String(), "the original stays as it was")
+	assert.Equal(t, "drop=x,host!=n1,metadata.name=a", parsed.String(), "the original must not change")
 
 	unknown := errors.New("field label not supported: drop")
 	_, err = parsed.Transform(func(field, _ string) (string, string, error) { return "", "", unknown })

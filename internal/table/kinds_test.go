@@ -150,7 +150,7 @@ func TestCells(t *testing.T) {
 
 func TestFor(t *testing.T) {
 	assert.Same(t, table.Default, table.For("rbac.authorization.k8s.io", "Role"))
-	assert.Same(t, table.Default, table.For("example.com", "Pod"), "another group's Pod is none")
+	assert.Same(t, table.Default, table.For("example.com", "Pod"), "a Pod of another group has the default layout")
 	assert.Same(t, table.For("", "Pod"), table.For("", "Pod"))
 }
 

@@ -25,6 +25,6 @@ func TestRow(t *testing.T) {
 func TestDefault(t *testing.T) {
 	obj := map[string]any{"metadata": map[string]any{"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"}}
 	assert.Equal(t, []any{"a", "2026-01-02T03:04:05Z"}, table.Default.Cells(obj, time.Now()))
-	assert.Equal(t, []any{"", "0001-01-01T00:00:00Z"}, table.Default.Cells(map[string]any{}, time.Now()), "a bookmark has neither")
+	assert.Equal(t, []any{"", "0001-01-01T00:00:00Z"}, table.Default.Cells(map[string]any{}, time.Now()), "a bookmark has neither name nor creationTimestamp")
 	assert.Len(t, table.Default.Columns, 2)
 }

@@ -39,7 +39,7 @@ func TestConvert(t *testing.T) {
 			assert.Equal(t, tt.want, string(typ.Append(nil, got)))
 			same, _, err := DecodeUntyped([]byte(tt.in), DecodeOptions{})
 			require.NoError(t, err)
-			assert.Equal(t, same, obj, "the argument stays as it is")
+			assert.Equal(t, same, obj, "the argument must not change")
 		})
 	}
 }

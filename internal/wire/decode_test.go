@@ -272,7 +272,7 @@ func TestNormalize(t *testing.T) {
 		"spec":     map[string]any{"ports": []any{map[string]any{"port": int64(80), "targetPort": int64(0)}}},
 		"status":   map[string]any{"loadBalancer": map[string]any{}},
 	}, normal)
-	assert.Contains(t, obj["metadata"], "foo", "the input is unchanged")
+	assert.Contains(t, obj["metadata"], "foo", "the input must not change")
 
 	obj["spec"] = "x"
 	_, _, err = typ.Normalize(obj, DecodeOptions{})

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A generator makes random objects of Go types, and patches for them.
+// A generator returns random objects of Go types, and patches for them.
 type generator struct{ *rand.Rand }
 
-// special are values of types with codecs of their own.
+// special has values of types with their own codecs.
 var special = map[reflect.Type][]any{
 	reflect.TypeFor[metav1.Time]():          {"2024-05-06T07:08:09Z"},
 	reflect.TypeFor[metav1.MicroTime]():     {"2024-05-06T07:08:09.000001Z"},
@@ -26,15 +26,16 @@ var special = map[reflect.Type][]any{
 	reflect.TypeFor[metav1.FieldsV1]():      {map[string]any{"f:data": map[string]any{}}},
 }
 
-// misfits are values that fit few places.
+// misfits are values that few types accept.
 var misfits = []any{nil, "a", int64(1), 1.5, true, []any{}, map[string]any{}, []any{"a", int64(1)}, []any{[]any{"a"}}, []any{map[string]any{}}}
 
-// letters are few, so that objects and patches meet.
+// letter returns one of three letters, so that objects and patches often match.
 func (g *generator) letter() string { return string("abc"[g.IntN(3)]) }
 
 func pick[T any](g *generator, from []T) T { return from[g.IntN(len(from))] }
 
-// stored makes an object as the server holds it before it merges a patch in.
+// stored returns an object in the form in which the server merges a patch into
+// it.
 func (g *generator) stored(t reflect.Type) map[string]any {
 	doc, err := json.Marshal(g.value(t, 8))
 	if err != nil {
@@ -51,7 +52,7 @@ func (g *generator) stored(t reflect.Type) map[string]any {
 	return stored
 }
 
-// value makes a value of a type.
+// value returns a value of a type.
 func (g *generator) value(t reflect.Type, depth int) any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -75,7 +76,7 @@ func (g *generator) value(t reflect.Type, depth int) any {
 		list := []any{}
 		for range g.IntN(4) {
 			v := g.value(t.Elem(), depth-1)
-			// Where a stored list has a scalar twice, the server's order
+			// If a stored list contains a scalar twice, kube-apiserver's order
 			// depends on the capacities of its slices.
 			if text, ok := v.(string); !ok || !slices.Contains(list, any(text)) {
 				list = append(list, v)
@@ -100,13 +101,12 @@ func (g *generator) value(t reflect.Type, depth int) any {
 	return obj
 }
 
-// A member is a field of a struct as JSON sees it.
+// A member is a field of a struct in JSON.
 type member struct {
 	name     string
 	goType   reflect.Type
 	mergeKey string
-	// required is whether the field is always there, or likely what a list is
-	// merged by.
+	// required is set if the field is always present, or likely a merge key.
 	required bool
 }
 
@@ -126,7 +126,7 @@ func members(t reflect.Type) (list []member) {
 	return list
 }
 
-// patch makes a patch for an object of a type.
+// patch returns a patch for an object of a type.
 func (g *generator) patch(t reflect.Type, obj map[string]any) map[string]any {
 	patch := map[string]any{}
 	for _, m := range members(t) {
@@ -138,7 +138,7 @@ func (g *generator) patch(t reflect.Type, obj map[string]any) map[string]any {
 			continue
 		}
 		patch[m.name] = g.change(m, old)
-		// Of pointers the server thinks otherwise; see package patch.
+		// kube-apiserver treats pointers as lists; see package patch.
 		if list, ok := old.([]any); (ok || m.goType.Kind() != reflect.Pointer && g.IntN(20) == 0) && g.IntN(3) == 0 {
 			g.listDirectives(patch, m, list)
 		}
@@ -160,7 +160,7 @@ func (g *generator) patch(t reflect.Type, obj map[string]any) map[string]any {
 	return patch
 }
 
-// change makes what a patch says of a member.
+// change returns the value of a member in a patch.
 func (g *generator) change(m member, old any) any {
 	switch g.IntN(40) {
 	case 0:
@@ -206,7 +206,7 @@ func (g *generator) change(m member, old any) any {
 	return g.value(m.goType, 3)
 }
 
-// listDirectives adds directives about a list to a patch.
+// listDirectives adds directives for a list to a patch.
 func (g *generator) listDirectives(patch map[string]any, m member, old []any) {
 	if g.IntN(3) == 0 {
 		patch["$deleteFromPrimitiveList/"+m.name] = []any{g.letter(), g.letter()}

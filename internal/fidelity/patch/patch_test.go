@@ -28,7 +28,7 @@ import (
 
 var seed = flag.Uint64("seed", 1, "of what is random")
 
-// A kind is a Go type and what the profile says of it.
+// A kind is a Go type and its schema in the release data.
 type kind struct {
 	goType reflect.Type
 	schema *schema.Schema
@@ -61,8 +61,8 @@ func kinds(t testing.TB) []kind {
 	return kinds
 }
 
-// TestStrategic applies random patches to random objects both ways: results,
-// errors and what is left of the patch agree.
+// TestStrategic applies random patches to random objects with both
+// implementations and compares results, errors and the patch that is left.
 func TestStrategic(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(*seed, 0))}
 	rounds := 300
@@ -88,7 +88,7 @@ func TestStrategic(t *testing.T) {
 	assert.NotZero(t, outcomes["error"])
 }
 
-// FuzzStrategic compares the two on patches that are made up from bytes.
+// FuzzStrategic compares both implementations with patches made from bytes.
 func FuzzStrategic(f *testing.F) {
 	kinds := kinds(f)
 	g := &generator{Rand: rand.New(rand.NewPCG(1, 2))}
@@ -108,8 +108,8 @@ func FuzzStrategic(f *testing.F) {
 	})
 }
 
-// compare applies a patch both ways, and tells the outcome and the first
-// difference.
+// compare applies a patch with both implementations and returns the outcome and
+// the first difference.
 func compare(k kind, obj map[string]any, doc []byte) (outcome, diff string) {
 	before := runtime.DeepCopyJSON(obj)
 	var fieldErrors []error
@@ -122,8 +122,8 @@ func compare(k kind, obj map[string]any, doc []byte) (outcome, diff string) {
 	if !reflect.DeepEqual(obj, before) {
 		return "", fmt.Sprintf("the object has become %v", obj)
 	}
-	// The server takes the members of a patch in no fixed order: one of its
-	// answers has to be this one.
+	// kube-apiserver processes the members of a patch in random order: one of
+	// its results must be equal.
 	for range 50 {
 		outcome, diff = compareOnce(k, obj, doc, merged, fieldErrors, err)
 		if diff == "" {
@@ -144,7 +144,7 @@ func compareOnce(k kind, obj map[string]any, doc []byte, merged *patch.Merged, f
 			return "panic", ""
 		}
 	}
-	// A schema does not tell which of its structs Go points to.
+	// A schema does not declare which structs are pointers in Go.
 	wantText := strings.Replace(fmt.Sprint(wantErr), "but got: ptr", "but got: struct", 1)
 	if fmt.Sprint(err) != wantText {
 		return "", fmt.Sprintf("error %v\nwant  %v", err, wantErr)
@@ -164,7 +164,7 @@ func compareOnce(k kind, obj map[string]any, doc []byte, merged *patch.Merged, f
 	return "merged", ""
 }
 
-// apply does what the server does, which for some patches is to panic.
+// apply applies a patch as kube-apiserver does, which panics for some patches.
 func apply(k kind, obj, decoded map[string]any) (out map[string]any, err error, panicked bool) {
 	defer func() { panicked = recover() != nil }()
 	out, err = strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(obj), decoded, reflect.New(k.goType).Interface())

@@ -33,8 +33,8 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// TestTags compares the patch strategies that OpenAPI documents tell with the
-// tags of the Go types, from which the server takes them.
+// TestTags compares the patch strategies in OpenAPI documents with the tags of
+// the Go types, which kube-apiserver uses.
 func TestTags(t *testing.T) {
 	p, err := release.Open("v1.36.3-all")
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ type comparison struct {
 	seen map[reflect.Type]bool
 }
 
-// compare compares a Go type, and the types it is made of, with a schema.
+// compare compares a Go type and the types it contains with a schema.
 func (c *comparison) compare(t reflect.Type, s *schema.Schema) {
 	switch t.Kind() {
 	case reflect.Pointer:

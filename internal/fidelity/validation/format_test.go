@@ -23,7 +23,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// formats pairs each format with the upstream function it stands for.
+// formats maps each format to the upstream function.
 var formats = map[string]struct {
 	got, want func(string) []string
 }{
@@ -62,7 +62,7 @@ var formats = map[string]struct {
 	"IPAddressName":           {named(validation.IPAddressName, false), func(s string) []string { return details(utilvalidation.IsValidIP(nil, s)) }},
 }
 
-// listFormats pairs the formats that report errors, and warnings, themselves.
+// listFormats has the formats that return errors or warnings.
 var listFormats = map[string]struct {
 	got  func(string, *validation.Path) []string
 	want func(*field.Path, string) []string
@@ -91,7 +91,7 @@ var listFormats = map[string]struct {
 			return theirs(utilvalidation.IsValidCIDRForLegacyField(p, s, true, []string{"10.0.0.1/8"}))
 		},
 	},
-	// Upstream logs an error where there is no address to warn about.
+	// Upstream logs an error for text that is not an address.
 	"IPWarnings": {validation.IPWarnings, func(p *field.Path, s string) []string {
 		if len(utilvalidation.IsValidIPForLegacyField(p, s, false, nil)) > 0 {
 			return nil
@@ -130,7 +130,7 @@ func upstream(f func(*field.Path, string) field.ErrorList) func(*field.Path, str
 	return func(p *field.Path, s string) []string { return theirs(f(p, s)) }
 }
 
-// ours and theirs bring two lists into one form: reason, field and body.
+// ours and theirs convert two lists to one form: reason, field and body.
 func ours(list validation.List) []string {
 	var texts []string
 	for _, e := range list {
@@ -155,7 +155,7 @@ func details(list field.ErrorList) []string {
 	return texts
 }
 
-// corners are strings on the edges of the formats.
+// corners are edge cases of the formats.
 var corners = func() []string {
 	values := []string{
 		"", " ", "a", "A", "0", "-", "_", ".", "..", "...", "/", "//", "%", "*", "*.", "\n", "a\n", "é", "\xff", "ſ", "\u212a", "K.ſ", "=",
@@ -177,7 +177,7 @@ var corners = func() []string {
 	return values
 }()
 
-// randomText makes strings that are likely to be nearly valid.
+// randomText returns text that is often almost valid.
 func randomText(r *rand.Rand) string {
 	alphabets := []string{"ab0-._/", "aB9-._/", "0123456789.", "0123456789abcdef:.", "0f:", "0129./:", "a\x00é\xff%*=,: \n~"}
 	alphabet := alphabets[r.IntN(len(alphabets))]

@@ -17,8 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// metadata holds, for each field of ObjectMeta, the values from which random
-// metadata is put together.
+// metadata has the values of random metadata by field of ObjectMeta.
 var metadata = map[string][]any{
 	"name":                       {"a", "b", "a.b", "A", "", "a/b", "..", strings.Repeat("a", 254)},
 	"generateName":               {"a-", "A-", "a%", "", "--", "a_-"},
@@ -64,7 +63,7 @@ func owner(apiVersion, kind, name, uid string, controller any) map[string]any {
 	return ref
 }
 
-// randomMeta picks a value for some of the fields. A low variety prefers the
+// randomMeta chooses values for some of the fields. A low variety prefers the
 // first, valid ones.
 func randomMeta(r *rand.Rand) map[string]any {
 	meta := map[string]any{}
@@ -90,9 +89,9 @@ func typed(t *testing.T, meta map[string]any) *metav1.ObjectMeta {
 	return &o
 }
 
-// settled sorts what upstream reports of the entries of one map, as it walks
-// them in random order.
-func settled(texts []string) []string {
+// sortMapErrors sorts upstream's errors about the entries of one map, which it
+// visits in random order.
+func sortMapErrors(texts []string) []string {
 	for _, part := range []string{" metadata.labels: ", " metadata.annotations: Invalid", " matchLabels: "} {
 		is := func(s string) bool { return strings.Contains(s, part) }
 		for i := 0; i < len(texts); {
@@ -115,7 +114,7 @@ func TestObjectMeta(t *testing.T) {
 		for _, namespaced := range []bool{true, false} {
 			want := apivalidation.ValidateObjectMeta(typed(t, meta), namespaced, apivalidation.NameIsDNSSubdomain, theirPath)
 			got := validation.ObjectMeta(meta, namespaced, validation.SubdomainName, path)
-			require.Equal(t, settled(theirs(want)), settled(ours(got)), "%v", meta)
+			require.Equal(t, sortMapErrors(theirs(want)), sortMapErrors(ours(got)), "%v", meta)
 			requireMessage(t, want, got)
 		}
 	}
@@ -128,12 +127,13 @@ func TestObjectMetaUpdate(t *testing.T) {
 		newMeta, oldMeta := randomMeta(r), randomMeta(r)
 		want := apivalidation.ValidateObjectMetaUpdate(typed(t, newMeta), typed(t, oldMeta), theirPath)
 		got := validation.ObjectMetaUpdate(newMeta, oldMeta, path)
-		require.Equal(t, settled(theirs(want)), settled(ours(got)), "%v -> %v", oldMeta, newMeta)
+		require.Equal(t, sortMapErrors(theirs(want)), sortMapErrors(ours(got)), "%v -> %v", oldMeta, newMeta)
 		requireMessage(t, want, got)
 	}
 }
 
-// requireMessage compares the messages of two lists, if their order is settled.
+// requireMessage compares the messages of two lists if upstream's order is not
+// random.
 func requireMessage(t *testing.T, want field.ErrorList, got validation.List) {
 	t.Helper()
 	if !slices.Equal(theirs(want), ours(got)) {
@@ -146,7 +146,7 @@ func requireMessage(t *testing.T, want field.ErrorList, got validation.List) {
 	require.Equal(t, text, got.Message())
 }
 
-// utf8Text is randomText that survives JSON.
+// utf8Text returns randomText as valid UTF-8.
 func utf8Text(r *rand.Rand) string {
 	return strings.ToValidUTF8(randomText(r), "?")
 }
