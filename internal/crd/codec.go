@@ -61,7 +61,7 @@ func (c *customCodec) CheckBody(body *codec.Document, _ func(resource.Kind) bool
 		if err != nil {
 			return got, resource.UndecodableBody(got, c.kind, err)
 		}
-		return got, status.Invalid(groupKind(got), object.String(obj, "metadata", "name"), validation.List{c.wrongKind(got)})
+		return got, status.Invalid(groupKind(got), object.String(obj, "metadata", "name"), validation.List{c.kindError(got)})
 	}
 	return got, nil
 }
@@ -87,7 +87,7 @@ func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj m
 	}
 	var errs validation.List
 	if got.Kind != c.kind.Kind {
-		errs = append(errs, c.wrongKind(got))
+		errs = append(errs, c.kindError(got))
 	}
 	if got.GroupVersion != c.kind.GroupVersion {
 		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+c.kind.GroupVersion.String()))
@@ -108,7 +108,7 @@ func groupKind(k resource.Kind) status.GroupKind {
 
 func missingKind(doc []byte) error { return fmt.Errorf("Object 'Kind' is missing in '%s'", doc) }
 
-func (c *customCodec) wrongKind(got resource.Kind) *validation.Error {
+func (c *customCodec) kindError(got resource.Kind) *validation.Error {
 	return validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+c.kind.Kind)
 }
 
@@ -160,7 +160,7 @@ func (c *customCodec) Append(dst []byte, obj map[string]any) []byte {
 var metaType = sync.OnceValue(func() *wire.Type {
 	t, ok := wire.ForKind("meta.k8s.io", "v1", "ObjectMeta")
 	if !ok {
-		panic("crd: no Go type is known for ObjectMeta") // unreachable: the table has it
+		panic("crd: no Go type is known for ObjectMeta") // unreachable: the type table has ObjectMeta
 	}
 	return t
 })

@@ -9,14 +9,14 @@ import (
 	"github.com/kubefake/kubefake/internal/table"
 )
 
-// defaultColumns are those of a version that names none.
+// defaultColumns are the printer columns of a version that declares none.
 var defaultColumns = []any{map[string]any{
 	"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
 	"description": table.Default.Columns[1].Description,
 }}
 
-// layout is how the objects of the version are printed. Where a column's path
-// cannot be parsed, it and those after it are left out.
+// layout returns the table layout of the version. If the path of a column cannot be
+// parsed, that column and those after it are omitted.
 func (v *version) layout() *table.Layout {
 	specs := object.List(v.spec, "additionalPrinterColumns")
 	if len(specs) == 0 {
@@ -49,8 +49,8 @@ func (v *version) layout() *table.Layout {
 	}
 }
 
-// cell is what a column of a type shows of the first value at a path; nil for
-// what is not there or of another type.
+// cell returns the cell of a column of a type: the first value at a path, or nil if there
+// is none or it has another type.
 func cell(typ string, path *jsonpath.Path, obj map[string]any, now time.Time) any {
 	found, err := path.Find(obj)
 	if err != nil || len(found) == 0 {

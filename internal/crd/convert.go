@@ -7,32 +7,32 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// A convertFunc brings objects of a definition, in whatever versions they are,
-// to one version. They are its own.
+// A convertFunc converts objects of a definition from any versions to one version. It may
+// change the objects.
 type convertFunc func(ctx context.Context, objs []map[string]any) ([]map[string]any, error)
 
-// converter returns what makes the conversion to each version, as the
-// definition's strategy has it.
+// converter returns the function that creates the convertFunc of a version for the
+// definition's conversion strategy.
 func (d *Definition) converter(o Options, all []*resource.Type) func(v *version) convertFunc {
 	if object.String(d.spec, "conversion", "strategy") == "Webhook" {
-		return func(v *version) convertFunc { return v.byWebhook(o) }
+		return func(v *version) convertFunc { return v.convertWebhook(o) }
 	}
-	return func(v *version) convertFunc { return v.byName }
+	return func(v *version) convertFunc { return v.convertNone }
 }
 
-// byName renames the version of objects: the strategy None.
-func (v *version) byName(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
+// convertNone implements the conversion strategy None: it changes apiVersion.
+func (v *version) convertNone(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
 	for _, obj := range objs {
-		if err := v.accept(obj); err != nil {
+		if err := v.convertTo(obj); err != nil {
 			return nil, err
 		}
 	}
 	return objs, nil
 }
 
-// accept makes an object one of the version: what the schema does not know
-// goes.
-func (v *version) accept(obj map[string]any) error {
+// convertTo changes the version of an object and prunes fields that the schema of the
+// version does not have.
+func (v *version) convertTo(obj map[string]any) error {
 	if obj["apiVersion"] == v.typ.GroupVersion.String() {
 		return nil
 	}

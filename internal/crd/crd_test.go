@@ -17,8 +17,8 @@ import (
 
 const now = "2026-01-02T03:04:05Z"
 
-// widgets is the definition of widgets in example.com, changed by edits, each a
-// value with its path.
+// widgets returns the definition of widgets in example.com. edits are values and their paths
+// to set.
 func widgets(t *testing.T, edits ...any) map[string]any {
 	t.Helper()
 	obj, err := wire.DecodeAny([]byte(`{"kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
@@ -40,17 +40,17 @@ func widgets(t *testing.T, edits ...any) map[string]any {
 
 func at(path ...string) []string { return path }
 
-// settled takes every step of completing a definition among others.
-func settled(t *testing.T, obj map[string]any, others ...map[string]any) (steps int, out map[string]any) {
+// reconcileAll calls Reconcile until the definition does not change.
+func reconcileAll(t *testing.T, obj map[string]any, others ...map[string]any) (steps int, out map[string]any) {
 	t.Helper()
 	for steps < 10 {
-		next := crd.Settle(obj, append(others, obj), now)
+		next := crd.Reconcile(obj, append(others, obj), now)
 		if next == nil {
 			return steps, obj
 		}
 		obj, steps = next, steps+1
 	}
-	t.Fatal("a definition does not settle")
+	t.Fatal("the definition changes forever")
 	return 0, nil
 }
 
@@ -61,8 +61,8 @@ func conditions(obj map[string]any) (all []string) {
 	return all
 }
 
-func TestSettle(t *testing.T) {
-	_, other := settled(t, widgets(t))
+func TestReconcile(t *testing.T) {
+	_, other := reconcileAll(t, widgets(t))
 	for _, tt := range []struct {
 		name       string
 		obj        map[string]any
@@ -80,37 +80,37 @@ func TestSettle(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			steps, out := settled(t, tt.obj)
+			steps, out := reconcileAll(t, tt.obj)
 			assert.Equal(t, tt.steps, steps)
 			assert.Equal(t, tt.conditions, conditions(out))
 			assert.Equal(t, object.Value(out, "spec", "names"), object.Value(out, "status", "acceptedNames"))
 		})
 	}
-	t.Run("names of another one", func(t *testing.T) {
+	t.Run("names in use", func(t *testing.T) {
 		obj := widgets(t, "gadgets", at("spec", "names", "plural"), []any{"widget"}, at("spec", "names", "shortNames"))
-		_, out := settled(t, obj, other)
+		_, out := reconcileAll(t, obj, other)
 		assert.Equal(t, []string{
 			`NamesAccepted=False ListKindConflict: "WidgetList" is already in use`,
 			"Established=False NotAccepted: not all names are accepted",
-		}, conditions(out), "the last conflict is told")
-		assert.Equal(t, "gadgets", object.String(out, "status", "acceptedNames", "plural"), "what is free is accepted")
-		assert.Empty(t, crd.New(out, nil, crd.Options{}).Types, "nothing is served")
+		}, conditions(out), "the last conflict is reported")
+		assert.Equal(t, "gadgets", object.String(out, "status", "acceptedNames", "plural"), "other names are accepted")
+		assert.Empty(t, crd.New(out, nil, crd.Options{}).Types, "not served")
 	})
 }
 
 func TestTerminate(t *testing.T) {
-	_, obj := settled(t, widgets(t))
+	_, obj := reconcileAll(t, widgets(t))
 	object.Set(obj, now, "metadata", "deletionTimestamp")
 	crd.Terminate(obj)
-	assert.True(t, crd.Ending(obj))
+	assert.True(t, crd.IsTerminating(obj))
 	assert.Contains(t, conditions(obj), "Terminating=True InstanceDeletionPending: CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
-	_, obj = settled(t, obj)
+	_, obj = reconcileAll(t, obj)
 	d := crd.New(obj, nil, crd.Options{})
 	require.Len(t, d.Types, 1)
 	assert.NotEmpty(t, d.Types[0].Uncreatable)
 	assert.False(t, d.Types[0].Allows("create"))
-	done := crd.Cleaned(obj, now)
-	assert.False(t, crd.Ending(done))
+	done := crd.RemoveFinalizer(obj, now)
+	assert.False(t, crd.IsTerminating(done))
 	assert.Contains(t, conditions(done), "Terminating=False InstanceDeletionCompleted: removed all instances")
 }
 
@@ -125,46 +125,46 @@ func TestValidate(t *testing.T) {
 	}{
 		{"valid", "Widget", at("spec", "names", "kind"), ""},
 		{"group without a dot", "example", at("spec", "group"), `[metadata.name: Invalid value: "widgets.example.com": must be spec.names.plural+"."+spec.group, spec.group: Invalid value: "example": should be a domain with at least one dot]`},
-		{"scope", "Global", at("spec", "scope"), `spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
-		{"kind and list", "WidgetList", at("spec", "names", "kind"), `spec.names.listKind: Invalid value: "WidgetList": kind and listKind may not be the same`},
+		{"unknown scope", "Global", at("spec", "scope"), `spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"kind equals listKind", "WidgetList", at("spec", "names", "kind"), `spec.names.listKind: Invalid value: "WidgetList": kind and listKind may not be the same`},
 		{"no storage version", false, at("version", "storage"), `spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version`},
 		{"no schema", nil, at("version", "schema"), "spec.versions[0].schema.openAPIV3Schema: Required value"},
-		{"column", column(map[string]any{"jsonPath": "spec", "type": "text"}), at("version", "additionalPrinterColumns"), `[spec.additionalPrinterColumns[0].name: Required value, spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .]`},
-		{"selectable field", column(map[string]any{"jsonPath": ".weight"}), at("version", "selectableFields"), `spec.selectableFields[0].jsonPath: Invalid value: ".weight": is an invalid path: does not refer to a valid field`},
-		{"scale", map[string]any{"scale": map[string]any{"specReplicasPath": ".status.n"}}, at("version", "subresources"), `[spec.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec, spec.subresources.scale.statusReplicasPath: Required value]`},
-		{"warning with a bell", "\a", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "\u0007": can only be set for deprecated versions`},
-		{"warning of a version that is not deprecated", "old", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions`},
-		{"version twice", []any{map[string]any{"name": "v1", "schema": anySchema}, map[string]any{"name": "v1", "storage": true, "schema": anySchema}}, at("spec", "versions"), `[spec.versions: Invalid value: [{"Name":"v1","Served":false,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":false,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names, status.storedVersions: Invalid value: ["v1"]: must have the storage version v1]`},
-		{"webhook", map[string]any{"strategy": "Webhook"}, at("spec", "conversion"), "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook, spec.conversion.conversionReviewVersions: Required value]"},
-		{"stored version", []any{"v1", "v0"}, at("status", "storedVersions"), `status.storedVersions[1]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions`},
-		{"unknown fields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
+		{"invalid column", column(map[string]any{"jsonPath": "spec", "type": "text"}), at("version", "additionalPrinterColumns"), `[spec.additionalPrinterColumns[0].name: Required value, spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .]`},
+		{"selectable field without schema", column(map[string]any{"jsonPath": ".weight"}), at("version", "selectableFields"), `spec.selectableFields[0].jsonPath: Invalid value: ".weight": is an invalid path: does not refer to a valid field`},
+		{"scale paths", map[string]any{"scale": map[string]any{"specReplicasPath": ".status.n"}}, at("version", "subresources"), `[spec.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec, spec.subresources.scale.statusReplicasPath: Required value]`},
+		{"deprecation warning with a control character", "\a", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "\u0007": can only be set for deprecated versions`},
+		{"deprecation warning of a version that is not deprecated", "old", at("version", "deprecationWarning"), `spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions`},
+		{"duplicate version", []any{map[string]any{"name": "v1", "schema": anySchema}, map[string]any{"name": "v1", "storage": true, "schema": anySchema}}, at("spec", "versions"), `[spec.versions: Invalid value: [{"Name":"v1","Served":false,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":false,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names, status.storedVersions: Invalid value: ["v1"]: must have the storage version v1]`},
+		{"conversion webhook without config", map[string]any{"strategy": "Webhook"}, at("spec", "conversion"), "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook, spec.conversion.conversionReviewVersions: Required value]"},
+		{"missing stored version", []any{"v1", "v0"}, at("status", "storedVersions"), `status.storedVersions[1]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions`},
+		{"preserveUnknownFields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, crd.Validate(widgets(t, tt.value, tt.path), nil).Message())
 		})
 	}
-	t.Run("default beside unknown fields", func(t *testing.T) {
+	t.Run("preserveUnknownFields with a default", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), int64(1), at("version", "schema", "openAPIV3Schema", "properties", "size", "default"))
 		assert.Contains(t, crd.Validate(obj, nil).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
 	})
-	t.Run("webhook for unknown fields", func(t *testing.T) {
+	t.Run("preserveUnknownFields with a conversion webhook", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), "Webhook", at("spec", "conversion", "strategy"))
 		assert.Contains(t, crd.Validate(obj, nil).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
 	})
 	t.Run("immutable", func(t *testing.T) {
-		_, old := settled(t, widgets(t))
+		_, old := reconcileAll(t, widgets(t))
 		obj := widgets(t, "Cluster", at("spec", "scope"), "Gadget", at("spec", "names", "kind"))
 		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Validate(obj, old).Message())
-		assert.Empty(t, crd.Validate(obj, widgets(t)), "before it is established")
+		assert.Empty(t, crd.Validate(obj, widgets(t)), "not established")
 	})
 }
 
 func TestDefinition(t *testing.T) {
-	_, obj := settled(t, widgets(t, []any{map[string]any{"name": "Size", "type": "integer", "jsonPath": ".size"}}, at("version", "additionalPrinterColumns")))
+	_, obj := reconcileAll(t, widgets(t, []any{map[string]any{"name": "Size", "type": "integer", "jsonPath": ".size"}}, at("version", "additionalPrinterColumns")))
 	d := crd.New(obj, nil, crd.Options{})
 	require.Len(t, d.Types, 1)
 	typ := d.Types[0]
-	assert.Same(t, d, crd.New(object.Copy(obj), d, crd.Options{}), "what has not changed is shared")
+	assert.Same(t, d, crd.New(object.Copy(obj), d, crd.Options{}), "shared if unchanged")
 
 	in, fieldErrors, err := typ.Codec.Decode([]byte(`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":3,"colour":"red","size":4}`), true)
 	require.NoError(t, err)
@@ -178,20 +178,20 @@ func TestDeprecationWarnings(t *testing.T) {
 	version := func(name string, deprecated bool) any {
 		return map[string]any{"name": name, "served": true, "storage": name == "v1", "deprecated": deprecated, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}}
 	}
-	_, obj := settled(t, widgets(t, []any{version("v1", true), version("v2", false), version("v1beta1", true)}, at("spec", "versions")))
+	_, obj := reconcileAll(t, widgets(t, []any{version("v1", true), version("v2", false), version("v1beta1", true)}, at("spec", "versions")))
 	var names []string
 	warnings := map[string][]string{}
 	for _, typ := range crd.New(obj, nil, crd.Options{}).Types {
 		names = append(names, typ.GroupVersion.Version)
 		warnings[typ.GroupVersion.Version] = typ.Warnings
 	}
-	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, names, "the preferred one first")
+	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, names, "preferred version first")
 	assert.Equal(t, map[string][]string{
 		"v2": nil, "v1": {"example.com/v1 Widget is deprecated; use example.com/v2 Widget"}, "v1beta1": {"example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget"},
 	}, warnings)
 }
 
-// FuzzDefinition gives definitions of any form to all that reads them.
+// FuzzDefinition checks that no definition makes a function panic.
 func FuzzDefinition(f *testing.F) {
 	f.Add([]byte(`{"spec":{"group":"g.io","names":{"plural":"x"},"versions":[{"name":"v1","subresources":{"scale":{}},"selectableFields":[{}],"additionalPrinterColumns":[{"jsonPath":"x"}]}]}}`))
 	f.Add([]byte(`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{}}}},"versions":[null,{}]},"status":{"acceptedNames":{"plural":"a","singular":"b","kind":"c","listKind":"d"},"conditions":[{"type":"Established","status":"True"}]}}`))
@@ -210,7 +210,7 @@ func FuzzDefinition(f *testing.F) {
 		}
 		crd.Validate(obj, nil)
 		crd.Validate(obj, obj)
-		crd.Settle(obj, []map[string]any{obj}, now)
+		crd.Reconcile(obj, []map[string]any{obj}, now)
 		crd.New(obj, nil, crd.Options{})
 	})
 }
@@ -218,7 +218,7 @@ func FuzzDefinition(f *testing.F) {
 var fixed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func TestDocument(t *testing.T) {
-	_, obj := settled(t, widgets(t,
+	_, obj := reconcileAll(t, widgets(t,
 		"gear.example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations"),
 		[]any{map[string]any{"jsonPath": ".size"}}, at("version", "selectableFields"), true, at("version", "schema", "openAPIV3Schema", "properties", "size", "nullable")))
 	types := crd.New(obj, nil, crd.Options{}).Types
@@ -245,7 +245,7 @@ func TestDocument(t *testing.T) {
 
 	v2 := crd.V2Overrides(types)
 	size := object.Map(v2.Definitions, name, "properties", "size")
-	assert.Equal(t, map[string]any{}, size, "v2 has no way to say that null may be there")
+	assert.Equal(t, map[string]any{}, size, "v2 cannot express nullable")
 	assert.Equal(t, []any{map[string]any{"fieldPath": "size"}}, object.Value(v2.Definitions, name, "x-kubernetes-selectable-fields"))
 }
 
@@ -255,14 +255,14 @@ func TestPrepareStatus(t *testing.T) {
 		nullable       bool
 		old, obj, want map[string]any
 	}{
-		{"given", false, map[string]any{}, map[string]any{"status": map[string]any{"a": "x"}, "size": int64(1)}, map[string]any{"status": map[string]any{"a": "x"}}},
-		{"gone", false, map[string]any{"status": map[string]any{}, "size": int64(1)}, map[string]any{}, map[string]any{"size": int64(1)}},
-		{"null in place of none", false, map[string]any{}, map[string]any{"status": nil}, map[string]any{}},
-		{"null that may be", true, map[string]any{}, map[string]any{"status": nil}, map[string]any{"status": nil}},
-		{"null in place of one", false, map[string]any{"status": map[string]any{}}, map[string]any{"status": nil}, map[string]any{"status": nil}},
+		{"status set", false, map[string]any{}, map[string]any{"status": map[string]any{"a": "x"}, "size": int64(1)}, map[string]any{"status": map[string]any{"a": "x"}}},
+		{"status removed", false, map[string]any{"status": map[string]any{}, "size": int64(1)}, map[string]any{}, map[string]any{"size": int64(1)}},
+		{"null, not nullable, not set before", false, map[string]any{}, map[string]any{"status": nil}, map[string]any{}},
+		{"null, nullable", true, map[string]any{}, map[string]any{"status": nil}, map[string]any{"status": nil}},
+		{"null, not nullable, set before", false, map[string]any{"status": map[string]any{}}, map[string]any{"status": nil}, map[string]any{"status": nil}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, definition := settled(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
+			_, definition := reconcileAll(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
 				map[string]any{"type": "object", "nullable": tt.nullable}, at("version", "schema", "openAPIV3Schema", "properties", "status")))
 			crd.New(definition, nil, crd.Options{}).Types[0].PrepareStatus(tt.obj, tt.old)
 			delete(tt.obj, "metadata")

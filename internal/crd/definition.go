@@ -12,61 +12,60 @@ import (
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
-// A Definition is what the server makes of one CustomResourceDefinition. It is
-// immutable.
+// A Definition has the resource types of a CustomResourceDefinition. It is immutable.
 type Definition struct {
-	// Types are the types of the served versions; none as long as the names are
-	// not accepted.
+	// Types are the types of the served versions. There are none until the names are
+	// accepted.
 	Types []*resource.Type
 
-	// Prefix begins the store's keys of the instances.
+	// Prefix is the prefix of the store keys of the custom resources.
 	Prefix string
 
-	spec   map[string]any
-	names  map[string]any // those that are accepted
-	since  int64
-	served bool // whether requests are let in
-	ending bool
+	spec        map[string]any
+	names       map[string]any // status.acceptedNames
+	since       int64
+	served      bool // whether requests are served
+	terminating bool
 }
 
-// Options are what definitions have in common.
+// Options are the options of New.
 type Options struct {
-	// Webhooks calls conversion webhooks, and UID names each call.
+	// Webhooks calls conversion webhooks. UID returns the UID of a ConversionReview.
 	Webhooks *webhook.Client
 	UID      func() string
 	// Since is the revision at which the definition was created.
 	Since int64
 }
 
-// New reads a CustomResourceDefinition in canonical form, which must not change
-// after that. was is what was made of it before, or nil: what has not changed is
-// shared.
-func New(obj map[string]any, was *Definition, o Options) *Definition {
+// New returns the Definition of a CustomResourceDefinition in canonical form. obj must not
+// be changed later. old is the previous Definition of the object, or nil; New returns it or
+// shares its types if nothing relevant changed.
+func New(obj map[string]any, old *Definition, o Options) *Definition {
 	d := &Definition{
-		spec:   object.Map(obj, "spec"),
-		names:  object.Map(obj, "status", "acceptedNames"),
-		since:  o.Since,
-		served: hasCondition(obj, established) || hasCondition(obj, namesAccepted),
-		ending: hasCondition(obj, terminating),
+		spec:        object.Map(obj, "spec"),
+		names:       object.Map(obj, "status", "acceptedNames"),
+		since:       o.Since,
+		served:      hasCondition(obj, established) || hasCondition(obj, namesAccepted),
+		terminating: hasCondition(obj, terminating),
 	}
 	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
 	switch {
-	case was != nil && was.since == d.since && was.served == d.served && object.Equal(was.spec, d.spec) && object.Equal(was.names, d.names):
-		if was.ending == d.ending {
-			return was
+	case old != nil && old.since == d.since && old.served == d.served && object.Equal(old.spec, d.spec) && object.Equal(old.names, d.names):
+		if old.terminating == d.terminating {
+			return old
 		}
-		d.Types = was.end()
-	case d.served && complete(d.names):
+		d.Types = old.terminatingTypes()
+	case d.served && hasAllNames(d.names):
 		d.Types = d.types(o)
-		if d.ending {
-			d.Types = d.end()
+		if d.terminating {
+			d.Types = d.terminatingTypes()
 		}
 	}
 	return d
 }
 
-// complete reports whether the names are all there.
-func complete(names map[string]any) bool {
+// hasAllNames reports whether all required names are set.
+func hasAllNames(names map[string]any) bool {
 	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
 		if object.String(names, name) == "" {
 			return false
@@ -89,8 +88,8 @@ type version struct {
 	typ    *resource.Type
 }
 
-// types makes the types of all versions and returns those that are served, the
-// preferred one first.
+// types creates the types of all versions and returns those that are served, the preferred
+// version first.
 func (d *Definition) types(o Options) []*resource.Type {
 	group, storage := object.String(d.spec, "group"), ""
 	var versions []*version
@@ -108,7 +107,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
 			s, err := schema.FromProps(props)
 			if err != nil {
-				return nil // validation lets none in; what was put past it is not served
+				return nil // only objects that were written without validation are invalid; they are not served
 			}
 			v.schema, v.rules = s, cel.NewValidator(s)
 		}
@@ -149,23 +148,23 @@ var (
 	subresourceVerbs = []string{"get", "patch", "update"}
 )
 
-// end returns the types as they are once the definition is going: nothing is
-// created any more, and discovery tells of no writes.
-func (d *Definition) end() []*resource.Type {
-	ended := make([]*resource.Type, len(d.Types))
+// terminatingTypes returns the types of a definition that is being deleted: creating
+// objects fails, and discovery has no verbs that write.
+func (d *Definition) terminatingTypes() []*resource.Type {
+	types := make([]*resource.Type, len(d.Types))
 	for i, t := range d.Types {
 		t, s := *t, *t.Strategy
 		t.Verbs = []string{"delete", "deletecollection", "get", "list", "watch"}
 		s.Uncreatable = "create not allowed while custom resource definition is terminating"
 		t.Strategy = &s
-		ended[i] = &t
+		types[i] = &t
 	}
-	return ended
+	return types
 }
 
 var scaleKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "autoscaling", Version: "v1"}, Kind: "Scale"}
 
-// subresources are in the order of discovery.
+// subresources returns the subresources in the order of discovery.
 func (v *version) subresources() []resource.Subresource {
 	var out []resource.Subresource
 	if v.hasStatus() {
@@ -180,7 +179,7 @@ func (v *version) subresources() []resource.Subresource {
 
 func (v *version) hasStatus() bool { return object.Map(v.spec, "subresources", "status") != nil }
 
-// warnings are what every request in a deprecated version is told.
+// warnings returns the warnings of requests for a deprecated version.
 func (v *version) warnings(all []*version) []string {
 	if v.spec["deprecated"] != true {
 		return nil
@@ -190,11 +189,11 @@ func (v *version) warnings(all []*version) []string {
 	}
 	group, kind := object.String(v.Definition.spec, "group"), object.String(v.Definition.spec, "names", "kind")
 	text := fmt.Sprintf("%s/%s %s is deprecated", group, v.name, kind)
-	better := slices.DeleteFunc(slices.Clone(all), func(other *version) bool {
+	newer := slices.DeleteFunc(slices.Clone(all), func(other *version) bool {
 		return other.spec["served"] != true || other.spec["deprecated"] == true || discovery.CompareVersions(other.name, v.name) >= 0
 	})
-	if len(better) > 0 {
-		use := slices.MinFunc(better, func(a, b *version) int { return discovery.CompareVersions(a.name, b.name) })
+	if len(newer) > 0 {
+		use := slices.MinFunc(newer, func(a, b *version) int { return discovery.CompareVersions(a.name, b.name) })
 		text += fmt.Sprintf("; use %s/%s %s", group, use.name, kind)
 	}
 	return []string{text}

@@ -16,9 +16,8 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// The OpenAPI document of a custom group version is modelled on what the
-// profile's release says of Deployments, which have every path that a custom
-// resource can have.
+// The OpenAPI document of a custom resource is derived from the paths of Deployments in the
+// documents of the release. Deployments have every path that a custom resource can have.
 const (
 	modelPath  = "apis/apps/v1"
 	modelGroup = "apps"
@@ -27,17 +26,17 @@ const (
 	metaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1."
 )
 
-// A model is the part of a profile's document that others are made of.
+// A model is the part of a release's document that other documents are derived from.
 type model struct {
 	paths   map[string]any // by what follows the namespace: "", "/{name}", ...
 	across  map[string]any // the path of all namespaces
 	schemas map[string]any
 }
 
-// models are those of profiles: func() (*model, error) by *release.Release.
+// models caches the models: func() (*model, error) by *release.Release.
 var models sync.Map
 
-func modelOf(p *release.Release) (*model, error) {
+func loadModel(p *release.Release) (*model, error) {
 	once, ok := models.Load(p)
 	if !ok {
 		once, _ = models.LoadOrStore(p, sync.OnceValues(func() (*model, error) { return readModel(p) }))
@@ -65,14 +64,13 @@ func readModel(p *release.Release) (*model, error) {
 	return m, nil
 }
 
-// Document is the OpenAPI v3 document of types that are served in one group
-// version.
+// Document returns the OpenAPI v3 document of the types of one group version.
 func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
-	m, err := modelOf(p)
+	m, err := loadModel(p)
 	if err != nil {
-		return nil, fmt.Errorf("the document that others are modelled on: %w", err)
+		return nil, fmt.Errorf("model of OpenAPI documents: %w", err)
 	}
-	d := &published{model: m, paths: map[string]any{}, schemas: map[string]any{}}
+	d := &documentBuilder{model: m, paths: map[string]any{}, schemas: map[string]any{}}
 	for _, t := range types {
 		d.add(t)
 	}
@@ -87,21 +85,20 @@ func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
 func V2Overrides(types []*resource.Type) openapi.V2Overrides {
 	v2 := openapi.V2Overrides{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
 	for _, t := range types {
-		v2.Definitions[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props))
+		v2.Definitions[schemaName(t, t.Kind)] = withKind(t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props))
 	}
 	return v2
 }
 
-// ofKind adds to a schema the kind that it is of, and by what its objects can be
-// selected.
-func ofKind(t *resource.Type, kind string, s map[string]any) map[string]any {
+// withKind adds the kind and the selectable fields to a schema.
+func withKind(t *resource.Type, kind string, s map[string]any) map[string]any {
 	s["x-kubernetes-group-version-kind"] = []any{groupVersionKind(t, kind)}
-	var selectable []any
+	var selectableFields []any
 	for _, f := range t.Fields {
-		selectable = append(selectable, map[string]any{"fieldPath": f.Label})
+		selectableFields = append(selectableFields, map[string]any{"fieldPath": f.Label})
 	}
-	if selectable != nil {
-		s["x-kubernetes-selectable-fields"] = selectable
+	if selectableFields != nil {
+		s["x-kubernetes-selectable-fields"] = selectableFields
 	}
 	return s
 }
@@ -110,19 +107,19 @@ func groupVersionKind(t *resource.Type, kind string) map[string]any {
 	return map[string]any{"group": t.Group, "version": t.GroupVersion.Version, "kind": kind}
 }
 
-// published is a document in the making.
-type published struct {
+// A documentBuilder builds an OpenAPI document.
+type documentBuilder struct {
 	*model
 	paths, schemas map[string]any
 }
 
-func (d *published) add(t *resource.Type) {
-	d.schemas[schemaName(t, t.Kind)] = ofKind(t, t.Kind, schema.PublishV3(t.Codec.(*customCodec).props))
-	d.schemas[schemaName(t, t.ListKind)] = ofKind(t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
-	d.need(metaPrefix + "ListMeta")
-	d.need(metaPrefix + "ObjectMeta")
+func (d *documentBuilder) add(t *resource.Type) {
+	d.schemas[schemaName(t, t.Kind)] = withKind(t, t.Kind, schema.PublishV3(t.Codec.(*customCodec).props))
+	d.schemas[schemaName(t, t.ListKind)] = withKind(t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
+	d.addSchema(metaPrefix + "ListMeta")
+	d.addSchema(metaPrefix + "ObjectMeta")
 
-	w := &rewriter{published: d, typ: t, kind: groupVersionKind(t, t.Kind)}
+	w := &rewriter{documentBuilder: d, typ: t, kind: groupVersionKind(t, t.Kind)}
 	base := "/apis/" + t.GroupVersion.String() + "/"
 	if t.Namespaced {
 		d.paths[base+t.Name] = w.item(d.across, "")
@@ -140,47 +137,48 @@ func (d *published) add(t *resource.Type) {
 
 const schemaReference = "#/components/schemas/"
 
-// need adds a schema of the model, with those that it refers to.
-func (d *published) need(name string) {
+// addSchema adds a schema of the model and the schemas that it refers to.
+func (d *documentBuilder) addSchema(name string) {
 	if _, have := d.schemas[name]; have || d.model.schemas[name] == nil {
 		return
 	}
 	d.schemas[name] = d.model.schemas[name]
-	d.needs(d.model.schemas[name])
+	d.addReferenced(d.model.schemas[name])
 }
 
-func (d *published) needs(v any) {
+// addReferenced adds the schemas that v refers to.
+func (d *documentBuilder) addReferenced(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok {
-			d.need(strings.TrimPrefix(ref, schemaReference))
+			d.addSchema(strings.TrimPrefix(ref, schemaReference))
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			d.needs(v[name])
+			d.addReferenced(v[name])
 		}
 	case []any:
 		for _, e := range v {
-			d.needs(e)
+			d.addReferenced(e)
 		}
 	}
 }
 
-// schemaName names a kind as OpenAPI does: "com.example.v1.Widget".
+// schemaName returns the name of the schema of a kind, such as "com.example.v1.Widget".
 func schemaName(t *resource.Type, kind string) string {
 	parts := strings.Split(t.Group, ".")
 	slices.Reverse(parts)
 	return strings.Join(parts, ".") + "." + t.GroupVersion.Version + "." + kind
 }
 
-// groupName is a group as tags are named and, with a capital, operations:
+// groupName returns the name of a group in tags or, with a capital, in operations, such as
 // "ExampleCom".
 func groupName(group string, capital bool) string {
-	return join(strings.TrimSuffix(group, ".k8s.io"), capital)
+	return camelCase(strings.TrimSuffix(group, ".k8s.io"), capital)
 }
 
-// join joins the words of a name, each with a capital but perhaps the first.
-// What is neither letter nor digit ends a word.
-func join(s string, capital bool) string {
+// camelCase joins the words of a name in camel case. The first word starts with a capital
+// if capital is true. Characters other than letters and digits separate words.
+func camelCase(s string, capital bool) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -196,14 +194,14 @@ func join(s string, capital bool) string {
 	return b.String()
 }
 
-// A rewriter makes of the model's paths those of a type.
+// A rewriter derives the paths of a type from those of the model.
 type rewriter struct {
-	*published
+	*documentBuilder
 	typ  *resource.Type
 	kind map[string]any
 }
 
-// item rewrites one path, which has rest after the resource.
+// item rewrites a path item. rest is the part of the path after the resource.
 func (w *rewriter) item(model map[string]any, rest string) map[string]any {
 	out, _ := w.value(model).(map[string]any)
 	list, _ := out["get"].(map[string]any)
@@ -232,7 +230,7 @@ func (w *rewriter) item(model map[string]any, rest string) map[string]any {
 	return out
 }
 
-// value rewrites what is in a path.
+// value rewrites a value in a path item.
 func (w *rewriter) value(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -262,7 +260,8 @@ func (w *rewriter) value(v any) any {
 	return v
 }
 
-// content keeps the media types that custom resources are spoken of in.
+// content rewrites a content object and removes media types that custom resources do not
+// support.
 func (w *rewriter) content(v any) any {
 	types, _ := v.(map[string]any)
 	out := map[string]any{}
@@ -278,13 +277,13 @@ func (w *rewriter) content(v any) any {
 	return out
 }
 
-// operation renames an operation: "readAppsV1NamespacedDeployment".
+// operation renames an operation such as "readAppsV1NamespacedDeployment".
 func (w *rewriter) operation(id string) string {
-	id = strings.Replace(id, groupName(modelGroup, true)+"V1", groupName(w.typ.Group, true)+join(w.typ.GroupVersion.Version, true), 1)
+	id = strings.Replace(id, groupName(modelGroup, true)+"V1", groupName(w.typ.Group, true)+camelCase(w.typ.GroupVersion.Version, true), 1)
 	if !w.typ.Namespaced {
 		id = strings.Replace(id, "Namespaced", "", 1)
 	}
-	return join(strings.Replace(id, modelKind, w.typ.Kind, 1), false)
+	return camelCase(strings.Replace(id, modelKind, w.typ.Kind, 1), false)
 }
 
 func (w *rewriter) reference(ref string) string {
@@ -295,6 +294,6 @@ func (w *rewriter) reference(ref string) string {
 	case modelKind + "List":
 		return schemaReference + schemaName(w.typ, w.typ.ListKind)
 	}
-	w.need(name)
+	w.addSchema(name)
 	return ref
 }

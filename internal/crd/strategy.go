@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// strategy is how the objects of the version are treated.
+// strategy returns the strategy of the custom resources of the version.
 func (v *version) strategy() *resource.Strategy {
 	s := &resource.Strategy{
 		Name:           validation.SubdomainName,
@@ -35,15 +35,15 @@ func (v *version) strategy() *resource.Strategy {
 	if v.hasStatus() {
 		s.Reset = []string{"status"}
 		s.StatusReset = []string{"metadata", "spec"}
-		s.Prepare = keepStatus
-		s.PrepareStatus = v.takeStatus
+		s.Prepare = prepareUpdate
+		s.PrepareStatus = v.prepareStatusUpdate
 	}
 	return s
 }
 
 var metadataPath = validation.NewPath("metadata")
 
-// changedOutsideMetadata reports whether anything but metadata differs.
+// changedOutsideMetadata reports whether a field other than metadata changed.
 func changedOutsideMetadata(obj, old map[string]any) bool {
 	if len(obj) != len(old) {
 		return true
@@ -56,12 +56,12 @@ func changedOutsideMetadata(obj, old map[string]any) bool {
 	return false
 }
 
-// keepStatus leaves the status to its subresource.
-func keepStatus(obj, old map[string]any) { object.Keep(obj, old, "status") }
+// prepareUpdate resets the status, which only the status subresource changes.
+func prepareUpdate(obj, old map[string]any) { object.Keep(obj, old, "status") }
 
-// takeStatus takes from obj the status and who owns what, and nothing else. A null
-// in the place of no status is none, unless there may be one.
-func (v *version) takeStatus(obj, old map[string]any) {
+// prepareStatusUpdate resets all fields of obj except status, managed fields and
+// resourceVersion. A null status is removed if the status is not nullable and was not set.
+func (v *version) prepareStatusUpdate(obj, old map[string]any) {
 	status, given := obj["status"]
 	if s := v.statusSchema(); status == nil && old["status"] == nil && s != nil && !s.Nullable {
 		given = false
@@ -83,7 +83,7 @@ func (v *version) takeStatus(obj, old map[string]any) {
 	}
 }
 
-// statusSchema is the schema of the status, nil if there is none.
+// statusSchema returns the schema of the status, nil if there is none.
 func (v *version) statusSchema() *schema.Schema {
 	if v.schema == nil {
 		return nil
@@ -91,14 +91,14 @@ func (v *version) statusSchema() *schema.Schema {
 	return v.schema.Properties["status"]
 }
 
-// fields are those that selectors may name.
+// fields returns the selectable fields.
 func (v *version) fields() []resource.Field {
 	var out []resource.Field
 	for f := range object.Each(v.spec["selectableFields"]) {
 		text := object.String(f, "jsonPath")
 		path, err := jsonpath.Parse(text)
 		if err != nil {
-			continue // validation lets none in
+			continue // validation rejects invalid paths
 		}
 		out = append(out, resource.Field{
 			Label: strings.TrimPrefix(text, "."),
@@ -114,29 +114,29 @@ func (v *version) fields() []resource.Field {
 	return out
 }
 
-// A dotted is a path to a member as definitions write it: ".spec.replicas".
-type dotted string
+// A fieldPath is a path of a field in a definition, such as ".spec.replicas".
+type fieldPath string
 
-func (d dotted) names() []string { return strings.Split(strings.TrimPrefix(string(d), "."), ".") }
+func (d fieldPath) names() []string { return strings.Split(strings.TrimPrefix(string(d), "."), ".") }
 
-func (d dotted) path() *validation.Path { return validation.NewPath(string(d)) }
+func (d fieldPath) path() *validation.Path { return validation.NewPath(string(d)) }
 
-// scale is the scale subresource, nil where there is none.
+// scale returns the scale subresource, nil if there is none.
 func (v *version) scale() *resource.Scale {
 	spec := object.Map(v.spec, "subresources", "scale")
 	if spec == nil {
 		return nil
 	}
-	replicas := dotted(object.String(spec, "specReplicasPath"))
+	replicas := fieldPath(object.String(spec, "specReplicasPath"))
 	return &resource.Scale{
 		Spec:   replicas.names(),
-		Status: dotted(object.String(spec, "statusReplicasPath")).names(),
+		Status: fieldPath(object.String(spec, "statusReplicasPath")).names(),
 		Selector: func(obj map[string]any) string {
 			path := object.String(spec, "labelSelectorPath")
 			if path == "" {
 				return ""
 			}
-			return object.String(obj, dotted(path).names()...)
+			return object.String(obj, fieldPath(path).names()...)
 		},
 		Missing: fmt.Sprintf("the spec replicas field %q does not exist", replicas),
 		Checked: true,
@@ -144,7 +144,7 @@ func (v *version) scale() *resource.Scale {
 	}
 }
 
-// validate checks an object by its schema.
+// validate validates an object with its schema.
 func (v *version) validate(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if v.schema != nil {
@@ -160,8 +160,8 @@ func (v *version) validate(obj, old map[string]any) validation.List {
 	return append(errs, v.validateRules(errs, obj, old)...)
 }
 
-// validateRules checks an object by the rules of its schema, which take it to
-// be of the form that the schema says: errs are where it is not.
+// validateRules evaluates the validation rules of the schema on an object. errs are the
+// errors of the schema; some of them prevent the evaluation.
 func (v *version) validateRules(errs validation.List, obj, old map[string]any) validation.List {
 	switch {
 	case v.rules == nil:
@@ -173,7 +173,7 @@ func (v *version) validateRules(errs validation.List, obj, old map[string]any) v
 	return errs
 }
 
-// blocksRules reports whether an error keeps rules from being checked.
+// blocksRules reports whether an error prevents the evaluation of rules.
 func blocksRules(e *validation.Error) bool {
 	switch e.Reason {
 	case validation.ReasonNotSupported, validation.ReasonRequired, validation.ReasonTooLong, validation.ReasonTooMany, validation.ReasonTypeInvalid:
@@ -182,7 +182,7 @@ func blocksRules(e *validation.Error) bool {
 	return false
 }
 
-// validateStatus checks an object whose status was written.
+// validateStatus validates an object after an update of its status.
 func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
@@ -196,7 +196,7 @@ func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	return append(errs, v.validateRules(errs, obj, old)...)
 }
 
-// orNil is an object as a value: no object is no value.
+// orNil returns obj, or an untyped nil if obj is nil.
 func orNil(obj map[string]any) any {
 	if obj == nil {
 		return nil
@@ -204,19 +204,19 @@ func orNil(obj map[string]any) any {
 	return obj
 }
 
-// validateScale checks the number of replicas at a path of the scale
-// subresource.
-func (v *version) validateScale(obj map[string]any, member string) validation.List {
+// validateScale validates a number of replicas. field is the field of the scale subresource
+// that has the path of the number.
+func (v *version) validateScale(obj map[string]any, field string) validation.List {
 	spec := object.Map(v.spec, "subresources", "scale")
 	if spec == nil {
 		return nil
 	}
-	at := dotted(object.String(spec, member))
-	value, err := nested(obj, at.names())
+	at := fieldPath(object.String(spec, field))
+	value, err := nestedValue(obj, at.names())
 	n, isInt := value.(int64)
 	switch {
 	case err == "" && value != nil && !isInt:
-		err = accessor(at.names(), value, "int64")
+		err = accessorError(at.names(), value, "int64")
 	case n < 0:
 		err = "should be a non-negative integer"
 	case n > math.MaxInt32:
@@ -228,16 +228,16 @@ func (v *version) validateScale(obj map[string]any, member string) validation.Li
 	return validation.List{validation.Invalid(at.path(), n, err)}
 }
 
-// validateScaleSelector checks the selector of the scale subresource.
+// validateScaleSelector validates the selector of the scale subresource.
 func (v *version) validateScaleSelector(obj map[string]any) validation.List {
 	path := object.String(v.spec, "subresources", "scale", "labelSelectorPath")
 	if path == "" {
 		return nil
 	}
-	at := dotted(path)
-	value, err := nested(obj, at.names())
+	at := fieldPath(path)
+	value, err := nestedValue(obj, at.names())
 	if _, isText := value.(string); err == "" && value != nil && !isText {
-		err = accessor(at.names(), value, "string")
+		err = accessorError(at.names(), value, "string")
 	}
 	if err == "" {
 		return nil
@@ -245,14 +245,14 @@ func (v *version) validateScaleSelector(obj map[string]any) validation.List {
 	return validation.List{validation.Invalid(at.path(), "", err)}
 }
 
-// nested is the value at a path, nil if there is none; err tells that something
-// on the way is no object.
-func nested(obj map[string]any, path []string) (v any, err string) {
+// nestedValue returns the value at a path, nil if there is none. err is not "" if a value on
+// the path is not an object.
+func nestedValue(obj map[string]any, path []string) (v any, err string) {
 	v = obj
 	for i, name := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
-			return nil, accessor(path[:i+1], v, "map[string]interface{}")
+			return nil, accessorError(path[:i+1], v, "map[string]interface{}")
 		}
 		if v, ok = m[name]; !ok {
 			return nil, ""
@@ -261,6 +261,6 @@ func nested(obj map[string]any, path []string) (v any, err string) {
 	return v, ""
 }
 
-func accessor(path []string, v any, want string) string {
+func accessorError(path []string, v any, want string) string {
 	return fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), v, v, want)
 }

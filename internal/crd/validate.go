@@ -19,34 +19,34 @@ var (
 	statusPath = validation.NewPath("status")
 )
 
-// Validate checks a definition. On a creation old is nil.
+// Validate validates a definition. old is nil for a creation.
 func Validate(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if name := object.String(obj, "metadata", "name"); old == nil && name != "" {
 		rule := validation.DefinitionName(object.String(obj, "spec", "names", "plural"), object.String(obj, "spec", "group"))
 		errs = validation.Each(metadataPath.Child("name"), name, rule(name, false))
 	}
-	spec := inMemory(object.Map(obj, "spec"))
-	c := &check{spec: spec, old: old}
+	spec := internalSpec(object.Map(obj, "spec"))
+	c := &specValidator{spec: spec, old: old}
 	errs = append(errs, c.all(specPath)...)
 	if old != nil {
 		errs = append(errs, immutable(spec, old)...)
 	}
 	errs = append(errs, ValidateStatus(obj, old)...)
 	errs = append(errs, storedVersions(obj)...)
-	errs = append(errs, approved(obj, old)...)
+	errs = append(errs, validateApproval(obj, old)...)
 	if object.Bool(spec, "preserveUnknownFields") && !object.Bool(old, "spec", "preserveUnknownFields") {
 		errs = append(errs, validation.Invalid(specPath.Child("preserveUnknownFields"), true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
 	return errs
 }
 
-// ValidateStatus checks the status of a definition.
+// ValidateStatus validates the status of a definition.
 func ValidateStatus(obj, _ map[string]any) validation.List {
 	return names(object.Map(obj, "status", "acceptedNames"), statusPath.Child("acceptedNames"))
 }
 
-// immutable checks that a definition stays what it was.
+// immutable checks that immutable fields are not changed.
 func immutable(spec, old map[string]any) validation.List {
 	was := object.Map(old, "spec")
 	var errs validation.List
@@ -63,10 +63,10 @@ func immutable(spec, old map[string]any) validation.List {
 	return errs
 }
 
-// A check is that of one spec, as it is in memory.
-type check struct{ spec, old map[string]any }
+// A specValidator validates the spec of a definition in the internal version.
+type specValidator struct{ spec, old map[string]any }
 
-func (c *check) all(path *validation.Path) validation.List {
+func (c *specValidator) all(path *validation.Path) validation.List {
 	var errs validation.List
 	group := object.String(c.spec, "group")
 	switch problems := validation.DNS1123Subdomain(group); {
@@ -78,8 +78,8 @@ func (c *check) all(path *validation.Path) validation.List {
 		errs = append(errs, validation.Invalid(path.Child("group"), group, "should be a domain with at least one dot"))
 	}
 	errs = append(errs, enum(object.String(c.spec, "scope"), []string{"Cluster", "Namespaced"}, path.Child("scope"))...)
-	errs = append(errs, c.described(path.Child("versions"))...)
-	if object.Bool(c.spec, "preserveUnknownFields") && c.anyDefault() {
+	errs = append(errs, c.requireSchemas(path.Child("versions"))...)
+	if object.Bool(c.spec, "preserveUnknownFields") && c.hasDefaults() {
 		errs = append(errs, validation.Invalid(path.Child("preserveUnknownFields"), true, "must be false in order to use defaults in the schema"))
 	}
 	errs = append(errs, c.versions(path.Child("versions"))...)
@@ -100,14 +100,14 @@ func (c *check) all(path *validation.Path) validation.List {
 		if props := object.Map(c.spec, "validation", "openAPIV3Schema"); props == nil {
 			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included"))
 		} else {
-			errs = append(errs, selectable(fields, props, path)...)
+			errs = append(errs, selectableFields(fields, props, path)...)
 		}
 	}
 	return append(errs, c.conversion(path.Child("conversion"))...)
 }
 
-// described checks that every version has a schema.
-func (c *check) described(path *validation.Path) validation.List {
+// requireSchemas checks that every version has a schema.
+func (c *specValidator) requireSchemas(path *validation.Path) validation.List {
 	if object.Map(c.spec, "validation", "openAPIV3Schema") != nil {
 		return nil
 	}
@@ -121,8 +121,8 @@ func (c *check) described(path *validation.Path) validation.List {
 	return errs
 }
 
-// anyDefault reports whether there is a default in a schema.
-func (c *check) anyDefault() bool {
+// hasDefaults reports whether a schema has a default.
+func (c *specValidator) hasDefaults() bool {
 	if schema.HasDefaults(object.Map(c.spec, "validation", "openAPIV3Schema")) {
 		return true
 	}
@@ -134,8 +134,8 @@ func (c *check) anyDefault() bool {
 	return false
 }
 
-// versions checks the versions, one by one and together.
-func (c *check) versions(path *validation.Path) validation.List {
+// versions validates the versions.
+func (c *specValidator) versions(path *validation.Path) validation.List {
 	var errs validation.List
 	versions := object.List(c.spec, "versions")
 	stored, unique, seen := 0, true, map[string]bool{}
@@ -160,7 +160,7 @@ func (c *check) versions(path *validation.Path) validation.List {
 	return errs
 }
 
-func (c *check) version(v map[string]any, path *validation.Path) validation.List {
+func (c *specValidator) version(v map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	if warning, ok := v["deprecationWarning"].(string); ok {
 		errs = append(errs, validation.Each(path.Child("deprecationWarning"), &warning, deprecationWarning(v["deprecated"] == true, warning))...)
@@ -172,18 +172,18 @@ func (c *check) version(v map[string]any, path *validation.Path) validation.List
 		if props := object.Map(v, "schema", "openAPIV3Schema"); props == nil {
 			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included"))
 		} else {
-			errs = append(errs, selectable(fields, props, path)...)
+			errs = append(errs, selectableFields(fields, props, path)...)
 		}
 	}
 	return errs
 }
 
 // status reports whether a version has the status subresource.
-func (c *check) status(v map[string]any) bool {
+func (c *specValidator) status(v map[string]any) bool {
 	return object.Map(v, "subresources", "status") != nil || object.Map(c.spec, "subresources", "status") != nil
 }
 
-func (c *check) anyStatus() bool {
+func (c *specValidator) anyStatus() bool {
 	for v := range object.Each(c.spec["versions"]) {
 		if c.status(v) {
 			return true
@@ -192,18 +192,19 @@ func (c *check) anyStatus() bool {
 	return false
 }
 
-// schema checks the schema that a version, or all together, have as a member.
-func (c *check) schema(of map[string]any, member string, status bool, path *validation.Path) validation.List {
-	props := object.Map(of, member, "openAPIV3Schema")
+// schema validates the schema in a field of a version or, if all versions have the same, of
+// the spec.
+func (c *specValidator) schema(of map[string]any, field string, status bool, path *validation.Path) validation.List {
+	props := object.Map(of, field, "openAPIV3Schema")
 	if props == nil {
 		return nil
 	}
-	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(member).Child("openAPIV3Schema"))
+	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(field).Child("openAPIV3Schema"))
 }
 
-// unchanged reports whether the old definition has the same schema in the
-// version, or in the first one where all have the same.
-func (c *check) unchanged(of, props map[string]any) bool {
+// unchanged reports whether the old definition has the same schema for the version. of is a
+// version, or the spec if all versions have the same schema.
+func (c *specValidator) unchanged(of, props map[string]any) bool {
 	name := object.String(of, "name")
 	if name == "" {
 		name = object.String(of, "version")
@@ -216,7 +217,7 @@ func (c *check) unchanged(of, props map[string]any) bool {
 	return false
 }
 
-// deprecationWarning is what is wrong with the text that a version warns with.
+// deprecationWarning returns the errors of the deprecation warning of a version.
 func deprecationWarning(deprecated bool, text string) []string {
 	if !deprecated {
 		return []string{"can only be set for deprecated versions"}
@@ -237,7 +238,7 @@ func deprecationWarning(deprecated bool, text string) []string {
 	return problems
 }
 
-// enum checks that a value is one of those that are known.
+// enum checks that a value is supported.
 func enum(value string, known []string, path *validation.Path) validation.List {
 	switch {
 	case value == "":
@@ -248,20 +249,20 @@ func enum(value string, known []string, path *validation.Path) validation.List {
 	return nil
 }
 
-// label checks that a name is a DNS label, and tells of all its mistakes at once.
+// label checks that a name is a DNS label. It returns at most one error.
 func label(name string, path *validation.Path) validation.List {
-	return caselessLabel(name, name, "", path)
+	return validateLabel(name, name, "", path)
 }
 
-func caselessLabel(name, lower, but string, path *validation.Path) validation.List {
+func validateLabel(name, lower, prefix string, path *validation.Path) validation.List {
 	problems := validation.DNS1035Label(lower)
 	if len(problems) == 0 {
 		return nil
 	}
-	return validation.List{validation.Invalid(path, name, but+strings.Join(problems, ","))}
+	return validation.List{validation.Invalid(path, name, prefix+strings.Join(problems, ","))}
 }
 
-// names checks the names of a definition that are there.
+// names validates the names of a definition that are set.
 func names(n map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	for _, name := range []string{"plural", "singular"} {
@@ -271,7 +272,7 @@ func names(n map[string]any, path *validation.Path) validation.List {
 	}
 	for _, name := range []string{"kind", "listKind"} {
 		if text := object.String(n, name); text != "" {
-			errs = append(errs, caselessLabel(text, strings.ToLower(text), "may have mixed case, but should otherwise match: ", path.Child(name))...)
+			errs = append(errs, validateLabel(text, strings.ToLower(text), "may have mixed case, but should otherwise match: ", path.Child(name))...)
 		}
 	}
 	errs = append(errs, labels(n, "shortNames", path)...)
@@ -281,16 +282,16 @@ func names(n map[string]any, path *validation.Path) validation.List {
 	return append(errs, labels(n, "categories", path)...)
 }
 
-func labels(n map[string]any, member string, path *validation.Path) validation.List {
+func labels(n map[string]any, field string, path *validation.Path) validation.List {
 	var errs validation.List
-	for i, v := range object.List(n, member) {
+	for i, v := range object.List(n, field) {
 		text, _ := v.(string)
-		errs = append(errs, label(text, path.Child(member).Index(i))...)
+		errs = append(errs, label(text, path.Child(field).Index(i))...)
 	}
 	return errs
 }
 
-// subresources checks where the scale subresource finds its numbers.
+// subresources validates the paths of the scale subresource.
 func subresources(s map[string]any, path *validation.Path) validation.List {
 	scale := object.Map(s, "scale")
 	if scale == nil {
@@ -304,9 +305,9 @@ func subresources(s map[string]any, path *validation.Path) validation.List {
 	return errs
 }
 
-// replicasPath checks a path that has to begin with one of some prefixes.
-func replicasPath(scale map[string]any, member string, under []string, elsewhere string, path *validation.Path) validation.List {
-	text, at := object.String(scale, member), path.Child("scale").Child(member)
+// replicasPath validates a path that must have one of the prefixes.
+func replicasPath(scale map[string]any, field string, under []string, elsewhere string, path *validation.Path) validation.List {
+	text, at := object.String(scale, field), path.Child("scale").Child(field)
 	if text == "" {
 		return validation.List{validation.Required(at, "")}
 	}
@@ -319,7 +320,7 @@ func replicasPath(scale map[string]any, member string, under []string, elsewhere
 	return nil
 }
 
-// simplePath checks that a path begins as one does.
+// simplePath checks that a path starts with a dot.
 func simplePath(text string, path *validation.Path) validation.List {
 	if text[0] == '.' {
 		return nil
@@ -332,7 +333,7 @@ var (
 	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
 )
 
-// columns checks the printer columns of a version, or of all together.
+// columns validates the printer columns of a version or of the spec.
 func columns(of map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	for i, c := range object.List(of, "additionalPrinterColumns") {
@@ -364,11 +365,11 @@ func column(c map[string]any, path *validation.Path) validation.List {
 	return append(errs, simplePath(text, path.Child("JSONPath"))...)
 }
 
-// maxSelectable is how many selectable fields a version can have.
-const maxSelectable = 8
+// maxSelectableFields is the maximal number of selectable fields of a version.
+const maxSelectableFields = 8
 
-// selectable checks that selectable fields lead to scalars of a schema.
-func selectable(fields []any, props map[string]any, path *validation.Path) validation.List {
+// selectableFields checks that the paths of selectable fields are those of scalars.
+func selectableFields(fields []any, props map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	s, err := schema.FromProps(props)
 	if err != nil {
@@ -399,14 +400,14 @@ func selectable(fields []any, props map[string]any, path *validation.Path) valid
 		}
 		seen[field.String()] = true
 	}
-	if len(seen) > maxSelectable {
-		errs = append(errs, validation.TooMany(path, len(seen), maxSelectable))
+	if len(seen) > maxSelectableFields {
+		errs = append(errs, validation.TooMany(path, len(seen), maxSelectableFields))
 	}
 	return errs
 }
 
-// conversion checks how objects are converted.
-func (c *check) conversion(path *validation.Path) validation.List {
+// conversion validates spec.conversion.
+func (c *specValidator) conversion(path *validation.Path) validation.List {
 	conversion := object.Map(c.spec, "conversion")
 	if conversion == nil {
 		return nil
@@ -420,12 +421,12 @@ func (c *check) conversion(path *validation.Path) validation.List {
 	config, at := object.Map(conversion, "webhookClientConfig"), path.Child("webhookClientConfig")
 	reviews := object.List(conversion, "conversionReviewVersions")
 	if strategy != "Webhook" {
-		const unwanted = "should not be set when strategy is not set to Webhook"
+		const forbidden = "should not be set when strategy is not set to Webhook"
 		if config != nil {
-			errs = append(errs, validation.Forbidden(at, unwanted))
+			errs = append(errs, validation.Forbidden(at, forbidden))
 		}
 		if len(reviews) > 0 {
-			errs = append(errs, validation.Forbidden(path.Child("conversionReviewVersions"), unwanted))
+			errs = append(errs, validation.Forbidden(path.Child("conversionReviewVersions"), forbidden))
 		}
 		return errs
 	}
@@ -441,15 +442,15 @@ func (c *check) conversion(path *validation.Path) validation.List {
 	default:
 		errs = append(errs, validation.WebhookService(service, at.Child("service"))...)
 	}
-	if bundle := object.String(config, "caBundle"); bundle != "" && !isBundle(bundle) && !c.mayKeepBundle() {
+	if bundle := object.String(config, "caBundle"); bundle != "" && !isBundle(bundle) && !c.mayHaveInvalidBundle() {
 		errs = append(errs, validation.Invalid(at.Child("caBundle"), unversioned.Value{Type: "[]byte", Value: bundle}, "unable to load root certificates: unable to parse bytes as PEM block"))
 	}
 	return append(errs, c.reviewVersions(reviews, path.Child("conversionReviewVersions"))...)
 }
 
-// mayKeepBundle reports whether a caBundle may be invalid: before the definition
-// is established, and where it already was.
-func (c *check) mayKeepBundle() bool {
+// mayHaveInvalidBundle reports whether caBundle may be invalid: the definition is not
+// established, or caBundle was already invalid.
+func (c *specValidator) mayHaveInvalidBundle() bool {
 	if !hasCondition(c.old, established) {
 		return true
 	}
@@ -457,11 +458,11 @@ func (c *check) mayKeepBundle() bool {
 	return was != "" && !isBundle(was)
 }
 
-// reviewVersionsKnown are the versions of ConversionReview that the server
-// speaks, in its order.
-var reviewVersionsKnown = []string{"v1", "v1beta1"}
+// supportedReviewVersions has the supported versions of ConversionReview in order of
+// preference.
+var supportedReviewVersions = []string{"v1", "v1beta1"}
 
-func (c *check) reviewVersions(versions []any, path *validation.Path) validation.List {
+func (c *specValidator) reviewVersions(versions []any, path *validation.Path) validation.List {
 	if len(versions) == 0 {
 		return validation.List{validation.Required(path, "")}
 	}
@@ -475,19 +476,18 @@ func (c *check) reviewVersions(versions []any, path *validation.Path) validation
 		}
 		seen[version] = true
 		errs = append(errs, validation.Each(path.Index(i), version, validation.DNS1035Label(version))...)
-		known = known || slices.Contains(reviewVersionsKnown, version)
+		known = known || slices.Contains(supportedReviewVersions, version)
 	}
-	if was := object.Strings(c.old, "spec", "conversion", "webhook", "conversionReviewVersions"); len(was) > 0 && !slices.ContainsFunc(was, func(v string) bool { return slices.Contains(reviewVersionsKnown, v) }) {
-		return errs // it was let in as it is
+	if was := object.Strings(c.old, "spec", "conversion", "webhook", "conversionReviewVersions"); len(was) > 0 && !slices.ContainsFunc(was, func(v string) bool { return slices.Contains(supportedReviewVersions, v) }) {
+		return errs // the old definition had no supported version either
 	}
 	if !known {
-		errs = append(errs, validation.Invalid(path, versions, "must include at least one of "+strings.Join(reviewVersionsKnown, ", ")))
+		errs = append(errs, validation.Invalid(path, versions, "must include at least one of "+strings.Join(supportedReviewVersions, ", ")))
 	}
 	return errs
 }
 
-// storedVersions checks that every version in which objects may be stored is
-// still there.
+// storedVersions checks that the spec has every version in status.storedVersions.
 func storedVersions(obj map[string]any) validation.List {
 	path := statusPath.Child("storedVersions")
 	stored := object.Strings(obj, "status", "storedVersions")
@@ -495,7 +495,7 @@ func storedVersions(obj map[string]any) validation.List {
 		return validation.List{validation.Invalid(path, object.Value(obj, "status", "storedVersions"), "must have at least one stored version")}
 	}
 	var errs validation.List
-	missing := slices.Clone(stored) // each version has one place, even if two have its name
+	missing := slices.Clone(stored) // a name counts once, even if two versions have it
 	for v := range object.Each(object.Value(obj, "spec", "versions")) {
 		name := object.String(v, "name")
 		if v["storage"] == true && !slices.Contains(missing, name) {
@@ -511,10 +511,10 @@ func storedVersions(obj map[string]any) validation.List {
 	return errs
 }
 
-// approved checks that an API of the community's groups tells where it was
-// approved. What was let in once may stay as it is.
-func approved(obj, old map[string]any) validation.List {
-	if !protected(object.String(obj, "spec", "group")) {
+// validateApproval checks the approval annotation of a definition in a protected group. An
+// unchanged invalid state is allowed.
+func validateApproval(obj, old map[string]any) validation.List {
+	if !isProtectedGroup(object.String(obj, "spec", "group")) {
 		return nil
 	}
 	annotation := object.String(obj, "metadata", "annotations", approvedAnnotation)

@@ -15,12 +15,12 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// webhookTimeout is how long a conversion webhook has.
+// webhookTimeout is the timeout of conversion webhooks.
 const webhookTimeout = 30 * time.Second
 
-// byWebhook has the definition's webhook convert objects: those that are in one
-// other version are sent together.
-func (v *version) byWebhook(o Options) convertFunc {
+// convertWebhook implements the conversion strategy Webhook. All objects that need a
+// conversion are sent in one request.
+func (v *version) convertWebhook(o Options) convertFunc {
 	return func(ctx context.Context, objs []map[string]any) ([]map[string]any, error) {
 		out := make([]map[string]any, len(objs))
 		var sent []map[string]any
@@ -48,7 +48,7 @@ func (v *version) byWebhook(o Options) convertFunc {
 	}
 }
 
-// review sends objects to the webhook and returns what it made of them.
+// review sends objects to the webhook and returns the converted objects.
 func (v *version) review(ctx context.Context, o Options, sent []map[string]any) ([]map[string]any, error) {
 	of := describe(sent[0])
 	failed := func(err error) error { return fmt.Errorf("conversion webhook for %s failed: %w", of, err) }
@@ -72,7 +72,7 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 	for i, text := range converted {
 		obj, err := wire.DecodeAny(text)
 		if err == nil {
-			err = v.adopt(obj, sent[i])
+			err = v.checkConverted(obj, sent[i])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("conversion webhook for %s returned %w", of, err)
@@ -82,16 +82,15 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 	return sent, nil
 }
 
-// describe is the kind of an object as messages tell it.
+// describe returns the kind of an object for error messages.
 func describe(obj map[string]any) string {
 	return fmt.Sprintf("%s, Kind=%s", object.String(obj, "apiVersion"), object.String(obj, "kind"))
 }
 
-// request is the ConversionReview to send, in the first version that the webhook
-// takes and the server knows.
+// request returns a ConversionReview in the first supported version of the webhook.
 func (v *version) request(hook map[string]any, uid string, sent []map[string]any) (apiVersion string, review []byte, err error) {
 	for _, version := range object.Strings(hook, "conversionReviewVersions") {
-		if !slices.Contains(reviewVersionsKnown, version) {
+		if !slices.Contains(supportedReviewVersions, version) {
 			continue
 		}
 		objects := make([]any, len(sent))
@@ -107,7 +106,7 @@ func (v *version) request(hook map[string]any, uid string, sent []map[string]any
 	return "", nil, errors.New("no supported conversion review versions")
 }
 
-// readReview reads the objects out of a webhook's answer.
+// readReview returns the converted objects of a webhook's response.
 func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) {
 	var review struct {
 		APIVersion, Kind string
@@ -120,14 +119,14 @@ func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) 
 	if err := json.Unmarshal(body, &review); err != nil {
 		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}
-	old := strings.HasSuffix(apiVersion, "/v1beta1") // is not asked for its kind and uid
+	isV1beta1 := strings.HasSuffix(apiVersion, "/v1beta1") // kind and uid are not checked
 	r := review.Response
 	switch {
-	case !old && (review.APIVersion != apiVersion || review.Kind != "ConversionReview"):
+	case !isV1beta1 && (review.APIVersion != apiVersion || review.Kind != "ConversionReview"):
 		return nil, fmt.Errorf("expected webhook response of %s, Kind=ConversionReview, got %s, Kind=%s", apiVersion, review.APIVersion, review.Kind)
 	case r == nil:
 		return nil, errors.New("no response provided")
-	case !old && r.UID != uid:
+	case !isV1beta1 && r.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, r.UID)
 	case r.Result.Status != "Success" && r.Result.Message != "":
 		return nil, errors.New(r.Result.Message)
@@ -137,18 +136,18 @@ func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) 
 	return r.ConvertedObjects, nil
 }
 
-// adopt makes what a webhook returned an object of the version. Of its metadata
-// it may change labels and annotations only.
-func (v *version) adopt(obj, sent map[string]any) error {
+// checkConverted checks and normalizes an object that a webhook converted. A webhook can
+// change only the labels and annotations of metadata.
+func (v *version) checkConverted(obj, sent map[string]any) error {
 	if got := object.String(obj, "apiVersion"); got != v.typ.GroupVersion.String() {
 		return fmt.Errorf("invalid object at index 0: invalid groupVersion (expected %s, received %s)", v.typ.GroupVersion, got)
 	}
 	if got, want := object.String(obj, "kind"), object.String(sent, "kind"); got != want {
 		return fmt.Errorf("invalid object at index 0: invalid kind (expected %s, received %s)", want, got)
 	}
-	for _, same := range []struct{ said, name string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
+	for _, same := range []struct{ text, name string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
 		if was, is := object.String(sent, "metadata", same.name), object.String(obj, "metadata", same.name); was != is {
-			return fmt.Errorf("invalid object: must have the same %s: %s != %s", same.said, was, is)
+			return fmt.Errorf("invalid object: must have the same %s: %s != %s", same.text, was, is)
 		}
 	}
 	if err := restoreMeta(obj, sent); err != nil {
@@ -160,21 +159,21 @@ func (v *version) adopt(obj, sent map[string]any) error {
 	return nil
 }
 
-// restoreMeta gives a converted object the metadata of the original, but for
-// labels and annotations.
+// restoreMeta sets the metadata of the original except labels and annotations in a converted
+// object.
 func restoreMeta(obj, sent map[string]any) error {
-	given, ok := obj["metadata"]
+	value, ok := obj["metadata"]
 	if !ok {
 		return errors.New("missing metadata in converted object")
 	}
-	answered, ok := given.(map[string]any)
+	converted, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("invalid metadata of type %T in converted object", given)
+		return fmt.Errorf("invalid metadata of type %T in converted object", value)
 	}
 	meta := object.Copy(object.Meta(sent))
 	obj["metadata"] = meta
 	for _, name := range []string{"labels", "annotations"} {
-		texts, err := textsOf(answered, name)
+		texts, err := stringMap(converted, name)
 		if err != nil {
 			return err
 		}
@@ -183,7 +182,7 @@ func restoreMeta(obj, sent map[string]any) error {
 			continue
 		}
 		if was, _ := meta[name].(map[string]any); !maps.Equal(was, texts) {
-			if errs := checkTexts(name, texts); len(errs) > 0 {
+			if errs := validateStringMap(name, texts); len(errs) > 0 {
 				return errors.New(errs.Message())
 			}
 		}
@@ -192,8 +191,8 @@ func restoreMeta(obj, sent map[string]any) error {
 	return nil
 }
 
-// textsOf is a map of texts in metadata, nil if there is none.
-func textsOf(meta map[string]any, name string) (map[string]any, error) {
+// stringMap returns a field of metadata that is a map of strings, nil if it is not set.
+func stringMap(meta map[string]any, name string) (map[string]any, error) {
 	if meta[name] == nil {
 		return nil, nil
 	}
@@ -209,7 +208,7 @@ func textsOf(meta map[string]any, name string) (map[string]any, error) {
 	return texts, nil
 }
 
-func checkTexts(name string, texts map[string]any) validation.List {
+func validateStringMap(name string, texts map[string]any) validation.List {
 	if name == "labels" {
 		return validation.Labels(texts, metadataPath.Child("labels"))
 	}

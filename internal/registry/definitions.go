@@ -102,7 +102,7 @@ func (g *Registry) reconcileStatus(t *resource.Type) *state {
 		all[i] = d.object
 	}
 	for _, d := range definitions {
-		next := crd.Settle(d.object, all, g.now())
+		next := crd.Reconcile(d.object, all, g.now())
 		if next == nil {
 			continue
 		}
@@ -139,7 +139,7 @@ func (g *Registry) definitionsOperation(r Request) *operation {
 // deleted, and then one such definition. It reports whether it removed one.
 func (g *Registry) finalizeDefinition(t *resource.Type) bool {
 	for _, d := range sortedDefinitions(g.served.Load().definitions) {
-		if crd.Ending(d.object) && g.deleteInstances(d) {
+		if crd.IsTerminating(d.object) && g.deleteInstances(d) {
 			g.removeFinalizer(t, d)
 			return true
 		}
@@ -170,7 +170,7 @@ func (g *Registry) deleteInstances(d *definition) bool {
 // removeFinalizer removes the server's finalizer from a definition, which deletes
 // it unless it has another one.
 func (g *Registry) removeFinalizer(t *resource.Type, d *definition) {
-	_, err := g.writeDefinitionStatus(t, d, crd.Cleaned(d.object, g.now()))
+	_, err := g.writeDefinitionStatus(t, d, crd.RemoveFinalizer(d.object, g.now()))
 	if err != nil && !errors.Is(err, errConflict) {
 		panic(fmt.Sprintf("registry: removing the definition %s: %v", d.stored.Name, err))
 	}

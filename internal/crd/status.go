@@ -11,35 +11,35 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// Types of conditions.
+// The types of conditions.
 const (
 	namesAccepted = "NamesAccepted"
 	established   = "Established"
 	terminating   = "Terminating"
-	conformant    = "KubernetesAPIApprovalPolicyConformant"
+	apiApproved   = "KubernetesAPIApprovalPolicyConformant"
 )
 
-// Finalizer holds a definition until its instances are gone.
+// Finalizer is the finalizer of definitions whose custom resources are not deleted yet.
 const Finalizer = "customresourcecleanup.apiextensions.k8s.io"
 
-// A condition is one of status.conditions.
+// A condition is an element of status.conditions.
 type condition struct{ typ, status, reason, message string }
 
-// set puts the condition into the status of obj, in place of the one of its
-// type. It tells whether that changes more than times.
+// set sets the condition of its type in the status of obj. It reports whether the status,
+// reason or message changed.
 func (c condition) set(obj map[string]any, now string) bool {
 	status := object.Map(obj, "status")
 	list := object.List(status, "conditions")
 	for i, e := range list {
-		was, _ := e.(map[string]any)
-		if object.String(was, "type") != c.typ {
+		old, _ := e.(map[string]any)
+		if object.String(old, "type") != c.typ {
 			continue
 		}
-		if was["status"] == c.status && object.String(was, "reason") == c.reason && object.String(was, "message") == c.message {
+		if old["status"] == c.status && object.String(old, "reason") == c.reason && object.String(old, "message") == c.message {
 			return false
 		}
-		next := object.Copy(was)
-		if was["status"] != c.status || object.String(was, "lastTransitionTime") == "" {
+		next := object.Copy(old)
+		if old["status"] != c.status || object.String(old, "lastTransitionTime") == "" {
 			next["lastTransitionTime"] = now
 		}
 		next["status"], next["reason"], next["message"] = c.status, c.reason, c.message
@@ -54,7 +54,8 @@ func (c condition) set(obj map[string]any, now string) bool {
 	return true
 }
 
-// Terminate marks a definition whose deletion has begun: its instances are next.
+// Terminate updates a definition whose deletion begins: it sets the condition Terminating
+// and adds the Finalizer.
 func Terminate(obj map[string]any) {
 	now, next := object.String(obj, "metadata", "deletionTimestamp"), withStatus(obj)
 	condition{terminating, "True", "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}.set(next, now)
@@ -65,13 +66,14 @@ func Terminate(obj map[string]any) {
 	}
 }
 
-// Settle takes the next of the steps by which the server completes the status of
-// a definition: it accepts its names, unless others of all have them, and then
-// finds it established. It returns the definition after that step, nil if
-// nothing is left to do. obj stays as it is; now is the time as metadata has it.
-func Settle(obj map[string]any, all []map[string]any, now string) map[string]any {
+// Reconcile makes the next change that the controllers of kube-apiserver make to the status
+// of a definition: they check the API approval, accept the names unless another definition
+// has them, set Established, and report the deletion of custom resources. all has all
+// definitions, now is the time in the format of metadata. Reconcile returns a changed copy of
+// obj, or nil if there is nothing to change.
+func Reconcile(obj map[string]any, all []map[string]any, now string) map[string]any {
 	next := withStatus(obj)
-	for _, step := range []func(map[string]any, []map[string]any, string) bool{approve, accept, establish, clean} {
+	for _, step := range []func(map[string]any, []map[string]any, string) bool{setApproval, acceptNames, setEstablished, setDeletionInProgress} {
 		if step(next, all, now) {
 			return next
 		}
@@ -79,7 +81,7 @@ func Settle(obj map[string]any, all []map[string]any, now string) map[string]any
 	return nil
 }
 
-// withStatus is a copy of obj that can be given another status.
+// withStatus returns a shallow copy of obj with a copied status.
 func withStatus(obj map[string]any) map[string]any {
 	next := make(map[string]any, len(obj))
 	for name, v := range obj {
@@ -93,25 +95,26 @@ func withStatus(obj map[string]any) map[string]any {
 	return next
 }
 
-// approve says whether an API of the community's groups was approved.
+// setApproval sets the condition KubernetesAPIApprovalPolicyConformant of a definition in a
+// protected group.
 //
 // See https://github.com/kubernetes/enhancements/pull/1111.
-func approve(obj map[string]any, _ []map[string]any, now string) bool {
-	if !protected(object.String(obj, "spec", "group")) {
+func setApproval(obj map[string]any, _ []map[string]any, now string) bool {
+	if !isProtectedGroup(object.String(obj, "spec", "group")) {
 		return false
 	}
 	status, reason, message := approval(object.String(obj, "metadata", "annotations", approvedAnnotation))
-	return condition{conformant, status, reason, message}.set(obj, now)
+	return condition{apiApproved, status, reason, message}.set(obj, now)
 }
 
 const approvedAnnotation = "api-approved.kubernetes.io"
 
-// protected reports whether a group belongs to the Kubernetes community.
-func protected(group string) bool {
+// isProtectedGroup reports whether a group is reserved for the Kubernetes community.
+func isProtectedGroup(group string) bool {
 	return group == "k8s.io" || strings.HasSuffix(group, ".k8s.io") || group == "kubernetes.io" || strings.HasSuffix(group, ".kubernetes.io")
 }
 
-// approval reads the annotation by which an API says that it was approved.
+// approval returns the condition for the value of approvedAnnotation.
 func approval(annotation string) (status, reason, message string) {
 	const see = "see https://github.com/kubernetes/enhancements/pull/1111"
 	u, err := url.ParseRequestURI(annotation)
@@ -126,49 +129,49 @@ func approval(annotation string) (status, reason, message string) {
 	return "False", "InvalidAnnotation", fmt.Sprintf("protected groups must have approval annotation %q with either a URL or a reason starting with \"unapproved\", %s", approvedAnnotation, see)
 }
 
-// accept accepts those of the names that no other definition of the group has.
-func accept(obj map[string]any, all []map[string]any, now string) bool {
-	asked, has := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
-	if object.Equal(asked, has) {
+// acceptNames accepts the names that no other definition of the group has.
+func acceptNames(obj map[string]any, all []map[string]any, now string) bool {
+	requested, accepted := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
+	if object.Equal(requested, accepted) {
 		return false
 	}
-	resources, kinds := taken(object.String(obj, "spec", "group"), all)
-	names := object.Copy(has)
+	resources, kinds := usedNames(object.String(obj, "spec", "group"), all)
+	names := object.Copy(accepted)
 	if names == nil {
 		names = map[string]any{}
 	}
-	verdict := condition{namesAccepted, "True", "NoConflicts", "no conflicts found"}
-	refuse := func(reason, message string) {
-		verdict = condition{namesAccepted, "False", reason, message}
+	result := condition{namesAccepted, "True", "NoConflicts", "no conflicts found"}
+	conflict := func(reason, message string) {
+		result = condition{namesAccepted, "False", reason, message}
 	}
-	take := func(name, reason string, by map[string]bool) {
-		want := object.String(asked, name)
-		if want != object.String(has, name) && by[want] {
-			refuse(reason, inUse(want))
+	acceptName := func(name, reason string, used map[string]bool) {
+		want := object.String(requested, name)
+		if want != object.String(accepted, name) && used[want] {
+			conflict(reason, inUse(want))
 			return
 		}
-		object.Keep(names, asked, name)
+		object.Keep(names, requested, name)
 	}
-	take("plural", "PluralConflict", resources)
-	take("singular", "SingularConflict", resources)
-	if problems := clashes(asked, has, resources); len(problems) > 0 {
-		refuse("ShortNamesConflict", aggregate(problems))
+	acceptName("plural", "PluralConflict", resources)
+	acceptName("singular", "SingularConflict", resources)
+	if problems := shortNameConflicts(requested, accepted, resources); len(problems) > 0 {
+		conflict("ShortNamesConflict", aggregateErrors(problems))
 	} else {
-		object.Keep(names, asked, "shortNames")
+		object.Keep(names, requested, "shortNames")
 	}
-	take("kind", "KindConflict", kinds)
-	take("listKind", "ListKindConflict", kinds)
-	object.Keep(names, asked, "categories")
+	acceptName("kind", "KindConflict", kinds)
+	acceptName("listKind", "ListKindConflict", kinds)
+	object.Keep(names, requested, "categories")
 
 	status := object.Map(obj, "status")
-	changed := !object.Equal(has, names)
+	changed := !object.Equal(accepted, names)
 	status["acceptedNames"] = names
-	if !verdict.set(obj, now) && !changed {
+	if !result.set(obj, now) && !changed {
 		return false
 	}
 	switch {
 	case hasCondition(obj, established):
-	case verdict.status == "True":
+	case result.status == "True":
 		condition{established, "False", "Installing", "the initial names have been accepted"}.set(obj, now)
 	case object.Condition(obj, established, "False") == nil:
 		condition{established, "False", "NotAccepted", "not all names are accepted"}.set(obj, now)
@@ -176,12 +179,12 @@ func accept(obj map[string]any, all []map[string]any, now string) bool {
 	return true
 }
 
-// clashes are what is wrong with the short names that are new.
-func clashes(asked, has map[string]any, by map[string]bool) []string {
+// shortNameConflicts returns the errors of new short names that are in use.
+func shortNameConflicts(requested, accepted map[string]any, used map[string]bool) []string {
 	var problems []string
-	own := object.Strings(has, "shortNames")
-	for _, name := range object.Strings(asked, "shortNames") {
-		if !slices.Contains(own, name) && by[name] {
+	own := object.Strings(accepted, "shortNames")
+	for _, name := range object.Strings(requested, "shortNames") {
+		if !slices.Contains(own, name) && used[name] {
 			problems = append(problems, inUse(name))
 		}
 	}
@@ -190,8 +193,9 @@ func clashes(asked, has map[string]any, by map[string]bool) []string {
 
 func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// aggregate joins errors as Kubernetes does: each text once.
-func aggregate(problems []string) string {
+// aggregateErrors joins error messages like an Aggregate of k8s.io/apimachinery, without
+// duplicates.
+func aggregateErrors(problems []string) string {
 	var texts []string
 	for _, p := range problems {
 		if !slices.Contains(texts, p) {
@@ -204,8 +208,8 @@ func aggregate(problems []string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// taken are the names that definitions of a group have.
-func taken(group string, all []map[string]any) (resources, kinds map[string]bool) {
+// usedNames returns the accepted names of the definitions of a group.
+func usedNames(group string, all []map[string]any) (resources, kinds map[string]bool) {
 	resources, kinds = map[string]bool{}, map[string]bool{}
 	for _, obj := range all {
 		if object.String(obj, "spec", "group") != group {
@@ -220,8 +224,8 @@ func taken(group string, all []map[string]any) (resources, kinds map[string]bool
 	return resources, kinds
 }
 
-// establish finds a definition established whose names are accepted.
-func establish(obj map[string]any, _ []map[string]any, now string) bool {
+// setEstablished sets the condition Established once the names are accepted.
+func setEstablished(obj map[string]any, _ []map[string]any, now string) bool {
 	if !hasCondition(obj, namesAccepted) || hasCondition(obj, established) {
 		return false
 	}
@@ -231,26 +235,25 @@ func establish(obj map[string]any, _ []map[string]any, now string) bool {
 	return condition{established, "True", "InitialNamesAccepted", "the initial names have been accepted"}.set(obj, now)
 }
 
-// clean tells that the instances of a definition that is going are removed.
-func clean(obj map[string]any, _ []map[string]any, now string) bool {
-	return Ending(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
+// setDeletionInProgress updates the condition Terminating while custom resources are deleted.
+func setDeletionInProgress(obj map[string]any, _ []map[string]any, now string) bool {
+	return IsTerminating(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
 }
 
-// Ending reports whether a definition's deletion has begun, and waits for its
-// instances.
-func Ending(obj map[string]any) bool {
+// IsTerminating reports whether a definition is being deleted and has the Finalizer.
+func IsTerminating(obj map[string]any) bool {
 	return object.Value(obj, "metadata", "deletionTimestamp") != nil && slices.Contains(object.Strings(obj, "metadata", "finalizers"), Finalizer)
 }
 
-// Cleaned is a definition whose instances are removed, without the finalizer
-// that waited for that.
-func Cleaned(obj map[string]any, now string) map[string]any {
+// RemoveFinalizer returns a copy of a definition, whose custom resources are deleted,
+// without the Finalizer.
+func RemoveFinalizer(obj map[string]any, now string) map[string]any {
 	next := object.Copy(obj)
-	end := condition{terminating, "False", "InstanceDeletionCompleted", "removed all instances"}
+	done := condition{terminating, "False", "InstanceDeletionCompleted", "removed all instances"}
 	if !hasCondition(obj, established) {
-		end = condition{terminating, "False", "NeverEstablished", "resource was never established"}
+		done = condition{terminating, "False", "NeverEstablished", "resource old never established"}
 	}
-	end.set(next, now)
+	done.set(next, now)
 	meta := object.Meta(next)
 	meta["finalizers"] = slices.DeleteFunc(object.List(meta, "finalizers"), func(f any) bool { return f == Finalizer })
 	if len(object.List(meta, "finalizers")) == 0 {
@@ -259,7 +262,7 @@ func Cleaned(obj map[string]any, now string) map[string]any {
 	return next
 }
 
-// isBundle reports whether a caBundle, in base64, has a certificate.
+// isBundle reports whether a base64-encoded caBundle has a certificate.
 func isBundle(bundle string) bool {
 	pem, err := base64.StdEncoding.DecodeString(bundle)
 	return err == nil && x509.NewCertPool().AppendCertsFromPEM(pem)

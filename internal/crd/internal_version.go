@@ -5,25 +5,25 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// shared are the members of a version that kube-apiserver keeps once for all
-// versions where they are the same in all, and what they are called there. Its
-// errors tell of them so.
-var shared = []struct{ ofVersion, ofAll string }{
+// perVersion has the fields of a version that kube-apiserver's internal version has as
+// fields of the spec if they are equal in all versions, and the names of the latter. Error
+// messages have these names.
+var perVersion = []struct{ versionField, specField string }{
 	{"schema", "validation"},
 	{"subresources", "subresources"},
 	{"additionalPrinterColumns", "additionalPrinterColumns"},
 	{"selectableFields", "selectableFields"},
 }
 
-// inMemory is the spec of a definition as kube-apiserver has it in memory, and
-// checks it.
-func inMemory(spec map[string]any) map[string]any {
-	out := make(map[string]any, len(spec)+len(shared))
+// internalSpec returns the spec of a definition in kube-apiserver's internal version, which
+// validation uses.
+func internalSpec(spec map[string]any) map[string]any {
+	out := make(map[string]any, len(spec)+len(perVersion))
 	for name, v := range spec {
 		out[name] = v
 	}
 	if conversion := object.Map(spec, "conversion"); conversion != nil {
-		out["conversion"] = conversionInMemory(conversion)
+		out["conversion"] = internalConversion(conversion)
 	}
 	versions := object.List(spec, "versions")
 	if len(versions) == 0 {
@@ -42,28 +42,28 @@ func inMemory(spec map[string]any) map[string]any {
 	out["versions"] = copies
 	first, _ := copies[0].(map[string]any)
 	out["version"] = first["name"]
-	for _, s := range shared {
-		common := first[s.ofVersion]
+	for _, s := range perVersion {
+		common := first[s.versionField]
 		same := true
 		for v := range object.Each(copies[1:]) {
-			same = same && validation.Equal(v[s.ofVersion], common)
+			same = same && validation.Equal(v[s.versionField], common)
 		}
 		if !same {
 			continue
 		}
 		if common != nil {
-			out[s.ofAll] = common
+			out[s.specField] = common
 		}
 		for v := range object.Each(copies) {
-			delete(v, s.ofVersion)
+			delete(v, s.versionField)
 		}
 	}
 	return out
 }
 
-// conversionInMemory is the conversion of a spec: there the webhook's members
-// are its own.
-func conversionInMemory(conversion map[string]any) map[string]any {
+// internalConversion returns spec.conversion in the internal version, which has the fields
+// of the webhook.
+func internalConversion(conversion map[string]any) map[string]any {
 	webhook := object.Map(conversion, "webhook")
 	out := map[string]any{"strategy": conversion["strategy"]}
 	object.Keep(out, webhook, "conversionReviewVersions")
