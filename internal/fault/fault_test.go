@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 		want       []Fault
 		err        string
 	}{
-		{name: "nothing", text: "# no faults\n"},
+		{name: "no faults", text: "# no faults\n"},
 		{name: "one", text: "{verb: update, resource: deployments.apps, times: 1, code: 409}",
 			want: []Fault{{Verb: "update", Resource: "deployments.apps", Times: 1, Code: 409}}},
 		{name: "several", want: []Fault{{ID: "slow", Delay: 1500 * time.Millisecond, Lifetime: time.Minute}, {Watch: CloseWatch, EventDelay: time.Second}},
@@ -130,7 +130,7 @@ func TestChaos(t *testing.T) {
 		assert.Greater(t, f.Probability, 0.0, f)
 	}
 	_, err := newTestSet().Inject(faults...)
-	assert.NoError(t, err, "their IDs differ")
+	assert.NoError(t, err, "the IDs are unique")
 }
 
 func ExampleParse() {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 )
 
-// Faults hit what passes a proxy as they hit what a server of ours answers.
+// Faults work before a reverse proxy as before the server of this module.
 func TestProxy(t *testing.T) {
-	b := &watched{written: make(chan []byte)}
+	b := &watchBackend{written: make(chan []byte)}
 	mux := http.NewServeMux()
 	mux.Handle(pods, b)
 	mux.Handle("/", &backend{})
@@ -36,7 +36,7 @@ func TestProxy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, body, got)
 
-	// open watches, once nobody else takes what is sent.
+	// open opens a watch, after the previous one has stopped reading from b.
 	open := func() *bufio.Reader {
 		for b.open.Load() > 0 {
 			runtime.Gosched()
@@ -55,7 +55,7 @@ func TestProxy(t *testing.T) {
 		in := open()
 		inject(t, s, Fault{Watch: ExpireWatch, Watches: OpenWatches})
 		rest, err := io.ReadAll(in)
-		assert.NoError(t, err, "it ends as it should")
+		assert.NoError(t, err, "the response ends cleanly")
 		assert.Contains(t, string(rest), `{"type":"ERROR"`)
 	})
 	t.Run("a watch is paused", func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestProxy(t *testing.T) {
 		assert.Len(t, rest, 3)
 		assert.Equal(t, 1, r.Hits())
 	})
-	t.Run("an answer is lost", func(t *testing.T) {
+	t.Run("a response is lost", func(t *testing.T) {
 		r := inject(t, s, Fault{Verb: "create", Code: 504, ServeFirst: true})
 		resp, _, err := ask(t, srv, "POST", "/api/v1/namespaces")
 		require.NoError(t, err)

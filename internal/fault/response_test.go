@@ -20,7 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 )
 
-// A backend counts what it serves: "served".
+// A backend counts the requests that it serves.
 type backend struct{ served atomic.Int32 }
 
 const body = "served\n"
@@ -32,7 +32,7 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, body)
 }
 
-// serve starts a server of a handler behind faults.
+// serve starts a server with a handler behind faults.
 func serve(t *testing.T, s *Set, next http.Handler, o httptest.Options) *httptest.Server {
 	t.Helper()
 	srv, err := httptest.Start(s.Handler(next), o)
@@ -43,7 +43,7 @@ func serve(t *testing.T, s *Set, next http.Handler, o httptest.Options) *httptes
 
 var inMemory = httptest.Options{InMemory: true}
 
-// ask returns the answer to a request, its body read.
+// ask makes a request and returns the response and its body.
 func ask(t *testing.T, srv *httptest.Server, method, path string) (*http.Response, string, error) {
 	t.Helper()
 	r, err := http.NewRequest(method, srv.URL+path, nil)
@@ -66,11 +66,11 @@ func TestCodes(t *testing.T) {
 		fault      Fault
 		method     string
 		retryAfter string
-		want       string // without the fields that all failures have
+		want       string // JSON without the fields that all failures have
 	}{
 		{"conflict", Fault{Code: 409}, "PUT", "",
 			`"message":"Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict",` + details},
-		{"conflict of a creation", Fault{Code: 409}, "POST", "",
+		{"conflict of a create", Fault{Code: 409}, "POST", "",
 			`"message":"deployments.apps \"web\" already exists","reason":"AlreadyExists",` + details},
 		{"not found", Fault{Code: 404}, "GET", "",
 			`"message":"deployments.apps \"web\" not found","reason":"NotFound",` + details},
@@ -79,14 +79,14 @@ func TestCodes(t *testing.T) {
 		{"unauthorized", Fault{Code: 401}, "GET", "", `"message":"Unauthorized","reason":"Unauthorized"`},
 		{"expired", Fault{Code: 410}, "GET", "",
 			`"message":"The resourceVersion for the provided list is too old.","reason":"Expired"`},
-		{"of etcd", Fault{Code: 500}, "GET", "", `"message":"etcdserver: request timed out"`},
+		{"etcd timeout", Fault{Code: 500}, "GET", "", `"message":"etcdserver: request timed out"`},
 		{"unavailable", Fault{Code: 503, RetryAfter: 1500 * time.Millisecond}, "GET", "2",
 			`"message":"the server is currently unable to handle the request","reason":"ServiceUnavailable","details":{"retryAfterSeconds":2}`},
 		{"timeout", Fault{Code: 504}, "GET", "",
 			`"message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{}`},
 		{"another code", Fault{Code: 502}, "GET", "", `"message":"Bad Gateway"`},
-		{"own words", Fault{Code: 500, Reason: "InternalError", Message: "no etcd"}, "GET", "", `"message":"no etcd","reason":"InternalError"`},
-		{"own words of too many requests", Fault{Code: 429, Message: "the budget is spent", RetryAfter: time.Second}, "GET", "1",
+		{"reason and message", Fault{Code: 500, Reason: "InternalError", Message: "no etcd"}, "GET", "", `"message":"no etcd","reason":"InternalError"`},
+		{"message for too many requests", Fault{Code: 429, Message: "the budget is spent", RetryAfter: time.Second}, "GET", "1",
 			`"message":"the budget is spent","reason":"TooManyRequests","details":{"retryAfterSeconds":1}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// Priority and fairness answers without a Status.
+// API priority and fairness responds without a Status.
 func TestTooManyRequests(t *testing.T) {
 	s := newTestSet()
 	inject(t, s, Fault{Code: 429, RetryAfter: 3 * time.Second, Times: 1})
@@ -123,18 +123,18 @@ func TestTooManyRequests(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	for name, o := range map[string]httptest.Options{"HTTP/1.1": {}, "HTTP/2": {TLS: true}, "in memory": inMemory} {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, after: %t", name, after), func(t *testing.T) {
+		for _, serveFirst := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, serve first: %t", name, serveFirst), func(t *testing.T) {
 				s, b := newTestSet(), &backend{}
-				r := inject(t, s, Fault{Reset: true, ServeFirst: after, Times: 1})
+				r := inject(t, s, Fault{Reset: true, ServeFirst: serveFirst, Times: 1})
 				srv := serve(t, s, b, o)
-				// A PUT: net/http repeats a GET by itself.
+				// PUT, because net/http retries a GET.
 				_, _, err := ask(t, srv, "PUT", pods+"/web")
 				require.Error(t, err)
 				if !o.TLS {
 					assert.ErrorIs(t, err, syscall.ECONNRESET)
 				}
-				assert.Equal(t, after, b.served.Load() == 1)
+				assert.Equal(t, serveFirst, b.served.Load() == 1)
 				assert.Equal(t, 1, r.Hits())
 
 				_, got, err := ask(t, srv, "PUT", pods+"/web")
@@ -151,7 +151,7 @@ func TestCut(t *testing.T) {
 		cutAfterBytes int
 		want          string
 	}{
-		{"amid", 3, body[:3]},
+		{"in the middle", 3, body[:3]},
 		{"one before the end", len(body) - 1, body[:len(body)-1]},
 		{"beyond the end", 1000, body[:len(body)-1]},
 	} {
@@ -166,7 +166,7 @@ func TestCut(t *testing.T) {
 			assert.Equal(t, 1, r.Hits())
 		})
 	}
-	t.Run("an empty body has nothing to cut", func(t *testing.T) {
+	t.Run("empty body", func(t *testing.T) {
 		s := newTestSet()
 		r := inject(t, s, Fault{CutAfterBytes: 3})
 		empty := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
@@ -176,20 +176,20 @@ func TestCut(t *testing.T) {
 	})
 }
 
-func TestAfter(t *testing.T) {
+func TestServeFirst(t *testing.T) {
 	s, b := newTestSet(), &backend{}
 	r := inject(t, s, Fault{Code: 504, ServeFirst: true, Times: 1})
 	srv := serve(t, s, b, inMemory)
 	resp, _, err := ask(t, srv, "POST", pods)
 	require.NoError(t, err)
 	assert.Equal(t, 504, resp.StatusCode)
-	assert.Equal(t, int32(1), b.served.Load(), "it is done, and nobody can tell")
+	assert.Equal(t, int32(1), b.served.Load(), "the request was served")
 	assert.Equal(t, 1, r.Hits())
 
 	inject(t, s, Fault{Reset: true, ServeFirst: true})
 	srv = serve(t, s, b, inMemory)
 	resp, _, err = ask(t, srv, "GET", pods+"?watch=1")
-	require.NoError(t, err, "a watch has no answer that could be late")
+	require.NoError(t, err, "serveFirst does not apply to watches")
 	assert.Equal(t, http.StatusCreated, resp.StatusCode)
 }
 
@@ -198,16 +198,16 @@ func TestDelay(t *testing.T) {
 		name   string
 		faults []Fault
 		want   time.Duration
-		served time.Duration // when
+		served time.Duration // when the backend was called; -1 for never
 		code   int
 	}{
-		{"before", []Fault{{Delay: time.Second}}, time.Second, time.Second, 201},
-		{"after", []Fault{{Delay: time.Second, ServeFirst: true}}, time.Second, 0, 201},
-		{"twice", []Fault{{Delay: time.Second}, {Delay: time.Minute}}, 61 * time.Second, 61 * time.Second, 201},
-		{"on both sides", []Fault{{Delay: time.Minute, ServeFirst: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
-		{"with an answer", []Fault{{Delay: time.Second}, {Delay: time.Second, Code: 500}}, 2 * time.Second, -1, 500},
-		{"with an answer after", []Fault{{Delay: time.Second, Code: 500, ServeFirst: true}}, time.Second, 0, 500},
-		{"that comes after an answer", []Fault{{Code: 500}, {Delay: time.Second}}, 0, -1, 500},
+		{"before serving", []Fault{{Delay: time.Second}}, time.Second, time.Second, 201},
+		{"after serving", []Fault{{Delay: time.Second, ServeFirst: true}}, time.Second, 0, 201},
+		{"two delays", []Fault{{Delay: time.Second}, {Delay: time.Minute}}, 61 * time.Second, 61 * time.Second, 201},
+		{"before and after serving", []Fault{{Delay: time.Minute, ServeFirst: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
+		{"before a code", []Fault{{Delay: time.Second}, {Delay: time.Second, Code: 500}}, 2 * time.Second, -1, 500},
+		{"before a code after serving", []Fault{{Delay: time.Second, Code: 500, ServeFirst: true}}, time.Second, 0, 500},
+		{"behind a fault that responds", []Fault{{Code: 500}, {Delay: time.Second}}, 0, -1, 500},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestDelayEnds(t *testing.T) {
 	for name, end := range map[string]func(r *Rule, cancel func(), closed chan struct{}, c *clock.Clock){
 		"when the fault is removed":  func(r *Rule, _ func(), _ chan struct{}, _ *clock.Clock) { r.Remove() },
 		"when the server closes":     func(_ *Rule, _ func(), closed chan struct{}, _ *clock.Clock) { close(closed) },
-		"when the client leaves":     func(_ *Rule, cancel func(), _ chan struct{}, _ *clock.Clock) { cancel() },
+		"when the client cancels":    func(_ *Rule, cancel func(), _ chan struct{}, _ *clock.Clock) { cancel() },
 		"when the clock is advanced": func(_ *Rule, _ func(), _ chan struct{}, c *clock.Clock) { c.Advance(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,21 +246,21 @@ func TestDelayEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				q, err := http.NewRequestWithContext(ctx, "GET", srv.URL+pods, nil)
 				require.NoError(t, err)
-				answered := make(chan error)
+				done := make(chan error)
 				go func() {
 					resp, err := srv.Client().Do(q)
 					if err == nil {
 						resp.Body.Close()
 					}
-					answered <- err
+					done <- err
 				}()
 				synctest.Wait()
 				assert.Zero(t, b.served.Load())
 				end(r, cancel, closed, c)
-				err = <-answered
+				err = <-done
 				cancel()
 				synctest.Wait()
-				assert.Equal(t, err == nil, b.served.Load() == 1, "who is gone is not served")
+				assert.Equal(t, err == nil, b.served.Load() == 1, "a cancelled request is not served")
 				assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
 			})
 		})
@@ -291,12 +291,12 @@ func TestExpireContinue(t *testing.T) {
 	for _, path := range []string{pods, pods + "?limit=1", pods + "/a?continue=" + token} {
 		_, got, err = ask(t, srv, "GET", path)
 		require.NoError(t, err)
-		assert.Equal(t, body, got, "%s lists no further page", path)
+		assert.Equal(t, body, got, "%s is not a list with a continue token", path)
 	}
 	assert.Equal(t, 2, r.Matched())
 }
 
-func TestFailFormat(t *testing.T) {
+func TestFailureMediaTypes(t *testing.T) {
 	s := newTestSet()
 	inject(t, s, Fault{Code: 500})
 	srv := serve(t, s, &backend{}, inMemory)
@@ -319,13 +319,13 @@ func TestFailFormat(t *testing.T) {
 }
 
 func TestHits(t *testing.T) {
-	var told []string
-	s := NewSet(Options{Clock: clock.New(), OnHit: func(h Hit) { told = append(told, h.UserAgent+": "+h.String()) }})
+	var hits []string
+	s := NewSet(Options{Clock: clock.New(), OnHit: func(h Hit) { hits = append(hits, h.UserAgent+": "+h.String()) }})
 	inject(t, s, Fault{Code: 500, Times: 1})
 	srv := serve(t, s, &backend{}, inMemory)
 	for range 2 {
 		_, _, err := ask(t, srv, "DELETE", pods+"/web")
 		require.NoError(t, err)
 	}
-	assert.Equal(t, []string{"Go-http-client/1.1: 500: delete of " + pods + "/web"}, told)
+	assert.Equal(t, []string{"Go-http-client/1.1: 500: delete of " + pods + "/web"}, hits)
 }

@@ -16,7 +16,7 @@ import (
 
 func newTestSet() *Set { return NewSet(Options{Clock: clock.New(), Seed: 1}) }
 
-// inject injects one fault.
+// inject injects one valid fault.
 func inject(t *testing.T, s *Set, f Fault) *Rule {
 	t.Helper()
 	rules, err := s.Inject(f)
@@ -26,18 +26,19 @@ func inject(t *testing.T, s *Set, f Fault) *Rule {
 
 const pods = "/api/v1/namespaces/shop/pods"
 
-// fates tells which of n requests, of m clients in turn, a rule hits.
-func fates(s *Set, r *Rule, n, m int) string {
+// hitsOf makes n requests for m objects in turn and returns an x for each that the
+// rule hits, a dot for the others.
+func hitsOf(s *Set, r *Rule, n, m int) string {
 	var out []byte
 	for i := range n {
 		q := requestOf("GET", fmt.Sprintf("%s/web-%d", pods, i%m))
-		fate := byte('.')
+		hit := byte('.')
 		for _, h := range s.hits(q) {
 			if h == r {
-				fate = 'x'
+				hit = 'x'
 			}
 		}
-		out = append(out, fate)
+		out = append(out, hit)
 	}
 	return string(out)
 }
@@ -48,18 +49,18 @@ func TestTrigger(t *testing.T) {
 		fault Fault
 		want  string
 	}{
-		{"always", Fault{}, "xxxxxx"},
-		{"the first", Fault{Times: 1}, "x....."},
-		{"two, after two", Fault{Skip: 2, Times: 2}, "..xx.."},
-		{"all but the first", Fault{Skip: 1}, ".xxxxx"},
-		{"surely", Fault{Probability: 1}, "xxxxxx"},
+		{"no trigger", Fault{}, "xxxxxx"},
+		{"times", Fault{Times: 1}, "x....."},
+		{"skip and times", Fault{Skip: 2, Times: 2}, "..xx.."},
+		{"skip", Fault{Skip: 1}, ".xxxxx"},
+		{"probability 1", Fault{Probability: 1}, "xxxxxx"},
 		{"another resource", Fault{Resource: "nodes"}, "......"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := newTestSet()
 			row.fault.Code = 500
 			r := inject(t, s, row.fault)
-			assert.Equal(t, row.want, fates(s, r, 6, 1))
+			assert.Equal(t, row.want, hitsOf(s, r, 6, 1))
 		})
 	}
 }
@@ -72,45 +73,44 @@ func TestDraws(t *testing.T) {
 		if change != nil {
 			change(s)
 		}
-		return fates(s, inject(t, s, f), n, clients)
+		return hitsOf(s, inject(t, s, f), n, clients)
 	}
 	alone := run(nil, f, 1)
 	hits := 0
-	for _, fate := range alone {
-		if fate == 'x' {
+	for _, hit := range alone {
+		if hit == 'x' {
 			hits++
 		}
 	}
-	assert.InDelta(t, 300, hits, 50, "the probability is met")
-	assert.Equal(t, alone, run(nil, f, 1), "the same seed, the same fate")
+	assert.InDelta(t, 300, hits, 50, "the number of hits fits the probability")
+	assert.Equal(t, alone, run(nil, f, 1), "the same seed gives the same draws")
 
 	seeded := f
 	seeded.Seed = 2
-	assert.NotEqual(t, alone, run(nil, seeded, 1), "another seed, another fate")
+	assert.NotEqual(t, alone, run(nil, seeded, 1), "another seed gives other draws")
 	named := f
 	named.ID = "named"
-	assert.Equal(t, alone, run(nil, named, 1), "an ID changes nothing")
+	assert.Equal(t, alone, run(nil, named, 1), "the ID does not matter")
 
 	before := func(s *Set) { inject(t, s, Fault{Delay: 1, Probability: 0.5}) }
-	assert.Equal(t, alone, run(before, f, 1), "another fault changes nothing")
+	assert.Equal(t, alone, run(before, f, 1), "another fault does not matter")
 	same := func(s *Set) { inject(t, s, Fault{Webhook: "*", Code: 500, Probability: 0.3}) }
-	assert.Equal(t, alone, run(same, f, 1), "nor does one that nobody meets")
+	assert.Equal(t, alone, run(same, f, 1), "nor does a fault of webhooks")
 
 	s := newTestSet()
 	first, second := inject(t, s, f), inject(t, s, f)
-	assert.NotEqual(t, first.key, second.key, "faults that are alike draw apart")
+	assert.NotEqual(t, first.key, second.key, "equal faults have different draws")
 
 	among := run(nil, f, 4)
 	var mine []byte
 	for i := 0; i < n; i += 4 {
 		mine = append(mine, among[i])
 	}
-	assert.Equal(t, run(nil, f, 1)[:n/4], string(mine), "other clients change nothing")
+	assert.Equal(t, run(nil, f, 1)[:n/4], string(mine), "other requests do not matter")
 }
 
-// A fault that another one takes a request from goes on as it would have
-// without.
-func TestAnsweredOnce(t *testing.T) {
+// One fault responds to a request. Later faults count the request as matched.
+func TestFirstResponseWins(t *testing.T) {
 	s := newTestSet()
 	slow := inject(t, s, Fault{Delay: 1})
 	first := inject(t, s, Fault{Code: 500, Times: 2})
@@ -119,10 +119,10 @@ func TestAnsweredOnce(t *testing.T) {
 	for _, want := range [][]*Rule{{slow, first}, {slow, first}, {slow, second}, {slow, second}, {slow, skips}, {slow, skips}, {slow}} {
 		assert.Equal(t, want, s.hits(requestOf("GET", pods)))
 	}
-	assert.Equal(t, 6, skips.Matched(), "it saw all until it was spent")
+	assert.Equal(t, 6, skips.Matched(), "it matches all requests until its last hit")
 }
 
-func TestFor(t *testing.T) {
+func TestLifetime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
 		inject(t, s, Fault{Code: 500, Lifetime: time.Minute})
@@ -130,7 +130,7 @@ func TestFor(t *testing.T) {
 		assert.Len(t, s.hits(requestOf("GET", pods)), 1)
 		time.Sleep(1)
 		assert.Empty(t, s.hits(requestOf("GET", pods)))
-		assert.False(t, s.Active(), "requests look no further")
+		assert.False(t, s.Active(), "an expired fault is not active")
 	})
 }
 
@@ -143,8 +143,8 @@ func TestActive(t *testing.T) {
 	s.hits(requestOf("GET", pods))
 	always.Remove()
 	always.Remove()
-	assert.False(t, s.Active(), "one is spent, the other removed")
-	assert.Equal(t, []*Rule{once}, s.Rules(), "what is spent is told of until it is removed")
+	assert.False(t, s.Active(), "one has had its last hit, the other is removed")
+	assert.Equal(t, []*Rule{once}, s.Rules(), "it is listed until it is removed")
 	s.Clear()
 	assert.Empty(t, s.Rules())
 }
@@ -156,7 +156,7 @@ func TestInject(t *testing.T) {
 	var ids []string
 	for _, r := range rules {
 		ids = append(ids, r.Fault().ID)
-		assert.Equal(t, uint64(1), r.Fault().Seed, "the server's")
+		assert.Equal(t, uint64(1), r.Fault().Seed, "the seed of the set")
 	}
 	assert.Equal(t, []string{"1", "named", "3", "2", "4"}, ids)
 
@@ -164,13 +164,13 @@ func TestInject(t *testing.T) {
 	assert.EqualError(t, err, `invalid fault (anything: 502): id: another fault has the ID "named"`)
 	_, err = s.Inject(Fault{Code: 501}, Fault{})
 	assert.EqualError(t, err, `invalid fault (anything: ): the fault has no effect`)
-	assert.Len(t, s.Rules(), 5, "all or none")
+	assert.Len(t, s.Rules(), 5, "Inject is atomic")
 
 	unseeded := NewSet(Options{Clock: clock.New()})
-	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "so that it can be played again")
+	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "a random seed is reported")
 }
 
-func TestSpentFaultsAreForgotten(t *testing.T) {
+func TestMaxRules(t *testing.T) {
 	s := newTestSet()
 	first := inject(t, s, Fault{Code: 500})
 	for range maxRules + 10 {
@@ -178,7 +178,7 @@ func TestSpentFaultsAreForgotten(t *testing.T) {
 	}
 	rules := s.Rules()
 	assert.Len(t, rules, maxRules)
-	assert.Equal(t, []*Rule{first}, rules[:1], "one that can still hit is not")
+	assert.Equal(t, []*Rule{first}, rules[:1], "active rules are kept")
 	assert.Equal(t, "4107", rules[maxRules-1].Fault().ID)
 }
 
@@ -186,13 +186,13 @@ func TestInherit(t *testing.T) {
 	from, to := newTestSet(), NewSet(Options{Clock: clock.New(), Seed: 2})
 	r := inject(t, from, Fault{Code: 500, Probability: 0.5, Times: 3})
 	inject(t, from, Fault{Watch: CloseWatch, Watches: OpenWatches})
-	want := fates(from, r, 10, 1)
+	want := hitsOf(from, r, 10, 1)
 	require.NoError(t, to.Inherit(from))
 	require.Len(t, to.Rules(), 1)
-	assert.Equal(t, want, fates(to, to.Rules()[0], 10, 1), "it begins anew, and the same")
+	assert.Equal(t, want, hitsOf(to, to.Rules()[0], 10, 1), "the counts and draws start again")
 }
 
-// A discarder is a ResponseWriter of a client that is faster than anybody.
+// A discarder is a ResponseWriter that discards the body.
 type discarder struct{ header http.Header }
 
 func (d discarder) Header() http.Header         { return d.header }
@@ -200,8 +200,8 @@ func (d discarder) WriteHeader(int)             {}
 func (d discarder) Write(p []byte) (int, error) { return len(p), nil }
 func (d discarder) FlushError() error           { return nil }
 
-// BenchmarkWatch measures what an event costs on its way while nothing is
-// injected, and what it costs without a Set.
+// BenchmarkWatch measures writing a watch event through a Set without faults, and
+// without a Set.
 func BenchmarkWatch(b *testing.B) {
 	event := append(bytes.Repeat([]byte("x"), 2600), '\n')
 	q := requestOf("GET", pods+"?watch=1").HTTP

@@ -26,14 +26,14 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A watched is a backend whose watches send what the test sends.
-type watched struct {
+// A watchBackend is a backend whose watches send what the test writes.
+type watchBackend struct {
 	format  codec.Format
-	written chan []byte // what is to be written and flushed
+	written chan []byte // bytes to write and flush
 	open    atomic.Int32
 }
 
-func (b *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *watchBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.open.Add(1)
 	defer b.open.Add(-1)
 	w.Header().Set("Content-Type", b.format.StreamMediaType())
@@ -56,46 +56,46 @@ func (b *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// event is an event of a type about an object of a name.
-func (b *watched) event(typ, name string) []byte {
+// event returns an event with a type and the name of its object.
+func (b *watchBackend) event(typ, name string) []byte {
 	status, ok := wire.ForKind("meta.k8s.io", "v1", "Status")
 	if !ok {
-		panic("there is no type of a Status")
+		panic("no type for Status")
 	}
 	object := fmt.Appendf(nil, `{"kind":"Status","apiVersion":"v1","metadata":{},"message":"[%s]"}`, name)
 	return b.format.AppendEvent(nil, typ, b.format.Append(nil, object, status))
 }
 
-func (b *watched) send(events ...[]byte) {
+func (b *watchBackend) send(events ...[]byte) {
 	for _, e := range events {
 		b.written <- e
 	}
 }
 
-// A seen is an event that a client has seen, and when.
-type seen struct {
+// A receivedEvent is an event that a client has received, and when.
+type receivedEvent struct {
 	event string
 	after time.Duration
 }
 
-// A watcher is a client that watches.
+// A watcher is a client with a watch.
 type watcher struct {
 	start  time.Time
 	cancel context.CancelFunc
 
-	mu   sync.Mutex // guards the fields below
-	seen []seen
-	end  error
+	mu       sync.Mutex // guards the fields below
+	received []receivedEvent
+	end      error
 }
 
-// events are what it has seen, and err is how the watch ended; nil while it goes
-// on.
-func (w *watcher) events() []seen {
+// events returns the received events.
+func (w *watcher) events() []receivedEvent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.seen)
+	return slices.Clone(w.received)
 }
 
+// err returns the error that ended the watch; nil while it is open.
 func (w *watcher) err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,21 +115,20 @@ func (w *watcher) ended(err error) {
 	w.end = err
 }
 
-// saw adds the events that end in what was read and returns the rest.
-func (w *watcher) saw(format codec.Format, b []byte) []byte {
+// receive adds the complete events in b and returns the rest.
+func (w *watcher) receive(format codec.Format, b []byte) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for n := format.NextEvent(b); n > 0; n = format.NextEvent(b) {
 		_, name, _ := strings.Cut(string(b[:n]), "[")
 		name, _, _ = strings.Cut(name, "]")
-		w.seen = append(w.seen, seen{strings.TrimSpace(format.EventType(b[:n]) + " " + name), time.Since(w.start)})
+		w.received = append(w.received, receivedEvent{strings.TrimSpace(format.EventType(b[:n]) + " " + name), time.Since(w.start)})
 		b = b[n:]
 	}
 	return b
 }
 
-// watch starts to watch pods. What the watcher has seen is to be looked at after
-// synctest.Wait.
+// watch starts a watch of pods. Call synctest.Wait before reading its events.
 func watch(t *testing.T, srv *httptest.Server, format codec.Format) *watcher {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,24 +148,24 @@ func watch(t *testing.T, srv *httptest.Server, format codec.Format) *watcher {
 		for err == nil {
 			var n int
 			n, err = resp.Body.Read(p)
-			rest = w.saw(format, append(rest, p[:n]...))
+			rest = w.receive(format, append(rest, p[:n]...))
 		}
 		w.ended(err)
 	}()
 	return w
 }
 
-// bubble runs a test of watches, in JSON, on a clock that runs with the bubble's.
-func bubble(t *testing.T, test func(t *testing.T, s *Set, b *watched, srv *httptest.Server)) {
+// bubble runs a test of watches in a synctest bubble.
+func bubble(t *testing.T, test func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, b := newTestSet(), &watched{written: make(chan []byte)}
+		s, b := newTestSet(), &watchBackend{written: make(chan []byte)}
 		test(t, s, b, serve(t, s, b, inMemory))
 	})
 }
 
-func TestWatchUntouched(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+func TestWatchWithoutMatchingFault(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		inject(t, s, Fault{Resource: "nodes", Watch: CloseWatch})
 		inject(t, s, Fault{UserAgent: "kubectl*", Watch: CloseWatch})
@@ -193,22 +192,22 @@ func TestWatchEnds(t *testing.T) {
 	} {
 		for _, watches := range []WatchSelection{"", OpenWatches} {
 			t.Run(fmt.Sprintf("%s, open at the time: %q", row.watch, watches), func(t *testing.T) {
-				bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+				bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 					w := watch(t, srv, b.format)
 					synctest.Wait()
 					b.send(b.event("ADDED", "a"))
 					synctest.Wait()
 					r := inject(t, s, Fault{Watch: row.watch, Watches: watches})
 					synctest.Wait()
-					assert.ErrorIs(t, w.err(), row.err, "though it had nothing to send")
+					assert.ErrorIs(t, w.err(), row.err, "the watch ends without another event")
 					assert.Equal(t, append([]string{"ADDED a"}, row.last...), w.names())
 					assert.Equal(t, 1, r.Hits())
-					assert.Zero(t, b.open.Load(), "who served it knows")
+					assert.Zero(t, b.open.Load(), "the backend has stopped")
 
 					next := watch(t, srv, b.format)
 					synctest.Wait()
 					if watches == OpenWatches {
-						assert.NoError(t, next.err(), "one that comes later is let be")
+						assert.NoError(t, next.err(), "a later watch is not hit")
 					} else {
 						assert.ErrorIs(t, next.err(), row.err)
 					}
@@ -221,7 +220,7 @@ func TestWatchEnds(t *testing.T) {
 func TestWatchEndsAfterEvents(t *testing.T) {
 	for _, format := range []codec.Format{codec.JSON, codec.Protobuf, codec.CBOR} {
 		t.Run(format.StreamMediaType(), func(t *testing.T) {
-			bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+			bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 				b.format = format
 				r := inject(t, s, Fault{Watch: ExpireWatch, AfterEvents: 2, Times: 1, Watches: NewWatches})
 				w := watch(t, srv, format)
@@ -229,7 +228,7 @@ func TestWatchEndsAfterEvents(t *testing.T) {
 				synctest.Wait()
 				assert.NoError(t, w.err())
 				assert.Zero(t, r.Hits())
-				// Both in one piece: the second is not sent any more.
+				// Both in one write: the second is not sent.
 				b.send(append(b.event("ADDED", "c"), b.event("ADDED", "d")...))
 				synctest.Wait()
 				assert.Equal(t, io.EOF, w.err())
@@ -240,8 +239,8 @@ func TestWatchEndsAfterEvents(t *testing.T) {
 	}
 }
 
-func TestNextWatchEnds(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+func TestNewWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		open := watch(t, srv, b.format)
 		synctest.Wait()
 		r := inject(t, s, Fault{Watch: ExpireWatch, Watches: NewWatches, Times: 1})
@@ -258,8 +257,8 @@ func TestNextWatchEnds(t *testing.T) {
 	})
 }
 
-func TestOpenWatchesAreHitInOrder(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+func TestOpenWatchesOrder(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		var watchers []*watcher
 		for range 5 {
 			watchers = append(watchers, watch(t, srv, b.format))
@@ -276,21 +275,21 @@ func TestOpenWatchesAreHitInOrder(t *testing.T) {
 }
 
 func TestWithholdBookmarks(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		r := inject(t, s, Fault{WithholdBookmarks: true, Lifetime: time.Minute})
 		initial := []byte(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}},"message":"[i]"}}` + "\n")
 		b.send(b.event("ADDED", "a"), initial)
 		synctest.Wait()
-		assert.Zero(t, r.Hits(), "none was to withhold yet")
+		assert.Zero(t, r.Hits(), "there was no bookmark to withhold")
 		b.send(b.event("BOOKMARK", "b"), b.event("BOOKMARK", "b"), b.event("ADDED", "c"))
 		synctest.Wait()
 		assert.Equal(t, []string{"ADDED a", "BOOKMARK i", "ADDED c"}, w.names())
-		assert.Equal(t, 1, r.Hits(), "a watch counts once")
+		assert.Equal(t, 1, r.Hits(), "a watch counts as one hit")
 		time.Sleep(time.Minute)
 		b.send(b.event("BOOKMARK", "d"))
 		synctest.Wait()
-		assert.Equal(t, "BOOKMARK d", w.events()[3].event, "it is over")
+		assert.Equal(t, "BOOKMARK d", w.events()[3].event, "the fault has expired")
 	})
 }
 
@@ -299,17 +298,17 @@ func TestSlowWatch(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		faults []Fault
-		want   []time.Duration // when events sent at 0, 0, 1 and 5 seconds come
+		want   []time.Duration // delivery times of events sent at 0, 0, 1 and 5 seconds
 	}{
-		{"late", []Fault{{EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
-		{"seldom", []Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
-		{"late and seldom", []Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
-		{"the slowest counts", []Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
-		{"for some time", []Fault{{EventDelay: 3 * s, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
-		{"stopped for some time", []Fault{{Watch: PauseWatch, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"delay", []Fault{{EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"rate", []Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
+		{"delay and rate", []Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
+		{"two delays", []Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"delay with a lifetime", []Fault{{EventDelay: 3 * s, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"pause with a lifetime", []Fault{{Watch: PauseWatch, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, set *Set, b *watched, srv *httptest.Server) {
+			bubble(t, func(t *testing.T, set *Set, b *watchBackend, srv *httptest.Server) {
 				w := watch(t, srv, b.format)
 				synctest.Wait()
 				rules, err := set.Inject(row.faults...)
@@ -332,7 +331,7 @@ func TestSlowWatch(t *testing.T) {
 	}
 }
 
-// Who serves a slow watch is told when what it has written goes out.
+// WhenSent calls its function when the sender has taken the event.
 func TestWhenSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
@@ -354,7 +353,7 @@ func TestWhenSent(t *testing.T) {
 			assert.Equal(t, want, got)
 		}
 		write := func(name string) {
-			_, err := st.Write((&watched{format: codec.JSON}).event("ADDED", name))
+			_, err := st.Write((&watchBackend{format: codec.JSON}).event("ADDED", name))
 			require.NoError(t, err)
 		}
 
@@ -369,7 +368,7 @@ func TestWhenSent(t *testing.T) {
 		st.WhenSent(note("b"))
 		time.Sleep(time.Second / 2)
 		write("c")
-		st.WhenSent(note("c, forgotten"))
+		st.WhenSent(note("c, replaced"))
 		st.WhenSent(note("c"))
 		expect()
 		time.Sleep(time.Second / 2)
@@ -382,7 +381,7 @@ func TestWhenSent(t *testing.T) {
 }
 
 func TestPausedWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
 		r := inject(t, s, Fault{Watch: PauseWatch})
@@ -394,16 +393,16 @@ func TestPausedWatch(t *testing.T) {
 		assert.Equal(t, []string{"ADDED a", "ADDED b"}, w.names())
 		b.send(b.event("ADDED", "c"))
 		synctest.Wait()
-		assert.Equal(t, seen{"ADDED c", time.Hour}, w.events()[2], "it goes on without delay")
+		assert.Equal(t, receivedEvent{"ADDED c", time.Hour}, w.events()[2], "later events are not delayed")
 		close(b.written)
 		synctest.Wait()
 		assert.Equal(t, io.EOF, w.err())
 	})
 }
 
-// What is on its way when the watch ends by itself still comes.
-func TestSlowWatchIsSentToTheEnd(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+// Queued events are delivered after the backend has ended the watch.
+func TestQueueIsSentAfterTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		inject(t, s, Fault{EventDelay: time.Second})
 		b.send(b.event("ADDED", "a"))
@@ -414,17 +413,17 @@ func TestSlowWatchIsSentToTheEnd(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, io.EOF, w.err())
-		assert.Equal(t, []seen{{"ADDED a", time.Second}}, w.events())
+		assert.Equal(t, []receivedEvent{{"ADDED a", time.Second}}, w.events())
 	})
 }
 
-// A watch that is paused ends all the same.
+// A paused watch can end.
 func TestPausedWatchEnds(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closed chan struct{}){
 		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ chan struct{}) {
 			inject(t, s, Fault{Watch: CloseWatch})
 		},
-		"when the client leaves":     func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ chan struct{}) { w.cancel() },
+		"when the client cancels":    func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ chan struct{}) { w.cancel() },
 		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ chan struct{}) { srv.Close() },
 		"when the server closes":     func(_ *testing.T, _ *Set, _ *watcher, _ *httptest.Server, closed chan struct{}) { close(closed) },
 	} {
@@ -432,7 +431,7 @@ func TestPausedWatchEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				closed := make(chan struct{})
 				s := NewSet(Options{Clock: clock.New(), Done: closed})
-				b := &watched{written: make(chan []byte)}
+				b := &watchBackend{written: make(chan []byte)}
 				srv := serve(t, s, b, inMemory)
 				w := watch(t, srv, b.format)
 				synctest.Wait()
@@ -449,9 +448,9 @@ func TestPausedWatchEnds(t *testing.T) {
 	}
 }
 
-// Who sends more than a slow client can have on its way waits.
+// The backend waits while the queue is full.
 func TestBackpressure(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
 		r := inject(t, s, Fault{Watch: PauseWatch})
@@ -464,15 +463,15 @@ func TestBackpressure(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		assert.Equal(t, int32(2), sent.Load(), "one is on its way, one waits to be, the third is not taken")
+		assert.Equal(t, int32(2), sent.Load(), "one is in the queue, one waits for it, the third is not taken")
 		r.Remove()
 		synctest.Wait()
 		assert.Len(t, w.events(), 4)
 	})
 }
 
-func TestResetOfATornWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, s *Set, b *watched, srv *httptest.Server) {
+func TestCutWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		a := b.event("ADDED", "a")
 		r := inject(t, s, Fault{Verb: "watch", CutAfterBytes: len(a) + 5})
 		w := watch(t, srv, b.format)
@@ -489,7 +488,7 @@ func TestResetOfATornWatch(t *testing.T) {
 	})
 }
 
-// A watch that is refused is none.
+// A failed response is not a watch.
 func TestRefusedWatch(t *testing.T) {
 	s := newTestSet()
 	r := inject(t, s, Fault{Watch: CloseWatch})
@@ -505,13 +504,13 @@ func TestRefusedWatch(t *testing.T) {
 	assert.Zero(t, r.Matched())
 }
 
-// A backend that gives up, as a proxy does whose server is gone, leaves nothing
-// behind.
+// A backend that panics with http.ErrAbortHandler, as a reverse proxy does when its
+// server is gone, leaves no stream open.
 func TestAbortedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
 		inject(t, s, Fault{Watch: PauseWatch})
-		b := &watched{}
+		b := &watchBackend{}
 		abort := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Write(b.event("ADDED", "a"))

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A hook is a transport to a webhook that counts what reaches it.
+// A hook is a transport to a webhook. It counts the calls.
 type hook struct{ called int }
 
 func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -22,7 +22,7 @@ func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// call calls the webhook and returns the code and the body that it answers.
+// call calls the webhook and returns the status code and the body of the response.
 func call(ctx context.Context, s *Set, h *hook) (int, string, error) {
 	r, err := http.NewRequestWithContext(ctx, "POST", "https://admit.shop.svc:443/validate?timeout=10s", strings.NewReader("{}"))
 	if err != nil {
@@ -37,7 +37,7 @@ func call(ctx context.Context, s *Set, h *hook) (int, string, error) {
 	return resp.StatusCode, string(b), err
 }
 
-func TestCallsOfWebhooks(t *testing.T) {
+func TestWebhookCalls(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		faults []Fault
@@ -48,19 +48,19 @@ func TestCallsOfWebhooks(t *testing.T) {
 		took   time.Duration
 	}{
 		{name: "no fault", code: 200, body: body, called: 1},
-		{name: "of another webhook", faults: []Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
-		{name: "of requests", faults: []Fault{{Reset: true}}, code: 200, body: body, called: 1},
-		{name: "slow", faults: []Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
-		{name: "slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Second, ServeFirst: true}}, code: 200, body: body, called: 1, took: time.Second},
-		{name: "too slow", faults: []Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
-		{name: "too slow to answer", faults: []Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
+		{name: "fault of another webhook", faults: []Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
+		{name: "fault of requests", faults: []Fault{{Reset: true}}, code: 200, body: body, called: 1},
+		{name: "delay", faults: []Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "delay after serving", faults: []Fault{{Webhook: "*", Delay: time.Second, ServeFirst: true}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "delay beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
+		{name: "delay after serving beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
 		{name: "reset", faults: []Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
-		{name: "reset after", faults: []Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
-		{name: "a code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
-		{name: "a code in own words", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
+		{name: "reset after serving", faults: []Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
+		{name: "code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
+		{name: "code with a message", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
 			code: 500, body: "no", took: time.Second},
 		{name: "cut", faults: []Fault{{Webhook: "*", CutAfterBytes: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
-		{name: "cut at the end", faults: []Fault{{Webhook: "*", CutAfterBytes: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut beyond the end", faults: []Fault{{Webhook: "*", CutAfterBytes: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,10 +81,10 @@ func TestCallsOfWebhooks(t *testing.T) {
 	}
 }
 
-func TestCallsAreCounted(t *testing.T) {
-	var told []Hit
+func TestWebhookHits(t *testing.T) {
+	var hits []Hit
 	s := newTestSet()
-	s.options.OnHit = func(h Hit) { told = append(told, h) }
+	s.options.OnHit = func(h Hit) { hits = append(hits, h) }
 	r := inject(t, s, Fault{Webhook: "*", Code: 500, Skip: 1, Times: 1})
 	for _, want := range []int{200, 500, 200} {
 		code, _, err := call(t.Context(), s, &hook{})
@@ -93,6 +93,6 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 	assert.Equal(t, 1, r.Hits())
 	assert.False(t, s.Active())
-	require.Len(t, told, 1)
-	assert.Equal(t, "500: webhook https://admit.shop.svc:443/validate", told[0].String())
+	require.Len(t, hits, 1)
+	assert.Equal(t, "500: webhook https://admit.shop.svc:443/validate", hits[0].String())
 }
