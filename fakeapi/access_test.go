@@ -22,7 +22,7 @@ func TestWithTLS(t *testing.T) {
 	code, _ := do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
 	_, err := http.Get(srv.URL + "/readyz")
-	assert.ErrorContains(t, err, "certificate", "who does not know the CA does not trust it")
+	assert.ErrorContains(t, err, "certificate", "clients without the CA do not trust the certificate")
 	assert.Contains(t, string(srv.Kubeconfig()), "certificate-authority-data")
 }
 
@@ -57,7 +57,7 @@ func TestWithInMemory(t *testing.T) {
 	assert.Equal(t, http.StatusOK, code)
 	assert.Nil(t, srv.CACertificate())
 	_, err := (&http.Client{}).Get(srv.URL + "/readyz")
-	assert.Error(t, err, "there is no listener")
+	assert.Error(t, err, "no listener")
 }
 
 func TestServeHTTP(t *testing.T) {
@@ -130,7 +130,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-func TestWithProfile(t *testing.T) {
+func TestWithRelease(t *testing.T) {
 	tests := []struct {
 		profile, path string
 		code          int
@@ -147,7 +147,7 @@ func TestWithProfile(t *testing.T) {
 	}
 }
 
-// The two servers differ in nothing that a seed decides.
+// Two servers with the same seed make the same UIDs and names.
 func TestWithSeed(t *testing.T) {
 	create := func(seed uint64) fakeapi.Object {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithManualClock(epoch))

@@ -15,9 +15,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// labeller starts a webhook that gives objects the label seen, the operation,
-// and denies those that have the label bad. It returns the clientConfig that
-// calls it.
+// labeller starts a webhook that sets the label seen to the operation, and denies
+// objects with the label bad. It returns the clientConfig for it.
 func labeller(t testing.TB) string {
 	t.Helper()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +70,7 @@ func TestWebhooks(t *testing.T) {
 
 	child := srv.Fork(t)
 	_, created = do(t, child, "POST", configMapsPath, `{"metadata":{"name":"c"}}`)
-	assert.Equal(t, map[string]any{"seen": "CREATE"}, labels(created), "a fork asks the same webhooks")
+	assert.Equal(t, map[string]any{"seen": "CREATE"}, labels(created), "a fork calls the same webhooks")
 	code, _ = do(t, child, "DELETE", configurations+"/w", "")
 	require.Equal(t, http.StatusOK, code)
 	_, created = do(t, child, "POST", configMapsPath, `{"metadata":{"name":"d"}}`)
@@ -79,11 +78,11 @@ func TestWebhooks(t *testing.T) {
 
 	require.NoError(t, srv.Reset())
 	_, created = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
-	assert.Nil(t, labels(created), "what was configured is gone")
+	assert.Nil(t, labels(created), "Reset removes the configuration")
 }
 
-// What webhooks make of managed fields and of owners is put right.
-func TestMutatedMetadataIsMended(t *testing.T) {
+// The server corrects managed fields and owners that a webhook has changed.
+func TestMutatedMetadata(t *testing.T) {
 	mutation := func(expression string) map[string]any {
 		return map[string]any{"patchType": "JSONPatch", "jsonPatch": map[string]any{"expression": expression}}
 	}
@@ -141,8 +140,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Connections and questions are admitted, too.
-func TestWhatElseIsAdmitted(t *testing.T) {
+// Admission also runs for CONNECT, subresources and reviews.
+func TestAdmittedRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	runPod(t, srv, "p", "True")
 	put(t, srv, fakeapi.Object{
@@ -166,5 +165,5 @@ func TestWhatElseIsAdmitted(t *testing.T) {
 		assert.Contains(t, st["message"], `failed calling webhook "a.example.com"`, step.name)
 	}
 	code, _ := do(t, srv, "GET", podsPath+"p", "")
-	assert.Equal(t, http.StatusOK, code, "reads are not")
+	assert.Equal(t, http.StatusOK, code, "reads are not admitted")
 }

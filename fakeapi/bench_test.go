@@ -19,8 +19,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// firstStart, set in the environment, has this program start a server, tell how
-// long it took, and end.
+// firstStart is an environment variable. With it, this program starts a server,
+// prints how long that took, and exits.
 const firstStart = "FAKEAPI_TEST_FIRST_START"
 
 func TestMain(m *testing.M) {
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	srv.Close()
 }
 
-// BenchmarkFirstStart is the start of the first server of a process, which reads
-// the profile. The time of an operation has that of the process in it.
+// BenchmarkFirstStart measures the first server of a process, which reads the data
+// of the release. The time of an operation includes the start of the process.
 func BenchmarkFirstStart(b *testing.B) {
 	b.Setenv(firstStart, "1")
 	sum := 0
@@ -51,7 +51,7 @@ func BenchmarkFirstStart(b *testing.B) {
 	b.ReportMetric(float64(sum)/float64(b.N), "ns/start")
 }
 
-// BenchmarkStart is the start and end of every further one.
+// BenchmarkStart measures starting and closing a further server.
 func BenchmarkStart(b *testing.B) {
 	for _, bench := range []struct {
 		name    string
@@ -112,7 +112,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkCreatePod compares a pod, which is defaulted and validated, with a
+// BenchmarkCreatePod compares a Pod, with its defaults and validation, and a
 // ConfigMap of the same size.
 func BenchmarkCreatePod(b *testing.B) {
 	const spec = `{"serviceAccountName":"default","automountServiceAccountToken":false,
@@ -135,7 +135,7 @@ func BenchmarkCreatePod(b *testing.B) {
 	}
 }
 
-// BenchmarkWatch is a write and its way to all who watch.
+// BenchmarkWatch measures a write until all watches have received it.
 func BenchmarkWatch(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
@@ -178,7 +178,7 @@ func BenchmarkPatch(b *testing.B) {
 	}
 }
 
-// BenchmarkApply applies a configuration whose data is another each time.
+// BenchmarkApply applies a configuration with new data each time.
 func BenchmarkApply(b *testing.B) {
 	srv := filled(b, 0)
 	for i := 0; b.Loop(); i++ {
@@ -187,7 +187,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// filled is a server in memory with n ConfigMaps in the namespace default.
+// filled returns an in-memory server with n ConfigMaps in the namespace default.
 func filled(b *testing.B, n int) *fakeapi.Server {
 	b.Helper()
 	var objects []any
@@ -200,8 +200,8 @@ func filled(b *testing.B, n int) *fakeapi.Server {
 	return srv
 }
 
-// request makes a request that succeeds and returns the length of the answer. The
-// method APPLY is a PATCH by server-side apply.
+// request makes a request, which must succeed, and returns the length of the
+// response. The method APPLY is a server-side apply.
 func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64 {
 	contentType := "application/json"
 	switch method {

@@ -31,7 +31,7 @@ func TestManualClock(t *testing.T) {
 
 	fork := srv.Fork(t)
 	fork.Clock().Advance(time.Hour)
-	assert.Equal(t, epoch.Add(90*time.Minute), srv.Clock().Now(), "a fork's clock is its own")
+	assert.Equal(t, epoch.Add(90*time.Minute), srv.Clock().Now(), "the clock of a fork is independent")
 	assert.Equal(t, epoch.Add(150*time.Minute), fork.Clock().Now())
 }
 
@@ -41,8 +41,8 @@ func TestRunningClockAdvances(t *testing.T) {
 	assert.Greater(t, time.Until(srv.Clock().Now()), 59*time.Minute)
 }
 
-// A watch lasts for its timeoutSeconds on the server's clock.
-func TestClockEndsWatch(t *testing.T) {
+// A watch ends after timeoutSeconds on the server's clock.
+func TestWatchTimeout(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	w := watch(t, srv, "timeoutSeconds=60")
 	w.expect("ADDED") // the watch is under way
@@ -54,8 +54,8 @@ func TestClockEndsWatch(t *testing.T) {
 	}
 }
 
-// Bookmarks, the end of a watch and the age of history follow the clock, in a
-// bubble too.
+// Bookmarks, the timeout of a watch and the age of history use the clock, also in a
+// bubble.
 func TestClockInBubble(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -79,7 +79,7 @@ func TestClockInBubble(t *testing.T) {
 				put(t, srv, configMap("b", "1")) // not selected
 				srv.Clock().Advance(time.Minute)
 				bookmark := w.expect("BOOKMARK")
-				assert.Greater(t, bookmark.ResourceVersion(), end.ResourceVersion(), "of the same length")
+				assert.Greater(t, bookmark.ResourceVersion(), end.ResourceVersion(), "both have the same length, so text can be compared")
 				synctest.Wait()
 
 				srv.Clock().Advance(2 * time.Minute)
@@ -94,13 +94,13 @@ func TestClockInBubble(t *testing.T) {
 				srv.Clock().Advance(2 * time.Hour)
 				put(t, srv, configMap("a", "2"))
 				_, err = srv.List("configmaps", fakeapi.AtRevision(old))
-				assert.Error(t, err, "history is older than is kept")
+				assert.Error(t, err, "the history is too old")
 			})
 		})
 	}
 }
 
-// Events live for an hour after their last write.
+// An Event is deleted an hour after its last write.
 func TestEventsExpire(t *testing.T) {
 	event := func(name, note string) fakeapi.Object {
 		return fakeapi.Object{
@@ -136,12 +136,12 @@ func TestEventsExpire(t *testing.T) {
 	srv.Clock().Advance(30 * time.Minute)
 	assert.Equal(t, []string{"again"}, names(srv))
 	srv.Clock().Advance(29 * time.Minute)
-	assert.Empty(t, names(srv), "an hour after it was changed")
+	assert.Empty(t, names(srv), "one hour after the update")
 
 	require.NoError(t, srv.Restore(snapshot))
 	assert.Equal(t, []string{"once"}, names(srv))
 	srv.Clock().Advance(time.Hour)
-	assert.Empty(t, names(srv), "an hour after it was brought back")
+	assert.Empty(t, names(srv), "one hour after Restore")
 
 	assert.Equal(t, []string{"again", "new", "once"}, names(fork))
 	fork.Clock().Advance(30 * time.Minute)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// BenchmarkDefine installs a definition of 200 fields, up to where its resource
-// is served, and removes it.
+// BenchmarkDefine creates a CustomResourceDefinition of 200 fields, waits until its
+// resource is served, and deletes it.
 func BenchmarkDefine(b *testing.B) {
 	var fields []string
 	for i := range 200 {
@@ -28,8 +28,8 @@ func BenchmarkDefine(b *testing.B) {
 	}
 }
 
-// BenchmarkCreateCustom creates a custom resource of 20 fields, without rules
-// and with one for each field.
+// BenchmarkCreateCustom creates a custom resource of 20 fields, without CEL rules and
+// with one for each field.
 func BenchmarkCreateCustom(b *testing.B) {
 	const fields = 20
 	for _, bench := range []struct{ name, rule string }{

@@ -13,8 +13,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// widgets is a definition of namespaced widgets in one version, whose spec has
-// the properties.
+// widgets returns a CustomResourceDefinition of widgets with one version, whose spec
+// has the given properties.
 func widgets(version, properties string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
 		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget","shortNames":["wd"]},
@@ -47,7 +47,7 @@ func TestCustomResource(t *testing.T) {
 
 	all, err := srv.List("widgets")
 	require.NoError(t, err)
-	assert.Len(t, all, 1, "found by its short name past HTTP")
+	assert.Len(t, all, 1, "List reads custom resources")
 
 	require.Equal(t, 200, code(t, srv, "DELETE", definitionsPath+"/widgets.example.com", ""))
 	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""))
@@ -55,13 +55,13 @@ func TestCustomResource(t *testing.T) {
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
 	c, obj = do(t, srv, "GET", widgetsPath, "")
 	assert.Equal(t, 200, c)
-	assert.Empty(t, obj["items"], "instances went with their definition")
+	assert.Empty(t, obj["items"], "instances are deleted with the definition")
 }
 
 func TestCustomResourceStatus(t *testing.T) {
 	srv := fakeapi.Start(t)
 	_, created := do(t, srv, "POST", definitionsPath, widgets("v1", ""))
-	assert.Nil(t, created["status"].(map[string]any)["conditions"], "the answer is of the moment of creation")
+	assert.Nil(t, created["status"].(map[string]any)["conditions"], "the response has the status at creation")
 	_, obj := do(t, srv, "GET", definitionsPath+"/widgets.example.com", "")
 	status := obj["status"].(map[string]any)
 	assert.Equal(t, map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": []any{"wd"}}, status["acceptedNames"])
@@ -77,8 +77,8 @@ func TestCustomResourceStatus(t *testing.T) {
 	}, conditions)
 }
 
-// A version is read with the defaults of the one in which objects are stored,
-// whichever it was written in.
+// Objects get the defaults of the storage version, whichever version they were
+// written in.
 func TestCustomResourceStorageDefaults(t *testing.T) {
 	srv := fakeapi.Start(t)
 	version := func(name, size string) string {
@@ -94,8 +94,8 @@ func TestCustomResourceStorageDefaults(t *testing.T) {
 	}
 }
 
-// Whatever state a server is brought to, it serves what is defined there.
-func TestCustomResourceFollowsState(t *testing.T) {
+// After Fork, Restore and Reset, the server serves the definitions of that state.
+func TestCustomResourceAfterRestore(t *testing.T) {
 	srv := fakeapi.Start(t)
 	before := srv.Snapshot()
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", `"size":{"type":"integer"}`)))
@@ -103,10 +103,10 @@ func TestCustomResourceFollowsState(t *testing.T) {
 	after := srv.Snapshot()
 
 	fork := srv.Fork(t)
-	assert.Equal(t, 200, code(t, fork, "GET", widgetsPath+"/w", ""), "a fork has it")
+	assert.Equal(t, 200, code(t, fork, "GET", widgetsPath+"/w", ""), "the fork serves it")
 	require.Equal(t, 200, code(t, fork, "DELETE", definitionsPath+"/widgets.example.com", ""))
 	assert.Equal(t, 404, code(t, fork, "GET", widgetsPath, ""))
-	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "apart from its parent")
+	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "the parent is independent")
 
 	require.NoError(t, srv.Restore(before))
 	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
@@ -116,11 +116,11 @@ func TestCustomResourceFollowsState(t *testing.T) {
 	assert.Equal(t, 404, code(t, srv, "GET", widgetsPath, ""))
 }
 
-// A watch ends when what it watches goes or becomes something else.
+// A watch ends when its definition is deleted or changed.
 func TestCustomResourceWatchEnds(t *testing.T) {
 	for _, tt := range []struct{ name, method, path, body, last string }{
-		{"with the definition", "DELETE", "/widgets.example.com", "", "DELETED"},
-		{"when its schema changes", "PATCH", "/widgets.example.com", `{"spec":{"names":{"categories":["all"]}}}`, "ADDED"},
+		{"definition deleted", "DELETE", "/widgets.example.com", "", "DELETED"},
+		{"definition changed", "PATCH", "/widgets.example.com", `{"spec":{"names":{"categories":["all"]}}}`, "ADDED"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t)
@@ -138,17 +138,17 @@ func TestCustomResourceWatchEnds(t *testing.T) {
 	}
 }
 
-// A definition waits for instances that something holds.
+// A definition is deleted after its last instance, which a finalizer can delay.
 func TestCustomResourceTerminating(t *testing.T) {
 	srv := fakeapi.Start(t)
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
 	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","finalizers":["example.com/hold"]}}`))
 	require.Equal(t, 200, code(t, srv, "DELETE", definitionsPath+"/widgets.example.com", ""))
-	assert.Equal(t, 200, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "still there")
+	assert.Equal(t, 200, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "the definition remains")
 	c, obj := do(t, srv, "POST", widgetsPath, strings.ReplaceAll(widget, `"w"`, `"other"`))
 	assert.Equal(t, 403, c, "%v", obj)
 	require.Equal(t, 200, code(t, srv, "PATCH", widgetsPath+"/w", `{"metadata":{"finalizers":null}}`))
-	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "gone with the last instance")
+	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "deleted with the last instance")
 }
 
 func TestWithCRDs(t *testing.T) {
@@ -159,7 +159,7 @@ func TestWithCRDs(t *testing.T) {
 		"bad/pod.yaml":      {Data: []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}`)},
 	}
 	srv := fakeapi.Start(t, fakeapi.WithObjects(widget), fakeapi.WithCRDs(fsys, "crds/*.yaml"))
-	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "objects of custom resources follow their definitions")
+	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "objects are put after the definitions")
 
 	for _, tt := range []struct{ glob, want string }{
 		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},

@@ -13,9 +13,9 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// Ten minutes of a test in a testing/synctest bubble, where time passes as soon
-// as everybody waits: it takes milliseconds. The server's clock is that of the
-// bubble, and what is in memory, unlike a socket, is part of it.
+// Ten minutes in a testing/synctest bubble take milliseconds: time advances as soon
+// as all goroutines wait. The server uses the time of the bubble. It needs the
+// in-memory transport, because sockets are not part of a bubble.
 func Example_bubble() {
 	var t *testing.T // that of the test
 	synctest.Test(t, tenMinutes)
@@ -43,8 +43,8 @@ func tenMinutes(t *testing.T) {
 		}
 	}()
 
-	// A watcher sees each write a minute and a half later, and a bookmark a
-	// minute, until its time is up.
+	// A watch receives each write 90 seconds later, and a bookmark every minute, until
+	// it times out.
 	var seen []string
 	for in := bufio.NewReader(resp.Body); ; {
 		line, err := in.ReadBytes('\n')

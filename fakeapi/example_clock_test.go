@@ -7,8 +7,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// Ten minutes on a clock that is moved by hand: a cache that trails by two, an
-// event that lives for five, and a history that is kept for seven.
+// Ten minutes on a manual clock: a watch cache that lags by two minutes, Events that
+// expire after five, and history that is kept for seven.
 func ExampleClock_Advance() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
 		fakeapi.WithEventTTL(5*time.Minute), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))

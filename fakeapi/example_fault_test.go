@@ -9,8 +9,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// A client that sees its connection reset cannot know whether what it asked for
-// was done. Here it was.
+// A client whose connection is reset cannot know whether its request was served.
+// Here it was.
 func ExampleServer_Inject() {
 	srv := example()
 	defer srv.Close()

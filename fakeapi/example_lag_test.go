@@ -10,8 +10,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// A controller that reads through an informer sees what it has just written only
-// some time later.
+// A controller that reads from an informer does not see its own write at once.
 func ExampleServer_Lag() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil {
@@ -32,7 +31,7 @@ func ExampleServer_Lag() {
 	// 1 | 1
 }
 
-// Each write is seen when the next one comes.
+// With a lag of one revision, each write is visible after the next one.
 func ExampleServer_LagRevisions() {
 	srv := example()
 	defer srv.Close()
@@ -49,7 +48,7 @@ func ExampleServer_LagRevisions() {
 	// 2
 }
 
-// What happens while a cache is frozen is seen once it is thawed.
+// Thaw shows the writes made since Freeze.
 func ExampleServer_Freeze() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
@@ -95,7 +94,7 @@ func ExampleServer_CachedRevision() {
 	// Output: 2 <nil>
 }
 
-// A watch that has seen everything would outlive Compact.
+// Expire also ends a watch that has received everything. Compact does not.
 func ExampleServer_Expire() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
@@ -135,7 +134,7 @@ func ExampleWithCompaction() {
 	// false
 }
 
-// ask gets the value of a ConfigMap, or the message of the failure.
+// ask returns the value of a ConfigMap, or the message of the failure.
 func ask(srv *fakeapi.Server, name, query string) string {
 	resp, err := srv.Client().Get(srv.URL + "/api/v1/namespaces/default/configmaps/" + name + query)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// In a test, t is its *testing.T.
+// In a test, pass its *testing.T.
 func ExampleStart() {
 	t := &recorder{}
 	defer t.end()
@@ -47,7 +47,7 @@ func ExampleNew() {
 }
 
 func ExampleWithObjectFiles() {
-	// os.DirFS("testdata") or an embed.FS, outside of an example.
+	// In a test, use os.DirFS("testdata") or an embed.FS.
 	fixtures := fstest.MapFS{"shop.yaml": {Data: []byte(`
 apiVersion: v1
 kind: ConfigMap
@@ -271,7 +271,7 @@ func ExampleClock() {
 	// Output: 2030-01-02T12:00:00Z
 }
 
-// example is a server in memory that holds the objects.
+// example returns an in-memory server with objects.
 func example(objects ...any) *fakeapi.Server {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjects(objects...))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// A recorder is a TB that a test plays with.
+// A recorder is a TB that records its calls.
 type recorder struct {
 	failed   bool
 	fatal    string // the message of the first Fatalf
@@ -34,7 +34,7 @@ func (r *recorder) Fatalf(f string, args ...any) {
 	r.failed = true
 }
 
-// end is the end of the recorder's test.
+// end ends the test: it runs the cleanups.
 func (r *recorder) end() {
 	for len(r.cleanups) > 0 {
 		last := r.cleanups[len(r.cleanups)-1]
@@ -45,7 +45,7 @@ func (r *recorder) end() {
 
 var _ fakeapi.TB = (*recorder)(nil)
 
-// configMap is a ConfigMap in the namespace default.
+// configMap returns a ConfigMap in the namespace default.
 func configMap(name, value string) fakeapi.Object {
 	return fakeapi.Object{
 		"apiVersion": "v1",
@@ -55,7 +55,7 @@ func configMap(name, value string) fakeapi.Object {
 	}
 }
 
-// put puts objects that are known to be fine.
+// put puts valid objects.
 func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
 	t.Helper()
 	for _, o := range objects {
@@ -72,7 +72,7 @@ func inject(t testing.TB, srv *fakeapi.Server, faults ...fakeapi.Fault) *fakeapi
 	return i
 }
 
-// values are the values of the ConfigMaps in the namespace default, by name.
+// values returns the values of the ConfigMaps in the namespace default, by name.
 func values(t testing.TB, srv *fakeapi.Server, options ...fakeapi.ReadOption) map[string]any {
 	t.Helper()
 	out, err := read(srv, options...)
@@ -101,8 +101,8 @@ func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, e
 	return out, nil
 }
 
-// do makes a request with a JSON body, if any, which is a merge patch where the
-// method is PATCH, and returns the answer decoded.
+// do makes a request with a JSON body, a merge patch for PATCH, and returns the
+// status code and the decoded body.
 func do(t testing.TB, srv *fakeapi.Server, method, path, body string) (int, fakeapi.Object) {
 	t.Helper()
 	return doWith(t, srv.Client(), method, srv.URL+path, body)
@@ -123,7 +123,7 @@ func doWith(t testing.TB, client *http.Client, method, url, body string) (int, f
 	return resp.StatusCode, answer(t, resp)
 }
 
-// answer is the object in the body of an answer; nil if that is no JSON.
+// answer decodes the body of a response; nil if it is not JSON.
 func answer(t testing.TB, resp *http.Response) fakeapi.Object {
 	t.Helper()
 	defer resp.Body.Close()
@@ -134,7 +134,7 @@ func answer(t testing.TB, resp *http.Response) fakeapi.Object {
 	return out
 }
 
-// A stream is the answer to a watch.
+// A stream is the response to a watch.
 type stream struct {
 	t    testing.TB
 	body io.ReadCloser
@@ -146,7 +146,7 @@ type event struct {
 	Object fakeapi.Object
 }
 
-// watch opens a watch of ConfigMaps, which ends with the test.
+// watch opens a watch of ConfigMaps and closes it when the test ends.
 func watch(t testing.TB, srv *fakeapi.Server, query string) *stream {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/api/v1/configmaps?watch=1&"+query, nil)
@@ -158,7 +158,7 @@ func watch(t testing.TB, srv *fakeapi.Server, query string) *stream {
 	return &stream{t, resp.Body, bufio.NewReader(resp.Body)}
 }
 
-// next waits for an event; it reports false at the end of the stream.
+// next waits for an event. It reports false at the end of the stream.
 func (s *stream) next() (event, bool) {
 	s.t.Helper()
 	line, err := s.in.ReadBytes('\n')
@@ -180,7 +180,7 @@ func (s *stream) expect(kind string) fakeapi.Object {
 	return e.Object
 }
 
-// eventually waits for a condition that others make true.
+// eventually waits until a condition is true.
 func eventually(condition func() bool) {
 	for !condition() {
 		runtime.Gosched()

@@ -15,17 +15,17 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// randomFault is some fault of config maps. Not every one makes sense.
+// randomFault returns a random fault of ConfigMaps. It can be invalid.
 func randomFault(r *rand.Rand) fakeapi.Fault {
-	seldom := func() bool { return r.IntN(4) == 0 }
+	rarely := func() bool { return r.IntN(4) == 0 }
 	f := fakeapi.Fault{Resource: "configmaps", Skip: r.IntN(2), Times: r.IntN(3), Seed: r.Uint64()}
-	if seldom() {
+	if rarely() {
 		f.Probability = r.Float64()
 	}
-	if seldom() {
+	if rarely() {
 		f.Lifetime = time.Duration(r.IntN(60)) * time.Second
 	}
-	if seldom() {
+	if rarely() {
 		f.Verb = []string{"get", "list", "create", "update", "watch", "*e"}[r.IntN(6)]
 	}
 	if r.IntN(2) == 0 {
@@ -34,11 +34,11 @@ func randomFault(r *rand.Rand) fakeapi.Fault {
 		f.AfterEvents = r.IntN(3)
 		f.EventDelay = time.Duration(r.IntN(3)) * time.Second
 		f.EventRate = float64(r.IntN(3))
-		f.WithholdBookmarks = seldom()
+		f.WithholdBookmarks = rarely()
 		return f
 	}
 	f.Delay = time.Duration(r.IntN(3)) * time.Second
-	f.ServeFirst = seldom()
+	f.ServeFirst = rarely()
 	switch r.IntN(4) {
 	case 0:
 		f.Code = 400 + r.IntN(200)
@@ -52,9 +52,8 @@ func randomFault(r *rand.Rand) fakeapi.Fault {
 	return f
 }
 
-// Whatever goes wrong, once the faults are removed all is as it was: requests are
-// answered, watches tell what was written and nothing is left behind, which the
-// bubble sees to.
+// After all faults are removed, requests and watches work again, and no goroutine is
+// left: the bubble would report it.
 func TestRandomFaults(t *testing.T) {
 	hits := 0
 	for seed := range uint64(100) {
@@ -87,8 +86,8 @@ func TestRandomFaults(t *testing.T) {
 	assert.Greater(t, hits, 1000)
 }
 
-// askAny makes some request for config maps. A watch goes on, unread, in the
-// background until a minute has passed.
+// askAny makes a random request for ConfigMaps. A watch runs in the background for
+// up to a minute.
 func askAny(client *http.Client, url string, r *rand.Rand) {
 	do := func(method, path, body string) {
 		req, err := http.NewRequest(method, url+configMapsPath+path, strings.NewReader(body))

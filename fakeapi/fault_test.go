@@ -31,12 +31,12 @@ func TestConflictOnce(t *testing.T) {
 	assert.Equal(t, 1, conflict.Hits())
 
 	requests := srv.Requests()
-	assert.Equal(t, answer["message"], requests[0].Message, "the log has what the client got")
+	assert.Equal(t, answer["message"], requests[0].Message, "the request log has the message")
 	conflict.Remove()
 	assert.Equal(t, 1, conflict.Hits())
 }
 
-// What is written is written, though the client cannot know.
+// The write is stored, though the client does not get a response.
 func TestLoseResponse(t *testing.T) {
 	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {
 		t.Run(name, func(t *testing.T) {
@@ -51,11 +51,11 @@ func TestLoseResponse(t *testing.T) {
 			resp, err := create()
 			require.NoError(t, err)
 			resp.Body.Close()
-			assert.Equal(t, http.StatusConflict, resp.StatusCode, "it exists")
+			assert.Equal(t, http.StatusConflict, resp.StatusCode, "the object exists")
 			assert.Len(t, srv.Writes(srv.Revision()), 1)
-			assert.Eventually(t, func() bool { // the client can hear of the reset before the log does
+			assert.Eventually(t, func() bool { // the request is logged after the client sees the reset
 				return slices.ContainsFunc(srv.Requests(), func(r fakeapi.Request) bool { return r.Code == 0 })
-			}, 10*time.Second, time.Millisecond, "the log has the request that was reset")
+			}, 10*time.Second, time.Millisecond, "the request log has the request without a response")
 		})
 	}
 }
@@ -105,11 +105,11 @@ func TestExpireContinue(t *testing.T) {
 	code, rest := do(t, srv, "GET", configMapsPath+"?continue="+token(expired), "")
 	require.Equal(t, http.StatusOK, code)
 	items, _ := rest["items"].([]any)
-	require.Len(t, items, 2, "the list goes on where it was")
-	assert.Equal(t, map[string]any{"key": "2"}, items[0].(map[string]any)["data"], "in the present")
+	require.Len(t, items, 2, "the list continues at its position")
+	assert.Equal(t, map[string]any{"key": "2"}, items[0].(map[string]any)["data"], "with the present state")
 }
 
-// Everything goes by the server's time.
+// Delays use the server's clock.
 func TestSlowWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
@@ -126,8 +126,8 @@ func TestSlowWatches(t *testing.T) {
 	})
 }
 
-// A webhook that is slow, or not there, is what its failurePolicy says. Nobody
-// listens at its URL: faults come before the network.
+// A slow or failing webhook is handled by its failurePolicy. Nothing listens at its
+// URL: the faults take effect before the network.
 func TestWebhookFaults(t *testing.T) {
 	const hook = "https://hook.example/validate"
 	for _, row := range []struct {
@@ -138,10 +138,10 @@ func TestWebhookFaults(t *testing.T) {
 		took         time.Duration
 	}{
 		{"slow", "Fail", fakeapi.SlowWebhook("*/validate", time.Minute), 500, "context deadline exceeded", 7 * time.Second},
-		{"slow, and not needed", "Ignore", fakeapi.SlowWebhook("*/validate", time.Minute), 201, "", 7 * time.Second},
-		{"gone", "Fail", fakeapi.FailWebhook(hook), 500, "connection reset by peer", 0},
-		{"gone, and not needed", "Ignore", fakeapi.FailWebhook(hook), 201, "", 0},
-		{"broken", "Fail", fakeapi.Fault{Webhook: hook, Code: 503}, 500, "the server is currently unable to handle the request", 0},
+		{"slow, ignored", "Ignore", fakeapi.SlowWebhook("*/validate", time.Minute), 201, "", 7 * time.Second},
+		{"reset", "Fail", fakeapi.FailWebhook(hook), 500, "connection reset by peer", 0},
+		{"reset, ignored", "Ignore", fakeapi.FailWebhook(hook), 201, "", 0},
+		{"code", "Fail", fakeapi.Fault{Webhook: hook, Code: 503}, 500, "the server is currently unable to handle the request", 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ webhooks:
 	}
 }
 
-func TestResetEndsFaults(t *testing.T) {
+func TestResetRemovesFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	inject(t, srv, fakeapi.Fault{Resource: "*", Code: 500})
 	require.NoError(t, srv.Reset())
@@ -192,7 +192,7 @@ func TestOutage(t *testing.T) {
 			assert.ErrorIs(t, err, syscall.ECONNRESET, path)
 		}
 		code, _ := do(t, srv, "GET", "/debug/fakeapi/faults", "")
-		assert.Equal(t, http.StatusOK, code, "the control endpoint stays")
+		assert.Equal(t, http.StatusOK, code, "faults do not hit the control endpoint")
 		assert.Equal(t, 4, outage.Hits())
 		time.Sleep(time.Minute)
 		code, _ = do(t, srv, "GET", configMapsPath, "")
@@ -200,25 +200,24 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// Faults of a fork are its own.
-func TestForkedFaults(t *testing.T) {
+// A fork has the faults of its parent, with counts of its own.
+func TestFaultsOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	parents := inject(t, srv, fakeapi.TooManyRequests("configmaps", 2, time.Second))
 	do(t, srv, "GET", configMapsPath, "")
-	child := srv.Fork(t)
+	fork := srv.Fork(t)
 	for _, want := range []int{429, 429, 200} {
-		code, _ := do(t, child, "GET", configMapsPath, "")
+		code, _ := do(t, fork, "GET", configMapsPath, "")
 		assert.Equal(t, want, code)
 	}
 	assert.Equal(t, 1, parents.Hits())
-	require.Len(t, child.Injections(), 1)
-	assert.Equal(t, 2, child.Injections()[0].Hits())
-	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", child.Injections()[0].String())
+	require.Len(t, fork.Injections(), 1)
+	assert.Equal(t, 2, fork.Injections()[0].Hits())
+	assert.Equal(t, "configmaps: 429, 2 times: hit 2 of 2\n", fork.Injections()[0].String())
 }
 
-// A fork calls the webhooks of conversion through its own faults, not those of
-// its parent.
-func TestForkedConversion(t *testing.T) {
+// The faults of a fork, not those of its parent, hit its conversion webhooks.
+func TestConversionFaultsOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -235,15 +234,15 @@ spec:
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: default}}
 `))
 	parents := inject(t, srv, fakeapi.Fault{Webhook: "*", Code: 418})
-	child := srv.Fork(t)
-	child.Injections()[0].Remove()
-	forks := inject(t, child, fakeapi.Fault{Webhook: "*/convert", Code: 503})
-	code, answer := do(t, child, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
+	fork := srv.Fork(t)
+	fork.Injections()[0].Remove()
+	own := inject(t, fork, fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	code, answer := do(t, fork, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, answer["message"], "the server is currently unable to handle the request")
-	assert.Equal(t, 1, forks.Hits())
+	assert.Equal(t, 1, own.Hits())
 	assert.Zero(t, parents.Hits())
-	code, _ = do(t, child, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
+	code, _ = do(t, fork, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusOK, code)
 }
 
@@ -299,10 +298,10 @@ func TestControlFaults(t *testing.T) {
 		code                     int
 		message                  string
 	}{
-		{"a wrong fault", "POST", path, `{"code":200}`, 400, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599"},
-		{"an ID that is taken", "POST", path, `{"id":"late","code":500}`, 400, `invalid fault (anything: 500): id: another fault has the ID "late"`},
-		{"an ID that nobody has", "DELETE", path + "?id=late&id=early", "", 404, `there is no fault "early"`},
-		{"a method", "PUT", path, "", 405, "the server does not allow this method on the requested resource"},
+		{"invalid fault", "POST", path, `{"code":200}`, 400, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599"},
+		{"duplicate ID", "POST", path, `{"id":"late","code":500}`, 400, `invalid fault (anything: 500): id: another fault has the ID "late"`},
+		{"unknown ID", "DELETE", path + "?id=late&id=early", "", 404, `there is no fault "early"`},
+		{"method", "PUT", path, "", 405, "the server does not allow this method on the requested resource"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, answer := do(t, srv, row.method, row.path, row.body)
@@ -319,9 +318,9 @@ func TestControlFaults(t *testing.T) {
 	assert.Equal(t, []any{}, answer["faults"])
 }
 
-// The same requests meet the same chaos, and all of it is legible.
+// The same seed has the same effects on the same requests.
 func TestChaos(t *testing.T) {
-	fates := func(seed uint64) (codes []int) {
+	outcomes := func(seed uint64) (codes []int) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
 			chaos := inject(t, srv, fakeapi.Chaos(seed)...)
@@ -342,10 +341,10 @@ func TestChaos(t *testing.T) {
 		})
 		return codes
 	}
-	codes := fates(7)
+	codes := outcomes(7)
 	for _, want := range []int{200, -200, 0, 429, 500, 503} {
 		assert.Contains(t, codes, want)
 	}
-	assert.Equal(t, codes, fates(7))
-	assert.NotEqual(t, codes, fates(8))
+	assert.Equal(t, codes, outcomes(7))
+	assert.NotEqual(t, codes, outcomes(8))
 }

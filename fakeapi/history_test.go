@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// After Compact, clients that go back are told so.
+// After Compact, reads of an old revision fail with 410.
 func TestCompact(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, srv, configMap("a", "1"), configMap("b", "1"))
@@ -28,7 +28,7 @@ func TestCompact(t *testing.T) {
 
 	put(t, srv, configMap("a", "3"))
 	srv.Compact()
-	srv.Compact() // has nothing left to do
+	srv.Compact() // does nothing
 
 	code, answer := do(t, srv, "GET", list, "")
 	assert.Equal(t, http.StatusGone, code)
@@ -45,7 +45,7 @@ func TestCompact(t *testing.T) {
 	now.expect("MODIFIED")
 }
 
-// Expire leaves no watch open and no token valid, whoever asks for it.
+// Expire ends all watches and continue tokens.
 func TestExpire(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -70,13 +70,13 @@ func TestExpire(t *testing.T) {
 			assert.Equal(t, float64(http.StatusGone), w.expect("ERROR")["code"])
 			code, _ := do(t, srv, "GET", "/api/v1/configmaps?limit=1&continue="+token, "")
 			assert.Equal(t, http.StatusGone, code)
-			watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision())) // begins where history does
+			watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision())) // the newest revision is readable
 		})
 	}
 }
 
-// A schedule forgets what was replaced more than half a minute before, once a
-// minute.
+// The schedule removes, once a minute, versions that were replaced more than 30
+// seconds before.
 func TestCompactionSchedule(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithCompaction(time.Minute, 30*time.Second))
 	readable := func(srv *fakeapi.Server, rev int64) bool {
@@ -89,7 +89,7 @@ func TestCompactionSchedule(t *testing.T) {
 	second := srv.Revision()
 	srv.Clock().Advance(40 * time.Second)
 	put(t, srv, configMap("a", "3"))
-	assert.True(t, readable(srv, first), "the minute is not over")
+	assert.True(t, readable(srv, first), "before the first compaction")
 
 	fork := srv.Fork(t)
 	srv.Clock().Advance(20 * time.Second)
@@ -101,7 +101,7 @@ func TestCompactionSchedule(t *testing.T) {
 
 	assert.True(t, readable(fork, first))
 	fork.Clock().Advance(time.Minute)
-	assert.False(t, readable(fork, second), "a fork has its own schedule")
+	assert.False(t, readable(fork, second), "a fork has a schedule of its own")
 
 	for _, o := range []fakeapi.Option{fakeapi.WithCompaction(-1, 0), fakeapi.WithCompaction(0, -1)} {
 		_, err := fakeapi.New(o)
@@ -109,8 +109,8 @@ func TestCompactionSchedule(t *testing.T) {
 	}
 }
 
-// A watch that has seen everything outlives Compact.
-func TestCompactLeavesWatch(t *testing.T) {
+// Compact does not end a watch that has received everything.
+func TestCompactKeepsWatch(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, srv, configMap("a", "1"))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
@@ -133,7 +133,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 		require.NoError(t, srv.Restore(snapshot))
 		assert.Equal(t, want, values(t, srv))
 	}
-	assert.Equal(t, before+1, srv.Revision(), "one write, where something differs")
+	assert.Equal(t, before+1, srv.Revision(), "Restore is one write")
 	seen := map[string]string{}
 	for range 3 {
 		e, ok := w.next()
@@ -160,7 +160,7 @@ func TestReset(t *testing.T) {
 	before := srv.Revision()
 	require.NoError(t, srv.Reset())
 	assert.Empty(t, values(t, srv))
-	assert.Greater(t, srv.Revision(), before, "versions go on rising")
+	assert.Greater(t, srv.Revision(), before, "the revision rises")
 	after, err := srv.List("namespaces")
 	require.NoError(t, err)
 	assert.Equal(t, fresh, after)

@@ -14,9 +14,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// What makes no sense is refused with a Status that says why, and nothing is
-// written.
-func TestBadInput(t *testing.T) {
+// An invalid request fails with a Status that says why, and writes nothing.
+func TestInvalidRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	const all, one = "/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/default/configmaps/a"
 	huge := `{"metadata":{"name":"b"},"data":{"x":"` + strings.Repeat("x", 3<<20) + `"}}`
@@ -26,7 +25,7 @@ func TestBadInput(t *testing.T) {
 		message                  string
 	}{
 		{"no body", "POST", all, "", 400, "ConfigMap"},
-		{"cut JSON", "POST", all, `{"metadata":{"name":"b"`, 400, "unexpected end of JSON input"},
+		{"incomplete JSON", "POST", all, `{"metadata":{"name":"b"`, 400, "unexpected end of JSON input"},
 		{"an array", "POST", all, `[]`, 400, "ConfigMap"},
 		{"null", "POST", all, `null`, 422, "name or generateName is required"},
 		{"wrong type", "POST", all, `{"metadata":{"name":3}}`, 400, "cannot unmarshal number"},
@@ -73,8 +72,8 @@ func TestBadInput(t *testing.T) {
 	assert.Equal(t, before, srv.Revision())
 }
 
-// FuzzRequest sends any request to a server. It must not panic, and what it
-// answers to a failure must be a Status or text.
+// FuzzRequest sends random requests. The server must not panic, and the body of a
+// failure must be a Status or text.
 func FuzzRequest(f *testing.F) {
 	const maps = "/api/v1/namespaces/default/configmaps"
 	for _, seed := range []struct{ method, path, query, contentType, body string }{
@@ -105,13 +104,13 @@ func FuzzRequest(f *testing.F) {
 	require.NoError(f, err)
 	f.Cleanup(parent.Close)
 	f.Fuzz(func(t *testing.T, method, path, query, contentType, body string) {
-		// A context that has ended ends watches, and waits for versions, once
-		// they have nothing to send.
+		// With a cancelled context, watches and reads that wait for a version end at
+		// once.
 		ended, end := context.WithCancel(t.Context())
 		end()
 		req, err := http.NewRequestWithContext(ended, method, "http://server/", strings.NewReader(body))
 		if err != nil {
-			return // net/http lets no such method in
+			return // net/http rejects such a method
 		}
 		req.URL.Path, req.URL.RawQuery = path, query
 		req.Header.Set("Content-Type", contentType)

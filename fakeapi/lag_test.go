@@ -19,8 +19,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// listed is what a list of ConfigMaps answers: their values by name, and the
-// version of the list.
+// listed lists ConfigMaps and returns their values by name and the version of the
+// list.
 func listed(t *testing.T, srv *fakeapi.Server, query string) (map[string]any, int64) {
 	t.Helper()
 	code, list := do(t, srv, "GET", "/api/v1/namespaces/default/configmaps?"+query, "")
@@ -35,23 +35,23 @@ func listed(t *testing.T, srv *fakeapi.Server, query string) (map[string]any, in
 	return out, rev
 }
 
-// Each kind of lag, set when the ConfigMap a is "1", holds back its later
-// values. The lagging reads show the past, the others the present.
+// Each kind of lag is set when the ConfigMap a is "1". Reads from the watch cache
+// return old values, other reads the present one.
 func TestLag(t *testing.T) {
 	const configMaps = "configmaps"
 	for _, row := range []struct {
 		name string
 		lag  func(srv *fakeapi.Server) error
-		want string // of "1" at 0 s, "2" at 2 s and "3" at 4 s, at 5 s
+		want string // the value at 5 s; it is "1" from 0 s, "2" from 2 s and "3" from 4 s
 	}{
 		{"by time", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 2*time.Second) }, "2"},
-		{"by more time", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 4*time.Second) }, "1"},
+		{"by a longer time", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 4*time.Second) }, "1"},
 		{"by revisions", func(srv *fakeapi.Server) error { return srv.LagRevisions(configMaps, 1) }, "2"},
 		{"frozen", func(srv *fakeapi.Server) error { return srv.Freeze(configMaps) }, "1"},
-		{"frozen at a later one", func(srv *fakeapi.Server) error { return srv.FreezeAt(configMaps, srv.Revision()+1) }, "2"},
+		{"frozen at a later revision", func(srv *fakeapi.Server) error { return srv.FreezeAt(configMaps, srv.Revision()+1) }, "2"},
 		{"all resources", func(srv *fakeapi.Server) error { return srv.Freeze("*") }, "1"},
 		{"another resource", func(srv *fakeapi.Server) error { return srv.Freeze("pods") }, "3"},
-		{"all but this", func(srv *fakeapi.Server) error {
+		{"all but one", func(srv *fakeapi.Server) error {
 			if err := srv.Freeze("*"); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func TestLag(t *testing.T) {
 				{"any version, paged", "resourceVersion=0&limit=1", past},
 				{"any version not older", "resourceVersion=0&resourceVersionMatch=NotOlderThan", past},
 				{"not older than the first", fmt.Sprintf("resourceVersion=%d", revisions["1"]), past},
-				{"not older than shown", fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", revisions[row.want]), past},
+				{"not older than the cached one", fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", revisions[row.want]), past},
 				{"the newest", "", present},
 				{"the newest, paged", "limit=1", present},
 				{"the first", fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=Exact", revisions["1"]), map[string]any{"a": "1"}},
@@ -100,7 +100,7 @@ func TestLag(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, revisions[row.want], rev)
 
-			// A watch that was open, and one from the past.
+			// An open watch, and one from an old version.
 			late := watch(t, srv, fmt.Sprintf("resourceVersion=%d", revisions["1"]))
 			for _, w := range []*stream{open, late} {
 				for value := '2'; string(value) <= row.want; value++ {
@@ -119,7 +119,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// Who wants what the cache has not come to waits for it, up to three seconds.
+// A read of a version that the cache has not reached waits up to three seconds.
 func TestLagWaits(t *testing.T) {
 	const path = "/api/v1/namespaces/default/configmaps"
 	for _, row := range []struct {
@@ -165,9 +165,9 @@ func TestLagWaits(t *testing.T) {
 	}
 }
 
-// Where a watch begins while the cache is frozen at a=1 and the state has a=2,
-// and what it shows before and after the thaw.
-func TestLagAndBeginningOfWatch(t *testing.T) {
+// Watches begin while the cache is frozen at a=1 and the state has a=2. The test
+// checks their events before and after Thaw.
+func TestWatchOfLaggingCache(t *testing.T) {
 	type shown = []string
 	for _, row := range []struct {
 		name, query   string
@@ -176,10 +176,10 @@ func TestLagAndBeginningOfWatch(t *testing.T) {
 		{"any version", "resourceVersion=0&allowWatchBookmarks=1", shown{"ADDED 1", "BOOKMARK 0"}, shown{"MODIFIED 2"}},
 		{"any version without initial events", "resourceVersion=0&sendInitialEvents=false&resourceVersionMatch=NotOlderThan", nil, shown{"MODIFIED 2"}},
 		{"no version", "allowWatchBookmarks=1", nil, shown{"ADDED 2", "BOOKMARK 1"}},
-		{"a streaming list of the present", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1", nil, shown{"ADDED 2", "BOOKMARK 1"}},
-		{"a streaming list not older than the past", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=OLD&allowWatchBookmarks=1", shown{"ADDED 1", "BOOKMARK 0"}, shown{"MODIFIED 2"}},
-		{"the past", "resourceVersion=OLD", nil, shown{"MODIFIED 2"}},
-		{"the present", "resourceVersion=NEW", nil, shown{"MODIFIED 3"}},
+		{"streaming list of the present", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1", nil, shown{"ADDED 2", "BOOKMARK 1"}},
+		{"streaming list not older than an old version", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=OLD&allowWatchBookmarks=1", shown{"ADDED 1", "BOOKMARK 0"}, shown{"MODIFIED 2"}},
+		{"old version", "resourceVersion=OLD", nil, shown{"MODIFIED 2"}},
+		{"present version", "resourceVersion=NEW", nil, shown{"MODIFIED 3"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestLagAndBeginningOfWatch(t *testing.T) {
 	}
 }
 
-// A watch of the present that the cache does not come to fails in its stream.
-func TestLagEndsWatchOfPresent(t *testing.T) {
+// A watch of the present fails with an ERROR event if the cache does not reach it.
+func TestWatchOfPresentTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		require.NoError(t, srv.Freeze("configmaps"))
@@ -237,8 +237,8 @@ func TestLagEndsWatchOfPresent(t *testing.T) {
 	})
 }
 
-// A bookmark says how far the cache has come, which is not how far the state is.
-func TestLagHoldsBookmarks(t *testing.T) {
+// Bookmarks have the revision of the watch cache, not of the state.
+func TestBookmarksOfLaggingCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d&allowWatchBookmarks=1&timeoutSeconds=3600", srv.Revision()))
@@ -254,8 +254,8 @@ func TestLagHoldsBookmarks(t *testing.T) {
 	})
 }
 
-// A client that writes what it made of the past gets a conflict.
-func TestLagMakesConflicts(t *testing.T) {
+// A client that updates a stale object gets a conflict.
+func TestLagCausesConflicts(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	require.NoError(t, srv.Freeze("configmaps"))
 	put(t, srv, configMap("a", "2"))
@@ -269,8 +269,8 @@ func TestLagMakesConflicts(t *testing.T) {
 	assert.Equal(t, map[string]any{"a": "2"}, values(t, srv))
 }
 
-// What a frozen cache shows outlives compaction, and so do its watches until
-// they would have to show what is gone.
+// A frozen cache keeps its state through a compaction. Its watches end with 410 when
+// it moves on.
 func TestLagAndCompact(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	require.NoError(t, srv.Freeze("*"))
@@ -289,7 +289,7 @@ func TestLagAndCompact(t *testing.T) {
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 }
 
-// A cache shows what it has shown until it may show more.
+// A cache keeps its revision until a later one is due.
 func TestLagNeverGoesBack(t *testing.T) {
 	const configMaps = "configmaps"
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
@@ -312,7 +312,7 @@ func TestLagNeverGoesBack(t *testing.T) {
 	shows("4", 82*time.Second)
 }
 
-func TestForkLags(t *testing.T) {
+func TestLagOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	require.NoError(t, srv.Lag("configmaps", time.Minute))
 	put(t, srv, configMap("a", "2"))
@@ -329,11 +329,11 @@ func TestForkLags(t *testing.T) {
 	require.NoError(t, srv.Thaw("*"))
 	put(t, fork, configMap("a", "3"))
 	got, _ := listed(t, fork, "resourceVersion=0")
-	assert.Equal(t, map[string]any{"a": "2"}, got, "a fork's lag is its own")
+	assert.Equal(t, map[string]any{"a": "2"}, got, "the lag of a fork is independent")
 }
 
-// A server that is reset lags no more.
-func TestResetThaws(t *testing.T) {
+// Reset ends the lag.
+func TestResetEndsLag(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.NoError(t, srv.Freeze("*"))
 	require.NoError(t, srv.Reset())
@@ -342,7 +342,7 @@ func TestResetThaws(t *testing.T) {
 	assert.Equal(t, map[string]any{"a": "1"}, got)
 }
 
-// The cache of a custom resource begins with its definition.
+// The watch cache of a custom resource begins at the revision of its definition.
 func TestLagOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.NoError(t, srv.Freeze("*"))
@@ -381,15 +381,15 @@ func TestLagErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no such resource", srv.Freeze("widgets"), "not found: resource widgets"},
-		{"no such resource to thaw", srv.Thaw("widgets"), "not found: resource widgets"},
-		{"nothing stored", srv.Freeze("tokenreviews"), "not found: resource tokenreviews"},
+		{"unknown resource", srv.Freeze("widgets"), "not found: resource widgets"},
+		{"unknown resource to thaw", srv.Thaw("widgets"), "not found: resource widgets"},
+		{"resource without stored objects", srv.Freeze("tokenreviews"), "not found: resource tokenreviews"},
 		{"uncached", srv.Lag("events", time.Second), "invalid lag: events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
 		{"negative time", srv.Lag(configMaps, -time.Second), "invalid lag: it is negative"},
 		{"negative revisions", srv.LagRevisions(configMaps, -1), "invalid lag: it is negative"},
 		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "invalid lag: the lag is longer than the history is kept: 2m0s instead of at most 1m0s"},
-		{"the past", srv.FreezeAt(configMaps, 2), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
-		{"no revision", srv.FreezeAt("*", 0), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 1", srv.Revision())},
+		{"old revision", srv.FreezeAt(configMaps, 2), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
+		{"revision 0", srv.FreezeAt("*", 0), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 1", srv.Revision())},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			assert.EqualError(t, row.err, row.want)
@@ -400,8 +400,7 @@ func TestLagErrors(t *testing.T) {
 	assert.ErrorIs(t, err, fakeapi.ErrNotFound)
 }
 
-// What a server does to lag, and who sees it, in the terms of the control
-// endpoint.
+// The control endpoint sets and lists lags.
 func TestControlLag(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 	rev := float64(srv.Revision())
@@ -423,16 +422,16 @@ func TestControlLag(t *testing.T) {
 		{"frozen later", "POST", "", fmt.Sprintf(`{"resource": "configmaps", "until": %d}`, srv.Revision()+100), 200, answered(lag{"resource": "configmaps", "until": rev + 100, "revision": rev})},
 		{"another", "POST", "", `{"resource": "deployments.apps", "frozen": true, "by": "1s"}`, 200, answered(
 			lag{"resource": "configmaps", "until": rev + 100, "revision": rev}, lag{"resource": "deployments.apps", "by": "1s", "until": rev, "frozen": true, "revision": rev})},
-		{"one less", "DELETE", "?resource=deployments.apps", "", 200, answered(lag{"resource": "configmaps", "until": rev + 100, "revision": rev})},
+		{"one ended", "DELETE", "?resource=deployments.apps", "", 200, answered(lag{"resource": "configmaps", "until": rev + 100, "revision": rev})},
 		{"all", "POST", "", `{"frozen": true}`, 200, answered(lag{"resource": "*", "until": rev, "frozen": true, "revision": rev})},
-		{"all but one", "DELETE", "?resource=configmaps", "", 200, answered(lag{"resource": "*", "until": rev, "frozen": true, "revision": rev}, lag{"resource": "configmaps", "revision": rev})},
-		{"none", "DELETE", "", "", 200, answered()},
-		{"none again", "POST", "", `{}`, 200, answered()},
-		{"no duration", "POST", "", `{"by": "3"}`, 400, nil},
-		{"the past", "POST", "", `{"until": 2}`, 400, nil},
-		{"no resource", "POST", "", `{"resource": "widgets", "by": "3s"}`, 404, nil},
-		{"no resource to thaw", "DELETE", "?resource=widgets", "", 404, nil},
-		{"no JSON", "POST", "", `frozen`, 400, nil},
+		{"one ended of all", "DELETE", "?resource=configmaps", "", 200, answered(lag{"resource": "*", "until": rev, "frozen": true, "revision": rev}, lag{"resource": "configmaps", "revision": rev})},
+		{"all ended", "DELETE", "", "", 200, answered()},
+		{"empty request", "POST", "", `{}`, 200, answered()},
+		{"invalid duration", "POST", "", `{"by": "3"}`, 400, nil},
+		{"old revision", "POST", "", `{"until": 2}`, 400, nil},
+		{"unknown resource", "POST", "", `{"resource": "widgets", "by": "3s"}`, 404, nil},
+		{"unknown resource to thaw", "DELETE", "?resource=widgets", "", 404, nil},
+		{"invalid JSON", "POST", "", `frozen`, 400, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, got := do(t, srv, row.method, "/debug/fakeapi/lag"+row.query, row.body)

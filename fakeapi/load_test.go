@@ -29,8 +29,7 @@ func TestThousandServers(t *testing.T) {
 	}
 }
 
-// Ten thousand watches come and go, a hundred at a time, and every one is
-// served to its end.
+// The server serves ten thousand short watches, a hundred at a time.
 func TestTenThousandWatches(t *testing.T) {
 	const clients, each = 100, 100
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
@@ -57,7 +56,7 @@ func TestTenThousandWatches(t *testing.T) {
 	w.expect("MODIFIED")
 }
 
-// watchOnce opens a watch, reads from it and drops it.
+// watchOnce opens a watch, reads from it and closes it.
 func watchOnce(ctx context.Context, srv *fakeapi.Server) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -74,8 +73,8 @@ func watchOnce(ctx context.Context, srv *fakeapi.Server) error {
 	return err
 }
 
-// Clients that hang up at any point leave the server as it was.
-func TestClientsThatHangUp(t *testing.T) {
+// A client can close its connection at any point without an effect on the server.
+func TestClientDisconnects(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", strings.Repeat("x", 1<<20))))
 	const create = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 	tests := []struct {
@@ -89,8 +88,8 @@ func TestClientsThatHangUp(t *testing.T) {
 		{"before the body", create + "Content-Length: 100\r\n\r\n", 0, true},
 		{"in the body", create + "Content-Length: 100\r\n\r\n" + `{"metadata":{"na`, 0, true},
 		{"in a chunk", create + "Transfer-Encoding: chunked\r\n\r\n64\r\n" + `{"metadata":{"na`, 0, true},
-		{"before the answer", "GET /api/v1/configmaps HTTP/1.1\r\nHost: a\r\n\r\n", 0, true},
-		{"in the answer", "GET /api/v1/configmaps HTTP/1.1\r\nHost: a\r\n\r\n", 100, true},
+		{"before the response", "GET /api/v1/configmaps HTTP/1.1\r\nHost: a\r\n\r\n", 0, true},
+		{"in the response", "GET /api/v1/configmaps HTTP/1.1\r\nHost: a\r\n\r\n", 100, true},
 		{"in a watch", "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: a\r\n\r\n", 100, true},
 		{"in an idle watch", "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: a\r\n\r\n", 20, true},
 	}

@@ -21,7 +21,7 @@ func TestPut(t *testing.T) {
 	assert.NotEmpty(t, made["metadata"].(map[string]any)["creationTimestamp"])
 
 	changed, err := srv.Put(configMap("a", "2"))
-	require.NoError(t, err, "no resourceVersion is asked for")
+	require.NoError(t, err, "Put ignores resourceVersion")
 	assert.NotEqual(t, made.ResourceVersion(), changed.ResourceVersion())
 
 	got, err := srv.Get("configmaps", "default", "a")
@@ -33,7 +33,7 @@ func TestPut(t *testing.T) {
 
 	pod, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}, status: {phase: Running}}`)
 	require.NoError(t, err)
-	assert.Equal(t, "default", pod.Namespace(), "the namespace default is the default")
+	assert.Equal(t, "default", pod.Namespace(), "the default namespace")
 	assert.Equal(t, "Running", pod["status"].(map[string]any)["phase"], "status is kept")
 }
 
@@ -44,19 +44,19 @@ func TestPutFails(t *testing.T) {
 		object any
 		err    string
 	}{
-		{"nothing", "", "0 objects instead of one"},
+		{"no object", "", "0 objects instead of one"},
 		{"two objects", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: b}}", "2 objects instead of one"},
-		{"no YAML", "{", "document 1: "},
-		{"a scalar", "text", "document 1: "},
-		{"a key twice", "kind: Pod\nkind: Pod", `"kind" already set`},
-		{"a key twice in JSON", `{"kind":"Pod","kind":"Pod"}`, `"kind" already set`},
-		{"no JSON", func() {}, "unsupported type"},
+		{"invalid YAML", "{", "document 1: "},
+		{"scalar", "text", "document 1: "},
+		{"duplicate key", "kind: Pod\nkind: Pod", `"kind" already set`},
+		{"duplicate key in JSON", `{"kind":"Pod","kind":"Pod"}`, `"kind" already set`},
+		{"value without JSON", func() {}, "unsupported type"},
 		{"no kind", fakeapi.Object{"apiVersion": "v1"}, "without kind and apiVersion"},
 		{"unknown kind", "{apiVersion: v1, kind: Widget, metadata: {name: a}}", "Widget"},
 		{"unknown group", "{apiVersion: a/b/c, kind: Widget, metadata: {name: a}}", "a/b/c"},
 		{"no name", "{apiVersion: v1, kind: ConfigMap}", "metadata.name"},
 		{"bad name", "{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}", "metadata.name"},
-		{"no namespace", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: none}}", `namespaces "none" not found`},
+		{"unknown namespace", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: none}}", `namespaces "none" not found`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestGetAndList(t *testing.T) {
 	assert.Equal(t, []string{"other/c"}, names(srv.List("configmaps", fakeapi.InNamespace("other"))))
 	assert.Empty(t, names(srv.List("deployments.apps")))
 
-	for _, name := range []string{"nothing", "", "*", "cm", "Pod", "pods/status", "pods.apps", "subjectaccessreviews"} {
+	for _, name := range []string{"no object", "", "*", "cm", "Pod", "pods/status", "pods.apps", "subjectaccessreviews"} {
 		_, err := srv.List(name)
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
 		_, err = srv.Get(name, "", "a")
@@ -112,7 +112,7 @@ func TestInto(t *testing.T) {
 	assert.Error(t, configMap("a", "1").Into(new(int)))
 }
 
-// Whatever holds an object, Delete removes it.
+// Delete ignores finalizers.
 func TestDelete(t *testing.T) {
 	held := configMap("a", "1")
 	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
@@ -122,7 +122,7 @@ func TestDelete(t *testing.T) {
 	assert.ErrorIs(t, srv.Delete("configmaps", "default", "a"), fakeapi.ErrNotFound)
 }
 
-func TestAt(t *testing.T) {
+func TestAtRevision(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	before := srv.Revision()
 	put(t, srv, configMap("a", "1"))
@@ -143,7 +143,7 @@ func TestAt(t *testing.T) {
 	srv.Compact()
 	_, err = srv.List("configmaps", fakeapi.AtRevision(first))
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
-	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version stays")
+	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version is kept")
 }
 
 func TestWithObjects(t *testing.T) {
@@ -155,12 +155,12 @@ func TestWithObjects(t *testing.T) {
 		objects []any
 		want    []string
 	}{
-		{"namespace last", []any{first, second, shop}, []string{"a", "b"}},
+		{"namespace after its objects", []any{first, second, shop}, []string{"a", "b"}},
 		{"bytes", []any{[]byte(first), shop}, []string{"a"}},
 		{"stream", []any{first + "\n---\n" + second + "\n---\n", shop}, []string{"a", "b"}},
 		{"stream with comments", []any{"# nothing\n---\n" + first + "\n--- # more\n" + second + "\n...\n", shop}, []string{"a", "b"}},
 		{"list", []any{`{apiVersion: v1, kind: List, items: [` + first + `,` + second + `]}`, shop}, []string{"a", "b"}},
-		{"list of a kind", []any{fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMapList", "items": []any{item}}, shop}, []string{"a"}},
+		{"typed list", []any{fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMapList", "items": []any{item}}, shop}, []string{"a"}},
 		{"empty list", []any{`{apiVersion: v1, kind: List, items: []}`, shop}, nil},
 		{"struct", []any{struct {
 			APIVersion string            `json:"apiVersion"`
@@ -199,7 +199,7 @@ func TestWithObjectFiles(t *testing.T) {
 	tests := []struct{ name, glob, err string }{
 		{"no match", "*.yml", `no file matches "*.yml"`},
 		{"bad glob", "[", `"[": syntax error in pattern`},
-		{"a directory", "more", "more: "},
+		{"directory", "more", "more: "},
 		{"syntax", "broken/syntax.yaml", "broken/syntax.yaml: document 1: "},
 		{"second document", "broken/second.yaml", "broken/second.yaml: document 2: an object without kind and apiVersion"},
 		{"unknown kind", "broken/kind.yaml", `broken/kind.yaml: `},

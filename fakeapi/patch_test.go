@@ -11,9 +11,9 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// What a JSON patch leaves without an apiVersion is read into types that have
-// none of its fields.
-func TestPatchedVersion(t *testing.T) {
+// kube-apiserver decodes a patched object without an apiVersion into a type without
+// fields, and reports its fields as unknown.
+func TestPatchOfAPIVersion(t *testing.T) {
 	const (
 		path  = "/api/v1/namespaces/default/configmaps/a"
 		merge = "application/merge-patch+json"
@@ -37,7 +37,7 @@ func TestPatchedVersion(t *testing.T) {
 		{"null", merge, "", `{"apiVersion":null}`, 400, undetermined, unknown},
 		{"empty", merge, "?fieldValidation=Ignore", `{"apiVersion":"","data":5}`, 400, undetermined, nil},
 		{"removed, strictly", jsonp, "?fieldValidation=Strict", `[{"op":"remove","path":"/apiVersion"}]`, 422, `strict decoding error: unknown field "data", unknown field "metadata"`, nil},
-		{"no string", merge, "", `{"apiVersion":5}`, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string", nil},
+		{"not a string", merge, "", `{"apiVersion":5}`, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string", nil},
 		{"removed, and another kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Pod"}]`, 422, "converting (core.Pod) to (core.ConfigMap): unknown conversion", nil},
 		{"removed, and no kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Odd"}]`, 422, `no kind "Odd" is registered for the internal version of group ""`, nil},
 		{"kind removed", jsonp, "", `[{"op":"remove","path":"/kind"}]`, 200, "", nil},
@@ -58,7 +58,7 @@ func TestPatchedVersion(t *testing.T) {
 	}
 }
 
-// A list of metadata alone has null for no items, as the real server's.
+// An empty PartialObjectMetadataList has null items, as kube-apiserver's has.
 func TestEmptyListOfMetadata(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	req, err := http.NewRequest("GET", srv.URL+"/api/v1/secrets", nil)
@@ -72,8 +72,8 @@ func TestEmptyListOfMetadata(t *testing.T) {
 	assert.Nil(t, list["items"])
 }
 
-// A patch may not make a custom resource one of another kind or version.
-func TestPatchedKindOfCustomResource(t *testing.T) {
+// A patch cannot change the kind or the apiVersion of a custom resource.
+func TestPatchOfCustomResourceKind(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, widgets("v1", "")))
 	require.Equal(t, 201, code(t, srv, "POST", widgetsPath, widget))

@@ -18,7 +18,7 @@ const (
 	configMapsPath = "/api/v1/namespaces/default/configmaps"
 )
 
-// quota makes a quota that allows some config maps, none of which is used.
+// quota creates a ResourceQuota for ConfigMaps whose status has no use.
 func quota(t testing.TB, srv *fakeapi.Server, name string, configMaps int) {
 	t.Helper()
 	hard := fmt.Sprintf(`{"configmaps":"%d"}`, configMaps)
@@ -28,7 +28,7 @@ func quota(t testing.TB, srv *fakeapi.Server, name string, configMaps int) {
 	require.Equal(t, http.StatusOK, code)
 }
 
-// used is the status.used of a quota.
+// used returns the status.used of a ResourceQuota.
 func used(t testing.TB, srv *fakeapi.Server, name string) any {
 	t.Helper()
 	_, q := do(t, srv, "GET", quotasPath+"/"+name, "")
@@ -36,7 +36,7 @@ func used(t testing.TB, srv *fakeapi.Server, name string) any {
 	return status["used"]
 }
 
-func TestQuotaIsCharged(t *testing.T) {
+func TestQuotaUse(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	code, _ := do(t, srv, "POST", quotasPath, `{"metadata":{"name":"new"},"spec":{"hard":{"configmaps":"0"}}}`)
 	require.Equal(t, http.StatusCreated, code)
@@ -47,18 +47,18 @@ func TestQuotaIsCharged(t *testing.T) {
 	quota(t, srv, "large", 9)
 	code, _ = do(t, srv, "POST", configMapsPath+"?dryRun=All", `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, http.StatusCreated, code)
-	assert.Equal(t, map[string]any{"configmaps": "0"}, used(t, srv, "small"), "a dry run uses nothing")
+	assert.Equal(t, map[string]any{"configmaps": "0"}, used(t, srv, "small"), "a dry run does not count")
 	code, _ = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, http.StatusCreated, code)
 	code, st := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b"}}`)
 	assert.Equal(t, http.StatusForbidden, code)
 	assert.Equal(t, `configmaps "b" is forbidden: exceeded quota: small, requested: configmaps=1, used: configmaps=1, limited: configmaps=1`, st["message"])
 	assert.Equal(t, map[string]any{"configmaps": "1"}, used(t, srv, "small"))
-	assert.Equal(t, map[string]any{"configmaps": "1"}, used(t, srv, "large"), "what is refused uses nothing")
+	assert.Equal(t, map[string]any{"configmaps": "1"}, used(t, srv, "large"), "a refused request does not count")
 }
 
-// However many ask at once, no more get through than a quota allows.
-func TestQuotaHoldsUnderConcurrentWrites(t *testing.T) {
+// Concurrent creates do not exceed a quota.
+func TestQuotaWithConcurrentWrites(t *testing.T) {
 	const writers, allowed = 16, 5
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	quota(t, srv, "q", allowed)

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tables of the README name every option and every requirement.
-func TestReadmeIsComplete(t *testing.T) {
+// TestReadmeTables checks that the tables of the README have every option and every
+// requirement.
+func TestReadmeTables(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)

@@ -23,8 +23,8 @@ func TestStart(t *testing.T) {
 
 	tb.end()
 	_, err = http.Get(srv.URL + "/readyz")
-	assert.Error(t, err, "the end of the test closes the server")
-	assert.Empty(t, tb.log.String(), "nothing is logged for a test that passes")
+	assert.Error(t, err, "the server is closed when the test ends")
+	assert.Empty(t, tb.log.String(), "a passing test logs nothing")
 }
 
 func TestStartLogsFailure(t *testing.T) {
@@ -48,7 +48,7 @@ func TestStartFails(t *testing.T) {
 		option fakeapi.Option
 		fatal  string
 	}{
-		{"profile", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
+		{"release", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
 		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unknown feature gate "Magic"`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
@@ -58,12 +58,12 @@ func TestStartFails(t *testing.T) {
 			tb := &recorder{}
 			assert.Nil(t, fakeapi.Start(tb, tt.option))
 			assert.Contains(t, tb.fatal, tt.fatal)
-			assert.Empty(t, tb.cleanups, "nothing is left to close")
+			assert.Empty(t, tb.cleanups, "there is no cleanup")
 		})
 	}
 }
 
-// A fork has what its parent has, history included, and then goes its own way.
+// A fork has the state and history of its parent and is independent of it.
 func TestFork(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -71,7 +71,7 @@ func TestFork(t *testing.T) {
 	}{
 		{"listening", nil},
 		{"in memory", []fakeapi.Option{fakeapi.WithInMemory()}},
-		{"on an address of its own", []fakeapi.Option{fakeapi.WithAddress("127.0.0.1:0")}},
+		{"parent with an address", []fakeapi.Option{fakeapi.WithAddress("127.0.0.1:0")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,14 +97,14 @@ func TestFork(t *testing.T) {
 
 			tb.end()
 			_, err := fork.Client().Get(fork.URL + "/readyz")
-			assert.Error(t, err, "the end of its test closes the fork")
+			assert.Error(t, err, "the fork is closed when its test ends")
 			code, _ = do(t, parent, "GET", "/readyz", "")
-			assert.Equal(t, http.StatusOK, code, "and no other server")
+			assert.Equal(t, http.StatusOK, code, "the parent is not closed")
 		})
 	}
 }
 
-// A watch of the parent does not see the fork's writes, nor the other way.
+// Watches of the parent do not receive writes of the fork, nor vice versa.
 func TestForkWatch(t *testing.T) {
 	parent := fakeapi.Start(t, fakeapi.WithInMemory())
 	fork := parent.Fork(t)
@@ -130,12 +130,12 @@ func TestForkOfClosedServer(t *testing.T) {
 	put(t, srv, configMap("a", "1"))
 	srv.Close()
 	fork := srv.Fork(tb)
-	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork), "its state outlives a server")
+	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork), "the state of a closed server can be forked")
 	tb.end()
 }
 
-// Whatever clients are in the middle of, a closed server leaves no goroutine.
-func TestCloseLeavesNoGoroutine(t *testing.T) {
+// A closed server leaves no goroutine, whatever its clients do.
+func TestCloseLeaksNoGoroutine(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []fakeapi.Option

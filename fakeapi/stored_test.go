@@ -12,8 +12,8 @@ import (
 
 const namespaced = "/api/v1/namespaces/default/"
 
-// A claim is completed as it is read; the first update stores that, so it is one
-// even if it changes nothing.
+// A PersistentVolumeClaim gets defaults when it is read. The first update stores
+// them, so it is a write even if the client changes nothing.
 func TestFirstUpdateOfClaim(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	versions := []any{}
@@ -29,8 +29,8 @@ func TestFirstUpdateOfClaim(t *testing.T) {
 	assert.Equal(t, versions[1], versions[2])
 }
 
-// A dry run shows the version that it was sent, whatever it is.
-func TestVersionOfDryRun(t *testing.T) {
+// A dry run returns the resourceVersion of the request.
+func TestResourceVersionOfDryRun(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, version := range []string{"abc", "0", "12"} {
 		code, obj := do(t, srv, "POST", namespaced+"configmaps?dryRun=All", `{"metadata":{"name":"a","resourceVersion":"`+version+`"}}`)
@@ -39,8 +39,8 @@ func TestVersionOfDryRun(t *testing.T) {
 	}
 }
 
-// Limit ranges need no name; services need one to hold an address by.
-func TestNameless(t *testing.T) {
+// A LimitRange needs no name. A Service needs one for its cluster IP.
+func TestMissingName(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	code, obj := do(t, srv, "POST", namespaced+"limitranges", `{"spec":{"limits":[]}}`)
 	assert.Equal(t, 201, code)
@@ -56,15 +56,15 @@ func TestNameless(t *testing.T) {
 	assert.Equal(t, `PodDisruptionBudget.policy "" is invalid: spec.minAvailable: Invalid value: -1: must be greater than or equal to 0`, obj["message"])
 }
 
-// Owners are the same only if all of them is, not if they have one uid.
-func TestTwiceOwned(t *testing.T) {
+// Owner references are duplicates only if all their fields are equal.
+func TestDuplicateOwners(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const p, q = `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}`, `{"apiVersion":"v1","kind":"Pod","name":"q","uid":"u"}`
 	_, obj := do(t, srv, "POST", namespaced+"configmaps", `{"metadata":{"name":"a","ownerReferences":[`+p+`,`+q+`,`+p+`]}}`)
 	assert.Len(t, member(obj, "metadata", "ownerReferences"), 2)
 }
 
-// The count of a DaemonSet's templates is none of its metadata, but shown there.
+// A DaemonSet shows its template generation as an annotation, which is not stored.
 func TestDerivedAnnotation(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const path = "/apis/apps/v1/namespaces/default/daemonsets"
@@ -81,7 +81,7 @@ func TestDerivedAnnotation(t *testing.T) {
 	assert.Equal(t, map[string]any{"b": "c"}, member(answer(t, resp), "metadata", "annotations"))
 }
 
-// What a review brings of a status stays where it is not answered.
+// A review that fails keeps the status of the request.
 func TestStatusOfFailedReview(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	code, obj := do(t, srv, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"none"},"status":{"authenticated":true,"user":{"username":"u"}}}`)
@@ -89,8 +89,9 @@ func TestStatusOfFailedReview(t *testing.T) {
 	assert.Equal(t, map[string]any{"user": map[string]any{"username": "u"}, "error": "invalid bearer token"}, obj["status"])
 }
 
-// Nobody comes to own a status by finalizing a namespace.
-func TestOwnersOfFinalizedNamespace(t *testing.T) {
+// The finalize subresource of a Namespace adds no field of the status to managed
+// fields.
+func TestManagedFieldsOfFinalizedNamespace(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const path = "/api/v1/namespaces/default/finalize"
 	code, obj := do(t, srv, "PUT", path, `{"metadata":{"name":"default"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Odd"}}`)
@@ -102,7 +103,7 @@ func TestOwnersOfFinalizedNamespace(t *testing.T) {
 	}
 }
 
-// member is what an object has at a path.
+// member returns the value at a path of an object.
 func member(obj map[string]any, path ...string) any {
 	var v any = obj
 	for _, name := range path {

@@ -20,8 +20,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// A story has who wrote, what changed and who had seen it, and what was done to
-// the server, also of what compaction has taken.
+// A story has writers, changes, sightings and notes, also of compacted revisions.
 func TestStory(t *testing.T) {
 	const configMaps = "/api/v1/namespaces/default/configmaps"
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
@@ -66,7 +65,7 @@ func TestStory(t *testing.T) {
 
 var revisions = regexp.MustCompile(`\br\d+ *`)
 
-// A fork tells what happened since it was forked.
+// The story of a fork begins with the fork.
 func TestStoryOfFork(t *testing.T) {
 	parent := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, parent, configMap("a", "1"))
@@ -78,8 +77,8 @@ func TestStoryOfFork(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(fork.Story().String(), "\n"))
 }
 
-// The control endpoint tells the story to programs and to browsers, and nothing
-// of those who ask it.
+// The control endpoint returns the story as JSON and as a page. The story does not
+// have requests to the endpoint.
 func TestStoryEndpoint(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, srv, configMap("a", "1"))
@@ -103,7 +102,7 @@ func TestStoryEndpoint(t *testing.T) {
 	assert.Contains(t, data, `"requests":[]`)
 }
 
-// A watch that a fault slows has seen what the fault lets pass.
+// A watch that a fault delays sees a revision when the event is delivered.
 func TestStoryOfSlowWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
@@ -119,7 +118,7 @@ func TestStoryOfSlowWatch(t *testing.T) {
 	})
 }
 
-// A watch of a resource that lags has seen what its cache has come to.
+// A watch of a lagging cache sees the revisions that the cache has reached.
 func TestStoryOfLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
@@ -138,7 +137,7 @@ func TestStoryOfLag(t *testing.T) {
 	})
 }
 
-// A state that is brought back is a write of many objects.
+// Restore is one revision with all changes.
 func TestStoryOfRestore(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, srv, configMap("a", "1"), configMap("b", "1"))
@@ -146,21 +145,21 @@ func TestStoryOfRestore(t *testing.T) {
 	assert.Contains(t, srv.Story().String(), "the test restore configmaps default/a DELETED and 1 more")
 }
 
-// An artist is a recorder whose test keeps artifacts.
-type artist struct {
+// An artifactRecorder is a recorder with an artifact directory.
+type artifactRecorder struct {
 	recorder
 	dir string
 }
 
-func (a *artist) Name() string        { return "TestOfArtist/row" }
-func (a *artist) ArtifactDir() string { return a.dir }
+func (a *artifactRecorder) Name() string        { return "TestWithArtifacts/row" }
+func (a *artifactRecorder) ArtifactDir() string { return a.dir }
 
-func TestStartKeepsStory(t *testing.T) {
+func TestStoryArtifacts(t *testing.T) {
 	artifacts := flag.Lookup("test.artifacts")
 	defer artifacts.Value.Set(artifacts.Value.String())
-	run := func(keep string, failed bool) *artist {
+	run := func(keep string, failed bool) *artifactRecorder {
 		require.NoError(t, artifacts.Value.Set(keep))
-		a := &artist{dir: t.TempDir()}
+		a := &artifactRecorder{dir: t.TempDir()}
 		for range 2 {
 			srv := fakeapi.Start(a, fakeapi.WithInMemory())
 			put(t, srv, configMap("a", "1"))
@@ -173,18 +172,18 @@ func TestStartKeepsStory(t *testing.T) {
 	a := run("true", true)
 	for _, name := range []string{"story.html", "story-2.html"} {
 		page, err := os.ReadFile(filepath.Join(a.dir, name))
-		require.NoError(t, err, "each server of a test has its page")
-		assert.Contains(t, string(page), "<title>TestOfArtist/row</title>")
+		require.NoError(t, err, "each server of a test writes a page")
+		assert.Contains(t, string(page), "<title>TestWithArtifacts/row</title>")
 		assert.Contains(t, a.log.String(), "the whole story is in "+filepath.Join(a.dir, name))
 	}
 
-	for _, a := range []*artist{run("false", true), run("true", false)} {
+	for _, a := range []*artifactRecorder{run("false", true), run("true", false)} {
 		left, err := os.ReadDir(a.dir)
 		require.NoError(t, err)
 		assert.Empty(t, left)
 		assert.Equal(t, a.failed, strings.Contains(a.log.String(), "go test -artifacts writes the whole story as a page"))
 	}
-	a = &artist{dir: "/nowhere"}
+	a = &artifactRecorder{dir: "/nowhere"}
 	require.NoError(t, artifacts.Value.Set("true"))
 	fakeapi.Start(a, fakeapi.WithInMemory())
 	a.failed = true

@@ -13,7 +13,7 @@ import (
 
 const podsPath = "/api/v1/namespaces/default/pods/"
 
-// runPod makes a pod that a node runs, its condition Ready as given.
+// runPod creates a Pod on a node, with the given status of the condition Ready.
 func runPod(t testing.TB, srv *fakeapi.Server, name, ready string) {
 	t.Helper()
 	put(t, srv, fakeapi.Object{
@@ -26,8 +26,8 @@ func runPod(t testing.TB, srv *fakeapi.Server, name, ready string) {
 	require.Equal(t, http.StatusOK, code)
 }
 
-// budget makes a PodDisruptionBudget of all pods of runPod with the given
-// spec.unhealthyPodEvictionPolicy and status.
+// budget creates a PodDisruptionBudget for all Pods of runPod with an
+// unhealthyPodEvictionPolicy and a status.
 func budget(t testing.TB, srv *fakeapi.Server, policy, status string) (path string) {
 	t.Helper()
 	const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
@@ -46,9 +46,8 @@ func evict(t testing.TB, srv *fakeapi.Server, pod, options string) (int, fakeapi
 	return do(t, srv, "POST", podsPath+pod+"/eviction", fmt.Sprintf(`{"metadata":{"name":%q},"deleteOptions":{%s}}`, pod, options))
 }
 
-// An eviction that the budget allows is taken from it once, however many pods
-// go at the same time.
-func TestEvictionsShareBudget(t *testing.T) {
+// Concurrent evictions do not exceed the budget.
+func TestConcurrentEvictions(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const pods = 8
 	for i := range pods {
@@ -77,7 +76,7 @@ func TestEvictionsShareBudget(t *testing.T) {
 	assert.Equal(t, "InsufficientPods", condition["reason"])
 }
 
-// Pods that are not ready go without a charge if the budget says so.
+// With AlwaysAllow, the eviction of a Pod that is not ready does not count.
 func TestEvictionOfUnreadyPods(t *testing.T) {
 	const starved = `{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":2}`
 	for _, row := range []struct {
@@ -88,7 +87,7 @@ func TestEvictionOfUnreadyPods(t *testing.T) {
 		{"always", "AlwaysAllow", ``, http.StatusCreated},
 		{"dry run", "AlwaysAllow", `"dryRun":["All"]`, http.StatusCreated},
 		{"another uid", "AlwaysAllow", `"preconditions":{"uid":"x"}`, http.StatusTooManyRequests},
-		{"the client's version is ignored", "AlwaysAllow", `"preconditions":{"resourceVersion":"1"}`, http.StatusCreated},
+		{"resourceVersion is ignored", "AlwaysAllow", `"preconditions":{"resourceVersion":"1"}`, http.StatusCreated},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
@@ -117,7 +116,7 @@ func TestBindingErrors(t *testing.T) {
 		code             int
 	}{
 		{"no name", `{"target":{"name":"n"}}`, "Name parameter required.", http.StatusBadRequest},
-		{"two mistakes", `{"metadata":{"name":"a"},"target":{"kind":"Pod"}}`,
+		{"two errors", `{"metadata":{"name":"a"},"target":{"kind":"Pod"}}`,
 			`[target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>", target.name: Required value]`, http.StatusInternalServerError},
 		{"deletion pending", `{"metadata":{"name":"going"},"target":{"name":"n"}}`,
 			`Operation cannot be fulfilled on pods/binding "going": pod going is being deleted, cannot be assigned to a host`, http.StatusConflict},
@@ -130,7 +129,7 @@ func TestBindingErrors(t *testing.T) {
 	}
 }
 
-// A write to ephemeralcontainers changes nothing else, and takes none away.
+// A write to ephemeralcontainers changes no other field and removes no container.
 func TestEphemeralContainers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	runPod(t, srv, "p", "True")
@@ -151,7 +150,7 @@ func TestEphemeralContainers(t *testing.T) {
 	assert.Equal(t, float64(2), meta["generation"])
 
 	for _, row := range []struct{ name, containers, want string }{
-		{"gone", ``, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be removed\n"},
+		{"removed", ``, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be removed\n"},
 		{"changed", `{"name":"debug","image":"i:2"}`, "spec.ephemeralContainers: Forbidden: existing ephemeral containers \"debug\" may not be changed\n" +
 			"@@ -1,6 +1,6 @@\n {\n  \"Name\": \"debug\",\n- \"Image\": \"i:1\",\n+ \"Image\": \"i:2\",\n  \"Command\": null,\n  \"Args\": null,\n  \"WorkingDir\": \"\",\n"},
 		{"no image", `{"name":"debug","image":"i:1"},{"name":"a"}`, "spec.ephemeralContainers[1].image: Required value"},
@@ -170,8 +169,8 @@ func TestEphemeralContainers(t *testing.T) {
 	}
 }
 
-// A name that cannot be part of a key is refused, not looked for.
-func TestUnstorableNames(t *testing.T) {
+// A name that cannot be a path segment is rejected.
+func TestInvalidPathNames(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct{ method, path, body, want string }{
 		{"GET", podsPath + "%2e%2e", "", `Name parameter invalid: "..": may not be '..'`},
@@ -187,8 +186,8 @@ func TestUnstorableNames(t *testing.T) {
 	}
 }
 
-// A write to resize changes resources and nothing else; a write to the pod
-// changes no resources.
+// A write to resize changes only resources. A write to the Pod does not change
+// resources.
 func TestResize(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	code, _ := do(t, srv, "POST", podsPath, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"1"}}}]}}`)
@@ -216,9 +215,8 @@ func TestResize(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 }
 
-// An object that is not going to be stored keeps the version that it was sent
-// with.
-func TestDryRunKeepsVersion(t *testing.T) {
+// An object that is not stored keeps the resourceVersion of the request.
+func TestDryRunKeepsResourceVersion(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const body = `{"metadata":{"name":"a","resourceVersion":"5"}}`
 	code, dry := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps?dryRun=All", body)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// text reads a path that is not JSON.
+// text gets a path and returns the body as text.
 func text(t testing.TB, srv *fakeapi.Server, path string) (*http.Response, string) {
 	t.Helper()
 	resp, err := srv.Client().Get(srv.URL + path)
@@ -76,7 +76,7 @@ func TestComponentStatuses(t *testing.T) {
 	assert.Len(t, rows["rows"], 3)
 }
 
-func TestDeprecatedKindsWarn(t *testing.T) {
+func TestDeprecationWarnings(t *testing.T) {
 	endpoints := "/api/v1/namespaces/default/endpoints"
 	for profile, want := range map[string][]string{
 		"v1.36": {`299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`},

@@ -17,7 +17,7 @@ func TestControlObjects(t *testing.T) {
 		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a","finalizers":["example.com/a"]},"status":{"phase":"Running"}},
 		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
 	require.Equal(t, 200, code)
-	assert.EqualValues(t, before+3, body["revision"], "a write each")
+	assert.EqualValues(t, before+3, body["revision"], "one write for each object")
 	pod, err := srv.Get("pods", "a", "b")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"phase": "Running"}, pod["status"])
@@ -28,21 +28,21 @@ func TestControlObjects(t *testing.T) {
 	require.Equal(t, 200, code)
 	assert.EqualValues(t, before+5, body["revision"])
 	_, err = srv.Get("pods", "a", "b")
-	assert.ErrorIs(t, err, fakeapi.ErrNotFound, "finalizers do not hold it")
+	assert.ErrorIs(t, err, fakeapi.ErrNotFound, "finalizers have no effect")
 
 	for _, row := range []struct {
 		name, body string
 		code       int
 		message    string
 	}{
-		{"put, no kind", `{"put":[{}]}`, 404, `put[0]: not found: no resource is stored as kind "" of ""`},
-		{"put, no namespace", `{"put":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"none"}}]}`, 400, `put[0]: namespaces "none" not found`},
+		{"put, unknown kind", `{"put":[{}]}`, 404, `put[0]: not found: no resource is stored as kind "" of ""`},
+		{"put, unknown namespace", `{"put":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"none"}}]}`, 400, `put[0]: namespaces "none" not found`},
 		{"put, invalid", `{"put":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"B"}}]}`, 400, `put[1]: Node "B" is invalid: metadata.name: `},
-		{"put, no object", `{"put":[1]}`, 400, `put[0]: json: cannot unmarshal`},
-		{"delete, no kind", `{"delete":[{"kind":"X","apiVersion":"v1"}]}`, 404, `delete[0]: not found: kind "X" of "v1"`},
-		{"delete, not there", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}]}`, 404, `delete[0]: not found: nodes x`},
-		{"delete, odd metadata", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":[]}]}`, 404, `delete[0]: not found: nodes `},
-		{"no JSON", `nonsense`, 400, `invalid character`},
+		{"put, not an object", `{"put":[1]}`, 400, `put[0]: json: cannot unmarshal`},
+		{"delete, unknown kind", `{"delete":[{"kind":"X","apiVersion":"v1"}]}`, 404, `delete[0]: not found: kind "X" of "v1"`},
+		{"delete, unknown object", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}]}`, 404, `delete[0]: not found: nodes x`},
+		{"delete, invalid metadata", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":[]}]}`, 404, `delete[0]: not found: nodes `},
+		{"invalid JSON", `nonsense`, 400, `invalid character`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, body := do(t, srv, "POST", "/debug/fakeapi/objects", row.body)
