@@ -19,7 +19,7 @@ func decode(t testing.TB, text string) map[string]any {
 	return wholeNumbers(obj).(map[string]any)
 }
 
-// wholeNumbers turns the numbers of a value into int64.
+// wholeNumbers converts the numbers of a value to int64.
 func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -36,8 +36,8 @@ func wholeNumbers(v any) any {
 	return v
 }
 
-// secure is a container that breaks nothing; more is added to its security
-// context.
+// secure returns a container without violations, with more fields in its
+// securityContext.
 func secure(name, more string) string {
 	return fmt.Sprintf(`{"name":%q,"securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}%s}}`, name, more)
 }
@@ -53,7 +53,7 @@ func TestViolations(t *testing.T) {
 		pod     string
 		want    string
 	}{
-		{"secure", podsecurity.Restricted, latest, spec(""), ""},
+		{"no violations", podsecurity.Restricted, latest, spec(""), ""},
 		{"privileged level", podsecurity.Privileged, latest, containers(`{"name":"a","securityContext":{"privileged":true}}`), ""},
 		{"plain container, baseline", podsecurity.Baseline, latest, containers(`{"name":"a"}`), ""},
 		{"plain container, restricted", podsecurity.Restricted, latest, containers(`{"name":"a"}`),
@@ -61,9 +61,9 @@ func TestViolations(t *testing.T) {
 				`unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), ` +
 				`runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true), ` +
 				`seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`},
-		{"plain container, before it was restricted", podsecurity.Restricted, 7, containers(`{"name":"a"}`),
+		{"plain container, v1.7", podsecurity.Restricted, 7, containers(`{"name":"a"}`),
 			`runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)`},
-		{"said for the whole pod", podsecurity.Restricted, 21, `{"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"}},"containers":[{"name":"a","securityContext":{"allowPrivilegeEscalation":false}}]}}`, ""},
+		{"pod securityContext", podsecurity.Restricted, 21, `{"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"}},"containers":[{"name":"a","securityContext":{"allowPrivilegeEscalation":false}}]}}`, ""},
 		{"host namespaces", podsecurity.Baseline, latest, spec(`,"hostNetwork":true,"hostPID":true,"hostIPC":true`), "host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)"},
 		{"host ports", podsecurity.Baseline, latest, containers(`{"name":"a","ports":[{"hostPort":80},{"hostPort":443}]},{"name":"b","ports":[{"hostPort":80},{"containerPort":1}]}`), `hostPort (containers "a", "b" use hostPorts 443, 80)`},
 		{"host port", podsecurity.Baseline, latest, containers(`{"name":"a","ports":[{"hostPort":80}]}`), `hostPort (container "a" uses hostPort 80)`},
@@ -77,12 +77,12 @@ func TestViolations(t *testing.T) {
 			`forbidden AppArmor profiles (pod and annotation must not set AppArmor profile type to "Unconfined", "container.apparmor.security.beta.kubernetes.io/a="unconfined"")`},
 		{"SELinux", podsecurity.Baseline, latest, `{"spec":{"securityContext":{"seLinuxOptions":{"type":"t"}},"containers":[{"name":"a","securityContext":{"seLinuxOptions":{"user":"u","role":"r"}}}]}}`,
 			`seLinuxOptions (pod and container "a" set forbidden securityContext.seLinuxOptions: type "t"; user may not be set; role may not be set)`},
-		{"SELinux type, new", podsecurity.Baseline, 31, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), ""},
-		{"SELinux type, too new", podsecurity.Baseline, 30, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), `seLinuxOptions (container "a" set forbidden securityContext.seLinuxOptions: type "container_engine_t")`},
+		{"newer SELinux type", podsecurity.Baseline, 31, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), ""},
+		{"newer SELinux type, earlier version", podsecurity.Baseline, 30, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), `seLinuxOptions (container "a" set forbidden securityContext.seLinuxOptions: type "container_engine_t")`},
 		{"seccomp annotations", podsecurity.Baseline, 18, `{"metadata":{"annotations":{"seccomp.security.alpha.kubernetes.io/pod":"x","container.seccomp.security.alpha.kubernetes.io/a":"docker/default"}},"spec":{"containers":[{"name":"a"}]}}`, `seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="x")`},
 		{"seccomp", podsecurity.Restricted, latest, containers(secure("a", `,"seccompProfile":{"type":"Unconfined"}`)), `seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")`},
 		{"sysctls", podsecurity.Baseline, latest, spec(`,"securityContext":{"sysctls":[{"name":"a"},{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (a)"},
-		{"sysctls, before", podsecurity.Baseline, 31, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (net.ipv4.tcp_rmem)"},
+		{"newer sysctls, earlier version", podsecurity.Baseline, 31, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (net.ipv4.tcp_rmem)"},
 		{"proc mount", podsecurity.Baseline, latest, containers(secure("a", `,"procMount":"Unmasked"`)), `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
 		{"proc mount of a user namespace", podsecurity.Baseline, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, ""},
 		{"proc mount of a user namespace, restricted", podsecurity.Restricted, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
@@ -91,9 +91,9 @@ func TestViolations(t *testing.T) {
 		{"root of a user namespace", podsecurity.Restricted, latest, `{"spec":{"hostUsers":false,"securityContext":{"runAsUser":0,"runAsNonRoot":false},"containers":[` + secure("a", "") + `]}}`, ""},
 		{"Windows", podsecurity.Restricted, latest, `{"spec":{"os":{"name":"windows"},"securityContext":{"runAsNonRoot":true,"windowsOptions":{"hostProcess":true}},"containers":[{"name":"a"}]}}`, "hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)"},
 		{"hosts of handlers", podsecurity.Baseline, latest, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}},{"name":"a","lifecycle":{"preStop":{"tcpSocket":{"host":"g"}}}}`), `probe or lifecycle host (containers "a", "b" use probe or lifecycle hosts "g", "h")`},
-		{"hosts of handlers, before", podsecurity.Baseline, 33, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}}`), ""},
-		{"other kinds of containers", podsecurity.Baseline, latest, `{"spec":{"initContainers":[{"name":"i","securityContext":{"privileged":true}}],"ephemeralContainers":[{"name":"e","securityContext":{"privileged":true}}]}}`, `privileged (containers "i", "e" must not set securityContext.privileged=true)`},
-		{"nothing", podsecurity.Restricted, latest, `{}`, ""},
+		{"hosts of handlers, earlier version", podsecurity.Baseline, 33, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}}`), ""},
+		{"init and ephemeral containers", podsecurity.Baseline, latest, `{"spec":{"initContainers":[{"name":"i","securityContext":{"privileged":true}}],"ephemeralContainers":[{"name":"e","securityContext":{"privileged":true}}]}}`, `privileged (containers "i", "e" must not set securityContext.privileged=true)`},
+		{"empty pod", podsecurity.Restricted, latest, `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			violations := podsecurity.LevelVersion{Level: tt.level, Version: tt.version}.Violations(decode(t, tt.pod))
@@ -106,13 +106,13 @@ func TestParsePolicy(t *testing.T) {
 	for _, tt := range []struct{ name, labels, enforce, warn, errs string }{
 		{"no labels", `{}`, "privileged:latest", "privileged:latest", ""},
 		{"other labels", `{"a":"b"}`, "privileged:latest", "privileged:latest", ""},
-		{"enforced", `{"enforce":"baseline","enforce-version":"v1.20"}`, "baseline:v1.20", "baseline:v1.20", ""},
-		{"enforced, warned otherwise", `{"enforce":"baseline","warn":"restricted"}`, "baseline:latest", "restricted:latest", ""},
-		{"enforced, warned by a version", `{"enforce":"baseline","warn-version":"v1.0"}`, "baseline:latest", "baseline:v1.0", ""},
-		{"wrong levels", `{"enforce":"x","warn":"y"}`, "restricted:latest", "privileged:latest",
+		{"enforce", `{"enforce":"baseline","enforce-version":"v1.20"}`, "baseline:v1.20", "baseline:v1.20", ""},
+		{"enforce and warn", `{"enforce":"baseline","warn":"restricted"}`, "baseline:latest", "restricted:latest", ""},
+		{"enforce and warn-version", `{"enforce":"baseline","warn-version":"v1.0"}`, "baseline:latest", "baseline:v1.0", ""},
+		{"invalid levels", `{"enforce":"x","warn":"y"}`, "restricted:latest", "privileged:latest",
 			`[metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "x": must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: "y": must be one of privileged, baseline, restricted]`},
-		{"wrong version", `{"audit-version":"v1.01"}`, "privileged:latest", "privileged:latest", `metadata.labels[pod-security.kubernetes.io/audit-version]: Invalid value: "v1.01": must be "latest" or "v1.x"`},
-		{"version of another major one", `{"enforce-version":"v2.1"}`, "privileged:latest", "privileged:latest", `metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: "v2.1": must be "latest" or "v1.x"`},
+		{"invalid version", `{"audit-version":"v1.01"}`, "privileged:latest", "privileged:latest", `metadata.labels[pod-security.kubernetes.io/audit-version]: Invalid value: "v1.01": must be "latest" or "v1.x"`},
+		{"invalid major version", `{"enforce-version":"v2.1"}`, "privileged:latest", "privileged:latest", `metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: "v2.1": must be "latest" or "v1.x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			namespace := map[string]any{}

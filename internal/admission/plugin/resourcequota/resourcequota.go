@@ -39,9 +39,11 @@ func (Plugin) Resources() []status.GroupResource { return nil }
 // Kind is the kind of ResourceQuotas.
 var Kind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "ResourceQuota"}
 
-// Handles reports whether a request can change the use of a quota.
+// Handles reports whether a request can change the use of a quota. Like
+// kube-apiserver, the plugin ignores Events and objects that are not stored, such
+// as reviews.
 func (Plugin) Handles(a *admission.Attributes) bool {
-	if !a.Type.Namespaced || a.Type.Name == "events" || a.Operation != admission.Create && a.Operation != admission.Update {
+	if !a.Type.Namespaced || a.Type.Virtual() || a.Type.Name == "events" || a.Operation != admission.Create && a.Operation != admission.Update {
 		return false
 	}
 	e, ok := evaluators[storedResource(a.Type)]
