@@ -179,7 +179,7 @@ func (op *operation) validateIn(obj, old map[string]any) validation.List {
 	if op.Type.ValidateIn == nil {
 		return nil
 	}
-	w := &resource.Write{Object: obj, Old: old, Subresource: op.Subresource, Reader: reader{op}, Verb: op.verb, Author: op.author()}
+	w := &resource.Write{Object: obj, Old: old, Reader: reader{op}, Verb: op.verb, Author: op.author()}
 	w.Authorize = func(verb, subresource, namespace, name string) error {
 		at := op.attributes()
 		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name

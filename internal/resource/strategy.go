@@ -138,10 +138,6 @@ type Strategy struct {
 	// AnyFinalizer takes finalizers that are neither standard nor qualified.
 	AnyFinalizer bool
 
-	// Undeletable, if not nil, tells why the object may never be deleted; "" if
-	// it may.
-	Undeletable func(name string) string
-
 	// Fields are what field selectors may name, beside metadata.name and, in a
 	// namespaced type, metadata.namespace.
 	Fields []Field
@@ -204,9 +200,8 @@ func (c MetaChecks) Times(whole bool) (update, asNew int) {
 
 // A Write describes the write of an object to [Strategy.ValidateIn].
 type Write struct {
-	Object      map[string]any
-	Old         map[string]any // nil on a creation; must not be changed
-	Subresource string         // "" for the object itself
+	Object map[string]any
+	Old    map[string]any // nil on a creation; must not be changed
 	Reader
 
 	Verb   string // the verb of the request

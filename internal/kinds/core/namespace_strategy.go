@@ -47,14 +47,6 @@ func terminating(namespace map[string]any) map[string]any {
 	return status
 }
 
-func undeletableNamespace(name string) string {
-	switch name {
-	case "default", "kube-system", "kube-public":
-		return "this namespace may not be deleted"
-	}
-	return ""
-}
-
 var namespaceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		Meta:                resource.MetaAsNew,
@@ -66,7 +58,6 @@ var namespaceStrategy = kind.Strategy{
 		Validate:            validateNamespace,
 		ValidateStatus:      validateNamespaceStatus,
 		Terminate:           func(obj map[string]any) { obj["status"] = terminating(obj) },
-		Undeletable:         undeletableNamespace,
 		Deletable:           func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
 		Fields:              []resource.Field{kind.SelectableField("status.phase", "status", "phase")},
 		UnknownField:        kind.FieldLabelNotSupported,

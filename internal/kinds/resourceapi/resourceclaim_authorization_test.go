@@ -46,7 +46,7 @@ func TestClaimAuthority(t *testing.T) {
 			claim := func(status string) map[string]any {
 				return kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"},"status":{`+status+`}}`)
 			}
-			w := &resource.Write{Object: claim(r.now), Old: claim(r.was), Subresource: "status", Reader: kindtest.Reader(t), Verb: "patch", Author: r.author,
+			w := &resource.Write{Object: claim(r.now), Old: claim(r.was), Reader: kindtest.Reader(t), Verb: "patch", Author: r.author,
 				Authorize: func(verb, subresource, namespace, name string) error {
 					if access := fmt.Sprintf("%s %s %s/%s", verb, subresource, namespace, name); !slices.Contains(r.may, access) {
 						return fmt.Errorf("no %s", access)
