@@ -396,7 +396,7 @@ func (w *world) moves() (check func()) {
 			select {
 			case <-m.moved:
 			default:
-				require.Equal(w.t, m.end, w.end(m.modelReplica), "moved and did not tell")
+				require.Equal(w.t, m.end, w.end(m.modelReplica), "it moved without a signal")
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func decodeProtobuf(b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gv, _ := resource.ParseGroupVersion(e.APIVersion) // what is none is no type's
+	gv, _ := resource.ParseGroupVersion(e.APIVersion) // an invalid version has no type
 	t, ok := wire.ForKind(gv.Group, gv.Version, e.Kind)
 	if !ok || !t.HasProto() || slices.Contains(unregistered, gv.Group) {
 		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", e.Kind, e.APIVersion, "pkg/runtime/scheme.go:111")

@@ -103,7 +103,7 @@
 //
 // # History
 //
-// A history lists changes of objects, whoever made them:
+// A history lists changes of objects by any client:
 //
 //	history:
 //	- put: {apiVersion: v1, kind: Node, metadata: {name: a}}

@@ -9,10 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// An object lies in the store as it was written: in the version that was the
-// storage version then, with the fields that version had. A type that has
-// versions shows it by the rules of now.
-
 // An object is stored in the version that was the storage version when it was written,
 // with the fields that this version had then. Types with several versions convert it
 // when it is read.

@@ -12,9 +12,6 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// What kube-apiserver answers from its watch caches, here a replica of the
-// store answers, one a resource. Unless it is told to lag it is at the present.
-
 // kube-apiserver answers many reads from a watch cache per resource. Here a replica of
 // the store takes its part. It is at the newest revision unless it has a lag.
 
