@@ -28,7 +28,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 		return act(op, body, o)
 	}
 	if op.sub != nil || op.Type.Virtual() {
-		return Result{}, op.notImplemented()
+		return Result{}, op.notImplemented(op.verb)
 	}
 	obj, err := op.readNew(body, o)
 	if err != nil {

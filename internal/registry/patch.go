@@ -32,7 +32,7 @@ func (p Patch) Applies() bool { return p.Type == patch.ApplyType || p.Type == pa
 func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOptions) (Result, error) {
 	op := g.operation(ctx, "patch", r)
 	if op.target == targetUnsupported {
-		return Result{}, op.notImplemented()
+		return Result{}, op.notImplemented(op.verb)
 	}
 	if p.Applies() {
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})

@@ -16,16 +16,15 @@ import (
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list.
 func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage.Object, mvcc.Revision, error) {
-	op := g.operation(ctx, "get", r)
-	if op.target == targetUnsupported {
-		return nil, 0, op.notImplemented()
+	if r.Subresource != "" && targetOf(r.Type, r.Subresource) == targetUnsupported {
+		return nil, 0, r.notImplemented("get")
 	}
 	if err := CheckName(r.Name); err != nil {
 		return nil, 0, err
 	}
 	obj, rev, err := g.store.Get(ctx, r.Type, r.objectNamespace(), r.Name, version)
 	if err == nil && obj == nil {
-		err = status.NotFound(op.groupResource(), r.Name)
+		err = status.NotFound(r.groupResource(), r.Name)
 	}
 	return obj, rev, err
 }

@@ -40,13 +40,17 @@ type Request struct {
 	// UserAgent names the field manager of a write whose options name none.
 	UserAgent string
 
-	// Warn receives the warnings for the client, in order and with repetitions.
-	// A nil Warn drops them.
-	Warn func(text string)
+	// Warnings receives the warnings for the client. A nil one drops them.
+	Warnings Warnings
 
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.
 	SkipWebhooks bool
+}
+
+// Warnings receives the warnings of a call, in order and with repetitions.
+type Warnings interface {
+	Warn(text string)
 }
 
 // A Body is the object that a write brings: encoded, or in generic form.
@@ -161,11 +165,11 @@ func (op *operation) result(o *storage.Object, err error) (Result, error) {
 }
 
 func (op *operation) warn(texts ...string) {
-	if op.Warn == nil {
+	if op.Warnings == nil {
 		return
 	}
 	for _, text := range texts {
-		op.Warn(text)
+		op.Warnings.Warn(text)
 	}
 }
 
@@ -201,8 +205,8 @@ func targetOf(t *resource.Type, subresource string) writeTarget {
 }
 
 // notImplemented is the error for a subresource that the server does not serve.
-func (op *operation) notImplemented() error {
-	return status.NotImplemented(fmt.Sprintf("%s %s/%s", op.verb, op.groupResource(), op.Subresource))
+func (r *Request) notImplemented(verb string) error {
+	return status.NotImplemented(fmt.Sprintf("%s %s/%s", verb, r.groupResource(), r.Subresource))
 }
 
 func (op *operation) isScale() bool { return op.target == targetScale }
@@ -222,8 +226,8 @@ func (op *operation) bodyCodec() resource.Codec {
 	return op.Type.Codec
 }
 
-func (op *operation) groupResource() status.GroupResource {
-	return status.GroupResource{Group: op.Type.Group, Resource: op.Type.Name}
+func (r *Request) groupResource() status.GroupResource {
+	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name}
 }
 
 // groupKind returns the kind of the objects in the group that they are stored

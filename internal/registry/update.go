@@ -17,7 +17,7 @@ import (
 func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOptions) (Result, error) {
 	op := g.operation(ctx, "update", r)
 	if op.target == targetUnsupported {
-		return Result{}, op.notImplemented()
+		return Result{}, op.notImplemented(op.verb)
 	}
 	obj, err := op.decode(body, o)
 	if err != nil {

@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // ServeHTTP serves one request.
@@ -76,6 +81,167 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	return r.serveResource()
+}
+
+// authenticate returns the user of the request's bearer token.
+func (r *request) authenticate() (*authn.User, error) {
+	user, warning, err := r.server.registry.Authenticator().Authenticate(r.http.Header.Get("Authorization"))
+	if warning != "" {
+		r.warn(warning)
+	}
+	return user, err
+}
+
+// authorize fails with 403 if the user may not make the request.
+func (r *request) authorize() error {
+	a := r.server.registry.Authorizer()
+	if a.Policy == nil || r.user.InGroup(authn.MastersGroup) {
+		return nil
+	}
+	return a.Check(r.user, r.attributes())
+}
+
+// impersonate replaces the request's user by the one that the Impersonate-*
+// headers name. It fails if they name one that the user may not impersonate.
+func (r *request) impersonate() error {
+	requested, err := impersonation.Requested(r.http.Header)
+	if requested == nil || err != nil {
+		return err
+	}
+	user, err := impersonation.Authorize(r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	if err != nil {
+		return err
+	}
+	r.user = user
+	return nil
+}
+
+// attributes returns the attributes that authorize the request. A list or watch
+// with a field selector on metadata.name has that name.
+func (r *request) attributes() authz.Attributes {
+	at := authz.Attributes{
+		Verb: r.Verb, IsResource: r.IsResource, Path: r.Path,
+		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+	}
+	if at.Name == "" && (r.Verb == "list" || r.Verb == "watch") {
+		if fields, err := selector.ParseFields(r.query().Get("fieldSelector")); err == nil {
+			if name, ok := fields.RequiresExactMatch("metadata.name"); ok && len(validation.PathSegmentName(name, false)) == 0 {
+				at.Name = name
+			}
+		}
+	}
+	return at
+}
+
+// resolve finds the type and the subresource that the path names, and checks that
+// the method is routed there.
+func (r *request) resolve() error {
+	if r.isDynamic() {
+		return r.resolveDynamic()
+	}
+	if !r.surface.ServesVersion(resource.GroupVersion{Group: r.Group, Version: r.Version}) {
+		if r.Group != "" && !r.surface.ServesGroup(r.Group) {
+			return errNoPage
+		}
+		return status.NoResource()
+	}
+	r.typ = r.surface.Lookup(r.Group, r.Version, r.Resource)
+	if r.typ == nil || !r.inScope() || r.Rest != "" && r.Subresource != "proxy" {
+		return status.NoResource()
+	}
+	if r.http.Method == http.MethodHead {
+		return status.MethodNotAllowed()
+	}
+	if r.typ.Virtual() && r.Name != "" && r.Subresource == "" && !r.typ.Allows("get") {
+		return status.NoResource() // virtual types have no names
+	}
+	if r.Subresource != "" {
+		if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
+			return status.NoResource()
+		}
+		if !slices.Contains(r.sub.Verbs, r.Verb) {
+			return status.MethodNotAllowed()
+		}
+		return nil
+	}
+	if r.LegacyWatch && !r.typ.Allows("watch") {
+		return status.NoResource()
+	}
+	if r.Verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
+		r.warnDeprecated()
+		return status.MethodNotSupported(r.groupResource(), "watch")
+	}
+	if !r.routed() {
+		return status.MethodNotAllowed()
+	}
+	return nil
+}
+
+// isDynamic reports whether the path is served by definitions and not by the
+// release.
+func (r *request) isDynamic() bool {
+	own := r.surface.Builtin()
+	if !own.ServesGroup(r.Group) {
+		return r.surface.ServesGroup(r.Group)
+	}
+	gv := resource.GroupVersion{Group: r.Group, Version: r.Version}
+	return !own.ServesVersion(gv) && r.surface.ServesVersion(gv) ||
+		own.Lookup(r.Group, r.Version, r.Resource) == nil && r.surface.Lookup(r.Group, r.Version, r.Resource) != nil
+}
+
+// resolveDynamic does what resolve does for custom resources.
+func (r *request) resolveDynamic() error {
+	r.byDefinition = true
+	r.typ = r.surface.Lookup(r.Group, r.Version, r.Resource)
+	if r.typ == nil {
+		return errNoPage
+	}
+	across := r.Namespace == "" && r.Verb != "list" && r.Verb != "watch"
+	if !r.typ.Namespaced && r.Namespace != "" || r.typ.Namespaced && across {
+		return errNoPage
+	}
+	r.warn(r.typ.Warnings...)
+	if r.Subresource == "" {
+		if !slices.Contains(dynamicVerbs, r.Verb) {
+			return status.MethodNotSupported(r.groupResource(), r.Verb)
+		}
+		return nil
+	}
+	if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
+		return status.NotFound(r.groupResource(), r.Name)
+	}
+	if !slices.Contains(r.sub.Verbs, r.Verb) {
+		return status.MethodNotSupported(r.groupResource(), r.Verb)
+	}
+	return nil
+}
+
+// dynamicVerbs are the verbs of every custom resource.
+var dynamicVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+
+// inScope reports whether the path fits the scope of the type. A path without a
+// namespace lists and watches a namespaced type across namespaces. The path of a
+// Namespace names it as its own namespace.
+func (r *request) inScope() bool {
+	if r.typ.Namespaced {
+		return r.Namespace != "" || r.Name == "" && (r.Verb != "create" || !r.typ.Virtual())
+	}
+	return r.Namespace == "" || r.Resource == "namespaces"
+}
+
+// routed reports whether the path, which names no subresource, takes the method.
+func (r *request) routed() bool {
+	if !r.typ.Allows(r.Verb) || r.LegacyWatch && r.Verb != "watch" {
+		return false
+	}
+	across := r.typ.Namespaced && r.Namespace == ""
+	switch r.Verb {
+	case "list", "watch":
+		return true
+	case "create", "deletecollection":
+		return r.Name == "" && !across
+	}
+	return r.Name != ""
 }
 
 // serveResource dispatches by verb.

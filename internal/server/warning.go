@@ -56,11 +56,9 @@ func (w *warnings) write(h http.Header, text string) {
 // See https://kubernetes.io/blog/2020/09/03/warnings/.
 func (r *request) warn(texts ...string) {
 	for _, text := range texts {
-		r.addWarning(text)
+		r.warned.add(r.w.Header(), text)
 	}
 }
-
-func (r *request) addWarning(text string) { r.warned.add(r.w.Header(), text) }
 
 var warningQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
