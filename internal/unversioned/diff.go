@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Diff tells how two values of a type differ: in the unified format, line by
-// line of their indented JSON.
+// Diff returns the difference between the indented JSON of two values of a type, in
+// the unified format. It is empty if they are equal.
 func Diff(typ string, a, b any) string { return unified(lines(typ, a), lines(typ, b)) }
 
 func lines(typ string, v any) []string {
@@ -19,25 +19,25 @@ func lines(typ string, v any) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// context is how many lines are shown around a change.
+// context is the number of lines around a change.
 const context = 3
 
-// An edit replaces lines a to aEnd of the old text by lines b to bEnd of the new
-// one. They are the same if it is kept.
+// An edit replaces the lines a to aEnd of the old text by the lines b to bEnd of
+// the new one. If equal is true, they are the same.
 type edit struct {
-	kept             bool
+	equal            bool
 	a, aEnd, b, bEnd int
 }
 
-// unified compares two texts as Python's difflib does, which kube-apiserver
-// uses a translation of: so that changes are cut where it cuts them.
+// unified compares two texts with the algorithm of Python's difflib, of which
+// kube-apiserver uses a translation, so that the hunks are the same.
 func unified(a, b []string) string {
 	var out strings.Builder
 	for _, hunk := range hunks(edits(a, b)) {
 		first, last := hunk[0], hunk[len(hunk)-1]
 		fmt.Fprintf(&out, "@@ -%s +%s @@\n", span(first.a, last.aEnd), span(first.b, last.bEnd))
 		for _, e := range hunk {
-			if e.kept {
+			if e.equal {
 				writeLines(&out, ' ', a[e.a:e.aEnd])
 				continue
 			}
@@ -56,8 +56,9 @@ func writeLines(out *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// span is the place of lines: the number of the first, from 1, and how many they
-// are, unless it is one. No lines are after the one before.
+// span returns a range of lines in a hunk header: the number of the first line,
+// from 1, and the number of lines unless it is 1. For no lines it has the number
+// of the line before.
 func span(start, end int) string {
 	switch n := end - start; n {
 	case 1:
@@ -69,11 +70,12 @@ func span(start, end int) string {
 	}
 }
 
-// hunks groups edits: each change with its context, neighbours together.
+// hunks groups edits: each change with its context, and changes whose contexts
+// touch together.
 func hunks(all []edit) (groups [][]edit) {
 	var group []edit
 	for i, e := range all {
-		if !e.kept {
+		if !e.equal {
 			group = append(group, e)
 			continue
 		}
@@ -98,7 +100,7 @@ func hunks(all []edit) (groups [][]edit) {
 	return groups
 }
 
-// head and tail are the first and the last n lines of what is kept.
+// head and tail return the first and the last n lines of an edit with equal lines.
 func (e edit) head(n int) edit {
 	n = min(n, e.aEnd-e.a)
 	return edit{true, e.a, e.a + n, e.b, e.b + n}
@@ -109,8 +111,8 @@ func (e edit) tail(n int) edit {
 	return edit{true, e.aEnd - n, e.aEnd, e.bEnd - n, e.bEnd}
 }
 
-// edits leads from one text to the other: what is kept and what is changed take
-// turns.
+// edits returns the edits that turn one text into the other. Equal and changed
+// lines alternate.
 func edits(a, b []string) (all []edit) {
 	m := matcher{a, b, indexLines(b)}
 	i, j := 0, 0
@@ -120,7 +122,7 @@ func edits(a, b []string) (all []edit) {
 		}
 	}
 	for _, match := range m.matches(nil, 0, len(a), 0, len(b)) {
-		if n := len(all); n > 0 && all[n-1].kept && match.a == i && match.b == j {
+		if n := len(all); n > 0 && all[n-1].equal && match.a == i && match.b == j {
 			all[n-1].aEnd, all[n-1].bEnd = match.aEnd, match.bEnd
 		} else {
 			change(match.a, match.b)
@@ -132,11 +134,11 @@ func edits(a, b []string) (all []edit) {
 	return all
 }
 
-// manyLines is from when on lines that make up more than a hundredth of the text
-// start no match.
+// manyLines is the number of lines from which on a line that makes up more than a
+// hundredth of the text cannot start a match.
 const manyLines = 200
 
-// indexLines is where each line is.
+// indexLines returns the positions of each line.
 func indexLines(text []string) map[string][]int {
 	at := make(map[string][]int, len(text))
 	for i, line := range text {
@@ -152,14 +154,14 @@ func indexLines(text []string) map[string][]int {
 	return at
 }
 
-// A matcher finds what two texts share.
+// A matcher finds the common lines of two texts.
 type matcher struct {
 	a, b []string
-	at   map[string][]int // where b has a line
+	at   map[string][]int // positions of lines in b
 }
 
-// matches appends the matches within bounds, in order: the longest one, and
-// those on both sides of it.
+// matches appends the matches within bounds, in order: the longest one, and the
+// matches on both sides of it.
 func (m *matcher) matches(found []edit, a, aEnd, b, bEnd int) []edit {
 	longest := m.longest(a, aEnd, b, bEnd)
 	if longest.a == longest.aEnd {
@@ -175,11 +177,12 @@ func (m *matcher) matches(found []edit, a, aEnd, b, bEnd int) []edit {
 	return found
 }
 
-// longest is the longest match within bounds; the first of equals, in a and then
-// in b. It is empty if there is none.
+// longest returns the longest match within bounds. Of matches of equal length it
+// returns the first in a, and of those the first in b. It is empty if there is
+// none.
 func (m *matcher) longest(a, aEnd, b, bEnd int) edit {
 	best := edit{true, a, a, b, b}
-	lengths := map[int]int{} // of the match that ends at a line of b
+	lengths := map[int]int{} // of the match that ends at that line of b
 	for i := a; i < aEnd; i++ {
 		next := map[int]int{}
 		for _, j := range m.at[m.a[i]] {

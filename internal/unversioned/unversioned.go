@@ -1,7 +1,7 @@
-// Package unversioned prints objects as a kube-apiserver has them in memory. It
-// validates them in Go types that belong to no version of the API, and when it
-// quotes a part of an object in an error, it prints such a type as JSON: with
-// every field, empty ones too, in the order and under the names of the type.
+// Package unversioned prints objects in kube-apiserver's internal version. It
+// validates objects in Go types that belong to no version of the API. An error
+// that quotes a part of an object prints such a type as JSON: with all fields,
+// empty ones too, in the order and under the names of the Go type.
 package unversioned
 
 import (
@@ -16,31 +16,31 @@ import (
 	"github.com/kubefake/kubefake/internal/release/data"
 )
 
-// A Value is a part of an object in generic form, of the Go type of that name:
-// "core.PodSpec", or any other spelling of unversioned.txt in release/data, such as "[]core.Toleration".
+// A Value is a part of an object in generic form and the name of its Go type:
+// "core.PodSpec", or another spelling in unversioned.txt of package release/data,
+// such as "[]core.Toleration".
 type Value struct {
 	Type  string
 	Value any
 }
 
-// MarshalJSON prints the Go type.
+// MarshalJSON prints the value as encoding/json prints the Go type.
 func (v Value) MarshalJSON() ([]byte, error) {
 	return appendValue(nil, v.Type, v.Value), nil
 }
 
-// A field is one of a struct.
+// A field is a field of a Go struct.
 type field struct {
-	name      string // printed, with quotes and a colon
-	path      []string
+	name      string   // as printed, with quotes and a colon
+	path      []string // of the member in the generic form
 	typ       string
 	omitEmpty bool
 }
 
-// structs holds the fields of the types that have been asked for: []field by
-// name.
+// structs caches fieldsOf: []field by name.
 var structs sync.Map
 
-// fieldsOf are the fields of a struct, nil if there is no such type.
+// fieldsOf returns the fields of a struct, nil if there is no such type.
 func fieldsOf(name string) []field {
 	if known, ok := structs.Load(name); ok {
 		return known.([]field)
@@ -66,7 +66,7 @@ func appendValue(dst []byte, typ string, v any) []byte {
 	if elem, ok := strings.CutPrefix(typ, "*"); ok {
 		return appendValue(dst, elem, v)
 	}
-	v = chosen(typ, v)
+	v = unionValue(typ, v)
 	switch v := v.(type) {
 	case []any:
 		return appendList(dst, strings.TrimPrefix(typ, "[]"), v)
@@ -85,7 +85,7 @@ func appendValue(dst []byte, typ string, v any) []byte {
 	return append(dst, text...)
 }
 
-// appendZero appends the empty value of a type.
+// appendZero appends the zero value of a type.
 func appendZero(dst []byte, typ string) []byte {
 	switch typ {
 	case "s":
@@ -167,9 +167,9 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// chosen is a value of a type that takes one of two sorts, as the struct which
-// has a field for either. Other values are returned as they are.
-func chosen(typ string, v any) any {
+// unionValue returns a value of a JSONSchemaPropsOr type as the struct that has a
+// field for each kind of value. It returns values of other types unchanged.
+func unionValue(typ string, v any) any {
 	_, isObject := v.(map[string]any)
 	switch choice, ok := strings.CutPrefix(typ, "apiextensions.JSONSchemaPropsOr"); {
 	case !ok:
@@ -187,12 +187,12 @@ func chosen(typ string, v any) any {
 	}
 }
 
-// ofNode are the members of a pod's specification that are unversioned in its
+// hostFields are the members of a pod's spec that the internal version has in the
 // security context.
-var ofNode = []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"}
+var hostFields = []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"}
 
-// withSecurityContext is the specification of a pod with those members where
-// they are unversioned.
+// withSecurityContext returns a pod's spec with hostFields in its security
+// context.
 func withSecurityContext(spec map[string]any) map[string]any {
 	context := maps.Clone(object.Map(spec, "securityContext"))
 	if context == nil {
@@ -202,7 +202,7 @@ func withSecurityContext(spec map[string]any) map[string]any {
 	if moved == nil {
 		moved = map[string]any{}
 	}
-	for _, name := range ofNode {
+	for _, name := range hostFields {
 		if v, ok := spec[name]; ok {
 			context[name] = v
 		}

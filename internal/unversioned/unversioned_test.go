@@ -24,14 +24,14 @@ func TestValue(t *testing.T) {
 		{"every field is printed", "core.SeccompProfile", `{"type":"Localhost"}`, `{"Type":"Localhost","LocalhostProfile":null}`},
 		{"fields have their Go names", "core.RBDVolumeSource", `{"monitors":["a"],"image":"i","user":"u"}`,
 			`{"CephMonitors":["a"],"RBDImage":"i","FSType":"","RBDPool":"","RadosUser":"u","Keyring":"","SecretRef":null,"ReadOnly":false}`},
-		{"structs that are not there are empty", "core.PreferredSchedulingTerm", `{"weight":1}`, `{"Weight":1,"Preference":{"MatchExpressions":null,"MatchFields":null}}`},
-		{"quantities that are not there are 0", "core.ResourceFieldSelector", `{"resource":"r"}`, `{"ContainerName":"","Resource":"r","Divisor":"0"}`},
-		{"tags are kept", "*metav1.LabelSelector", `{"matchLabels":{"b":"<","a":""}}`, `{"matchLabels":{"a":"","b":"\u003c"}}`},
-		{"metadata is spread", "core.PersistentVolumeClaimTemplate", `{"metadata":{"labels":{"a":"b"}}}`, `{"labels":{"a":"b"},"Spec":{"AccessModes":null,"Selector":null,` +
+		{"missing structs are zero", "core.PreferredSchedulingTerm", `{"weight":1}`, `{"Weight":1,"Preference":{"MatchExpressions":null,"MatchFields":null}}`},
+		{"missing quantities are 0", "core.ResourceFieldSelector", `{"resource":"r"}`, `{"ContainerName":"","Resource":"r","Divisor":"0"}`},
+		{"JSON tags are used", "*metav1.LabelSelector", `{"matchLabels":{"b":"<","a":""}}`, `{"matchLabels":{"a":"","b":"\u003c"}}`},
+		{"fields of embedded structs", "core.PersistentVolumeClaimTemplate", `{"metadata":{"labels":{"a":"b"}}}`, `{"labels":{"a":"b"},"Spec":{"AccessModes":null,"Selector":null,` +
 			`"Resources":{"Limits":null,"Requests":null},"VolumeName":"","StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
-		{"pointers to zero are no empty fields", "metav1.OwnerReference", `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","controller":false}`,
+		{"omitempty keeps pointers to zero", "metav1.OwnerReference", `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","controller":false}`,
 			`{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","controller":false}`},
-		{"options, too", "core.SecurityContext", `{"seLinuxOptions":{"user":"u"}}`, `{"Capabilities":null,"Privileged":null,"SELinuxOptions":{"User":"u","Role":"","Type":"","Level":""},` +
+		{"nested structs", "core.SecurityContext", `{"seLinuxOptions":{"user":"u"}}`, `{"Capabilities":null,"Privileged":null,"SELinuxOptions":{"User":"u","Role":"","Type":"","Level":""},` +
 			`"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":null,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}`},
 		{"lists", "[]core.PodIP", `[{"ip":"10.0.0.1"}]`, `[{"IP":"10.0.0.1"}]`},
 		{"integers or strings", "policy.PodDisruptionBudgetSpec", `{"minAvailable":1,"maxUnavailable":"5%"}`, `{"MinAvailable":1,"Selector":null,"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":null}`},
@@ -44,7 +44,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestSchemasOrOthers(t *testing.T) {
+func TestJSONSchemaPropsOr(t *testing.T) {
 	print := func(typ, doc string) string {
 		text, err := json.Marshal(Value{"*apiextensions.JSONSchemaPropsOr" + typ, decode(t, doc)})
 		require.NoError(t, err)
