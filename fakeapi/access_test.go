@@ -132,7 +132,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestWithRelease(t *testing.T) {
 	tests := []struct {
-		profile, path string
+		release, path string
 		code          int
 	}{
 		{"", "/apis/internal.apiserver.k8s.io/v1alpha1", 404},
@@ -140,8 +140,8 @@ func TestWithRelease(t *testing.T) {
 		{"v1.32", "/apis/apps/v1", 200},
 	}
 	for _, tt := range tests {
-		t.Run(tt.profile+tt.path, func(t *testing.T) {
-			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.profile)), "GET", tt.path, "")
+		t.Run(tt.release+tt.path, func(t *testing.T) {
+			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release)), "GET", tt.path, "")
 			assert.Equal(t, tt.code, code)
 		})
 	}

@@ -78,14 +78,14 @@ func TestComponentStatuses(t *testing.T) {
 
 func TestDeprecationWarnings(t *testing.T) {
 	endpoints := "/api/v1/namespaces/default/endpoints"
-	for profile, want := range map[string][]string{
+	for release, want := range map[string][]string{
 		"v1.36": {`299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`},
 		"v1.32": nil,
 	} {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(profile))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release))
 		for _, path := range []string{endpoints, endpoints + "/zz"} {
 			resp, _ := text(t, srv, path)
-			assert.Equal(t, want, resp.Header["Warning"], "%s in %s", path, profile)
+			assert.Equal(t, want, resp.Header["Warning"], "%s in %s", path, release)
 		}
 		resp, _ := text(t, srv, "/api/v1/namespaces/default/pods")
 		assert.Empty(t, resp.Header["Warning"])

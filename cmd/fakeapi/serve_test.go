@@ -102,7 +102,7 @@ func TestServeObjects(t *testing.T) {
 	}
 }
 
-func TestServeProfile(t *testing.T) {
+func TestServeRelease(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string

@@ -8,15 +8,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// Types returns the profile's types ready to be served: with their codecs,
+// Types returns the types of a release ready to be served: with their codecs,
 // strategies and places in the store.
-func Types(profile []*resource.Type) []*resource.Type {
-	isServed := make(map[kind.VersionedResource]bool, len(profile))
-	for _, p := range profile {
+func Types(served []*resource.Type) []*resource.Type {
+	isServed := make(map[kind.VersionedResource]bool, len(served))
+	for _, p := range served {
 		isServed[kind.VersionedResource{GroupVersion: p.GroupVersion, Name: p.Name}] = true
 	}
-	out := make([]*resource.Type, len(profile))
-	for i, p := range profile {
+	out := make([]*resource.Type, len(served))
+	for i, p := range served {
 		t := *p
 		t.Codec = resource.BuiltinCodec(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
 		if t.Group == "events.k8s.io" {

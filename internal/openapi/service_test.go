@@ -280,7 +280,7 @@ func TestProtobuf(t *testing.T) {
 	})
 }
 
-func TestOldestProfileConverts(t *testing.T) {
+func TestOldestReleaseConverts(t *testing.T) {
 	p, err := release.Open(release.Names()[0])
 	require.NoError(t, err)
 	w := do(t, openapi.New(documents(p), now), "GET /openapi/v2")

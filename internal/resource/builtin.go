@@ -22,7 +22,7 @@ func BuiltinCodec(k Kind) Codec {
 	return &builtinCodec{k, sync.OnceValue(func() *wire.Type {
 		t, ok := wire.ForKind(k.Group, k.Version, k.Kind)
 		if !ok {
-			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every profile
+			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every release
 		}
 		return t
 	})}
