@@ -24,9 +24,9 @@ import (
 // watch cache in kube-apiserver and never lag. The server itself always reads the
 // present state, for instance of Roles and Namespaces.
 //
-// A watch cache never goes back. If its lag grows, it stands still until the lag
-// is reached. It keeps showing a state that is compacted meanwhile; its watches
-// end with 410 when it then moves on.
+// A watch cache never goes back. If its lag grows, it keeps its revision until the
+// state is that far ahead. It keeps a revision that is compacted meanwhile; its
+// watches end with 410 when it then advances.
 //
 // Lag, LagRevisions, Freeze, FreezeAt and Thaw replace each other. Their errors
 // are ErrNotFound for an unknown resource, and ErrInvalidLag.

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// Size is how many entries of a sort a journal keeps.
-	Size = 4096
-	// progressSize is that number for watch progress: one write makes an entry for
-	// each watch.
-	progressSize = 4 * Size
+	// maxEntries is how many entries of a sort a journal keeps.
+	maxEntries = 4096
+	// maxProgress is that number for watch progress: one write makes an entry for each
+	// watch.
+	maxProgress = 4 * maxEntries
 )
 
 // A Journal holds the entries of one server. It is safe for concurrent use.
@@ -43,11 +43,11 @@ type Journal struct {
 func New(now func() time.Time) *Journal {
 	return &Journal{
 		now:          now,
-		requests:     ring[CompletedRequest]{size: Size},
-		transactions: ring[Transaction]{size: Size},
-		progress:     ring[Progress]{size: progressSize},
-		notes:        ring[Note]{size: Size},
-		ended:        ring[Watch]{size: Size},
+		requests:     ring[CompletedRequest]{size: maxEntries},
+		transactions: ring[Transaction]{size: maxEntries},
+		progress:     ring[Progress]{size: maxProgress},
+		notes:        ring[Note]{size: maxEntries},
+		ended:        ring[Watch]{size: maxEntries},
 		open:         map[*OpenWatch]struct{}{},
 	}
 }
@@ -85,7 +85,7 @@ const maxChanges = 1000
 // client.
 type Note struct {
 	Time time.Time
-	Kind Kind
+	Kind NoteKind
 	// Text describes it in a few words: "3s behind".
 	Text string
 	// Resource is the resource concerned: "pods", "deployments.apps"; "" is all
@@ -97,16 +97,16 @@ type Note struct {
 	Revision mvcc.Revision
 }
 
-// A Kind is the kind of a note.
-type Kind string
+// A NoteKind is the kind of a Note.
+type NoteKind string
 
 const (
-	Fault      Kind = "fault"      // a fault hit a client
-	Lag        Kind = "lag"        // a watch cache began to lag
-	Thaw       Kind = "thaw"       // a watch cache stopped lagging
-	Compaction Kind = "compaction" // history was compacted up to a revision
-	Clock      Kind = "clock"      // the clock was advanced
-	State      Kind = "state"      // an earlier state was restored
+	Fault      NoteKind = "fault"      // a fault hit a client
+	Lag        NoteKind = "lag"        // a watch cache began to lag
+	Thaw       NoteKind = "thaw"       // a watch cache stopped lagging
+	Compaction NoteKind = "compaction" // history was compacted up to a revision
+	Clock      NoteKind = "clock"      // the clock was advanced
+	State      NoteKind = "state"      // an earlier state was restored
 )
 
 // Order returns the position of the newest entry.

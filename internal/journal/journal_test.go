@@ -17,6 +17,9 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// maxEntries is how many entries of a sort a journal keeps.
+const maxEntries = 4096
+
 func fixedTime() time.Time { return start }
 
 // Entries of the same time have an order, across all sorts.
@@ -44,11 +47,11 @@ func TestOrder(t *testing.T) {
 func TestLimits(t *testing.T) {
 	j := journal.New(fixedTime)
 	j.RecordNote(journal.Note{Text: "first"})
-	for i := range journal.Size + 10 {
+	for i := range maxEntries + 10 {
 		j.RecordRequest(journal.Request{URI: fmt.Sprint(i)}, 0)
 	}
 	requests := j.Requests()
-	require.Len(t, requests, journal.Size)
+	require.Len(t, requests, maxEntries)
 	for i, e := range requests {
 		require.Equal(t, fmt.Sprint(i+10), e.What.URI)
 		require.EqualValues(t, i+12, e.Order)
@@ -61,19 +64,19 @@ func TestLimits(t *testing.T) {
 func TestWatches(t *testing.T) {
 	j := journal.New(fixedTime)
 	first := j.Open(journal.Watch{URI: "first"})
-	for range journal.Size + 1 {
+	for range maxEntries + 1 {
 		j.Open(journal.Watch{URI: "short"}).End("")
 	}
 	second := j.Open(journal.Watch{URI: "second"})
 	watches := j.Watches()
-	require.Len(t, watches, journal.Size+2)
+	require.Len(t, watches, maxEntries+2)
 	assert.Equal(t, "first", watches[0].URI)
 	assert.Zero(t, watches[0].Ended)
 	assert.Equal(t, "second", watches[len(watches)-1].URI)
 	second.End("")
 	first.End("last")
 	watches = j.Watches()
-	require.Len(t, watches, journal.Size)
+	require.Len(t, watches, maxEntries)
 	assert.Equal(t, "last", watches[0].End)
 }
 

@@ -172,7 +172,7 @@ func (b *builder) note(e journal.Entry[journal.Note]) {
 	if !ok {
 		return
 	}
-	note := Note{Moment: m, Kind: string(n.Kind), Text: n.Text, Resource: n.Resource, Revision: int64(n.Revision)}
+	note := Note{Moment: m, Kind: n.Kind, Text: n.Text, Resource: n.Resource, Revision: int64(n.Revision)}
 	if n.UserAgent != "" {
 		note.Client = client("", n.UserAgent)
 	}
@@ -187,19 +187,19 @@ func (b *builder) watches(watches []journal.Watch, progress []journal.Entry[jour
 			continue
 		}
 		_, selector := selection(w.URI)
-		r := b.reader(kindWatch, client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
+		r := b.reader(WatchReader, client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
 		readers[w.Began] = r
 		m, _ := b.moment(w.Began, w.Opened)
-		b.mark(r, Mark{Moment: m, Kind: kindWatch, Revision: int64(w.From)})
+		b.mark(r, Mark{Moment: m, Kind: WatchMark, Revision: int64(w.From)})
 		if w.Ended != 0 {
 			m, _ = b.moment(w.Ended, w.Closed)
-			b.mark(r, Mark{Moment: m, Kind: markEnd, Text: w.End})
+			b.mark(r, Mark{Moment: m, Kind: EndMark, Text: w.End})
 		}
 	}
 	for _, e := range progress {
 		if r, ok := readers[e.What.Watch]; ok {
 			if m, ok := b.moment(e.Order, e.What.Time); ok {
-				b.mark(r, Mark{Moment: m, Kind: "step", Revision: int64(e.What.Revision)})
+				b.mark(r, Mark{Moment: m, Kind: StepMark, Revision: int64(e.What.Revision)})
 			}
 		}
 	}
@@ -213,37 +213,37 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 	if !ok || err != nil || b.Hidden != nil && b.Hidden(u.Path) {
 		return
 	}
-	asked := route.Parse(r.Method, u)
-	what := Target{asked.Resource, asked.Namespace, asked.Name}
-	if asked.Group != "" {
-		what.Resource += "." + asked.Group
-	} else if asked.Resource == "namespaces" {
+	rt := route.Parse(r.Method, u)
+	what := Target{rt.Resource, rt.Namespace, rt.Name}
+	if rt.Group != "" {
+		what.Resource += "." + rt.Group
+	} else if rt.Resource == "namespaces" {
 		what.Namespace = "" // the path has its own name there
 	}
 	who := client(r.User, r.UserAgent)
 	failed := r.Code >= http.StatusBadRequest || r.Panic != ""
-	if asked.Verb == kindWatch && !failed {
+	if rt.Verb == "watch" && !failed {
 		return // the marks of its reader show it
 	}
-	if read := asked.Verb == kindList || asked.Verb == kindGet; read && r.Revision != 0 {
-		mark := Mark{Moment: m, Kind: asked.Verb, Revision: r.Revision, Newest: b.newest(e.What.Came)}
+	if read := rt.Verb == "list" || rt.Verb == "get"; read && r.Revision != 0 {
+		mark := Mark{Moment: m, Kind: MarkKind(rt.Verb), Revision: r.Revision, Newest: b.newest(e.What.Came)}
 		of, selector := what, ""
-		if asked.Verb == kindGet {
+		if rt.Verb == "get" {
 			mark.Name = what.path()
 			of = Target{Resource: what.Resource}
 		} else {
 			of.Name, selector = selection(r.URI)
 		}
-		b.mark(b.reader(asked.Verb, who, of, selector), mark)
+		b.mark(b.reader(ReaderKind(rt.Verb), who, of, selector), mark)
 		if !failed {
 			return
 		}
 	}
-	if asked.IsResource && r.Revision != 0 && !failed || !asked.IsResource && !failed {
+	if rt.IsResource && r.Revision != 0 && !failed || !rt.IsResource && !failed {
 		return // a revision shows it, or it is not about objects
 	}
 	b.story.Requests = append(b.story.Requests, Request{
-		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: r.URI, Verb: asked.Verb, Target: what,
+		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: r.URI, Verb: rt.Verb, Target: what,
 		Code: r.Code, Message: message(r), Unimplemented: r.Unimplemented, Panic: r.Panic,
 	})
 }
@@ -259,22 +259,23 @@ func message(r journal.Request) string {
 // A readerKey identifies a reader. A client that watches and lists the same set of
 // objects is one reader.
 type readerKey struct {
-	name, user, kind, selector string
-	target                     Target
+	name, user, selector string
+	kind                 ReaderKind
+	target               Target
 }
 
 // reader returns the index of a reader. It adds the reader if it is new.
-func (b *builder) reader(kind string, who Client, what Target, selector string) int {
-	k := readerKey{who.Name, who.User, kind, selector, what}
+func (b *builder) reader(kind ReaderKind, who Client, what Target, selector string) int {
+	k := readerKey{who.Name, who.User, selector, kind, what}
 	if i, ok := b.readers[k]; ok {
 		return i
 	}
-	if kind == kindList { // lists of a watching client belong to its watch
-		k.kind = kindWatch
+	if kind == ListReader { // lists of a watching client belong to its watch
+		k.kind = WatchReader
 		if i, ok := b.readers[k]; ok {
 			return i
 		}
-		k.kind = kindList
+		k.kind = ListReader
 	}
 	b.readers[k] = len(b.story.Readers)
 	b.story.Readers = append(b.story.Readers, Reader{Client: who, Kind: kind, Target: what, Selector: selector})

@@ -34,18 +34,18 @@ func (b *builder) addSightings() {
 // did not. It reports false if the reader did not need to see the revision.
 func (r *Reader) saw(rev *Revision) (Moment, bool) {
 	later, _ := slices.BinarySearchFunc(r.Marks, rev.Order, func(m Mark, order int64) int { return cmp.Compare(m.Order, order) })
-	if later == 0 && r.Kind != kindGet {
+	if later == 0 && r.Kind != GetReader {
 		return Moment{}, false // the reader began later
 	}
-	if r.Kind != kindGet && !slices.ContainsFunc(rev.Changes, func(c Change) bool { return r.covers(c.Target) }) {
+	if r.Kind != GetReader && !slices.ContainsFunc(rev.Changes, func(c Change) bool { return r.covers(c.Target) }) {
 		return Moment{}, false
 	}
 	for _, m := range r.Marks[later:] {
-		if m.Revision >= rev.Revision && (r.Kind != kindGet || rev.changes(r.Resource, m.Name)) {
+		if m.Revision >= rev.Revision && (r.Kind != GetReader || rev.changes(r.Resource, m.Name)) {
 			return m.Moment, true
 		}
 	}
-	return Moment{}, r.Kind == kindWatch && (later < len(r.Marks) || !r.Marks[later-1].endedByClient())
+	return Moment{}, r.Kind == WatchReader && (later < len(r.Marks) || !r.Marks[later-1].endedByClient())
 }
 
 // covers reports whether the reader reads an object.
@@ -67,4 +67,4 @@ func (t Target) path() string {
 }
 
 // endedByClient reports whether the client ended its watch with this mark.
-func (m *Mark) endedByClient() bool { return m.Kind == markEnd && m.Text == "" }
+func (m *Mark) endedByClient() bool { return m.Kind == EndMark && m.Text == "" }

@@ -20,12 +20,12 @@ func write(order, rev int64, name string) Revision {
 	return Revision{Moment: at(order), Revision: rev, Verb: "update", Client: Client{Name: "writer"}, Changes: []Change{{Type: "MODIFIED", Target: pod(name)}}}
 }
 
-func read(order int64, kind string, rev int64) Mark {
+func read(order int64, kind MarkKind, rev int64) Mark {
 	return Mark{Moment: at(order), Kind: kind, Revision: rev}
 }
 
 func end(order int64, reason string) Mark {
-	return Mark{Moment: at(order), Kind: markEnd, Text: reason}
+	return Mark{Moment: at(order), Kind: EndMark, Text: reason}
 }
 
 // TestSaw checks who saw revision 7 of the pod default/a, written at 10.
@@ -34,27 +34,27 @@ func TestSaw(t *testing.T) {
 	pods := Target{Resource: "pods"}
 	for _, row := range []struct {
 		name   string
-		kind   string
+		kind   ReaderKind
 		target Target
 		marks  []Mark
 		want   int64 // the order of the sighting; 0 is missed, -1 not needed
 	}{
-		{"watch with a step to the revision", kindWatch, pods, []Mark{read(1, kindWatch, 5), read(11, "step", 7)}, 11},
-		{"watch with a step beyond it", kindWatch, pods, []Mark{read(1, kindWatch, 5), read(12, "step", 9)}, 12},
-		{"watch that has not reached it", kindWatch, pods, []Mark{read(1, kindWatch, 5), read(11, "step", 6)}, 0},
-		{"watch of the namespace", kindWatch, Target{Resource: "pods", Namespace: "default"}, []Mark{read(1, kindWatch, 5)}, 0},
-		{"watch of another namespace", kindWatch, Target{Resource: "pods", Namespace: "other"}, []Mark{read(1, kindWatch, 5), read(11, "step", 7)}, -1},
-		{"watch of another object", kindWatch, pod("b"), []Mark{read(1, kindWatch, 5), read(11, "step", 7)}, -1},
-		{"watch of another resource", kindWatch, Target{Resource: "nodes"}, []Mark{read(1, kindWatch, 5), read(11, "step", 7)}, -1},
-		{"watch that begins later", kindWatch, pods, []Mark{read(11, kindWatch, 7)}, -1},
-		{"watch that the server ended", kindWatch, pods, []Mark{read(1, kindWatch, 5), end(9, "too old")}, 0},
-		{"watch that the client ended", kindWatch, pods, []Mark{read(1, kindWatch, 5), end(9, "")}, -1},
-		{"client that watches again, from before", kindWatch, pods, []Mark{read(1, kindWatch, 5), end(9, ""), read(20, kindWatch, 5)}, 0},
-		{"client that lists again", kindWatch, pods, []Mark{read(1, kindWatch, 5), end(9, ""), read(20, kindList, 8)}, 20},
-		{"stale list, then a fresh one", kindList, pods, []Mark{read(1, kindList, 5), read(11, kindList, 6), read(12, kindList, 7)}, 12},
-		{"list before", kindList, pods, []Mark{read(1, kindList, 5)}, -1},
-		{"get", kindGet, pods, []Mark{{Moment: at(12), Kind: kindGet, Revision: 7, Name: "default/a"}}, 12},
-		{"get of another object", kindGet, pods, []Mark{{Moment: at(12), Kind: kindGet, Revision: 7, Name: "default/b"}}, -1},
+		{"watch with a step to the revision", WatchReader, pods, []Mark{read(1, WatchMark, 5), read(11, StepMark, 7)}, 11},
+		{"watch with a step beyond it", WatchReader, pods, []Mark{read(1, WatchMark, 5), read(12, StepMark, 9)}, 12},
+		{"watch that has not reached it", WatchReader, pods, []Mark{read(1, WatchMark, 5), read(11, StepMark, 6)}, 0},
+		{"watch of the namespace", WatchReader, Target{Resource: "pods", Namespace: "default"}, []Mark{read(1, WatchMark, 5)}, 0},
+		{"watch of another namespace", WatchReader, Target{Resource: "pods", Namespace: "other"}, []Mark{read(1, WatchMark, 5), read(11, StepMark, 7)}, -1},
+		{"watch of another object", WatchReader, pod("b"), []Mark{read(1, WatchMark, 5), read(11, StepMark, 7)}, -1},
+		{"watch of another resource", WatchReader, Target{Resource: "nodes"}, []Mark{read(1, WatchMark, 5), read(11, StepMark, 7)}, -1},
+		{"watch that begins later", WatchReader, pods, []Mark{read(11, WatchMark, 7)}, -1},
+		{"watch that the server ended", WatchReader, pods, []Mark{read(1, WatchMark, 5), end(9, "too old")}, 0},
+		{"watch that the client ended", WatchReader, pods, []Mark{read(1, WatchMark, 5), end(9, "")}, -1},
+		{"client that watches again, from before", WatchReader, pods, []Mark{read(1, WatchMark, 5), end(9, ""), read(20, WatchMark, 5)}, 0},
+		{"client that lists again", WatchReader, pods, []Mark{read(1, WatchMark, 5), end(9, ""), read(20, ListMark, 8)}, 20},
+		{"stale list, then a fresh one", ListReader, pods, []Mark{read(1, ListMark, 5), read(11, ListMark, 6), read(12, ListMark, 7)}, 12},
+		{"list before", ListReader, pods, []Mark{read(1, ListMark, 5)}, -1},
+		{"get", GetReader, pods, []Mark{{Moment: at(12), Kind: GetMark, Revision: 7, Name: "default/a"}}, 12},
+		{"get of another object", GetReader, pods, []Mark{{Moment: at(12), Kind: GetMark, Revision: 7, Name: "default/b"}}, -1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := &Reader{Kind: row.kind, Target: row.target, Marks: row.marks}

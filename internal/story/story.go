@@ -13,6 +13,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -154,18 +155,19 @@ type Reader struct {
 	Client Client `json:"client"`
 	// Kind is watch for a client that watches, and may list in between; list for one
 	// that only lists; get for one that gets objects by name.
-	Kind string `json:"kind"`
+	Kind ReaderKind `json:"kind"`
 	Target
 	Selector string `json:"selector,omitempty"`
 	Marks    []Mark `json:"marks"`
 }
 
-// Kinds of readers and marks.
+// A ReaderKind is the kind of a Reader.
+type ReaderKind string
+
 const (
-	kindWatch = "watch"
-	kindList  = "list"
-	kindGet   = "get"
-	markEnd   = "end"
+	WatchReader ReaderKind = "watch"
+	ListReader  ReaderKind = "list"
+	GetReader   ReaderKind = "get"
 )
 
 // A Mark is an event in the life of a reader.
@@ -173,7 +175,7 @@ type Mark struct {
 	Moment
 	// Kind is list or get for a read, watch for the begin of a watch, step for its
 	// progress, and end for its end.
-	Kind string `json:"kind"`
+	Kind MarkKind `json:"kind"`
 	// Revision is the revision of the state that the reader has now seen.
 	Revision int64 `json:"revision,omitempty"`
 	// Newest is, for a read, the revision of the store when the request arrived.
@@ -183,6 +185,17 @@ type Mark struct {
 	// Text is why the server ended a watch; "" if the client did.
 	Text string `json:"text,omitempty"`
 }
+
+// A MarkKind is the kind of a Mark.
+type MarkKind string
+
+const (
+	ListMark  MarkKind = "list"
+	GetMark   MarkKind = "get"
+	WatchMark MarkKind = "watch" // begin of a watch
+	StepMark  MarkKind = "step"  // progress of a watch
+	EndMark   MarkKind = "end"   // end of a watch
+)
 
 // A Request is a request that failed, or a write that changed nothing. Revisions
 // and marks show the others.
@@ -204,9 +217,9 @@ type Request struct {
 // client.
 type Note struct {
 	Moment
-	Kind     string `json:"kind"` // fault, lag, thaw, compaction, clock or state
-	Text     string `json:"text"`
-	Resource string `json:"resource,omitempty"`
-	Client   Client `json:"client,omitzero"`
-	Revision int64  `json:"revision,omitempty"`
+	Kind     journal.NoteKind `json:"kind"`
+	Text     string           `json:"text"`
+	Resource string           `json:"resource,omitempty"`
+	Client   Client           `json:"client,omitzero"`
+	Revision int64            `json:"revision,omitempty"`
 }

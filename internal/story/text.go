@@ -63,10 +63,10 @@ func (s *Story) events() []event {
 		seen := int64(0)
 		for _, m := range r.Marks {
 			switch {
-			case m.Kind == markEnd && m.Text != "":
+			case m.Kind == EndMark && m.Text != "":
 				add(m.Moment, "      %s was ended at r%d: %s", r, seen, m.Text)
 			case m.Revision < m.Newest:
-				add(m.Moment, "      %s read r%d when r%d was the newest", r.describe(m.Kind), m.Revision, m.Newest)
+				add(m.Moment, "      %s read r%d when r%d was the newest", r.describe(string(m.Kind)), m.Revision, m.Newest)
 			}
 			seen = max(seen, m.Revision)
 		}
@@ -188,7 +188,7 @@ func (s *Story) sightings(r *Revision) string {
 		reader := &s.Readers[sight.Reader]
 		if sight.Missed() {
 			missed = append(missed, reader.String())
-		} else if d := time.Duration(sight.At-r.At) * time.Microsecond; d >= slow && reader.Kind == kindWatch {
+		} else if d := time.Duration(sight.At-r.At) * time.Microsecond; d >= slow && reader.Kind == WatchReader {
 			late = append(late, fmt.Sprintf("%s after %v", reader, d.Round(time.Millisecond)))
 		}
 	}
@@ -239,7 +239,7 @@ func (t Target) String() string {
 }
 
 // String returns the reader as "manager's watch of deployments.apps".
-func (r *Reader) String() string { return r.describe(r.Kind) }
+func (r *Reader) String() string { return r.describe(string(r.Kind)) }
 
 // describe describes the reader, or one of its requests, with its kind.
 func (r *Reader) describe(kind string) string {
@@ -268,7 +268,7 @@ func (r *Request) line() string {
 }
 
 func (n *Note) line() string {
-	line := n.Kind + ": " + n.Text
+	line := string(n.Kind) + ": " + n.Text
 	if n.Resource != "" && !strings.Contains(n.Text, n.Resource) {
 		line += " (" + n.Resource + ")"
 	}

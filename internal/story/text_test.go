@@ -23,8 +23,8 @@ func exampleStory() *Story {
 		Format: Format, Title: "TestShop", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: at(500), Revision: 9,
 		Revisions: []Revision{change, deleted, swept},
 		Readers: []Reader{
-			{Client: Client{Name: "manager"}, Kind: kindWatch, Target: Target{Resource: "pods", Namespace: "default"}, Selector: "a=b", Marks: []Mark{read(1, kindWatch, 6), read(400, "step", 7), end(410, "too old")}},
-			{Client: Client{Name: "viewer"}, Kind: kindGet, Target: Target{Resource: "pods"}, Marks: []Mark{{Moment: at(11), Kind: kindGet, Revision: 6, Newest: 7, Name: "default/a"}}},
+			{Client: Client{Name: "manager"}, Kind: WatchReader, Target: Target{Resource: "pods", Namespace: "default"}, Selector: "a=b", Marks: []Mark{read(1, WatchMark, 6), read(400, StepMark, 7), end(410, "too old")}},
+			{Client: Client{Name: "viewer"}, Kind: GetReader, Target: Target{Resource: "pods"}, Marks: []Mark{{Moment: at(11), Kind: GetMark, Revision: 6, Newest: 7, Name: "default/a"}}},
 		},
 		Requests: []Request{
 			{Moment: at(300), Client: kubectl, Method: "PUT", URI: "/x", Code: 409, Message: "changed"},
