@@ -8,8 +8,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// BenchmarkDefine installs each definition, up to where its resource is served,
-// and removes it.
+// BenchmarkDefine measures the creation of each definition until its resource is served.
 func BenchmarkDefine(b *testing.B) {
 	all, err := definitions()
 	require.NoError(b, err)

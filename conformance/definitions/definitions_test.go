@@ -15,26 +15,27 @@ import (
 
 const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// Every definition is served in all that kube-apiserver serves of it.
+// TestDefinitions checks that each definition is established, and that discovery, OpenAPI
+// and the custom resources are served.
 func TestDefinitions(t *testing.T) {
 	all, err := definitions()
 	require.NoError(t, err)
 	require.Greater(t, len(all), 60)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	refused := map[string]bool{}
+	rejected := map[string]bool{}
 	for _, d := range all {
 		t.Run(d.Metadata.Name, func(t *testing.T) {
 			code, answer := request(t, srv, "POST", path, d.text)
 			require.Equal(t, 201, code, "%s", answer)
-			assert.Equal(t, wanted(d), conditions(t, srv, d))
+			assert.Equal(t, expectedConditions(d), conditions(t, srv, d))
 			for _, v := range d.Spec.Versions {
-				if v.Served && served(t, srv, d, v) {
-					refused[d.Metadata.Name] = true
+				if v.Served && checkVersion(t, srv, d, v) {
+					rejected[d.Metadata.Name] = true
 				}
 			}
 		})
 	}
-	assert.Len(t, refused, len(refusals))
+	assert.Len(t, rejected, len(rejections))
 	t.Run("OpenAPI v2", func(t *testing.T) {
 		var doc struct {
 			Definitions map[string]struct {
@@ -57,8 +58,8 @@ func TestDefinitions(t *testing.T) {
 	})
 }
 
-// wanted are the conditions of a definition that is served.
-func wanted(d definition) []string {
+// expectedConditions returns the conditions of an established definition.
+func expectedConditions(d definition) []string {
 	all := []string{"NamesAccepted=True", "Established=True"}
 	if strings.HasSuffix(d.Spec.Group, ".k8s.io") {
 		all = append([]string{"KubernetesAPIApprovalPolicyConformant=True"}, all...)
@@ -80,9 +81,9 @@ func conditions(t *testing.T, srv *fakeapi.Server, d definition) []string {
 	return all
 }
 
-// served checks what is served of a version, and reports whether it refuses an
-// instance with no more than is required.
-func served(t *testing.T, srv *fakeapi.Server, d definition, v version) (refused bool) {
+// checkVersion checks that a version is served. It reports whether the server rejects a
+// minimal custom resource.
+func checkVersion(t *testing.T, srv *fakeapi.Server, d definition, v version) (rejected bool) {
 	group := "/apis/" + d.Spec.Group + "/" + v.Name
 	var resources struct{ Resources []struct{ Name, Kind string } }
 	get(t, srv, group, &resources)
@@ -116,22 +117,22 @@ func served(t *testing.T, srv *fakeapi.Server, d definition, v version) (refused
 		return request(t, srv, "POST", group+"/"+d.Spec.Names.Plural, body)
 	}
 	code, answer := create()
-	if refusal, ok := refusals[d.Metadata.Name]; ok && code != 201 {
-		refused = true
+	if rejection, ok := rejections[d.Metadata.Name]; ok && code != 201 {
+		rejected = true
 		var status struct{ Message string }
 		require.NoError(t, json.Unmarshal(answer, &status))
 		assert.Equal(t, 422, code)
-		assert.Contains(t, status.Message, refusal.says)
+		assert.Contains(t, status.Message, rejection.message)
 		var spec map[string]any
-		require.NoError(t, json.Unmarshal([]byte(refusal.spec), &spec))
+		require.NoError(t, json.Unmarshal([]byte(rejection.spec), &spec))
 		merge(obj["spec"].(map[string]any), spec)
 		code, answer = create()
 	}
 	assert.Equal(t, 201, code, "%s", answer)
-	return refused
+	return rejected
 }
 
-// get reads what has to be there.
+// get decodes the response of a GET, which must succeed.
 func get(t testing.TB, srv *fakeapi.Server, path string, into any) {
 	t.Helper()
 	code, answer := request(t, srv, "GET", path, nil)

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// instance is an object of a schema with no more than what is required, its
-// strings, numbers and lists as small as they may be. What patterns and rules
-// want it does not know.
+// instance returns a minimal value of a schema: required fields only, and the smallest
+// strings, numbers and lists. It ignores patterns and validation rules.
 func instance(schema map[string]any) any {
 	if v, ok := schema["default"]; ok {
 		return v
@@ -40,7 +39,7 @@ func instance(schema map[string]any) any {
 	return number("minimum")
 }
 
-// samples are strings of formats.
+// samples has valid strings by format.
 var samples = map[string]string{"date-time": "2026-01-02T03:04:05Z", "uri": "https://example.com", "int-or-string": "1"}
 
 func object(schema map[string]any) map[string]any {
@@ -54,12 +53,12 @@ func object(schema map[string]any) map[string]any {
 	return obj
 }
 
-// merge puts what is in from into an object, member by member.
+// merge merges the fields of from into an object.
 func merge(into, from map[string]any) {
 	for name, v := range from {
-		within, ok := into[name].(map[string]any)
+		old, ok := into[name].(map[string]any)
 		if more, isObject := v.(map[string]any); ok && isObject {
-			merge(within, more)
+			merge(old, more)
 			continue
 		}
 		into[name] = v
@@ -71,9 +70,9 @@ func text(v any) string {
 	return s
 }
 
-// refusals are the definitions whose rules and patterns refuse what is no more
-// than required: what they say of it, and what a spec has to have besides.
-var refusals = map[string]struct{ says, spec string }{
+// rejections has the definitions whose patterns and rules reject minimal values, the error
+// message, and the fields of the spec that are needed too.
+var rejections = map[string]struct{ message, spec string }{
 	"backendtlspolicies.gateway.networking.k8s.io": {
 		"spec.validation: Invalid value: must specify either CACertificateRefs or WellKnownCACertificates",
 		`{"validation":{"wellKnownCACertificates":"System"}}`,
@@ -131,7 +130,7 @@ var refusals = map[string]struct{ says, spec string }{
 	},
 }
 
-var needsPort = struct{ says, spec string }{
+var needsPort = struct{ message, spec string }{
 	"spec.rules[0].backendRefs[0]: Invalid value: Must have port for Service reference",
 	`{"rules":[{"backendRefs":[{"name":"a","port":80}],"name":"a"}]}`,
 }

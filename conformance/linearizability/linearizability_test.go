@@ -17,26 +17,25 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A request is one call of a client. All of them are transactions or reads of
-// the whole store, so that the model cannot be split by key, and the order of
-// revisions is judged as well.
+// A request is one call of a client. Requests read the whole store or write a transaction,
+// so the model also checks the order of revisions.
 type request struct {
 	kind  string // "list", "swap" or "move"
 	key   string
-	other string        // move: where to
-	value int           // swap: what to put, -1 to delete
-	ifAt  mvcc.Revision // swap: the revision that key must have
+	other string        // move: the destination
+	value int           // swap: the new value, -1 to delete
+	ifAt  mvcc.Revision // swap: the revision that the key must have
 }
 
-// A response is what the client got.
+// A response is the result of a request.
 type response struct {
 	rev  mvcc.Revision
-	have mvcc.Revision // swap: the revision that key had instead, if ok is false
+	have mvcc.Revision // swap: the revision of the key if ok is false
 	ok   bool
-	list string // list: every key, value and revision
+	list string // list: all keys, values and revisions
 }
 
-// state is what the model knows: the store at one moment. It is never changed.
+// state is the state of the model: the store at one revision. It is immutable.
 type state struct {
 	rev   mvcc.Revision
 	items map[string]item
@@ -89,7 +88,7 @@ var model = porcupine.Model{
 			})
 			return res.ok && res.rev == n.rev, n
 
-		default: // there was nothing to delete or to move
+		default: // the key to delete or move does not exist
 			return res.ok && res.rev == s.rev, s
 		}
 	},
@@ -101,7 +100,7 @@ var model = porcupine.Model{
 
 var keys = []string{"a", "b", "c"}
 
-// do makes one request of a store.
+// do executes a request.
 func do(s *mvcc.Store[int], req request) response {
 	switch req.kind {
 	case "list":
@@ -138,9 +137,9 @@ func do(s *mvcc.Store[int], req request) response {
 	}
 }
 
-// TestLinearizable has clients make random requests at once, and asks whether
-// there is an order of them, each between its call and its return, in which a
-// store that does one thing at a time would have answered the same.
+// TestLinearizable runs clients that make random requests concurrently. It checks that a
+// sequential store gives the same responses for some order of the requests in which each
+// takes effect between its call and its return.
 func TestLinearizable(t *testing.T) {
 	const clients, requests = 5, 60
 	for seed := range uint64(20) {
@@ -152,7 +151,7 @@ func TestLinearizable(t *testing.T) {
 			for client := range clients {
 				random := rand.New(rand.NewPCG(seed, uint64(client)))
 				group.Go(func() {
-					known := map[string]mvcc.Revision{} // the newest revisions the client knows of
+					known := map[string]mvcc.Revision{} // the last revisions that the client has seen
 					for range requests {
 						req := choose(random, known)
 						call := clock.Add(1)
@@ -187,8 +186,8 @@ func choose(random *rand.Rand, known map[string]mvcc.Revision) request {
 	case 0:
 		return request{kind: "list"}
 	case 1:
-		// To another key: a transaction that moves a key to itself would
-		// delete it and put it again.
+		// The destination is another key: moving a key to itself would delete it and
+		// put it again.
 		other := keys[(slices.Index(keys, key)+1)%len(keys)]
 		return request{kind: "move", key: key, other: other}
 	default:
@@ -196,8 +195,8 @@ func choose(random *rand.Rand, known map[string]mvcc.Revision) request {
 	}
 }
 
-// TestModelFindsFaults shows the model histories that no store may produce.
-func TestModelFindsFaults(t *testing.T) {
+// TestModel checks that the model rejects invalid histories.
+func TestModel(t *testing.T) {
 	put := request{kind: "swap", key: "a", value: 1}
 	list := request{kind: "list"}
 	for _, row := range []struct {
@@ -205,23 +204,23 @@ func TestModelFindsFaults(t *testing.T) {
 		ops  []porcupine.Operation
 		want bool
 	}{
-		{"put, then read", []porcupine.Operation{
+		{"read after put", []porcupine.Operation{
 			{Input: put, Call: 1, Output: response{rev: 2, ok: true}, Return: 2},
 			{Input: list, Call: 3, Output: response{rev: 2, ok: true, list: "a=1@2 "}, Return: 4},
 		}, true},
-		{"read from before a put that has returned", []porcupine.Operation{
+		{"stale read after a put returned", []porcupine.Operation{
 			{Input: put, Call: 1, Output: response{rev: 2, ok: true}, Return: 2},
 			{Input: list, Call: 3, Output: response{rev: 1, ok: true}, Return: 4},
 		}, false},
-		{"read from before a put that has not returned", []porcupine.Operation{
+		{"stale read during a put", []porcupine.Operation{
 			{ClientId: 0, Input: put, Call: 1, Output: response{rev: 2, ok: true}, Return: 4},
 			{ClientId: 1, Input: list, Call: 2, Output: response{rev: 1, ok: true}, Return: 3},
 		}, true},
-		{"two creations of a key", []porcupine.Operation{
+		{"key created twice", []porcupine.Operation{
 			{ClientId: 0, Input: put, Call: 1, Output: response{rev: 2, ok: true}, Return: 4},
 			{ClientId: 1, Input: put, Call: 2, Output: response{rev: 3, ok: true}, Return: 3},
 		}, false},
-		{"two transactions with one revision", []porcupine.Operation{
+		{"two transactions with the same revision", []porcupine.Operation{
 			{ClientId: 0, Input: put, Call: 1, Output: response{rev: 2, ok: true}, Return: 4},
 			{ClientId: 1, Input: request{kind: "swap", key: "b", value: 1}, Call: 2, Output: response{rev: 2, ok: true}, Return: 3},
 		}, false},

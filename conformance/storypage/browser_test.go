@@ -15,17 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// names are those of Chromium and its kin.
+// names has the names of Chromium executables.
 var names = []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"}
 
-// flags keep Chromium from anything but showing a page.
+// flags disables the features of Chromium that the tests do not need.
 var flags = []string{
 	"--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 	"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1400,1000",
 }
 
-// A browser is a Chromium that is spoken to by the DevTools protocol over a pair
-// of pipes.
+// A browser controls a Chromium by the DevTools protocol over a pair of pipes.
 //
 // See https://chromedevtools.github.io/devtools-protocol/.
 type browser struct {
@@ -43,7 +42,7 @@ type answer struct {
 	Error  *struct{ Message string }
 }
 
-// shared is the browser of all tests, which ends with them.
+// shared is the browser of all tests. TestMain stops it.
 var shared struct {
 	*browser
 	missing string // why there is none
@@ -75,7 +74,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// find is the path of a Chromium, "" if there is none.
+// find returns the path of a Chromium, "" if there is none.
 func find() string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
@@ -85,7 +84,7 @@ func find() string {
 	return ""
 }
 
-// launch starts a Chromium; stop ends it.
+// launch starts a Chromium. stop ends it.
 func launch(path, profile string) (b *browser, stop func(), err error) {
 	fromUs, to, err := os.Pipe()
 	if err != nil {
@@ -115,7 +114,7 @@ func launch(path, profile string) (b *browser, stop func(), err error) {
 	}, nil
 }
 
-// read hands out what the browser says until it ends.
+// read dispatches the messages of the browser until it ends.
 func (b *browser) read(from io.Reader) {
 	in := bufio.NewReader(from)
 	for {
@@ -152,8 +151,8 @@ func (b *browser) read(from io.Reader) {
 	}
 }
 
-// call calls a method in a session, "" being the browser's own, and reads the
-// result into out, unless that is nil.
+// call calls a method in a session, "" for that of the browser, and decodes the result into
+// out unless out is nil.
 func (b *browser) call(session, method string, params, out any) error {
 	b.mu.Lock()
 	if b.stopped != nil {
@@ -189,8 +188,7 @@ func (b *browser) call(session, method string, params, out any) error {
 	return json.Unmarshal(got.Result, out)
 }
 
-// A tab shows one page. What goes wrong in it fails its test at the end, as does
-// whatever it asks of a network.
+// A tab shows one page. Errors of the page and network requests fail the test at its end.
 type tab struct {
 	t       *testing.T
 	session string
@@ -202,7 +200,7 @@ type tab struct {
 
 type object map[string]any
 
-// open shows a file in a new tab, which is closed when the test ends.
+// open opens a file in a new tab, which is closed when the test ends.
 func open(t *testing.T, file string) *tab {
 	t.Helper()
 	if shared.browser == nil {
@@ -231,11 +229,11 @@ func open(t *testing.T, file string) *tab {
 	}
 	p.call("Page.navigate", object{"url": "file://" + file}, nil)
 	<-p.loaded
-	p.settle()
+	p.waitForDraw()
 	return p
 }
 
-// event takes what happens in the page.
+// event handles an event of the page.
 func (p *tab) event(method string, params json.RawMessage) {
 	var e struct {
 		Request          struct{ URL string }
@@ -280,7 +278,7 @@ func (p *tab) call(method string, params, out any) {
 	require.NoError(p.t, shared.call(p.session, method, params, out))
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
 	var out struct {
@@ -294,13 +292,13 @@ func eval[T any](p *tab, expression string) T {
 	return out.Result.Value
 }
 
-// settle waits until what was asked for is drawn.
-func (p *tab) settle() {
+// waitForDraw waits until the page has drawn pending changes.
+func (p *tab) waitForDraw() {
 	p.t.Helper()
 	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// texts are the texts of the elements that a selector finds.
+// texts returns the texts of the elements that match a selector.
 func (p *tab) texts(selector string) []string {
 	p.t.Helper()
 	return eval[[]string](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim())`, selector))
@@ -311,10 +309,10 @@ func (p *tab) count(selector string) int {
 	return eval[int](p, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// A point is a place in the window.
+// A point is a position in the window.
 type point struct{ X, Y float64 }
 
-// middle is where an element is, which is scrolled to before.
+// middle scrolls to an element and returns the position of its middle.
 func (p *tab) middle(selector string) point {
 	p.t.Helper()
 	return eval[point](p, fmt.Sprintf(`(() => {
@@ -339,7 +337,7 @@ func (p *tab) click(selector string) {
 	p.drag(p.middle(selector), 0)
 }
 
-// drag presses at a place, moves to the right, and lets go.
+// drag presses the mouse button at a point, moves the mouse to the right, and releases it.
 func (p *tab) drag(at point, by float64) {
 	p.t.Helper()
 	left := object{"button": "left", "buttons": 1, "clickCount": 1}
@@ -351,7 +349,7 @@ func (p *tab) drag(at point, by float64) {
 		}
 	}
 	p.mouse("mouseReleased", at, object{"button": "left", "clickCount": 1})
-	p.settle()
+	p.waitForDraw()
 }
 
 // press presses a key, such as "ArrowRight" or "+".
@@ -365,5 +363,5 @@ func (p *tab) press(keys ...string) {
 		p.call("Input.dispatchKeyEvent", params, nil)
 		p.call("Input.dispatchKeyEvent", object{"type": "keyUp", "key": key}, nil)
 	}
-	p.settle()
+	p.waitForDraw()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// find is the id of the event whose line has some words.
+// find returns the id of the first event whose line contains the words.
 func (p *tab) find(words string) string {
 	p.t.Helper()
 	id := eval[string](p, fmt.Sprintf(`[...document.querySelectorAll(".event")].filter((e) => e.textContent.includes(%q)).map((e) => e.dataset.id)[0] || ""`, words))
@@ -19,23 +19,23 @@ func (p *tab) find(words string) string {
 	return id
 }
 
-// chosen is the id of the event that is chosen, "" if none is.
+// chosen returns the id of the selected event, "" if none is selected.
 func (p *tab) chosen() string {
 	p.t.Helper()
 	return eval[string](p, `chart.chosen || ""`)
 }
 
-// mark selects the marks of an event in the chart.
+// mark returns the selector of the marks of an event in the chart.
 func mark(id string) string { return fmt.Sprintf("#plot [data-id=%q]", id) }
 
-// A view is the part of the axis that is to be seen.
+// A view is the visible part of the axis.
 type view struct{ Lo, Hi float64 }
 
 func (v view) width() float64 { return v.Hi - v.Lo }
 
 func (p *tab) view() view {
 	p.t.Helper()
-	p.settle()
+	p.waitForDraw()
 	return eval[view](p, `({ Lo: chart.view.lo, Hi: chart.view.hi })`)
 }
 
@@ -51,16 +51,16 @@ func TestLanes(t *testing.T) {
 		assert.Contains(t, labels[i], want)
 	}
 	for _, words := range []string{"create deployments.apps", "spec.replicas 1 → 5", "put configmaps", "delete deployments.apps"} {
-		assert.Equal(t, 2, p.count(mark(p.find(words))), "%s has a mark with its writer and one in the store", words)
+		assert.Equal(t, 2, p.count(mark(p.find(words))), "%s has a mark in the lane of its writer and one in the store", words)
 	}
 	assert.Equal(t, 1, p.count("#plot .cut.compaction"))
 	assert.Equal(t, 1, p.count("#plot .cut.clock"))
 	assert.Equal(t, 1, p.count("#plot .span"), "the lag")
 	assert.Equal(t, []string{"1 behind"}, p.texts("#plot .chip"), "the dashboard")
-	assert.Equal(t, 1, p.count("#plot .behind"), "where its line trails")
+	assert.Equal(t, 1, p.count("#plot .behind"), "the lagging part of its line")
 }
 
-// What a reader of the page is to see first is why the test failed.
+// TestOverview checks that the page initially shows the summary.
 func TestOverview(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	details := p.texts("#details")[0]
@@ -79,7 +79,7 @@ func TestClickOnRevision(t *testing.T) {
 	assert.Contains(t, p.texts("#details")[0], "2 of its 3 revisions")
 	assert.Equal(t, []string{"managerwatch deployments.appsafter 0 µs", "kubectlget deployments.appsafter 0 µs"}, p.texts("#details h3 + table tr"))
 	assert.Equal(t, []string{"true"}, eval[[]string](p, fmt.Sprintf(`[document.getElementById("e-%s").getAttribute("aria-selected")]`, id)))
-	assert.Equal(t, 2, p.count("#plot .ray"), "from the writer, and to who watches")
+	assert.Equal(t, 2, p.count("#plot .ray"), "from the writer and to the watcher")
 
 	p.click("#details .link") // to the revision before
 	assert.Equal(t, p.find("create deployments.apps"), p.chosen())
@@ -89,7 +89,7 @@ func TestClickOnRevision(t *testing.T) {
 	p.click(fmt.Sprintf("#e-%s", p.find("put configmaps"))) // in the list
 	assert.Equal(t, 1, p.count("#plot .ray.never"))
 	assert.Contains(t, p.texts("#details")[0], "not seen")
-	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "is text")
+	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "escaped")
 	assert.Zero(t, p.count("img"))
 	assert.Contains(t, p.texts("#details .diff")[0], "lines: |\n  one\n  two")
 }
@@ -147,7 +147,7 @@ func TestKeyboard(t *testing.T) {
 	assert.Contains(t, p.texts("#details h2"), "Summary")
 }
 
-// Every control can be reached by the keyboard, and says what it is.
+// TestAccessible checks that every control can be focused and has a name.
 func TestAccessible(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	var tree struct {
@@ -209,7 +209,7 @@ func TestZoomAndPan(t *testing.T) {
 	assert.Equal(t, whole, p.view(), "the whole has nowhere to go")
 }
 
-// pinch moves two fingers apart, or together.
+// pinch moves two fingers from one distance to another.
 func (p *tab) pinch(at point, from, to float64) {
 	p.t.Helper()
 	touch := func(kind string, apart ...float64) {
@@ -225,14 +225,14 @@ func (p *tab) pinch(at point, from, to float64) {
 		touch("touchMove", from+(to-from)*i/10)
 	}
 	touch("touchEnd")
-	p.settle()
+	p.waitForDraw()
 }
 
 func TestFilter(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	pick := func(id, value string) {
 		eval[bool](p, fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(e.tagName === "INPUT" ? "input" : "change")); return true; })()`, id, value))
-		p.settle()
+		p.waitForDraw()
 	}
 	all := p.count(".event")
 	pick("resource", "configmaps")
@@ -260,19 +260,19 @@ func TestFilter(t *testing.T) {
 func TestTimeAxis(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	eval[bool](p, `(() => { const e = document.getElementById("axis"); e.value = "time"; e.dispatchEvent(new Event("change")); return true; })()`)
-	p.settle()
+	p.waitForDraw()
 	assert.InDelta(t, 90_000, p.view().width(), 5000, "in milliseconds")
 	assert.Contains(t, strings.Join(p.texts("#axis-marks text"), " "), "+1m 30.000s", "%v", p.texts("#axis-marks text"))
 }
 
-// Both themes have the contrast that WCAG asks of text.
+// TestThemes checks that both themes have the contrast that WCAG requires for text.
 //
 // See https://www.w3.org/TR/WCAG22/#contrast-minimum.
 func TestThemes(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	for _, theme := range []string{"light", "dark"} {
 		p.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}}, nil)
-		p.settle()
+		p.waitForDraw()
 		assert.Equal(t, theme, eval[string](p, `document.documentElement.dataset.theme`), "as the system has it")
 		low := eval[[]string](p, `(() => {
 			const style = getComputedStyle(document.documentElement);
@@ -303,7 +303,7 @@ func TestEmptyStory(t *testing.T) {
 	p.press("ArrowRight", "+", "0", "End", "Escape")
 }
 
-// However much happened, little is drawn at once, and the end is shown first.
+// TestLargeStory checks that the page draws a part of a large story, initially the end.
 func TestLargeStory(t *testing.T) {
 	w := start(t)
 	for range 20 {
@@ -328,7 +328,7 @@ func TestLargeStory(t *testing.T) {
 	assert.NotZero(t, p.count(mark(newest)), "what is chosen is brought into view")
 }
 
-// The address of a page can name an event.
+// TestLinkToEvent checks that the fragment of the URL selects an event.
 func TestLinkToEvent(t *testing.T) {
 	srv := incident(t)
 	p := open(t, page(t, srv)+fmt.Sprintf("#r%d", srv.Revision()))

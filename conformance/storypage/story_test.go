@@ -17,7 +17,7 @@ import (
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments"
 
-// A world is a server whose story is told.
+// A world is a test with a server.
 type world struct {
 	*testing.T
 	*fakeapi.Server
@@ -27,7 +27,7 @@ func start(t *testing.T) world {
 	return world{t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))}
 }
 
-// as makes a request as a client that has this user agent.
+// as makes a request with a user agent.
 func (w world) as(agent, method, path, body string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, w.URL+path, strings.NewReader(body))
@@ -42,7 +42,7 @@ func (w world) as(agent, method, path, body string) {
 	resp.Body.Close()
 }
 
-// watch opens a watch from now on; the returned function waits for an event.
+// watch opens a watch from the current revision. next waits for an event.
 func (w world) watch(agent, path string) (next func()) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), "GET", fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", w.URL, path, w.Revision()), nil)
@@ -59,10 +59,9 @@ func (w world) watch(agent, path string) (next func()) {
 	}
 }
 
-// incident is the story of a test that shows some of everything: three writers,
-// a watcher that sees all and one that is behind at the end, a conflict, a
-// fault, a stale read, a moved clock and a compaction. It also has what would be
-// HTML if it were not escaped.
+// incident returns a server whose story has three writers, a watcher that has seen all
+// events and one that lags at the end, a conflict, a fault, a stale read, an advanced clock
+// and a compaction. It also has text that must be escaped in HTML.
 func incident(t *testing.T) *fakeapi.Server {
 	w := start(t)
 	seen := w.watch("manager/v1", "/apis/apps/v1/deployments")
@@ -89,7 +88,7 @@ func incident(t *testing.T) *fakeapi.Server {
 	return w.Server
 }
 
-// page writes the page of a server's story and returns the file.
+// page writes the page of a server's story to a file and returns its name.
 func page(t *testing.T, srv *fakeapi.Server) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "story.html")

@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// carriers are the modules that carry definitions, and where these are in them.
-var carriers = []struct {
-	module string // with its version
-	globs  []string
+// modules has the Go modules with definitions, and the paths of these in the modules.
+var modules = []struct {
+	path  string // with the version
+	globs []string
 }{
 	{"github.com/cert-manager/cert-manager@v1.21.2", []string{"deploy/crds/*.yaml"}},
 	{"github.com/kubernetes-csi/external-snapshotter/client/v8@v8.7.0", []string{"config/crd/*_*.yaml"}},
@@ -28,7 +28,7 @@ var carriers = []struct {
 	{"sigs.k8s.io/karpenter@v1.8.2", []string{"pkg/apis/crds/*.yaml"}},
 }
 
-// A definition is a CustomResourceDefinition, as far as tests look into it.
+// A definition has the fields of a CustomResourceDefinition that the tests use.
 type definition struct {
 	Metadata struct{ Name string }
 	Spec     struct {
@@ -36,10 +36,10 @@ type definition struct {
 		Names        struct{ Plural, Kind string }
 		Versions     []version
 	}
-	text []byte // all of it, as JSON
+	text []byte // the whole definition as JSON
 }
 
-// A version is one of a definition's versions.
+// A version is a version of a definition.
 type version struct {
 	Name    string
 	Served  bool
@@ -47,7 +47,7 @@ type version struct {
 	Schema  struct{ OpenAPIV3Schema map[string]any }
 }
 
-// definitions are those of all carriers, in the order of their names.
+// definitions returns the definitions of all modules, sorted by name.
 var definitions = sync.OnceValues(func() ([]definition, error) {
 	dirs, err := download()
 	if err != nil {
@@ -55,10 +55,10 @@ var definitions = sync.OnceValues(func() ([]definition, error) {
 	}
 	var all []definition
 	for i, dir := range dirs {
-		for _, glob := range carriers[i].globs {
+		for _, glob := range modules[i].globs {
 			found, err := read(filepath.Join(dir, glob))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", carriers[i].module, glob, err)
+				return nil, fmt.Errorf("%s: %s: %w", modules[i].path, glob, err)
 			}
 			all = append(all, found...)
 		}
@@ -67,15 +67,15 @@ var definitions = sync.OnceValues(func() ([]definition, error) {
 	return all, nil
 })
 
-// download brings the carriers into the module cache and returns where each is.
+// download downloads the modules and returns their folders in the module cache.
 func download() ([]string, error) {
 	args := []string{"mod", "download", "-json"}
-	for _, c := range carriers {
-		args = append(args, c.module)
+	for _, c := range modules {
+		args = append(args, c.path)
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), "GOWORK=off")
-	cmd.Dir = os.TempDir() // what go.sum of this module lists stays as it is
+	cmd.Dir = os.TempDir() // outside of the module, so that go.sum is not changed
 	out, runErr := cmd.Output()
 	var dirs []string
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
@@ -88,13 +88,13 @@ func download() ([]string, error) {
 		}
 		dirs = append(dirs, m.Dir)
 	}
-	if runErr == nil && len(dirs) != len(carriers) {
-		runErr = fmt.Errorf("%d modules instead of %d", len(dirs), len(carriers))
+	if runErr == nil && len(dirs) != len(modules) {
+		runErr = fmt.Errorf("%d modules instead of %d", len(dirs), len(modules))
 	}
 	return dirs, runErr
 }
 
-// read reads the definitions in the files that a glob matches.
+// read returns the definitions in the files that match a glob.
 func read(glob string) ([]definition, error) {
 	names, err := filepath.Glob(glob)
 	if err != nil {
