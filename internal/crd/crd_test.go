@@ -107,7 +107,7 @@ func TestTerminate(t *testing.T) {
 	_, obj = reconcileAll(t, obj)
 	d := crd.New(obj, nil, crd.Options{})
 	require.Len(t, d.Types, 1)
-	assert.NotEmpty(t, d.Types[0].Uncreatable)
+	assert.NotEmpty(t, d.Types[0].CreateForbidden)
 	assert.False(t, d.Types[0].Allows("create"))
 	done := crd.RemoveFinalizer(obj, now)
 	assert.False(t, crd.IsTerminating(done))
@@ -264,7 +264,7 @@ func TestPrepareStatus(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, definition := reconcileAll(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
 				map[string]any{"type": "object", "nullable": tt.nullable}, at("version", "schema", "openAPIV3Schema", "properties", "status")))
-			crd.New(definition, nil, crd.Options{}).Types[0].PrepareStatus(tt.obj, tt.old)
+			crd.New(definition, nil, crd.Options{}).Types[0].SubresourceStrategies["status"].Prepare(tt.obj, tt.old)
 			delete(tt.obj, "metadata")
 			assert.Equal(t, tt.want, tt.obj)
 		})

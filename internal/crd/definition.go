@@ -155,7 +155,7 @@ func (d *Definition) terminatingTypes() []*resource.Type {
 	for i, t := range d.Types {
 		t, s := *t, *t.Strategy
 		t.Verbs = []string{"delete", "deletecollection", "get", "list", "watch"}
-		s.Uncreatable = "create not allowed while custom resource definition is terminating"
+		s.CreateForbidden = "create not allowed while custom resource definition is terminating"
 		t.Strategy = &s
 		types[i] = &t
 	}

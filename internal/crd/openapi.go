@@ -94,7 +94,7 @@ func V2Overrides(types []*resource.Type) openapi.V2Overrides {
 func withKind(t *resource.Type, kind string, s map[string]any) map[string]any {
 	s["x-kubernetes-group-version-kind"] = []any{groupVersionKind(t, kind)}
 	var selectableFields []any
-	for _, f := range t.Fields {
+	for _, f := range t.SelectableFields {
 		selectableFields = append(selectableFields, map[string]any{"fieldPath": f.Label})
 	}
 	if selectableFields != nil {

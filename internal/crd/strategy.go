@@ -17,26 +17,28 @@ import (
 // strategy returns the strategy of the custom resources of the version.
 func (v *version) strategy() *resource.Strategy {
 	s := &resource.Strategy{
-		Name:           validation.SubdomainName,
-		TypedItems:     true,
-		AnyFinalizer:   true,
-		Generation:     changedOutsideMetadata,
-		Default:        func(obj map[string]any) { v.schema.SetDefaults(obj) },
-		Validate:       v.validate,
-		ValidateStatus: v.validateStatus,
-		Warn: func(obj, old map[string]any) []string {
+		Name:                       validation.SubdomainName,
+		TypeMetaInItems:            true,
+		AllowUnqualifiedFinalizers: true,
+		Generation:                 changedOutsideMetadata,
+		Default:                    func(obj map[string]any) { v.schema.SetDefaults(obj) },
+		Validate:                   v.validate,
+		WarningsOnWrite: func(obj, old map[string]any) []string {
 			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
 		},
-		Fields:       v.fields(),
-		UnknownField: func(label string) string { return "field label not supported: " + label },
-		Scale:        v.scale(),
-		Layout:       v.layout(),
+		SelectableFields: v.fields(),
+		FieldLabelError:  func(label string) string { return "field label not supported: " + label },
+		Scale:            v.scale(),
+		Layout:           v.layout(),
 	}
 	if v.hasStatus() {
-		s.Reset = []string{"status"}
-		s.StatusReset = []string{"metadata", "spec"}
+		s.ResetFields = []string{"status"}
 		s.Prepare = prepareUpdate
-		s.PrepareStatus = v.prepareStatusUpdate
+		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
+			Prepare:     v.prepareStatusUpdate,
+			Validate:    v.validateStatus,
+			ResetFields: []string{"metadata", "spec"},
+		}}
 	}
 	return s
 }

@@ -36,14 +36,15 @@ func allConversions() map[kind.VersionedResource]kind.Conversion {
 	return all
 }
 
-// conversionOf is the conversion between a type and the one it is stored as. It
-// does nothing to objects of the same shape.
+// conversionOf returns the conversion between t and its storage version. Its zero
+// value converts between versions of the same shape.
 func conversionOf(t *resource.Type) (c kind.Conversion, ok bool) {
 	c, ok = conversions[kind.VersionedResource{GroupVersion: t.GroupVersion, Name: t.Name}]
 	return c, ok || t.GroupVersion == t.Stored
 }
 
-// link makes one resource of the types that convert into each other.
+// link sets Versions, Convert and the strategies of types that are versions of one
+// resource.
 func link(types []*resource.Type) {
 	families := map[string][]*resource.Type{}
 	for _, t := range types {
@@ -68,7 +69,8 @@ func link(types []*resource.Type) {
 	}
 }
 
-// convertTo brings objects of any version to one, by way of the stored one.
+// convertTo returns the function that converts objects to t by way of the storage
+// version.
 func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any) ([]map[string]any, error) {
 	return func(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
 		for i, obj := range objs {

@@ -11,9 +11,9 @@ func IsRenamed(typ *resource.Type) bool {
 	return ok && c.ToStored == nil
 }
 
-// HasStrategy reports whether the resource has a strategy of its own.
+// StrategyNames returns the resources that have strategies.
 func StrategyNames() (names []string) {
-	for name := range rules {
+	for name := range strategies {
 		names = append(names, name)
 	}
 	return names

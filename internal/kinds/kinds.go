@@ -1,26 +1,33 @@
+// Package kinds assembles the types of the built-in resources. The package of
+// each API group below it returns the strategies and the conversions of its
+// resources.
+//
+// A group's package has a file <kind>_strategy.go for each kind, and beside it
+// files for its defaults, validation, warnings and conversion. Functions named
+// default… set defaults, as k8s.io/kubernetes/pkg/apis does; prepare… make of an
+// object what is stored, as pkg/registry does; validate… and check… validate. They
+// change only the object that they are given, which may come to share values with
+// the old one, and are safe for concurrent use with different objects.
 package kinds
 
 import (
-	"slices"
-
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// Types returns the types of a release ready to be served: with their codecs,
-// strategies and places in the store.
-func Types(served []*resource.Type) []*resource.Type {
-	isServed := make(map[kind.VersionedResource]bool, len(served))
-	for _, p := range served {
+// Types returns copies of a release's types that are ready to be served: with
+// their codecs, strategies, conversions and prefixes in the store.
+func Types(released []*resource.Type) []*resource.Type {
+	isServed := make(map[kind.VersionedResource]bool, len(released))
+	for _, p := range released {
 		isServed[kind.VersionedResource{GroupVersion: p.GroupVersion, Name: p.Name}] = true
 	}
-	out := make([]*resource.Type, len(served))
-	for i, p := range served {
+	out := make([]*resource.Type, len(released))
+	for i, p := range released {
 		t := *p
 		t.Codec = resource.BuiltinCodec(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
 		if t.Group == "events.k8s.io" {
-			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource kept in another group
+			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource that is stored in another group
 		}
 		if !isServed[kind.VersionedResource{GroupVersion: t.Stored, Name: t.Name}] {
 			t.Stored = t.GroupVersion
@@ -35,7 +42,7 @@ func Types(served []*resource.Type) []*resource.Type {
 	return out
 }
 
-// qualified is a resource with its group: "deployments.apps", "pods".
+// qualified returns a resource with its group: "deployments.apps", "pods".
 func qualified(group, name string) string {
 	if group == "" {
 		return name
@@ -43,42 +50,12 @@ func qualified(group, name string) string {
 	return name + "." + group
 }
 
-// anyFinalizerGroups take unqualified finalizers in all their resources.
-var anyFinalizerGroups = []string{
-	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io",
-}
-
+// strategyOf returns the strategy of t. Resources without one in rules have
+// DNS subdomains as names and allow unconditional updates.
 func strategyOf(t *resource.Type) *resource.Strategy {
-	r, ok := rules[qualified(t.Stored.Group, t.Name)]
+	s, ok := strategies[qualified(t.Stored.Group, t.Name)]
 	if !ok {
-		r = kind.Strategy{Strategy: resource.Strategy{UnconditionalUpdate: true}}
+		s = kind.Strategy{Strategy: resource.Strategy{AllowUnconditionalUpdate: true}}
 	}
-	s := r.Strategy
-	if s.Name == nil {
-		s.Name = validation.SubdomainName
-	}
-	s.AnyFinalizer = r.UnqualifiedFinalizers || slices.Contains(anyFinalizerGroups, t.Stored.Group)
-	if len(r.GenerationFields) > 0 {
-		s.Generation, s.GenerationFirst = r.GenerationChanged(), r.GenerationRule == kind.GenerationBeforePrepare
-	}
-	if r.UnknownFieldFor != nil {
-		s.UnknownField = r.UnknownFieldFor(t)
-	}
-	s.Prepare = r.PrepareObject(t)
-	if t.Subresource("status") != nil {
-		s.Reset = append([]string{"status"}, r.Reset...)
-		s.StatusReset = slices.Concat([]string{"spec"}, r.StatusMetadata.Reset(), r.StatusReset)
-	}
-	if sub := t.Subresource("scale"); sub != nil && s.Scale == nil {
-		s.Scale = &resource.Scale{
-			Spec:     []string{"spec", "replicas"},
-			Status:   []string{"status", "replicas"},
-			Selector: kind.SelectorText,
-			Codec:    resource.BuiltinCodec(sub.Kind),
-		}
-	}
-	if s.PrepareStatus == nil {
-		s.PrepareStatus = r.StatusMetadata.Prepare
-	}
-	return &s
+	return s.Build(t)
 }

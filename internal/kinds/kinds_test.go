@@ -69,8 +69,8 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, normal, obj)
 			created := object.Copy(obj)
-			typ.Prepare(created, nil)
-			typ.Prepare(object.Copy(obj), created)
+			kindtest.Prepare(typ, created, nil)
+			kindtest.Prepare(typ, object.Copy(obj), created)
 		})
 	}
 }
@@ -83,13 +83,13 @@ func TestVerdictsOnMinimalObjects(t *testing.T) {
 		}
 		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
-			for _, judge := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.ValidateStatus} {
+			for _, judge := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.SubresourceStrategies["status"].Validate} {
 				if judge != nil {
 					judge(obj, nil)
 					judge(object.Copy(obj), obj)
 				}
 			}
-			for _, warn := range []func(obj, old map[string]any) []string{typ.Warn, typ.WarnStatus} {
+			for _, warn := range []func(obj, old map[string]any) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {
 				if warn != nil {
 					warn(obj, nil)
 					warn(object.Copy(obj), obj)

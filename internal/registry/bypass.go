@@ -50,7 +50,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	}
 	op.fillSystemFields(meta)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
-	if t.Defines { // an invalid definition cannot be served
+	if t.DefinesAPI { // an invalid definition cannot be served
 		t.Prepare(obj, nil)
 		errs = append(errs, t.Validate(obj, nil)...)
 	}

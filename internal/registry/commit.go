@@ -30,7 +30,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 			return err
 		}
 		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb})
-		if !op.Type.Virtual() && op.Type.Expires {
+		if !op.Type.Virtual() && op.Type.HasTTL {
 			op.expireAfterTTL(op.Type, tx)
 		}
 		return nil
@@ -42,7 +42,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	if op.Type.Group == dynamic.Group {
 		op.reloadAdmission()
 	}
-	if t := op.Type; !op.reconciling && !t.Virtual() && (t.Defines || t.Uncreatable != "") {
+	if t := op.Type; !op.reconciling && !t.Virtual() && (t.DefinesAPI || t.CreateForbidden != "") {
 		op.reconcileDefinitions(op.inserted)
 	}
 	return nil

@@ -122,8 +122,8 @@ func (op *operation) checkNamespace(name string, creating bool) error {
 // metadata.
 func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error {
 	t, meta := op.Type, object.Meta(obj)
-	if t.Uncreatable != "" {
-		return status.Forbidden(op.groupResource(), object.String(meta, "name"), t.Uncreatable)
+	if t.CreateForbidden != "" {
+		return status.Forbidden(op.groupResource(), object.String(meta, "name"), t.CreateForbidden)
 	}
 	meta["uid"] = op.ids.UID()
 	meta["creationTimestamp"] = op.now()
@@ -131,7 +131,7 @@ func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error
 	case object.String(meta, "name") != "":
 	case prefix != "":
 		meta["name"] = op.ids.Name(prefix)
-	case t.NamedByID:
+	case t.GenerateUUIDName:
 		meta["name"] = op.ids.UID()
 	}
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
@@ -150,8 +150,8 @@ func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error
 	if errs := op.validateNew(obj); len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
-	if t.Warn != nil {
-		op.warn(t.Warn(obj, nil)...)
+	if t.WarningsOnWrite != nil {
+		op.warn(t.WarningsOnWrite(obj, nil)...)
 	}
 	return op.validate(obj, nil, o)
 }
@@ -160,7 +160,7 @@ func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error
 func (op *operation) validateNew(obj map[string]any) validation.List {
 	var errs validation.List
 	t, meta := op.Type, object.Meta(obj)
-	if t.Meta != resource.MetaOnce {
+	if t.MetadataValidation != resource.MetadataNone {
 		errs = validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
@@ -176,7 +176,7 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 
 // validateIn checks what the type's objects may have in some namespaces only.
 func (op *operation) validateIn(obj, old map[string]any) validation.List {
-	if op.Type.ValidateIn == nil {
+	if op.Type.ValidateInNamespace == nil {
 		return nil
 	}
 	w := &resource.Write{Object: obj, Old: old, Reader: reader{op}, Verb: op.verb, Author: op.author()}
@@ -185,13 +185,13 @@ func (op *operation) validateIn(obj, old map[string]any) validation.List {
 		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name
 		return op.authorize(at)
 	}
-	return op.Type.ValidateIn(w)
+	return op.Type.ValidateInNamespace(w)
 }
 
 // validateFinalizerNames checks that finalizers are standard or qualified, where
 // the type requires that.
 func (op *operation) validateFinalizerNames(meta map[string]any) validation.List {
-	if op.Type.AnyFinalizer {
+	if op.Type.AllowUnqualifiedFinalizers {
 		return nil
 	}
 	return validation.FinalizerNames(meta, metadataPath)
@@ -204,15 +204,15 @@ func (op *operation) author() resource.Author {
 
 // stamp writes into obj what its type takes from the request.
 func (op *operation) stamp(obj, old map[string]any) {
-	if op.Type.Stamp != nil {
-		op.Type.Stamp(obj, old, op.author())
+	if op.Type.PrepareWithAuthor != nil {
+		op.Type.PrepareWithAuthor(obj, old, op.author())
 	}
 }
 
 // insert stores a new object and returns it as stored. A dry run returns it
 // without a resourceVersion.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	completed := op.Type.Complete != nil && op.Type.Complete(obj)
+	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
 	draft, err := storage.Draft(op.ctx, op.Type, obj)
 	if err != nil {
 		return nil, err

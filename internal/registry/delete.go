@@ -150,7 +150,7 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 	}
 	obj := shown.Decode(t)
 	meta := object.Meta(obj)
-	if t.Terminate != nil {
+	if t.MarkTerminating != nil {
 		if !old.Terminating {
 			exact := *o
 			if exact.UID == nil {
@@ -161,11 +161,11 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 			}
 			meta["deletionTimestamp"] = op.now()
 			setFinalizers(meta, op.dependentFinalizers(meta, o))
-			t.Terminate(obj)
+			t.MarkTerminating(obj)
 			out, err := op.replaceObject(old, obj, o.dryRun())
 			return out, false, err
 		}
-		if t.Deletable != nil && !t.Deletable(obj) {
+		if t.ReadyToDelete != nil && !t.ReadyToDelete(obj) {
 			return old, false, nil
 		}
 	}
@@ -221,7 +221,7 @@ func (op *operation) checkPreconditions(old *storage.Object, o *DeleteOptions) e
 // beginGrace starts the grace period of obj, or shortens one that is running.
 // pending reports that one is running and is not shortened.
 func (op *operation) beginGrace(obj map[string]any, o *DeleteOptions) (graceful, pending bool) {
-	if op.Type.Grace == nil {
+	if op.Type.CheckGracefulDelete == nil {
 		return false, false
 	}
 	requested := o.GracePeriodSeconds
@@ -254,7 +254,7 @@ func (op *operation) beginGrace(obj map[string]any, o *DeleteOptions) (graceful,
 		meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"] = timestamp(end), seconds
 		return true, false
 	}
-	seconds, graceful := op.Type.Grace(obj, requested)
+	seconds, graceful := op.Type.CheckGracefulDelete(obj, requested)
 	if !graceful {
 		return false, false
 	}
@@ -289,7 +289,7 @@ func raiseGeneration(meta map[string]any) {
 // object's finalizers already say, else as its type does.
 func (op *operation) dependentFinalizers(meta map[string]any, o *DeleteOptions) []string {
 	held := object.Strings(meta, "finalizers")
-	if op.Type.Dependents == resource.NoDependents {
+	if op.Type.DefaultGarbageCollectionPolicy == resource.GarbageCollectionUnsupported {
 		return held
 	}
 	policy := ""
@@ -306,7 +306,7 @@ func (op *operation) dependentFinalizers(meta map[string]any, o *DeleteOptions) 
 		i := slices.IndexFunc(held, func(f string) bool { return f == finalizerOrphan || f == finalizerForeground })
 		if i >= 0 {
 			policy = held[i]
-		} else if op.Type.Dependents == resource.OrphanDependents {
+		} else if op.Type.DefaultGarbageCollectionPolicy == resource.OrphanDependents {
 			policy = finalizerOrphan
 		}
 	}

@@ -56,7 +56,7 @@ func (g *Registry) expireSince(rev mvcc.Revision) {
 	defer e.mu.Unlock()
 	at := g.clock.Now().Add(g.config.EventTTL)
 	for _, t := range g.Surface().All() {
-		if t.Virtual() || !t.Expires || t.Stored != t.GroupVersion {
+		if t.Virtual() || !t.HasTTL || t.Stored != t.GroupVersion {
 			continue
 		}
 		for o := range g.store.All(t.Prefix) {

@@ -225,7 +225,7 @@ func (op *operation) charge(budget *state, o *DeleteOptions) error {
 	managers := op.surface.fieldManagersOf(t)
 	// kube-apiserver writes this as a client of its own name.
 	obj = managers.objects.Update(budget.object, obj, fieldmanager.Options{
-		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.status,
+		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.subresources["status"],
 	})
 	_, err := op.replace(t, budget.stored, storage.New(t, obj), false)
 	return err

@@ -19,10 +19,10 @@ import (
 type fieldManagers struct {
 	objects *fieldmanager.Type
 
-	// fields, status and parts select what a write can change: to the object, to
+	// fields and subresources select what a write can change: to the object, to
 	// its status, and to its other subresources by name. A nil Filter selects all.
-	fields, status *fieldmanager.Filter
-	parts          map[string]*fieldmanager.Filter
+	fields       *fieldmanager.Filter
+	subresources map[string]*fieldmanager.Filter
 
 	// scales and scale are of the scale subresource, nil without one.
 	scales *fieldmanager.Type
@@ -66,16 +66,13 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}
-	if len(t.Reset) > 0 {
-		m.fields = fieldmanager.Except(t.Reset...)
+	if len(t.ResetFields) > 0 {
+		m.fields = fieldmanager.Except(t.ResetFields...)
 	}
-	if len(t.StatusReset) > 0 {
-		m.status = fieldmanager.Except(t.StatusReset...)
-	}
-	m.parts = make(map[string]*fieldmanager.Filter, len(t.Parts))
-	for name, part := range t.Parts {
-		if len(part.Reset) > 0 {
-			m.parts[name] = fieldmanager.Except(part.Reset...)
+	m.subresources = make(map[string]*fieldmanager.Filter, len(t.SubresourceStrategies))
+	for name, s := range t.SubresourceStrategies {
+		if len(s.ResetFields) > 0 {
+			m.subresources[name] = fieldmanager.Except(s.ResetFields...)
 		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
@@ -133,10 +130,8 @@ func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	switch op.Subresource {
 	case "", "finalize":
 		out.Fields = m.fields
-	case "status":
-		out.Fields = m.status
 	default:
-		out.Fields = m.parts[op.Subresource]
+		out.Fields = m.subresources[op.Subresource]
 	}
 	return out
 }

@@ -81,7 +81,7 @@ func (r *Request) Select(o Selector) (storage.Selection, error) {
 
 // matcher reports whether an object matches the selectors.
 func (r *Request) matcher(labels selector.Labels, fields selector.Fields) func(*storage.Object) bool {
-	known := r.Type.Fields
+	known := r.Type.SelectableFields
 	return func(o *storage.Object) bool {
 		if !labels.Empty() && !labels.Matches(selector.Map(o.Labels)) {
 			return false
@@ -110,10 +110,10 @@ func (r *Request) knowsField(label string) bool {
 	case "metadata.name":
 		return true
 	case "metadata.namespace":
-		return r.Type.Namespaced || r.Type.UnknownField == nil
+		return r.Type.Namespaced || r.Type.FieldLabelError == nil
 	}
-	for i := range r.Type.Fields {
-		if r.Type.Fields[i].Label == label {
+	for i := range r.Type.SelectableFields {
+		if r.Type.SelectableFields[i].Label == label {
 			return true
 		}
 	}
@@ -121,8 +121,8 @@ func (r *Request) knowsField(label string) bool {
 }
 
 func (r *Request) unknownField(label string) string {
-	if r.Type.UnknownField != nil {
-		return r.Type.UnknownField(label)
+	if r.Type.FieldLabelError != nil {
+		return r.Type.FieldLabelError(label)
 	}
 	return strconv.Quote(label) + ` is not a known field selector: only "metadata.name", "metadata.namespace"`
 }

@@ -181,7 +181,7 @@ const (
 	targetStatus                         // the status subresource
 	targetFinalizers                     // a Namespace's finalize subresource
 	targetScale                          // the scale subresource
-	targetPart                           // a subresource in the Parts of the type
+	targetPart                           // another subresource in the SubresourceStrategies of the type
 	targetUnsupported                    // a subresource that objects are not written through
 )
 
@@ -190,7 +190,7 @@ func targetOf(t *resource.Type, subresource string) writeTarget {
 	if t.Virtual() {
 		return targetUnsupported
 	}
-	_, isPart := t.Parts[subresource]
+	_, isPart := t.SubresourceStrategies[subresource]
 	switch {
 	case subresource == "status":
 		return targetStatus

@@ -133,7 +133,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 // or the change allows that.
 func (op *operation) createByChange(c change) (Result, error) {
 	defer op.release()
-	if op.target != targetObject || !op.Type.CreateOnUpdate && !c.creates {
+	if op.target != targetObject || !op.Type.AllowCreateOnUpdate && !c.creates {
 		return Result{}, status.NotFound(op.groupResource(), op.Name)
 	}
 	obj, err := c.update(nil)
@@ -172,7 +172,7 @@ func (op *operation) checkVersion(meta map[string]any, old *storage.Object) erro
 	case err != nil:
 		return status.Unclassified(err.Error())
 	case rev == uint64(old.Revision):
-	case rev == 0 && op.Type.UnconditionalUpdate:
+	case rev == 0 && op.Type.AllowUnconditionalUpdate:
 		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
 	case rev == 0:
 		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, validation.List{
@@ -205,10 +205,10 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	}
 	t := op.Type
 	switch {
-	case op.target == targetObject && t.Warn != nil:
-		op.warn(t.Warn(obj, old)...)
-	case op.target == targetStatus && t.WarnStatus != nil:
-		op.warn(t.WarnStatus(obj, old)...)
+	case op.target == targetObject && t.WarningsOnWrite != nil:
+		op.warn(t.WarningsOnWrite(obj, old)...)
+	case op.target == targetStatus && t.SubresourceStrategies["status"].WarningsOnWrite != nil:
+		op.warn(t.SubresourceStrategies["status"].WarningsOnWrite(obj, old)...)
 	}
 	if op.isScale() && op.webhooksAndPolicies() != nil {
 		obj, old = newScale(t, op.sub, obj), newScale(t, op.sub, old)
@@ -221,24 +221,24 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 func (op *operation) prepareFields(obj, old map[string]any) {
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	object.Keep(meta, oldMeta, "generation")
-	raised := t.GenerationFirst && t.Generation(obj, old)
+	raised := t.GenerationBeforePrepare && t.Generation(obj, old)
 	switch op.target {
 	case targetStatus:
-		t.PrepareStatus(obj, old)
+		t.SubresourceStrategies["status"].Prepare(obj, old)
 		op.stamp(obj, old)
 		return
 	case targetFinalizers:
 		object.Keep(obj, old, "status")
 		return
 	case targetPart:
-		t.Parts[op.Subresource].Prepare(obj, old)
+		t.SubresourceStrategies[op.Subresource].Prepare(obj, old)
 	default:
 		if t.Prepare != nil {
 			t.Prepare(obj, old)
 		}
 	}
 	op.stamp(obj, old)
-	if t.Generation != nil && !t.GenerationFirst {
+	if t.Generation != nil && !t.GenerationBeforePrepare {
 		raised = t.Generation(obj, old)
 	}
 	if raised {
@@ -267,7 +267,7 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
-	update, asNew := t.Meta.Times(op.target == targetObject)
+	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	for range update {
 		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
@@ -282,12 +282,12 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	switch {
 	case (op.target == targetObject || op.target == targetScale) && t.Validate != nil:
 		errs = append(errs, t.Validate(obj, old)...)
-	case op.target == targetStatus && t.ValidateStatus != nil:
-		errs = append(errs, t.ValidateStatus(obj, old)...)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
-	case op.target == targetPart:
-		errs = append(errs, t.Parts[op.Subresource].Validate(obj, old)...)
+	case op.target == targetStatus || op.target == targetPart:
+		if validate := t.SubresourceStrategies[op.Subresource].Validate; validate != nil {
+			errs = append(errs, validate(obj, old)...)
+		}
 	}
 	return errs
 }
@@ -301,7 +301,7 @@ func (op *operation) completesDeletion(obj, old map[string]any) bool {
 	if grace, _ := object.Int(old, "metadata", "deletionGracePeriodSeconds"); grace != 0 {
 		return false
 	}
-	return op.Type.Deletable == nil || op.Type.Deletable(obj)
+	return op.Type.ReadyToDelete == nil || op.Type.ReadyToDelete(obj)
 }
 
 // preconditionFailed is the error of a write that was meant for another state of

@@ -8,197 +8,192 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Strategy is how the objects of one resource are treated: the rules that
-// differ from resource to resource, and nothing else. Built-in resources take
-// theirs from package kinds, custom ones from their definition. A Strategy is
-// immutable.
+// A Strategy holds what differs between resources in the life of their objects.
+// Built-in resources have the strategies of package kinds, custom resources those
+// of package crd. A Strategy is immutable; its functions are called concurrently
+// for different objects. A nil function does nothing.
+//
+// The functions that take an old object may let obj share values with it and must
+// not change it. It is nil on a create.
+//
+// Fields named as in k8s.io/apiserver have the meaning that they have there.
 type Strategy struct {
-	// Name checks metadata.name.
+	// Name validates metadata.name.
 	Name validation.NameFunc
 
-	// CreateOnUpdate lets a PUT create a missing object.
-	CreateOnUpdate bool
+	// AllowCreateOnUpdate lets a PUT create a missing object.
+	AllowCreateOnUpdate bool
 
-	// UnconditionalUpdate lets a PUT without a resourceVersion overwrite.
-	UnconditionalUpdate bool
+	// AllowUnconditionalUpdate lets a PUT without a resourceVersion replace the
+	// object.
+	AllowUnconditionalUpdate bool
 
-	// Uncached resources are read from etcd, not from the watch cache: their
-	// reads fail below the compacted revision and do not wait for a future one.
-	Uncached bool
+	// AllowUnqualifiedFinalizers accepts finalizers that are neither standard nor
+	// qualified.
+	AllowUnqualifiedFinalizers bool
 
-	// Expires has objects deleted some time after their last write.
-	Expires bool
+	// NoWatchCache makes reads go to etcd: they fail below the compacted revision
+	// and do not wait for a future one.
+	NoWatchCache bool
 
-	// Uncreatable, if not "", tells why no object can be created any more.
-	Uncreatable string
+	// HasTTL deletes objects some time after their last write, as kube-apiserver
+	// does with Events (--event-ttl).
+	HasTTL bool
 
-	// AnswersDeleted makes a DELETE answer the deleted object, not a Status.
-	AnswersDeleted bool
+	// GenerateUUIDName gives objects without a name a UUID as their name.
+	GenerateUUIDName bool
 
-	// TypedItems keeps kind and apiVersion in the items of a list, and an
-	// empty continue in its metadata.
-	TypedItems bool
+	// ReturnDeletedObject makes DELETE return the deleted object, not a Status.
+	ReturnDeletedObject bool
 
-	// NamedByID gives objects that have no name a random one.
-	NamedByID bool
+	// TypeMetaInItems keeps kind and apiVersion in the items of a list, and an
+	// empty continue token in its metadata.
+	TypeMetaInItems bool
 
-	// Derived are annotations that show what an object has, in versions that have
-	// no fields for it. Metadata that is shown alone is without them.
-	Derived []string
+	// DefinesAPI reports that the objects define resources that the server serves.
+	DefinesAPI bool
 
-	// Dependents is what a deletion that names no policy does to them.
-	Dependents DependentsPolicy
+	// CreateForbidden is why objects cannot be created; "" if they can.
+	CreateForbidden string
 
-	// Grace returns the grace period, in seconds, of a deletion that asks for
-	// requested (nil: not said), and false if obj is deleted without one. A nil
-	// Grace means that no object of the type has any.
-	Grace func(obj map[string]any, requested *int64) (seconds int64, graceful bool)
+	// ConversionAnnotations are the annotations that carry, in this version, the
+	// fields that only another version has. PartialObjectMetadata omits them.
+	ConversionAnnotations []string
 
-	// Generation reports whether a change raises metadata.generation. A nil
-	// Generation means that the type keeps none; one that is set starts at 1.
+	// DefaultGarbageCollectionPolicy applies to a DELETE that names no propagation
+	// policy.
+	DefaultGarbageCollectionPolicy GarbageCollectionPolicy
+
+	// CheckGracefulDelete returns the grace period of a deletion, in seconds, and
+	// false if obj is deleted at once. requested is the grace period that the
+	// request asks for, or nil. A nil CheckGracefulDelete deletes at once.
+	CheckGracefulDelete func(obj map[string]any, requested *int64) (seconds int64, graceful bool)
+
+	// MarkTerminating makes the first DELETE of an object only mark it: it is
+	// called after metadata.deletionTimestamp is set. The object is removed when it
+	// has no finalizers and ReadyToDelete reports true. Objects of types without it
+	// are removed at once if they have no finalizers.
+	MarkTerminating func(obj map[string]any)
+
+	// ReadyToDelete reports whether an object that is being deleted and has no
+	// metadata.finalizers can be removed. If it is nil, it can.
+	ReadyToDelete func(obj map[string]any) bool
+
+	// Generation reports whether a change increments metadata.generation. A type
+	// with a nil Generation has no generation; the others start at 1.
 	Generation func(obj, old map[string]any) bool
 
-	// GenerationFirst has Generation judge obj before it is prepared.
-	GenerationFirst bool
+	// GenerationBeforePrepare calls Generation before Prepare instead of after it.
+	GenerationBeforePrepare bool
 
-	// Defines tells that the objects define what the server serves.
-	Defines bool
-
-	// Terminate, if not nil, makes the first DELETE of an object only mark it:
-	// it is called once metadata.deletionTimestamp is set. The object goes when
-	// it is Deletable.
-	Terminate func(obj map[string]any)
-
-	// Default fills in what a decoded object leaves out. It is called on every
-	// object that a request or a file brings, whatever it is for.
+	// Default sets defaults in a decoded object: in every object of a request or a
+	// file, in this version.
 	Default func(obj map[string]any)
 
-	// Allocate, if not nil, gives obj what no two objects of the server may have
-	// at once. It is called before Prepare. On a creation old is nil. It fails
-	// with an *Invalid where the object is to blame.
+	// Allocate allocates cluster IPs and node ports. It is called before Prepare.
+	// It returns an *Invalid if the object is at fault.
 	Allocate func(obj, old map[string]any, pool Pool) error
 
-	// Prepare brings obj into the form that is validated and stored: what the
-	// request may not set is reset, what it left out is filled in. On a
-	// creation old is nil.
+	// Prepare resets the fields that the request must not set and sets those that
+	// the server owns, before validation: PrepareForCreate and PrepareForUpdate of
+	// kube-apiserver.
 	Prepare func(obj, old map[string]any)
 
-	// Complete, if not nil, fills in of a new object, which is valid, what
-	// kube-apiserver fills in only as it reads it back, and reports whether there
-	// was anything. It is not stored, so that the first update stores it, even one
-	// that changes nothing.
-	Complete func(obj map[string]any) bool
+	// PrepareWithAuthor sets the fields that depend on who makes the request and
+	// when. It is called after Prepare, or after that of the status subresource.
+	PrepareWithAuthor func(obj, old map[string]any, by Author)
 
-	// PrepareStatus does the same as Prepare for a write to the status
-	// subresource.
-	PrepareStatus func(obj, old map[string]any)
+	// DefaultAfterCreate sets the defaults that kube-apiserver sets in a created
+	// object when it decodes it from etcd, and reports whether it set any. The
+	// store does not hold them: the first update stores them, even one that changes
+	// nothing else.
+	DefaultAfterCreate func(obj map[string]any) bool
 
-	// Stamp, if not nil, writes into obj what follows from the request alone. It
-	// is called after Prepare or PrepareStatus, on an obj that has its name, uid
-	// and time of creation. On a creation old is nil.
-	Stamp func(obj, old map[string]any, by Author)
+	// ResetFields are the paths that a write to the object leaves as they are. Its
+	// field manager does not own them.
+	ResetFields []string
 
-	// Reset are the paths that a write to the object leaves as they are, and
-	// StatusReset those that a write to its status does: their managers do not
-	// come to own them.
-	Reset, StatusReset []string
+	// MetadataValidation is how often the type validates metadata.
+	MetadataValidation MetadataValidation
 
-	// Layout is how objects are printed; nil for the layout of the kind that
-	// package table has.
+	// ValidateInNamespace validates what depends on the namespace or the author. It
+	// is called before Validate, for the object and its status.
+	ValidateInNamespace func(w *Write) validation.List
+
+	// Validate validates all but metadata.
+	Validate func(obj, old map[string]any) validation.List
+
+	// WarningsOnWrite returns the Warning headers of a write of a valid object.
+	WarningsOnWrite func(obj, old map[string]any) []string
+
+	// SubresourceStrategies are the strategies of the subresources that write
+	// fields of the object, by name: "status" and those that only some resources
+	// have, such as "resize". Scale is the scale subresource, nil if there is none.
+	SubresourceStrategies map[string]SubresourceStrategy
+	Scale                 *Scale
+
+	// SelectableFields are the fields of field selectors besides metadata.name and,
+	// in a namespaced type, metadata.namespace.
+	SelectableFields []Field
+
+	// FieldLabelError returns the error text for any other field label. Its nil
+	// value means the default text.
+	FieldLabelError func(label string) string
+
+	// Layout prints the objects in tables. If it is nil, package table has the
+	// layout of the kind.
 	Layout *table.Layout
-
-	// Scale is the scale subresource; nil where there is none.
-	Scale *Scale
-
-	// Meta is what the type's own rules check in the metadata of an update.
-	Meta MetaChecks
-
-	// ValidateIn, if not nil, checks what an object may have in some namespaces
-	// only. It is called before Validate and ValidateStatus.
-	ValidateIn func(w *Write) validation.List
-
-	// Validate checks what the type alone knows of; metadata is checked for
-	// every type. On a creation old is nil.
-	Validate func(obj, old map[string]any) validation.List
-
-	// ValidateStatus does the same for a write to the status subresource.
-	ValidateStatus func(obj, old map[string]any) validation.List
-
-	// Parts are the subresources through which some of an object's fields are
-	// written, besides status and scale, by name.
-	Parts map[string]Part
-
-	// Warn, if not nil, is what a client is to be told of a valid object, in
-	// Warning headers. On a creation old is nil.
-	Warn func(obj, old map[string]any) []string
-
-	// WarnStatus does the same for a write to the status subresource.
-	WarnStatus func(obj, old map[string]any) []string
-
-	// AnyFinalizer takes finalizers that are neither standard nor qualified.
-	AnyFinalizer bool
-
-	// Fields are what field selectors may name, beside metadata.name and, in a
-	// namespaced type, metadata.namespace.
-	Fields []Field
-
-	// UnknownField words the refusal of any other field label.
-	UnknownField func(label string) string
-
-	// Deletable, if not nil, decides whether an object whose deletion has begun
-	// and whose metadata.finalizers are gone may go.
-	Deletable func(obj map[string]any) bool
 }
 
-// A Part is how a write to a subresource treats an object.
-type Part struct {
-	// Prepare keeps of obj what may be written there, and the rest of old.
+// A SubresourceStrategy is the Strategy of writes to a subresource. Its fields
+// are those of Strategy.
+type SubresourceStrategy struct {
+	// Prepare copies from old what a write to the subresource cannot change. It
+	// must not be nil.
 	Prepare func(obj, old map[string]any)
-	// Validate checks what has become of old.
-	Validate func(obj, old map[string]any) validation.List
-	// Reset are the paths that a write leaves as they are: their managers do not
-	// come to own them.
-	Reset []string
+
+	Validate        func(obj, old map[string]any) validation.List
+	WarningsOnWrite func(obj, old map[string]any) []string
+	ResetFields     []string
 }
 
-// A MetaChecks is what a type's own rules check in the metadata of an update,
-// beside the checks that every update undergoes: a client is told of a mistake
-// as often as it is found. The metadata of a new object they check, too, or
-// leave to the checks that every new object undergoes which is valid else.
-type MetaChecks int
+// MetadataValidation is how often a type validates metadata, in addition to the
+// validation that every write has. kube-apiserver validates metadata more than
+// once for some types and then reports duplicate causes.
+type MetadataValidation int
 
 const (
-	// MetaAsUpdate checks what may become of the old metadata.
-	MetaAsUpdate MetaChecks = iota
-	// MetaAsNew checks the new metadata like that of a new object, too.
-	MetaAsNew
-	// MetaOnce checks nothing, nor does it in a new object.
-	MetaOnce
-	// MetaOnlyAsNew checks the new metadata like that of a new object, and not
-	// what became of the old.
-	MetaOnlyAsNew
-	// MetaTwiceAsNew does so twice.
-	MetaTwiceAsNew
+	// MetadataUpdate validates the change of metadata once.
+	MetadataUpdate MetadataValidation = iota
+	// MetadataUpdateAndCreate validates, on an update, the change and then the new
+	// metadata as on a create.
+	MetadataUpdateAndCreate
+	// MetadataNone validates nothing, neither on an update nor on a create.
+	MetadataNone
+	// MetadataCreate validates, on an update, only the new metadata as on a create.
+	MetadataCreate
+	// MetadataCreateTwice is MetadataCreate done twice.
+	MetadataCreateTwice
 )
 
-// Times are how often the metadata of an update is checked, as an update and as
-// new. whole tells that it is one of the object, not of its status or another
-// part.
-func (c MetaChecks) Times(whole bool) (update, asNew int) {
+// Times returns how often an update validates the change of metadata, and how
+// often the new metadata as on a create. object reports whether the update is one
+// of the object, not of a subresource.
+func (v MetadataValidation) Times(object bool) (update, create int) {
 	switch {
-	case c == MetaOnce, c == MetaOnlyAsNew && !whole:
+	case v == MetadataNone, v == MetadataCreate && !object:
 		return 0, 0
-	case c == MetaAsUpdate, !whole:
+	case v == MetadataUpdate, !object:
 		return 1, 0
-	case c == MetaOnlyAsNew:
+	case v == MetadataCreate:
 		return 0, 1
-	case c == MetaTwiceAsNew:
+	case v == MetadataCreateTwice:
 		return 0, 2
 	}
 	return 1, 1
 }
 
-// A Write describes the write of an object to [Strategy.ValidateIn].
+// A Write describes the write of an object to [Strategy.ValidateInNamespace].
 type Write struct {
 	Object map[string]any
 	Old    map[string]any // nil on a creation; must not be changed
@@ -222,26 +217,26 @@ type Reader interface {
 	List(kind Kind, namespace string) []map[string]any
 }
 
-// A Pool gives out cluster IPs and node ports to the object of one write.
+// A Pool allocates cluster IPs and node ports for the object of one write.
 type Pool interface {
-	// Families are the IP families that there are addresses of, "IPv4" and
-	// "IPv6", the default one first.
+	// Families returns the IP families of the cluster, "IPv4" and "IPv6", the
+	// default one first.
 	Families() []string
-	// IP takes an address of a family: that one, or any if ip is "".
+	// IP allocates an address of the family: ip, or any if ip is "".
 	IP(family, ip string) (string, error)
-	// Port takes a node port: that one, or any if it is 0.
+	// Port allocates a node port: port, or any if port is 0.
 	Port(port int64) (int64, error)
 }
 
-// ErrFull is what a Pool answers that has nothing left.
+// ErrFull is the error of a Pool that has nothing left to allocate.
 var ErrFull = errors.New("range is full")
 
-// An Invalid is the error of an object that is not valid.
+// An Invalid is the error of an object that fails validation.
 type Invalid struct{ Errors validation.List }
 
 func (e *Invalid) Error() string { return e.Errors.Message() }
 
-// A Failure is an error that a client is told in its own words, and no more.
+// A Failure is an error whose text is the whole message of the Status.
 type Failure string
 
 func (f Failure) Error() string { return string(f) }
@@ -252,38 +247,38 @@ type Author struct {
 	Now string // RFC 3339
 }
 
-// A Field is one that field selectors may name. Value is read when the object
-// is written and kept beside it.
+// A Field is a selectable field. Value is called when the object is stored; the
+// store keeps the result.
 type Field struct {
 	Label string
 	Value func(obj map[string]any) string
 }
 
-// Scale says where the numbers of a scale subresource stand.
+// Scale describes the scale subresource of a type.
 type Scale struct {
-	Spec   []string // path of the replicas that are wanted
-	Status []string // path of those there are
-	// Missing, if not "", is the failure where Spec leads to nothing; else that
-	// is as good as none.
+	Spec   []string // path of the desired replicas
+	Status []string // path of the observed replicas
+	// Missing is the error text if the object has no value at Spec. If it is "",
+	// no value counts as 0 replicas.
 	Missing string
-	// Checked tells that the number is checked where it comes to stand, as part
-	// of the object, and not in the Scale.
+	// Checked reports that the number of replicas is validated as part of the
+	// object, not as part of the Scale.
 	Checked bool
-	// Selector is the label selector of the replicas, as text.
+	// Selector returns the label selector of the replicas as text.
 	Selector func(obj map[string]any) string
-	// Codec reads and writes the Scale.
+	// Codec decodes and encodes the Scale.
 	Codec Codec
 }
 
-// A DependentsPolicy is what becomes of the objects that an object owns.
-type DependentsPolicy int
+// A GarbageCollectionPolicy is what happens to the dependents of a deleted object.
+type GarbageCollectionPolicy int
 
 const (
-	// DeleteDependents leaves them to the garbage collector.
-	DeleteDependents DependentsPolicy = iota
-	// OrphanDependents has the garbage collector disown them first.
+	// DeleteDependents lets the garbage collector delete the dependents.
+	DeleteDependents GarbageCollectionPolicy = iota
+	// OrphanDependents lets the garbage collector remove their owner references.
 	OrphanDependents
-	// NoDependents marks types that cannot own: they never get the finalizers
-	// by which the garbage collector is asked.
-	NoDependents
+	// GarbageCollectionUnsupported marks types that cannot own objects: deletions
+	// never add the finalizers of the garbage collector.
+	GarbageCollectionUnsupported
 )

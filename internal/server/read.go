@@ -131,7 +131,7 @@ func (r *request) listOf(page *storage.Page) codec.List {
 	w.Flush()
 	return codec.List{
 		Kind: r.typ.ListKind, APIVersion: r.typ.GroupVersion.String(), Metadata: meta.Bytes(),
-		Item: r.typ.Codec.Wire(), Typed: r.typ.TypedItems,
+		Item: r.typ.Codec.Wire(), Typed: r.typ.TypeMetaInItems,
 		Items: func(yield func([]byte) bool) {
 			for o := range page.Items {
 				if !yield(o.JSON()) {

@@ -66,7 +66,7 @@ func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
 	w.WriteString(`{"resourceVersion":"`)
 	w.WriteString(storage.FormatVersion(page.Revision))
 	w.WriteByte('"')
-	if page.Continue != "" || t.TypedItems {
+	if page.Continue != "" || t.TypeMetaInItems {
 		w.WriteString(`,"continue":"`)
 		w.WriteString(page.Continue)
 		w.WriteByte('"')
@@ -112,7 +112,7 @@ func (s whole) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`,"metadata":`)
 	writeListMeta(w, s.typ, page)
 	w.WriteString(`,"items":`)
-	if err := writeItems(w, page, func(o *storage.Object) error { return o.WriteItem(w, s.typ.TypedItems) }); err != nil {
+	if err := writeItems(w, page, func(o *storage.Object) error { return o.WriteItem(w, s.typ.TypeMetaInItems) }); err != nil {
 		return err
 	}
 	return w.WriteByte('}')
@@ -147,7 +147,7 @@ func (s *metadataOnly) list(w *bufio.Writer, page *storage.Page) error {
 
 func partialMetadata(apiVersion string, t *resource.Type, o *storage.Object) []byte {
 	meta := o.Metadata()
-	if len(t.Derived) > 0 {
+	if len(t.ConversionAnnotations) > 0 {
 		meta = underived(t, meta)
 	}
 	b := append([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"`+apiVersion+`","metadata":`), meta...)
@@ -163,7 +163,7 @@ func underived(t *resource.Type, metadata []byte) []byte {
 		panic("server: stored metadata does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
 	annotations := object.Map(meta, "annotations")
-	for _, name := range t.Derived {
+	for _, name := range t.ConversionAnnotations {
 		delete(annotations, name)
 	}
 	return as.Append(nil, meta)

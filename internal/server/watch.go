@@ -109,7 +109,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.Uncached {
+	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.NoWatchCache {
 		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
 	}
 	if err != nil {

@@ -126,7 +126,7 @@ func (r *request) delete() error {
 	if !result.Deleted && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
-	if out := result.Object; result.Deleted && !r.typ.AnswersDeleted {
+	if out := result.Object; result.Deleted && !r.typ.ReturnDeletedObject {
 		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.Group, Kind: r.Resource, UID: out.UID}))
 	}
 	return r.answer(code, result.Object)

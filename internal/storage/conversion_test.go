@@ -32,7 +32,7 @@ var errConversion = errors.New("no conversion")
 // version. They count conversions in count. A converted object has the number of
 // objects that were converted with it.
 func versions(count *int) (v1, v2 *resource.Type) {
-	strategy := &resource.Strategy{Fields: []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}}}
+	strategy := &resource.Strategy{SelectableFields: []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}}}
 	all := make([]*resource.Type, 2)
 	for i, version := range []string{"v1", "v2"} {
 		gv := resource.GroupVersion{Group: "things", Version: version}

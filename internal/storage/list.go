@@ -108,7 +108,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	}
 	end := mvcc.PrefixEnd(prefix)
 	limit := q.Limit
-	if q.Version == "0" && !t.Uncached {
+	if q.Version == "0" && !t.NoWatchCache {
 		limit = 0 // the watch cache returns all items for "any version"
 	}
 	if limit <= 0 {

@@ -54,9 +54,9 @@ func New(t *resource.Type, obj map[string]any) *Object {
 		Labels:      cloneLabels(object.Map(meta, "labels")),
 		Terminating: meta["deletionTimestamp"] != nil,
 	}
-	if len(t.Fields) > 0 {
-		o.Fields = make([]string, len(t.Fields))
-		for i, f := range t.Fields {
+	if len(t.SelectableFields) > 0 {
+		o.Fields = make([]string, len(t.SelectableFields))
+		for i, f := range t.SelectableFields {
 			o.Fields[i] = strings.Clone(f.Value(obj))
 		}
 	}

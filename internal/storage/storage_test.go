@@ -49,8 +49,8 @@ func thing(uncached bool) *resource.Type {
 	return &resource.Type{
 		Name: "things", Kind: "Thing", Namespaced: true, Prefix: "/things/", Codec: plain{},
 		Strategy: &resource.Strategy{
-			Uncached: uncached,
-			Fields:   []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}},
+			NoWatchCache:     uncached,
+			SelectableFields: []resource.Field{{Label: "data", Value: func(obj map[string]any) string { return object.String(obj, "data") }}},
 		},
 	}
 }

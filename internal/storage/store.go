@@ -71,7 +71,7 @@ func (s *Store) CompactEtcd(rev mvcc.Revision) {
 // oldest returns the oldest version at which t can be read.
 func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 	c := s.Compacted()
-	if t.Uncached {
+	if t.NoWatchCache {
 		c = max(c, mvcc.Revision(s.compactedEtcd.Load()))
 	}
 	return c
@@ -147,8 +147,8 @@ func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Ob
 		if rev <= uint64(view.Revision()) {
 			return view, nil
 		}
-		tooLarge := &TooLargeError{Requested: rev, Current: view.Revision(), Waited: !t.Uncached}
-		if t.Uncached {
+		tooLarge := &TooLargeError{Requested: rev, Current: view.Revision(), Waited: !t.NoWatchCache}
+		if t.NoWatchCache {
 			return nil, tooLarge
 		}
 		select {

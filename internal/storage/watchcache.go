@@ -69,7 +69,7 @@ func (s *Store) CachedRevision(t *resource.Type) mvcc.Revision {
 // watchCache returns the replica that answers reads and watches of t. For a resource
 // without a watch cache it is a replica that never lags.
 func (s *Store) watchCache(t *resource.Type) *mvcc.Replica[*Object] {
-	if t.Uncached {
+	if t.NoWatchCache {
 		return s.Replica()
 	}
 	return s.caches.get(t).Replica
@@ -96,7 +96,7 @@ func (cs *watchCaches) get(t *resource.Type) *watchCache {
 // It fails with ErrLagTooLong and ErrUncached.
 func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
 	switch {
-	case t != nil && t.Uncached:
+	case t != nil && t.NoWatchCache:
 		return fmt.Errorf("%s cannot lag: %w", t.Name, ErrUncached)
 	case s.keep > 0 && lag.By > s.keep:
 		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep)

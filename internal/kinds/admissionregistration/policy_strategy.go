@@ -7,18 +7,22 @@ import (
 
 var mutatingAdmissionPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:  defaultPolicy,
-		Validate: validateMutatingPolicy,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultPolicy,
+		Validate:                   validateMutatingPolicy,
 	},
 	GenerationFields: []string{"spec"},
 }
 
 var validatingAdmissionPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:        defaultPolicy,
-		Validate:       validateValidatingPolicy,
-		ValidateStatus: validateValidatingPolicyStatus,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultPolicy,
+		Validate:                   validateValidatingPolicy,
 	},
 	GenerationFields: []string{"spec"},
-	StatusMetadata:   kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateValidatingPolicyStatus,
+	},
 }

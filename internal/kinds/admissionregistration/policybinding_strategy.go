@@ -7,16 +7,18 @@ import (
 
 var mutatingAdmissionPolicyBindingStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:  defaultPolicyBinding,
-		Validate: validateMutatingPolicyBinding,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultPolicyBinding,
+		Validate:                   validateMutatingPolicyBinding,
 	},
 	GenerationFields: []string{"spec"},
 }
 
 var validatingAdmissionPolicyBindingStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:  defaultPolicyBinding,
-		Validate: validateValidatingPolicyBinding,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultPolicyBinding,
+		Validate:                   validateValidatingPolicyBinding,
 	},
 	GenerationFields: []string{"spec"},
 }

@@ -7,18 +7,20 @@ import (
 
 var mutatingWebhookConfigurationStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:  defaultMutatingWebhooks,
-		Validate: validateMutatingWebhooks,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultMutatingWebhooks,
+		Validate:                   validateMutatingWebhooks,
 	},
 	GenerationFields: []string{"webhooks"},
-	GenerationRule:   kind.GenerationExact,
+	GenerationExact:  true,
 }
 
 var validatingWebhookConfigurationStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Default:  defaultValidatingWebhooks,
-		Validate: validateValidatingWebhooks,
+		AllowUnqualifiedFinalizers: true,
+		Default:                    defaultValidatingWebhooks,
+		Validate:                   validateValidatingWebhooks,
 	},
 	GenerationFields: []string{"webhooks"},
-	GenerationRule:   kind.GenerationExact,
+	GenerationExact:  true,
 }

@@ -77,14 +77,15 @@ func addStorageVersion(status, spec map[string]any) {
 
 var customResourceDefinitionStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Defines:        true,
-		Default:        defaultDefinition,
-		Prepare:        prepareDefinition,
-		Name:           validation.AnyName,
-		Validate:       crd.Validate,
-		ValidateStatus: crd.ValidateStatus,
-		Warn:           warnDefinition,
-		Terminate:      crd.Terminate,
+		AllowUnqualifiedFinalizers: true,
+		DefinesAPI:                 true,
+		Default:                    defaultDefinition,
+		Prepare:                    prepareDefinition,
+		Name:                       validation.AnyName,
+		Validate:                   crd.Validate,
+		WarningsOnWrite:            warnDefinition,
+		MarkTerminating:            crd.Terminate,
 	},
 	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: crd.ValidateStatus},
 }

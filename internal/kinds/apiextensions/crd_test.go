@@ -22,9 +22,9 @@ func TestWarnDefinition(t *testing.T) {
 		return kindtest.Decode(t, typ, `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v2","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v3"}]}}`)
 	}
 	formats := definition(`{"format":"date","properties":{"a":{"type":"string","format":"nope"},"b":{"type":"integer","format":"date","allOf":[{"format":"int32"}]},"c":{"type":"array","items":{"type":"number","format":"float"}}}}`)
-	assert.Equal(t, []string{`unrecognized format "nope"`, `unrecognized format "date"`, `unrecognized format "int32"`}, typ.Warn(formats, nil))
-	assert.Equal(t, []string{`unrecognized format "date"`, `unrecognized format "int32"`}, typ.Warn(formats, definition(`{"format":"nope"}`)))
-	assert.Empty(t, typ.Warn(formats, formats))
+	assert.Equal(t, []string{`unrecognized format "nope"`, `unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, nil))
+	assert.Equal(t, []string{`unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, definition(`{"format":"nope"}`)))
+	assert.Empty(t, typ.WarningsOnWrite(formats, formats))
 }
 
 func TestStoredVersions(t *testing.T) {

@@ -25,12 +25,15 @@ func prepareAPIService(obj, old map[string]any) {
 
 var apiServiceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:           resource.MetaAsNew,
-		Name:           validation.RBACName,
-		Default:        defaultAPIService,
-		Prepare:        prepareAPIService,
-		Validate:       validateAPIService,
-		ValidateStatus: validateAPIServiceStatus,
+		AllowUnqualifiedFinalizers: true,
+		MetadataValidation:         resource.MetadataUpdateAndCreate,
+		Name:                       validation.RBACName,
+		Default:                    defaultAPIService,
+		Prepare:                    prepareAPIService,
+		Validate:                   validateAPIService,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateAPIServiceStatus,
+	},
 }

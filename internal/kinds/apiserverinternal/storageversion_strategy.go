@@ -8,9 +8,11 @@ import (
 
 var storageVersionStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Name:           validation.StorageVersionName,
-		Validate:       validateStorageVersion,
-		ValidateStatus: validateStorageVersionStatus,
+		Name:     validation.StorageVersionName,
+		Validate: validateStorageVersion,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateStorageVersionStatus,
+	},
 }

@@ -24,8 +24,8 @@ func validateControllerRevision(obj, old map[string]any) validation.List {
 
 var controllerRevisionStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Validate:            validateControllerRevision,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Validate:                 validateControllerRevision,
 	},
 }

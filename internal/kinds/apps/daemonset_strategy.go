@@ -64,14 +64,16 @@ func setTemplateGeneration(obj map[string]any, n int64) {
 
 var daemonSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Derived:             []string{templateGeneration},
-		UnconditionalUpdate: true,
-		Default:             defaultDaemonSet,
-		Prepare:             prepareDaemonSet,
-		PrepareStatus:       prepareDaemonSetStatus,
-		Validate:            validateDaemonSet,
-		ValidateStatus:      daemonSetCounters.Validate,
-		Warn:                warnDaemonSet,
+		ConversionAnnotations:    []string{templateGeneration},
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultDaemonSet,
+		Prepare:                  prepareDaemonSet,
+		Validate:                 validateDaemonSet,
+		WarningsOnWrite:          warnDaemonSet,
 	},
 	GenerationFields: []string{"spec"},
+	Status: kind.Status{
+		Prepare:  prepareDaemonSetStatus,
+		Validate: daemonSetCounters.Validate,
+	},
 }

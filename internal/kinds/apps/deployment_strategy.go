@@ -24,13 +24,15 @@ func defaultDeployment(obj map[string]any) {
 
 var deploymentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultDeployment,
-		Prepare:             pods.PrepareTemplate,
-		Validate:            validateDeployment,
-		ValidateStatus:      deploymentCounters.Validate,
-		Warn:                pods.WarnWorkload,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultDeployment,
+		Prepare:                  pods.PrepareTemplate,
+		Validate:                 validateDeployment,
+		WarningsOnWrite:          pods.WarnWorkload,
 	},
 	GenerationFields: []string{"spec", "annotations"},
-	StatusMetadata:   kind.StatusMetadataExceptLabels,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataExceptLabels,
+		Validate: deploymentCounters.Validate,
+	},
 }

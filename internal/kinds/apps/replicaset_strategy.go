@@ -15,12 +15,12 @@ func defaultReplicaSet(obj map[string]any) {
 
 var replicaSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultReplicaSet,
-		Prepare:             pods.PrepareTemplate,
-		Validate:            validateReplicaSet,
-		ValidateStatus:      replicaSetCounters.Validate,
-		Warn:                pods.WarnWorkload,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultReplicaSet,
+		Prepare:                  pods.PrepareTemplate,
+		Validate:                 validateReplicaSet,
+		WarningsOnWrite:          pods.WarnWorkload,
 	},
 	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: replicaSetCounters.Validate},
 }

@@ -43,13 +43,13 @@ func prepareStatefulSet(obj, old map[string]any) {
 
 var statefulSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Name:                validation.LabelName,
-		Default:             defaultStatefulSet,
-		Prepare:             prepareStatefulSet,
-		Validate:            validateStatefulSet,
-		ValidateStatus:      statefulSetCounters.Validate,
-		Warn:                warnStatefulSet,
+		AllowUnconditionalUpdate: true,
+		Name:                     validation.LabelName,
+		Default:                  defaultStatefulSet,
+		Prepare:                  prepareStatefulSet,
+		Validate:                 validateStatefulSet,
+		WarningsOnWrite:          warnStatefulSet,
 	},
 	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: statefulSetCounters.Validate},
 }

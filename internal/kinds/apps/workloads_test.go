@@ -80,7 +80,7 @@ func TestDaemonSetStatusKeepsTheGeneration(t *testing.T) {
 	typ := kindtest.TypeOf(t, "daemonsets.apps")
 	old := kindtest.Create(t, typ, `{"spec":{`+template+`}}`)
 	obj := kindtest.Decode(t, typ, `{"status":{"numberReady":1}}`)
-	typ.PrepareStatus(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	kindtest.CheckRow(t, kindtest.Row{Path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, Want: `"1"`}, obj)
 }
 
@@ -124,6 +124,6 @@ func TestRaisedGeneration(t *testing.T) {
 			assert.Equal(t, tt.raised, typ.Generation(next, old))
 		})
 	}
-	assert.True(t, kindtest.TypeOf(t, "endpointslices.discovery.k8s.io").GenerationFirst)
-	assert.True(t, kindtest.TypeOf(t, "resourceslices.resource.k8s.io").GenerationFirst)
+	assert.True(t, kindtest.TypeOf(t, "endpointslices.discovery.k8s.io").GenerationBeforePrepare)
+	assert.True(t, kindtest.TypeOf(t, "resourceslices.resource.k8s.io").GenerationBeforePrepare)
 }

@@ -145,7 +145,7 @@ func TestValidateStatefulSet(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, name)
 	assert.Equal(t, []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"},
-		typ.Warn(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"revisionHistoryLimit":-1}}`)), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"revisionHistoryLimit":-1}}`)), nil))
 }
 
 func TestValidateControllerRevision(t *testing.T) {
@@ -172,11 +172,11 @@ func TestWarnOfTemplates(t *testing.T) {
 				body = kindtest.MergePatch(t, body, `{"spec":{"selector":null}}`)
 			}
 			obj := kindtest.Create(t, typ, body)
-			assert.Contains(t, typ.Warn(obj, nil), warning, "new")
-			assert.NotContains(t, typ.Warn(obj, obj), warning, "as it was")
+			assert.Contains(t, typ.WarningsOnWrite(obj, nil), warning, "new")
+			assert.NotContains(t, typ.WarningsOnWrite(obj, obj), warning, "as it was")
 		})
 	}
 	typ := kindtest.TypeOf(t, "statefulsets.apps")
 	claims := kindtest.Decode(t, typ, kindtest.MergePatch(t, workload(""), `{"spec":{"volumeClaimTemplates":[{"spec":{"resources":{"requests":{"storage":"1500m"}}}}]}}`))
-	assert.Equal(t, []string{`spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer`}, typ.Warn(claims, nil))
+	assert.Equal(t, []string{`spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer`}, typ.WarningsOnWrite(claims, nil))
 }

@@ -395,7 +395,7 @@ func lowerNames(v any) any {
 func Conversions() map[kind.VersionedResource]kind.Conversion {
 	return map[kind.VersionedResource]kind.Conversion{
 		{GroupVersion: resource.GroupVersion{Group: "autoscaling", Version: "v1"}, Name: "horizontalpodautoscalers"}: {
-			ToStored: autoscalerFromV1, FromStored: autoscalerToV1, Derived: autoscalerAnnotations,
+			ToStored: autoscalerFromV1, FromStored: autoscalerToV1, Annotations: autoscalerAnnotations,
 		},
 	}
 }

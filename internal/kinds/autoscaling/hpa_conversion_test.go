@@ -90,7 +90,7 @@ func TestWritesInAnotherVersion(t *testing.T) {
 	assert.Equal(t, int64(7), kindtest.At(next, "spec.maxReplicas"))
 
 	obj = kindtest.Decode(t, v1, `{"metadata":{"annotations":{"a":"b"}},"spec":{"maxReplicas":7},"status":{"currentReplicas":3}}`)
-	v1.PrepareStatus(obj, was)
+	v1.SubresourceStrategies["status"].Prepare(obj, was)
 	next = kindtest.Convert(t, v2, obj)
 	assert.Equal(t, old["spec"], next["spec"])
 	assert.Equal(t, int64(3), kindtest.At(next, "status.currentReplicas"))
@@ -105,7 +105,7 @@ func FuzzAutoscalerAnnotations(f *testing.F) {
 	v2, v1 := kindtest.Versions(f, "horizontalpodautoscalers.autoscaling")
 	f.Fuzz(func(t *testing.T, text string) {
 		annotations := map[string]any{}
-		for _, name := range v1.Derived {
+		for _, name := range v1.ConversionAnnotations {
 			annotations[name] = text
 		}
 		obj := kindtest.Decode(t, v1, `{}`)

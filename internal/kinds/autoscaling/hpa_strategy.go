@@ -7,9 +7,9 @@ import (
 
 var horizontalPodAutoscalerStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultAutoscaler,
-		Validate:            validateAutoscaler,
-		ValidateStatus:      validateAutoscalerStatus,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultAutoscaler,
+		Validate:                 validateAutoscaler,
 	},
+	Status: kind.Status{Validate: validateAutoscalerStatus},
 }

@@ -25,11 +25,11 @@ func prepareCronJob(obj, old map[string]any) {
 
 var cronJobStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultCronJob,
-		Prepare:             prepareCronJob,
-		Validate:            validateCronJob,
-		Warn:                warnCronJob,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultCronJob,
+		Prepare:                  prepareCronJob,
+		Validate:                 validateCronJob,
+		WarningsOnWrite:          warnCronJob,
 	},
 	GenerationFields: []string{"spec"},
 }

@@ -43,17 +43,17 @@ func completeJob(obj map[string]any) bool {
 
 var jobStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Dependents:          resource.OrphanDependents,
-		Default:             defaultJob,
-		Prepare:             prepareJob,
-		Complete:            completeJob,
-		Validate:            validateJob,
-		ValidateStatus:      validateJobStatus,
-		Warn:                warnJob,
-		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("status.successful", "status", "succeeded"), "0")},
-		UnknownField:        func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		MetadataValidation:             resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate:       true,
+		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
+		Default:                        defaultJob,
+		Prepare:                        prepareJob,
+		DefaultAfterCreate:             completeJob,
+		Validate:                       validateJob,
+		WarningsOnWrite:                warnJob,
+		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.successful", "status", "succeeded"), "0")},
+		FieldLabelError:                func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
 	},
 	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: validateJobStatus},
 }

@@ -109,19 +109,21 @@ func placesOf(conditions []any, typ string) []int {
 
 var certificateSigningRequestStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Name:                validation.AnyName,
-		Prepare:             prepareSigningRequest,
-		PrepareStatus:       prepareSigningRequestStatus,
-		Stamp:               stampSigningRequest,
-		Validate:            validateSigningRequest,
-		ValidateStatus:      validateSigningRequestStatus,
-		Reset:               []string{"spec"},
-		StatusReset:         []string{"status.conditions"},
-		Parts:               map[string]resource.Part{"approval": {Prepare: prepareApproval, Validate: validateApproval, Reset: []string{"spec", "status.certificate"}}},
-		Fields:              []resource.Field{kind.SelectableField("spec.signerName", "spec", "signerName")},
-		UnknownField:        kind.FieldLabelNotSupported,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Name:                     validation.AnyName,
+		Prepare:                  prepareSigningRequest,
+		PrepareWithAuthor:        stampSigningRequest,
+		Validate:                 validateSigningRequest,
+		ResetFields:              []string{"spec"},
+		SubresourceStrategies:    map[string]resource.SubresourceStrategy{"approval": {Prepare: prepareApproval, Validate: validateApproval, ResetFields: []string{"spec", "status.certificate"}}},
+		SelectableFields:         []resource.Field{kind.SelectableField("spec.signerName", "spec", "signerName")},
+		FieldLabelError:          kind.FieldLabelNotSupported,
+	},
+	Status: kind.Status{
+		Prepare:     prepareSigningRequestStatus,
+		Validate:    validateSigningRequestStatus,
+		ResetFields: []string{"status.conditions"},
 	},
 }
 

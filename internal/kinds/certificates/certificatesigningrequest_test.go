@@ -22,7 +22,7 @@ import (
 func TestSigningRequests(t *testing.T) {
 	typ := kindtest.TypeOf(t, "certificatesigningrequests.certificates.k8s.io")
 	old := kindtest.Create(t, typ, `{"spec":{"username":"forged","uid":"forged","signerName":"s"},"status":{"certificate":"eA=="}}`)
-	typ.Stamp(old, nil, resource.Author{User: authn.User{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}}})
+	typ.PrepareWithAuthor(old, nil, resource.Author{User: authn.User{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}}})
 	kindtest.CheckRow(t, kindtest.Row{Path: "spec", Want: `{"username":"alice","groups":["devs"],"extra":{"k":["v"]},"signerName":"s","request":null}`}, old)
 	kindtest.CheckRow(t, kindtest.Row{Path: "status", Want: `{}`}, old)
 
@@ -32,8 +32,8 @@ func TestSigningRequests(t *testing.T) {
 
 	old["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Approved", "status": "True", "lastTransitionTime": "2024-01-02T03:04:05Z"}}}
 	obj := kindtest.Decode(t, typ, `{"status":{"conditions":[{"type":"Approved","status":"True"},{"type":"Failed","status":"True"}]}}`)
-	typ.PrepareStatus(obj, old)
-	typ.Stamp(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
+	typ.SubresourceStrategies["status"].Prepare(obj, old)
+	typ.PrepareWithAuthor(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
 	kindtest.CheckRow(t, kindtest.Row{Path: "status.conditions", Want: `[
 		{"type":"Approved","status":"True","lastTransitionTime":"2024-01-02T03:04:05Z","lastUpdateTime":"2024-01-02T03:04:06Z"},
 		{"type":"Failed","status":"True","lastTransitionTime":"2024-01-02T03:04:06Z","lastUpdateTime":"2024-01-02T03:04:06Z"}]`}, obj)
@@ -94,22 +94,22 @@ func TestApproval(t *testing.T) {
 			old := kindtest.Decode(t, typ, `{"spec":{"signerName":"s"},"status":{"certificate":"YQ==","conditions":`+r.Old+`}}`)
 			obj := kindtest.Decode(t, typ, `{"spec":{"signerName":"t"},"status":{"certificate":"Yg==","conditions":`+r.Body+`}}`)
 			kept := object.Copy(old)
-			typ.Parts["approval"].Prepare(obj, old)
+			typ.SubresourceStrategies["approval"].Prepare(obj, old)
 			assert.Equal(t, kept, old)
 			kindtest.CheckRow(t, kindtest.Row{Path: "status.certificate", Want: `"YQ=="`}, obj)
 			kindtest.CheckRow(t, kindtest.Row{Path: "spec.signerName", Want: `"s"`}, obj)
-			kindtest.CheckValidation(t, r, typ.Parts["approval"].Validate, obj, old)
+			kindtest.CheckValidation(t, r, typ.SubresourceStrategies["approval"].Validate, obj, old)
 		})
 	}
 }
 
 func TestWhoOwnsSigningRequests(t *testing.T) {
 	typ := kindtest.TypeOf(t, "certificatesigningrequests.certificates.k8s.io")
-	assert.Equal(t, []string{"status", "spec"}, typ.Reset)
-	assert.Equal(t, []string{"spec", "status.conditions"}, typ.StatusReset)
-	assert.Equal(t, []string{"spec", "status.certificate"}, typ.Parts["approval"].Reset)
+	assert.Equal(t, []string{"status", "spec"}, typ.ResetFields)
+	assert.Equal(t, []string{"spec", "status.conditions"}, typ.SubresourceStrategies["status"].ResetFields)
+	assert.Equal(t, []string{"spec", "status.certificate"}, typ.SubresourceStrategies["approval"].ResetFields)
 	claims := kindtest.TypeOf(t, "resourceclaims.resource.k8s.io")
-	assert.Equal(t, []string{"spec", "metadata"}, claims.StatusReset)
+	assert.Equal(t, []string{"spec", "metadata"}, claims.SubresourceStrategies["status"].ResetFields)
 }
 
 // signingRequestPEM is a signed request, as a body has it: in base64.

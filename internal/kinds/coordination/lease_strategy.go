@@ -15,8 +15,9 @@ func prepareLease(obj, old map[string]any) {
 
 var leaseStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		CreateOnUpdate: true,
-		Prepare:        prepareLease,
-		Validate:       validateLease,
+		AllowUnqualifiedFinalizers: true,
+		AllowCreateOnUpdate:        true,
+		Prepare:                    prepareLease,
+		Validate:                   validateLease,
 	},
 }

@@ -8,8 +8,9 @@ import (
 
 var leaseCandidateStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		CreateOnUpdate: true,
-		Name:           validation.LeaseCandidateName,
-		Validate:       validateLeaseCandidate,
+		AllowUnqualifiedFinalizers: true,
+		AllowCreateOnUpdate:        true,
+		Name:                       validation.LeaseCandidateName,
+		Validate:                   validateLeaseCandidate,
 	},
 }

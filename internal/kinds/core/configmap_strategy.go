@@ -7,8 +7,8 @@ import (
 
 var configMapStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Validate:            validateConfigMap,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Validate:                 validateConfigMap,
 	},
 }

@@ -44,8 +44,8 @@ func TestValidateSecrets(t *testing.T) {
 		{"sealed", `{"immutable":true,"data":{"a":"YQ=="}}`, `{` + update + `,"immutable":true}`, "data: Forbidden: " + sealedField},
 	})
 	typ := kindtest.TypeOf(t, "secrets")
-	assert.Equal(t, []string{"tls: failed to find any PEM data in certificate input"}, typ.Warn(kindtest.Decode(t, typ, `{"type":"kubernetes.io/tls"}`), nil))
-	assert.Empty(t, typ.Warn(kindtest.Decode(t, typ, `{}`), nil))
+	assert.Equal(t, []string{"tls: failed to find any PEM data in certificate input"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"type":"kubernetes.io/tls"}`), nil))
+	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{}`), nil))
 }
 
 func TestValidateNamespaces(t *testing.T) {
@@ -94,6 +94,6 @@ func TestValidateQuotas(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "resourcequotas")
 	obj := kindtest.Decode(t, typ, `{"spec":{"hard":{"cpu":"2","limits.cpu":"1"}}}`)
-	assert.Equal(t, []string{"ResourceQuota cpu (2) should be less than limits.cpu (1)"}, typ.Warn(obj, nil))
-	assert.Empty(t, typ.Warn(obj, obj))
+	assert.Equal(t, []string{"ResourceQuota cpu (2) should be less than limits.cpu (1)"}, typ.WarningsOnWrite(obj, nil))
+	assert.Empty(t, typ.WarningsOnWrite(obj, obj))
 }

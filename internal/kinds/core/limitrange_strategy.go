@@ -26,11 +26,11 @@ func defaultLimitRange(obj map[string]any) {
 
 var limitRangeStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaOnlyAsNew,
-		NamedByID:           true,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Default:             defaultLimitRange,
-		Validate:            validateLimitRange,
+		MetadataValidation:       resource.MetadataCreate,
+		GenerateUUIDName:         true,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Default:                  defaultLimitRange,
+		Validate:                 validateLimitRange,
 	},
 }

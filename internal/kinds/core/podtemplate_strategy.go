@@ -26,12 +26,12 @@ func warnPodTemplateObject(obj, _ map[string]any) []string {
 
 var podTemplateStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultPodTemplate,
-		Prepare:             preparePodTemplate,
-		Validate:            validatePodTemplateObject,
-		Warn:                warnPodTemplateObject,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultPodTemplate,
+		Prepare:                  preparePodTemplate,
+		Validate:                 validatePodTemplateObject,
+		WarningsOnWrite:          warnPodTemplateObject,
 	},
 	GenerationFields: []string{"template"},
 }

@@ -25,16 +25,16 @@ func defaultReplicationController(obj map[string]any) {
 
 var replicationControllerStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Name:                validation.DeclarativeName,
-		UnconditionalUpdate: true,
-		Dependents:          resource.OrphanDependents,
-		Default:             defaultReplicationController,
-		Prepare:             pods.PrepareTemplate,
-		Validate:            validateReplicationController,
-		ValidateStatus:      replicationControllerCounters.Validate,
-		Warn:                warnReplicationController,
-		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
-		UnknownField:        kind.FieldLabelNotSupported,
+		Name:                           validation.DeclarativeName,
+		AllowUnconditionalUpdate:       true,
+		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
+		Default:                        defaultReplicationController,
+		Prepare:                        pods.PrepareTemplate,
+		Validate:                       validateReplicationController,
+		WarningsOnWrite:                warnReplicationController,
+		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
+		FieldLabelError:                kind.FieldLabelNotSupported,
 	},
 	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: replicationControllerCounters.Validate},
 }

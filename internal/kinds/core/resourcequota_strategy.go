@@ -15,11 +15,11 @@ func defaultResourceQuota(obj map[string]any) {
 
 var resourceQuotaStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultResourceQuota,
-		Validate:            validateQuota,
-		ValidateStatus:      validateQuotaStatus,
-		Warn:                warnQuota,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultResourceQuota,
+		Validate:                 validateQuota,
+		WarningsOnWrite:          warnQuota,
 	},
+	Status: kind.Status{Validate: validateQuotaStatus},
 }

@@ -24,12 +24,12 @@ func defaultSecret(obj map[string]any) {
 
 var secretStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultSecret,
-		Validate:            validateSecret,
-		Warn:                warnSecret,
-		Fields:              []resource.Field{kind.SelectableField("type", "type")},
-		UnknownField:        kind.FieldLabelNotSupported,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultSecret,
+		Validate:                 validateSecret,
+		WarningsOnWrite:          warnSecret,
+		SelectableFields:         []resource.Field{kind.SelectableField("type", "type")},
+		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
 }

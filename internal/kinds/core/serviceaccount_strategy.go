@@ -19,9 +19,9 @@ func prepareServiceAccount(obj, _ map[string]any) {
 
 var serviceAccountStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Prepare:             prepareServiceAccount,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Prepare:                  prepareServiceAccount,
 	},
 }

@@ -26,13 +26,13 @@ func prepareEndpointSlice(obj, old map[string]any) {
 
 var endpointSliceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaOnlyAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultEndpointSlice,
-		Prepare:             prepareEndpointSlice,
-		Validate:            validateEndpointSlice,
-		Warn:                warnEndpointSlice,
+		GenerationBeforePrepare:  true,
+		MetadataValidation:       resource.MetadataCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultEndpointSlice,
+		Prepare:                  prepareEndpointSlice,
+		Validate:                 validateEndpointSlice,
+		WarningsOnWrite:          warnEndpointSlice,
 	},
 	GenerationFields: []string{"addressType", "endpoints", "ports", "labels"},
-	GenerationRule:   kind.GenerationBeforePrepare,
 }

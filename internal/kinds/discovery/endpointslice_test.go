@@ -56,8 +56,8 @@ func TestValidateEndpointSlice(t *testing.T) {
 	typ := kindtest.TypeOf(t, name)
 	slice := kindtest.Decode(t, typ, `{"addressType":"FQDN","endpoints":[{"addresses":["::ffff:1.2.3.4"]}]}`)
 	const address = `endpoints[0].addresses[0]: non-standard IP address "::ffff:1.2.3.4" is invalid: use "1.2.3.4"`
-	assert.Equal(t, []string{"spec.addressType: FQDN endpoints are deprecated", address}, typ.Warn(slice, nil))
-	assert.Equal(t, []string{address}, typ.Warn(slice, slice))
+	assert.Equal(t, []string{"spec.addressType: FQDN endpoints are deprecated", address}, typ.WarningsOnWrite(slice, nil))
+	assert.Equal(t, []string{address}, typ.WarningsOnWrite(slice, slice))
 	slice["metadata"] = map[string]any{"labels": map[string]any{"endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}}
-	assert.Empty(t, typ.Warn(slice, slice), "the controller's")
+	assert.Empty(t, typ.WarningsOnWrite(slice, slice), "the controller's")
 }

@@ -142,7 +142,7 @@ func checkUnreported(p validation.View) {
 func Conversions() map[kind.VersionedResource]kind.Conversion {
 	return map[kind.VersionedResource]kind.Conversion{
 		{GroupVersion: resource.GroupVersion{Group: "events.k8s.io", Version: "v1"}, Name: "events"}: {
-			ToStored: eventFromNew, FromStored: eventToNew, Validate: validateNewEvent, Fields: newEventFields(),
+			ToStored: eventFromNew, FromStored: eventToNew, Validate: validateNewEvent, SelectableFields: newEventFields(),
 		},
 	}
 }

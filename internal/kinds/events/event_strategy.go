@@ -18,15 +18,15 @@ func referenceFields(member string) (fields []resource.Field) {
 
 var eventStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaOnce,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Uncached:            true,
-		Expires:             true,
-		Dependents:          resource.NoDependents,
-		Name:                validation.PathSegmentName,
-		Validate:            validateEvent,
-		Fields: append(referenceFields("involvedObject"),
+		MetadataValidation:             resource.MetadataNone,
+		AllowUnconditionalUpdate:       true,
+		AllowCreateOnUpdate:            true,
+		NoWatchCache:                   true,
+		HasTTL:                         true,
+		DefaultGarbageCollectionPolicy: resource.GarbageCollectionUnsupported,
+		Name:                           validation.PathSegmentName,
+		Validate:                       validateEvent,
+		SelectableFields: append(referenceFields("involvedObject"),
 			kind.SelectableField("reason", "reason"),
 			kind.SelectableField("reportingComponent", "reportingComponent"),
 			resource.Field{Label: "source", Value: func(obj map[string]any) string {
@@ -37,6 +37,6 @@ var eventStrategy = kind.Strategy{
 			}},
 			kind.SelectableField("type", "type"),
 		),
-		UnknownField: kind.FieldLabelNotSupported,
+		FieldLabelError: kind.FieldLabelNotSupported,
 	},
 }

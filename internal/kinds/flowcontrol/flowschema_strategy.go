@@ -12,12 +12,14 @@ func defaultFlowSchema(obj map[string]any) {
 
 var flowSchemaStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaOnlyAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultFlowSchema,
-		Validate:            validateFlowSchema,
-		ValidateStatus:      validateFlowStatus,
+		MetadataValidation:       resource.MetadataCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultFlowSchema,
+		Validate:                 validateFlowSchema,
 	},
 	GenerationFields: []string{"spec"},
-	StatusMetadata:   kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateFlowStatus,
+	},
 }

@@ -25,12 +25,14 @@ func defaultPriorityLevel(obj map[string]any) {
 
 var priorityLevelConfigurationStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaOnlyAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultPriorityLevel,
-		Validate:            validatePriorityLevel,
-		ValidateStatus:      validateFlowStatus,
+		MetadataValidation:       resource.MetadataCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultPriorityLevel,
+		Validate:                 validatePriorityLevel,
 	},
 	GenerationFields: []string{"spec"},
-	StatusMetadata:   kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateFlowStatus,
+	},
 }

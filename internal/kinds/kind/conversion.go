@@ -9,91 +9,108 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Conversion brings objects between the version that a resource is stored in
-// and another one. Its functions may change what they are given, and leave it
-// to the codecs to say which members there are.
+// A Conversion converts objects between the storage version of a resource and
+// another version of the same shape or, with its functions set, of another shape.
+// The functions may change and return their argument. They may leave fields that
+// the target version does not have: the codecs drop them.
 type Conversion struct {
 	ToStored, FromStored func(obj map[string]any) map[string]any
-	// validate, if not nil, adds to the rules of the stored version. It is
-	// given objects in that version.
+
+	// Validate, if not nil, replaces the validation of the storage version. Its
+	// arguments are in the storage version.
 	Validate func(obj, old map[string]any) validation.List
-	// fields, if not nil, are what field selectors may name in this version.
-	Fields []resource.Field
-	// derived are annotations that show what this version has no fields for.
-	Derived []string
+
+	// SelectableFields, if not nil, replace those of the storage version.
+	SelectableFields []resource.Field
+
+	// Annotations are those that carry fields that this version does not have.
+	Annotations []string
 }
 
-// VersionedResource names a resource in a version.
+// A VersionedResource names a resource in one version.
 type VersionedResource struct {
 	resource.GroupVersion
 	Name string
 }
 
-// Strategy treats objects of a type by the rules of the one it is stored as.
+// Strategy returns the strategy of t, a version that is not stored: objects are
+// converted to the storage version, prepared and validated there, and converted
+// back.
 func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
 	s.Default = c.convertedDefault(t, stored, s.Default)
-	s.Prepare, s.PrepareStatus = c.convertedPrepare(t, stored, stored.Prepare), c.convertedPrepare(t, stored, stored.PrepareStatus)
-	s.Validate, s.ValidateStatus = c.convertedValidate(stored, stored.Validate), c.convertedValidate(stored, stored.ValidateStatus)
-	if stored.ValidateIn != nil {
-		s.ValidateIn = func(w *resource.Write) validation.List {
+	s.Prepare = c.convertedPrepare(t, stored, stored.Prepare)
+	s.Validate = c.convertedValidate(stored, stored.Validate)
+	s.SubresourceStrategies = make(map[string]resource.SubresourceStrategy, len(stored.SubresourceStrategies))
+	for name, sub := range stored.SubresourceStrategies {
+		sub.Prepare = c.convertedPrepare(t, stored, sub.Prepare)
+		sub.Validate = c.convertedValidate(stored, sub.Validate)
+		sub.WarningsOnWrite = t.SubresourceStrategies[name].WarningsOnWrite
+		s.SubresourceStrategies[name] = sub
+	}
+	if stored.ValidateInNamespace != nil {
+		s.ValidateInNamespace = func(w *resource.Write) validation.List {
 			return c.convertedValidate(stored, func(obj, old map[string]any) validation.List {
 				next := *w
 				next.Object, next.Old = obj, old
-				return stored.ValidateIn(&next)
+				return stored.ValidateInNamespace(&next)
 			})(w.Object, w.Old)
 		}
 	}
 	if c.Validate != nil {
 		s.Validate = c.convertedValidate(stored, c.Validate)
 	}
-	if c.Fields != nil {
-		s.Fields = c.Fields
+	if c.SelectableFields != nil {
+		s.SelectableFields = c.SelectableFields
 	}
-	s.Derived = c.Derived
+	s.ConversionAnnotations = c.Annotations
 	return &s
 }
 
-// convertedDefault adds to the defaulting in t's version what becomes of an object that is
-// converted for the rules and back: kube-apiserver tells from that who owns what.
-func (c Conversion) convertedDefault(t, stored *resource.Type, complete func(obj map[string]any)) func(obj map[string]any) {
-	thereAndBack := c.convertedPrepare(t, stored, func(_, _ map[string]any) {})
+// convertedDefault returns the defaulting of t followed by a conversion to the
+// storage version and back: kube-apiserver computes managed fields from the result.
+func (c Conversion) convertedDefault(t, stored *resource.Type, setDefaults func(obj map[string]any)) func(obj map[string]any) {
+	roundTrip := c.convertedPrepare(t, stored, nil)
 	return func(obj map[string]any) {
-		if complete != nil {
-			complete(obj)
+		if setDefaults != nil {
+			setDefaults(obj)
 		}
-		thereAndBack(obj, nil)
+		roundTrip(obj, nil)
 	}
 }
 
-// convertedPrepare makes a rule of preparation in the stored version one of t's.
-func (c Conversion) convertedPrepare(t, stored *resource.Type, rule func(obj, old map[string]any)) func(obj, old map[string]any) {
+// convertedPrepare returns prepare, a function on the storage version, for objects
+// in the version of t. prepare may be nil.
+func (c Conversion) convertedPrepare(t, stored *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	return func(obj, old map[string]any) {
 		next, was, err := convertPair(stored, obj, old)
 		if err != nil {
-			return // unreachable: what was decoded converts
+			return // unreachable: decoded objects convert
 		}
-		rule(next, was)
+		if prepare != nil {
+			prepare(next, was)
+		}
 		back, err := t.Convert(context.Background(), []map[string]any{next})
 		if err != nil {
-			return // unreachable: what was decoded converts
+			return // unreachable: decoded objects convert
 		}
 		meta := object.Meta(obj)
 		replaceContents(meta, object.Meta(back[0]))
 		replaceContents(obj, back[0])
-		obj["metadata"] = meta // callers have it at hand
+		obj["metadata"] = meta // callers hold a reference to it
 	}
 }
 
-// replaceContents gives obj the members of another object, and no others.
+// replaceContents sets the fields of obj to those of other.
 func replaceContents(obj, other map[string]any) {
 	clear(obj)
 	maps.Copy(obj, other)
 }
 
-// convertedValidate makes a rule of validation in the stored version one of another's.
-func (c Conversion) convertedValidate(stored *resource.Type, rule func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
-	if rule == nil {
+// convertedValidate returns validate, a function on the storage version, for
+// objects in another version.
+func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
+	if validate == nil {
 		return nil
 	}
 	return func(obj, old map[string]any) validation.List {
@@ -101,11 +118,11 @@ func (c Conversion) convertedValidate(stored *resource.Type, rule func(obj, old 
 		if err != nil {
 			return validation.List{validation.Internal(nil, err)}
 		}
-		return rule(next, was)
+		return validate(next, was)
 	}
 }
 
-// convertPair are an object and the old one, which may be nil, in t's version.
+// convertPair returns copies of obj and old in the version of t. old may be nil.
 func convertPair(t *resource.Type, obj, old map[string]any) (next, was map[string]any, err error) {
 	objs := []map[string]any{object.Copy(obj)}
 	if old != nil {

@@ -1,23 +1,60 @@
 package kind
 
 import (
+	"slices"
+
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A StatusMetadata is what a write to a status subresource may do to metadata,
-// besides the object's status.
+// A Status describes the status subresource of a built-in resource.
+type Status struct {
+	// Metadata is what a write to the subresource can change of metadata.
+	Metadata StatusMetadata
+
+	// Prepare is resource.SubresourceStrategy.Prepare. If it is nil, Metadata.Prepare
+	// is used; a Prepare that is not nil has to call it.
+	Prepare func(obj, old map[string]any)
+
+	Validate        func(obj, old map[string]any) validation.List
+	WarningsOnWrite func(obj, old map[string]any) []string
+
+	// ResetFields are reset in addition to spec and what Metadata implies.
+	ResetFields []string
+
+	// OwnedByPrepare leaves the status of a write to the object to the Prepare of
+	// the Strategy. Otherwise a new object gets an empty status, and an update keeps
+	// the old one.
+	OwnedByPrepare bool
+}
+
+func (s *Status) build() resource.SubresourceStrategy {
+	prepare := s.Prepare
+	if prepare == nil {
+		prepare = s.Metadata.Prepare
+	}
+	return resource.SubresourceStrategy{
+		Prepare:         prepare,
+		Validate:        s.Validate,
+		WarningsOnWrite: s.WarningsOnWrite,
+		ResetFields:     slices.Concat([]string{"spec"}, s.Metadata.resetFields(), s.ResetFields),
+	}
+}
+
+// A StatusMetadata is what a write to a status subresource can change of metadata.
 type StatusMetadata int
 
 const (
-	StatusMetadataAll          StatusMetadata = iota // all that an update may
+	StatusMetadataAll          StatusMetadata = iota // what an update can change
 	StatusMetadataNone                               // nothing
-	StatusMetadataExceptLabels                       // anything but labels
-	StatusMetadataExceptOwners                       // anything but ownerReferences
+	StatusMetadataExceptLabels                       // all but labels
+	StatusMetadataExceptOwners                       // all but ownerReferences
 )
 
-// Reset are the paths of metadata that a write to the status leaves alone.
-func (r StatusMetadata) Reset() []string {
-	switch r {
+// resetFields returns the paths that a write to the status leaves as they are.
+func (m StatusMetadata) resetFields() []string {
+	switch m {
 	case StatusMetadataNone:
 		return []string{"metadata"}
 	case StatusMetadataExceptLabels:
@@ -28,8 +65,8 @@ func (r StatusMetadata) Reset() []string {
 	return nil
 }
 
-// Prepare keeps of obj, written to the status subresource, what it may write.
-func (r StatusMetadata) Prepare(obj, old map[string]any) {
+// Prepare copies from old to obj all but status and what m can change.
+func (m StatusMetadata) Prepare(obj, old map[string]any) {
 	for name := range obj {
 		switch name {
 		case "kind", "apiVersion", "metadata", "status":
@@ -43,7 +80,7 @@ func (r StatusMetadata) Prepare(obj, old map[string]any) {
 		}
 	}
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
-	switch r {
+	switch m {
 	case StatusMetadataNone:
 		for _, name := range []string{"labels", "annotations", "ownerReferences", "finalizers", "deletionGracePeriodSeconds", "deletionTimestamp"} {
 			object.Keep(meta, oldMeta, name)

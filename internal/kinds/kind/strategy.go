@@ -1,6 +1,10 @@
+// Package kind holds what the packages of the API groups share: the Strategy from
+// which the resource.Strategy of a built-in resource is built, conversions between
+// versions, and helpers for fields.
 package kind
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -9,60 +13,90 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Strategy is a resource's row in the table of strategies.
+// A Strategy describes a built-in resource. [Strategy.Build] returns its
+// resource.Strategy.
 type Strategy struct {
+	// Strategy is copied by Build, which only adds to it: the status subresource,
+	// what follows from it, and the fields below. A nil Name means
+	// validation.SubdomainName. Generation, Scale and the "status" entry of
+	// SubresourceStrategies must not be set.
 	resource.Strategy
-	// generation are the members that raise metadata.generation, and raises how
-	// it does.
+
+	// GenerationFields are the fields of the object, and "annotations" and "labels"
+	// of its metadata, whose change increments metadata.generation. None means that
+	// the resource has no generation.
 	GenerationFields []string
-	GenerationRule   GenerationRule
-	// status is how a write to the status subresource treats metadata.
-	StatusMetadata StatusMetadata
-	// ownStatus leaves it to Prepare what becomes of the status that a write of
-	// the object brings. Else a new object has an empty one, and an update
-	// leaves it alone.
-	OwnStatus bool
-	// unknownField, if not nil, makes UnknownField for a version.
-	UnknownFieldFor func(t *resource.Type) func(label string) string
-	// anyFinalizer takes unqualified finalizers.
-	UnqualifiedFinalizers bool
+	// GenerationExact compares GenerationFields by object.Equal, which tells an
+	// absent list from an empty one, instead of validation.Equal.
+	GenerationExact bool
+
+	// Status describes the status subresource, where the resource has one.
+	Status Status
+
+	// FieldLabelErrorFor, if not nil, returns FieldLabelError for a version.
+	FieldLabelErrorFor func(t *resource.Type) func(label string) string
 }
 
-// A GenerationRule is when the difference of a member raises metadata.generation.
-type GenerationRule int
+// Build returns the strategy of t. Resources with a status subresource get a
+// Prepare that resets status first, unless Status.OwnedByPrepare is set, and the
+// field "status" among the ResetFields. Resources with a scale subresource get
+// spec.replicas and status.replicas for it.
+func (k *Strategy) Build(t *resource.Type) *resource.Strategy {
+	s := k.Strategy
+	if s.Name == nil {
+		s.Name = validation.SubdomainName
+	}
+	if len(k.GenerationFields) > 0 {
+		s.Generation = k.generationChanged
+	}
+	if k.FieldLabelErrorFor != nil {
+		s.FieldLabelError = k.FieldLabelErrorFor(t)
+	}
+	if t.Subresource("status") != nil {
+		if !k.Status.OwnedByPrepare {
+			s.Prepare = resetStatus(t.Codec, s.Prepare)
+		}
+		s.ResetFields = append([]string{"status"}, s.ResetFields...)
+		subresources := map[string]resource.SubresourceStrategy{"status": k.Status.build()}
+		for name, sub := range s.SubresourceStrategies {
+			subresources[name] = sub
+		}
+		s.SubresourceStrategies = subresources
+	}
+	if sub := t.Subresource("scale"); sub != nil {
+		s.Scale = &resource.Scale{
+			Spec:     []string{"spec", "replicas"},
+			Status:   []string{"status", "replicas"},
+			Selector: selectorText,
+			Codec:    resource.BuiltinCodec(sub.Kind),
+		}
+	}
+	return &s
+}
 
-const (
-	GenerationSemantic      GenerationRule = iota // none and an empty list are the same
-	GenerationExact                               // they are not
-	GenerationBeforePrepare                       // as raiseMeant, of what the request brings before it is prepared
-)
-
-// PrepareObject is the whole preparation of an object: its status, and what the rule
-// itself prepares.
-func (r *Strategy) PrepareObject(t *resource.Type) func(obj, old map[string]any) {
-	hasStatus := t.Subresource("status") != nil && !r.OwnStatus
-	newStatus := emptyStatus(t.Codec)
+// resetStatus returns a Prepare that gives a new object an empty status and an
+// updated one its old status, and then calls prepare, which may be nil.
+func resetStatus(codec resource.Codec, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+	newStatus := emptyStatus(codec)
 	return func(obj, old map[string]any) {
-		switch {
-		case !hasStatus:
-		case old != nil:
+		if old != nil {
 			object.Keep(obj, old, "status")
-		default:
+		} else {
 			object.Keep(obj, newStatus(), "status")
 		}
-		if r.Prepare != nil {
-			r.Prepare(obj, old)
+		if prepare != nil {
+			prepare(obj, old)
 		}
 	}
 }
 
-// emptyStatus returns what makes the status that an empty object of the codec's
-// kind has, alone in a map; an empty map if it has none.
+// emptyStatus returns a function that returns the status of an empty object of the
+// codec's kind, alone in a map; the map is empty if the kind has no status.
 func emptyStatus(c resource.Codec) func() map[string]any {
-	made := sync.OnceValue(func() map[string]any {
+	status := sync.OnceValue(func() map[string]any {
 		empty, _, err := c.Normalize(map[string]any{}, false)
 		if err != nil {
-			panic("kinds: an empty object does not decode: " + err.Error()) // unreachable: every field may be left out
+			panic("kind: an empty object does not decode: " + err.Error()) // unreachable: every field may be absent
 		}
 		out := map[string]any{}
 		if status := empty["status"]; status != nil {
@@ -70,12 +104,12 @@ func emptyStatus(c resource.Codec) func() map[string]any {
 		}
 		return out
 	})
-	return func() map[string]any { return object.Copy(made()) }
+	return func() map[string]any { return object.Copy(status()) }
 }
 
-// SelectorText is spec.selector as text: a label selector, or in the oldest
-// kinds a map of labels.
-func SelectorText(obj map[string]any) string {
+// selectorText returns spec.selector as text: a label selector or, in a
+// ReplicationController, a map of labels.
+func selectorText(obj map[string]any) string {
 	spec := object.Map(obj, "spec", "selector")
 	_, labels := spec["matchLabels"].(map[string]any)
 	_, expressions := spec["matchExpressions"].([]any)
@@ -89,23 +123,16 @@ func SelectorText(obj map[string]any) string {
 	return labelSelector.String()
 }
 
-// GenerationChanged reports whether one of the members differs: of the object, or
-// metadata.annotations or metadata.labels.
-func (r Strategy) GenerationChanged() func(obj, old map[string]any) bool {
-	same := validation.Equal
-	if r.GenerationRule == GenerationExact {
-		same = object.Equal
+// generationChanged reports whether one of the GenerationFields differs.
+func (k *Strategy) generationChanged(obj, old map[string]any) bool {
+	equal := validation.Equal
+	if k.GenerationExact {
+		equal = object.Equal
 	}
-	return func(obj, old map[string]any) bool {
-		for _, m := range r.GenerationFields {
-			a, b := obj[m], old[m]
-			if m == "annotations" || m == "labels" {
-				a, b = object.Value(obj, "metadata", m), object.Value(old, "metadata", m)
-			}
-			if !same(a, b) {
-				return true
-			}
+	return slices.ContainsFunc(k.GenerationFields, func(field string) bool {
+		if field == "annotations" || field == "labels" {
+			return !equal(object.Value(obj, "metadata", field), object.Value(old, "metadata", field))
 		}
-		return false
-	}
+		return !equal(obj[field], old[field])
+	})
 }

@@ -119,9 +119,9 @@ func Create(t testing.TB, typ *resource.Type, body string) map[string]any {
 	meta := object.Meta(obj)
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
 	Allocate(t, typ, obj, nil)
-	typ.Prepare(obj, nil)
-	if typ.Complete != nil {
-		typ.Complete(obj)
+	Prepare(typ, obj, nil)
+	if typ.DefaultAfterCreate != nil {
+		typ.DefaultAfterCreate(obj)
 	}
 	return obj
 }
@@ -160,6 +160,13 @@ func (c reader) List(kind resource.Kind, namespace string) (all []map[string]any
 		}
 	}
 	return all
+}
+
+// Prepare calls the Prepare of the type, if it has one.
+func Prepare(typ *resource.Type, obj, old map[string]any) {
+	if typ.Prepare != nil {
+		typ.Prepare(obj, old)
+	}
 }
 
 // Allocate allocates cluster IPs and node ports for the object, if its type has any.
@@ -225,7 +232,7 @@ func TestUpdates(t *testing.T, name string, rows []Change) {
 			kept := object.Copy(old)
 			obj := Decode(t, typ, r.Body)
 			Allocate(t, typ, obj, old)
-			typ.Prepare(obj, old)
+			Prepare(typ, obj, old)
 			assert.Equal(t, kept, old)
 			CheckRow(t, Row{Path: r.Path, Want: r.Want}, obj)
 		})

@@ -29,7 +29,7 @@ func TestValidation(t *testing.T, name string, rows []ValidationRow) {
 				old = Create(t, typ, r.Old)
 				obj = Decode(t, typ, r.Body)
 				Allocate(t, typ, obj, old)
-				typ.Prepare(obj, old)
+				Prepare(typ, obj, old)
 				object.Set(obj, "u", "metadata", "uid")
 				if typ.Namespaced {
 					object.Set(obj, "n", "metadata", "namespace")
@@ -48,8 +48,8 @@ func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 		t.Run(r.Name, func(t *testing.T) {
 			old := Decode(t, typ, r.Old)
 			obj := Decode(t, typ, r.Body)
-			typ.PrepareStatus(obj, old)
-			CheckValidation(t, r, typ.ValidateStatus, obj, old)
+			typ.SubresourceStrategies["status"].Prepare(obj, old)
+			CheckValidation(t, r, typ.SubresourceStrategies["status"].Validate, obj, old)
 		})
 	}
 }

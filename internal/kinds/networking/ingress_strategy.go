@@ -7,12 +7,14 @@ import (
 
 var ingressStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Validate:            validateIngress,
-		Warn:                warnIngress,
-		ValidateStatus:      validateIngressStatus,
-		WarnStatus:          warnIngressStatus,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Validate:                 validateIngress,
+		WarningsOnWrite:          warnIngress,
 	},
 	GenerationFields: []string{"spec"},
+	Status: kind.Status{
+		Validate:        validateIngressStatus,
+		WarningsOnWrite: warnIngressStatus,
+	},
 }

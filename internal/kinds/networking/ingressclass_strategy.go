@@ -14,10 +14,10 @@ func defaultIngressClass(obj map[string]any) {
 
 var ingressClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultIngressClass,
-		Validate:            validateIngressClass,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultIngressClass,
+		Validate:                 validateIngressClass,
 	},
 	GenerationFields: []string{"spec"},
 }

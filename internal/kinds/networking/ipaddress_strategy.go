@@ -8,9 +8,9 @@ import (
 
 var ipAddressStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Name:                validation.IPAddressName,
-		Validate:            validateIPAddress,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Name:                     validation.IPAddressName,
+		Validate:                 validateIPAddress,
 	},
 }

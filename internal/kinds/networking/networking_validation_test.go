@@ -47,7 +47,7 @@ func TestValidateNetworkPolicy(t *testing.T) {
 			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "011.0.0.0/8": must not have leading 0s in IP or prefix length`},
 	})
 	assert.Equal(t, []string{`spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.1.1/16" is ambiguous in this context (should be "10.1.0.0/16" or "10.1.1.1/32"?)`},
-		kindtest.TypeOf(t, name).Warn(kindtest.Decode(t, kindtest.TypeOf(t, name), `{"spec":{"egress":[{"to":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["10.1.1.1/16"]}}]}]}}`), nil))
+		kindtest.TypeOf(t, name).WarningsOnWrite(kindtest.Decode(t, kindtest.TypeOf(t, name), `{"spec":{"egress":[{"to":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["10.1.1.1/16"]}}]}]}}`), nil))
 }
 
 func TestValidateIngress(t *testing.T) {
@@ -99,10 +99,10 @@ func TestValidateIngress(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, name)
 	annotated := kindtest.Decode(t, typ, `{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}}}`)
-	assert.Equal(t, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}, typ.Warn(annotated, nil))
-	assert.Empty(t, typ.Warn(annotated, annotated))
+	assert.Equal(t, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}, typ.WarningsOnWrite(annotated, nil))
+	assert.Empty(t, typ.WarningsOnWrite(annotated, annotated))
 	assert.Equal(t, []string{`status.loadBalancer.ingress[0]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`},
-		typ.WarnStatus(kindtest.Decode(t, typ, `{"status":{"loadBalancer":{"ingress":[{"ip":"2001:DB8::1"}]}}}`), nil))
+		typ.SubresourceStrategies["status"].WarningsOnWrite(kindtest.Decode(t, typ, `{"status":{"loadBalancer":{"ingress":[{"ip":"2001:DB8::1"}]}}}`), nil))
 }
 
 func TestValidateIngressClass(t *testing.T) {

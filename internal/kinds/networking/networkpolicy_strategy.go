@@ -26,11 +26,11 @@ func defaultNetworkPolicy(obj map[string]any) {
 
 var networkPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultNetworkPolicy,
-		Validate:            validateNetworkPolicy,
-		Warn:                warnNetworkPolicy,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultNetworkPolicy,
+		Validate:                 validateNetworkPolicy,
+		WarningsOnWrite:          warnNetworkPolicy,
 	},
 	GenerationFields: []string{"spec"},
-	GenerationRule:   kind.GenerationExact,
+	GenerationExact:  true,
 }

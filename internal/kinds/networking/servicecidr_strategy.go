@@ -7,8 +7,8 @@ import (
 
 var serviceCIDRStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Validate:            validateServiceCIDR,
+		AllowUnconditionalUpdate: true,
+		Validate:                 validateServiceCIDR,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{Metadata: kind.StatusMetadataNone},
 }

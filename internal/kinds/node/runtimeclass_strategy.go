@@ -7,8 +7,9 @@ import (
 
 var runtimeClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		CreateOnUpdate: true,
-		Validate:       validateRuntimeClass,
-		Warn:           warnRuntimeClass,
+		AllowUnqualifiedFinalizers: true,
+		AllowCreateOnUpdate:        true,
+		Validate:                   validateRuntimeClass,
+		WarningsOnWrite:            warnRuntimeClass,
 	},
 }

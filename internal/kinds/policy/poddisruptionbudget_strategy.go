@@ -8,11 +8,11 @@ import (
 
 var podDisruptionBudgetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:           resource.MetaOnce,
-		Name:           validation.PathSegmentName,
-		Validate:       validateDisruptionBudget,
-		ValidateStatus: validateDisruptionBudgetStatus,
+		AllowUnqualifiedFinalizers: true,
+		MetadataValidation:         resource.MetadataNone,
+		Name:                       validation.PathSegmentName,
+		Validate:                   validateDisruptionBudget,
 	},
-	GenerationFields:      []string{"spec"},
-	UnqualifiedFinalizers: true,
+	GenerationFields: []string{"spec"},
+	Status:           kind.Status{Validate: validateDisruptionBudgetStatus},
 }

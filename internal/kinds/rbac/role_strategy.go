@@ -8,20 +8,20 @@ import (
 
 var clusterRoleStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Name:                validation.RBACName,
-		Validate:            validateClusterRole,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Name:                     validation.RBACName,
+		Validate:                 validateClusterRole,
 	},
 }
 
 var roleStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Name:                validation.RBACName,
-		Validate:            validateRole,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Name:                     validation.RBACName,
+		Validate:                 validateRole,
 	},
 }

@@ -20,22 +20,22 @@ func defaultRoleBinding(obj map[string]any) {
 
 var clusterRoleBindingStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Name:                validation.RBACName,
-		Validate:            validateClusterRoleBinding,
-		Default:             defaultRoleBinding,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Name:                     validation.RBACName,
+		Validate:                 validateClusterRoleBinding,
+		Default:                  defaultRoleBinding,
 	},
 }
 
 var roleBindingStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Name:                validation.RBACName,
-		Validate:            validateRoleBinding,
-		Default:             defaultRoleBinding,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Name:                     validation.RBACName,
+		Validate:                 validateRoleBinding,
+		Default:                  defaultRoleBinding,
 	},
 }

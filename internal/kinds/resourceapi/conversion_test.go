@@ -55,8 +55,8 @@ func TestPrepareKeepsMetadataAtHand(t *testing.T) {
 
 func TestSliceFieldsAreOfAVersion(t *testing.T) {
 	stored := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
-	assert.Equal(t, "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: a", stored.UnknownField("a"))
-	assert.Equal(t, "field label not supported for resource.k8s.io/v1beta1, Kind=ResourceSlice: a", inV1beta1(t, stored).UnknownField("a"))
+	assert.Equal(t, "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: a", stored.FieldLabelError("a"))
+	assert.Equal(t, "field label not supported for resource.k8s.io/v1beta1, Kind=ResourceSlice: a", inV1beta1(t, stored).FieldLabelError("a"))
 }
 
 func TestAdminAccess(t *testing.T) {
@@ -85,13 +85,13 @@ func TestAdminAccess(t *testing.T) {
 			if r.old != "" {
 				w.Old = kindtest.Decode(t, stored, meta+r.old+`}`)
 			}
-			assert.Equal(t, r.want, stored.ValidateIn(w).Message())
+			assert.Equal(t, r.want, stored.ValidateInNamespace(w).Message())
 			typ := inV1beta1(t, stored)
 			other := &resource.Write{Object: kindtest.Convert(t, typ, w.Object), Reader: cluster, Authorize: anybodyMay}
 			if w.Old != nil {
 				other.Old = kindtest.Convert(t, typ, w.Old)
 			}
-			assert.Equal(t, r.want, typ.ValidateIn(other).Message(), "in another version")
+			assert.Equal(t, r.want, typ.ValidateInNamespace(other).Message(), "in another version")
 		})
 	}
 }

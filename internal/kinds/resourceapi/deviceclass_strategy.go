@@ -8,11 +8,11 @@ import (
 
 var deviceClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Name:                validation.UnprefixedName,
-		Validate:            validateDeviceClass,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Name:                     validation.UnprefixedName,
+		Validate:                 validateDeviceClass,
 	},
 	GenerationFields: []string{"spec"},
 }

@@ -19,12 +19,14 @@ func stampTaintRule(obj, old map[string]any, by resource.Author) {
 
 var deviceTaintRuleStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Stamp:               stampTaintRule,
-		Validate:            validateTaintRule,
-		ValidateStatus:      validateTaintRuleStatus,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		PrepareWithAuthor:        stampTaintRule,
+		Validate:                 validateTaintRule,
 	},
 	GenerationFields: []string{"spec"},
-	StatusMetadata:   kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateTaintRuleStatus,
+	},
 }

@@ -36,7 +36,7 @@ func TestTaintsAreDated(t *testing.T) {
 	by := resource.Author{Now: now}
 	slices := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
 	obj := kindtest.Create(t, slices, `{"spec":{"devices":[{"name":"d","taints":[{"key":"a"},{"key":"b","timeAdded":"`+then+`"}],"attributes":{"x":{"bools":[true]}}}]}}`)
-	slices.Stamp(obj, nil, by)
+	slices.PrepareWithAuthor(obj, nil, by)
 	assert.Equal(t, now, kindtest.At(obj, "spec.devices.0.taints.0.timeAdded"))
 	assert.Equal(t, then, kindtest.At(obj, "spec.devices.0.taints.1.timeAdded"))
 	assert.Nil(t, kindtest.At(obj, "spec.devices.0.attributes.x.bools"), "a disabled member")
@@ -56,7 +56,7 @@ func TestTaintsAreDated(t *testing.T) {
 		{"another effect and date", taint("B", "2024-01-01T00:00:00Z"), taint("A", then), "2024-01-01T00:00:00Z"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			kindtest.TypeOf(t, "devicetaintrules.resource.k8s.io").Stamp(row.obj, row.old, by)
+			kindtest.TypeOf(t, "devicetaintrules.resource.k8s.io").PrepareWithAuthor(row.obj, row.old, by)
 			assert.Equal(t, row.want, kindtest.At(row.obj, "spec.taint.timeAdded"))
 		})
 	}

@@ -53,7 +53,7 @@ func TestClaimAuthority(t *testing.T) {
 					}
 					return nil
 				}}
-			assert.Equal(t, r.want, typ.ValidateIn(w).Message())
+			assert.Equal(t, r.want, typ.ValidateInNamespace(w).Message())
 		})
 	}
 }

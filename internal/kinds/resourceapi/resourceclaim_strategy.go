@@ -7,14 +7,16 @@ import (
 
 var resourceClaimStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultResourceClaim,
-		PrepareStatus:       prepareResourceClaimStatus,
-		ValidateIn:          claimAuthority,
-		Validate:            validateResourceClaim,
-		ValidateStatus:      validateResourceClaimStatus,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultResourceClaim,
+		ValidateInNamespace:      claimAuthority,
+		Validate:                 validateResourceClaim,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Prepare:  prepareResourceClaimStatus,
+		Validate: validateResourceClaimStatus,
+	},
 }

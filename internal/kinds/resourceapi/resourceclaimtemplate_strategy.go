@@ -7,11 +7,11 @@ import (
 
 var resourceClaimTemplateStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultResourceClaimTemplate,
-		ValidateIn:          adminAccess,
-		Validate:            validateResourceClaimTemplate,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultResourceClaimTemplate,
+		ValidateInNamespace:      adminAccess,
+		Validate:                 validateResourceClaimTemplate,
 	},
 }

@@ -12,11 +12,13 @@ func defaultPoolStatusRequest(obj map[string]any) {
 
 var resourcePoolStatusRequestStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:           resource.MetaAsNew,
-		AnswersDeleted: true,
-		Default:        defaultPoolStatusRequest,
-		Validate:       validatePoolStatusRequest,
-		ValidateStatus: validatePoolStatus,
+		MetadataValidation:  resource.MetadataUpdateAndCreate,
+		ReturnDeletedObject: true,
+		Default:             defaultPoolStatusRequest,
+		Validate:            validatePoolStatusRequest,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validatePoolStatus,
+	},
 }

@@ -40,7 +40,7 @@ func TestPoolStatusRequests(t *testing.T) {
 		{"second status", `{"status":{"poolCount":2}}`, `{"status":{"poolCount":1}}`, `status: Invalid value: {"PoolCount":2,"Pools":null,"Conditions":null}: field is immutable`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			assert.Equal(t, r.want, typ.ValidateStatus(kindtest.Decode(t, typ, r.body), kindtest.Decode(t, typ, r.old)).Message())
+			assert.Equal(t, r.want, typ.SubresourceStrategies["status"].Validate(kindtest.Decode(t, typ, r.body), kindtest.Decode(t, typ, r.old)).Message())
 		})
 	}
 }

@@ -54,15 +54,15 @@ func unknownSliceField(t *resource.Type) func(label string) string {
 
 var resourceSliceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Prepare:             prepareResourceSlice,
-		Stamp:               stampResourceSlice,
-		Validate:            validateResourceSlice,
-		Warn:                warnResourceSlice,
-		Fields:              []resource.Field{kind.SelectableField("spec.nodeName", "spec", "nodeName"), kind.SelectableField("spec.driver", "spec", "driver")},
+		GenerationBeforePrepare:  true,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Prepare:                  prepareResourceSlice,
+		PrepareWithAuthor:        stampResourceSlice,
+		Validate:                 validateResourceSlice,
+		WarningsOnWrite:          warnResourceSlice,
+		SelectableFields:         []resource.Field{kind.SelectableField("spec.nodeName", "spec", "nodeName"), kind.SelectableField("spec.driver", "spec", "driver")},
 	},
-	GenerationFields: []string{"spec"},
-	GenerationRule:   kind.GenerationBeforePrepare,
-	UnknownFieldFor:  unknownSliceField,
+	GenerationFields:   []string{"spec"},
+	FieldLabelErrorFor: unknownSliceField,
 }

@@ -12,9 +12,9 @@ func defaultPriorityClass(obj map[string]any) {
 
 var priorityClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		Default:             defaultPriorityClass,
-		Validate:            validatePriorityClass,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultPriorityClass,
+		Validate:                 validatePriorityClass,
 	},
 	GenerationFields: []string{"value"},
 }

@@ -32,10 +32,10 @@ func prepareCSIDriver(obj, old map[string]any) {
 
 var csiDriverStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		AnswersDeleted: true,
-		Default:        defaultCSIDriver,
-		Prepare:        prepareCSIDriver,
-		Validate:       validateCSIDriver,
-		Warn:           warnCSIDriver,
+		ReturnDeletedObject: true,
+		Default:             defaultCSIDriver,
+		Prepare:             prepareCSIDriver,
+		Validate:            validateCSIDriver,
+		WarningsOnWrite:     warnCSIDriver,
 	},
 }

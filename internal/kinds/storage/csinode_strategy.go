@@ -7,7 +7,7 @@ import (
 
 var csiNodeStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		AnswersDeleted: true,
-		Validate:       validateCSINode,
+		ReturnDeletedObject: true,
+		Validate:            validateCSINode,
 	},
 }

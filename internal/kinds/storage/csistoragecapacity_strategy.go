@@ -7,8 +7,8 @@ import (
 
 var csiStorageCapacityStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:     resource.MetaAsNew,
-		Validate: validateCSIStorageCapacity,
-		Warn:     warnCSIStorageCapacity,
+		MetadataValidation: resource.MetadataUpdateAndCreate,
+		Validate:           validateCSIStorageCapacity,
+		WarningsOnWrite:    warnCSIStorageCapacity,
 	},
 }

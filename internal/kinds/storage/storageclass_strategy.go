@@ -13,11 +13,11 @@ func defaultStorageClass(obj map[string]any) {
 
 var storageClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultStorageClass,
-		Validate:            validateStorageClass,
-		Warn:                warnStorageClass,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultStorageClass,
+		Validate:                 validateStorageClass,
+		WarningsOnWrite:          warnStorageClass,
 	},
 }

@@ -15,10 +15,12 @@ func defaultVolumeAttachment(obj map[string]any) {
 
 var volumeAttachmentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		AnswersDeleted: true,
-		Default:        defaultVolumeAttachment,
-		Validate:       validateVolumeAttachment,
-		ValidateStatus: validateVolumeAttachment,
+		ReturnDeletedObject: true,
+		Default:             defaultVolumeAttachment,
+		Validate:            validateVolumeAttachment,
 	},
-	StatusMetadata: kind.StatusMetadataNone,
+	Status: kind.Status{
+		Metadata: kind.StatusMetadataNone,
+		Validate: validateVolumeAttachment,
+	},
 }

@@ -7,9 +7,9 @@ import (
 
 var volumeAttributesClassStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Validate:            validateVolumeAttributesClass,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Validate:                 validateVolumeAttributesClass,
 	},
 }

@@ -23,16 +23,18 @@ func prepareNodeStatus(obj, old map[string]any) {
 
 var nodeStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		Default:             defaultNode,
-		Prepare:             prepareNode,
-		PrepareStatus:       prepareNodeStatus,
-		Validate:            validateNode,
-		ValidateStatus:      validateNodeStatus,
-		Warn:                warnNode,
-		Fields:              []resource.Field{kind.WithDefault(kind.SelectableField("spec.unschedulable", "spec", "unschedulable"), "false")},
-		UnknownField:        kind.FieldLabelNotSupported,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		Default:                  defaultNode,
+		Prepare:                  prepareNode,
+		Validate:                 validateNode,
+		WarningsOnWrite:          warnNode,
+		SelectableFields:         []resource.Field{kind.WithDefault(kind.SelectableField("spec.unschedulable", "spec", "unschedulable"), "false")},
+		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
-	OwnStatus: true,
+	Status: kind.Status{
+		OwnedByPrepare: true,
+		Prepare:        prepareNodeStatus,
+		Validate:       validateNodeStatus,
+	},
 }

@@ -20,7 +20,7 @@ func TestNodeStatus(t *testing.T) {
 	typ := kindtest.TypeOf(t, "nodes")
 	old := kindtest.Create(t, typ, `{"spec":{"providerID":"p"}}`)
 	obj := kindtest.Decode(t, typ, `{"spec":{"providerID":"q"},"status":{"phase":"Running","config":{"error":"e"}}}`)
-	typ.PrepareStatus(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	assert.Equal(t, "p", kindtest.At(obj, "spec.providerID"))
 	assert.Equal(t, "Running", kindtest.At(obj, "status.phase"))
 	assert.Nil(t, kindtest.At(obj, "status.config"))
@@ -46,5 +46,5 @@ func TestValidateNodes(t *testing.T) {
 		{"an address twice", `{}`, `{"status":{"addresses":[{"type":"t","address":"a"},{"type":"t","address":"a"}]}}`, `status.addresses[1]: Duplicate value: {"Type":"t","Address":"a"}`},
 	})
 	typ := kindtest.TypeOf(t, "nodes")
-	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.Warn(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), nil))
+	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), nil))
 }

@@ -225,21 +225,18 @@ func podIP(pod map[string]any) string {
 
 var podStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultPod,
-		Prepare:             preparePod,
-		PrepareStatus:       preparePodStatus,
-		Validate:            validatePod,
-		ValidateStatus:      validatePodStatus,
-		Warn:                warnPod,
-		WarnStatus:          warnPodStatus,
-		Parts: map[string]resource.Part{
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultPod,
+		Prepare:                  preparePod,
+		Validate:                 validatePod,
+		WarningsOnWrite:          warnPod,
+		SubresourceStrategies: map[string]resource.SubresourceStrategy{
 			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
 			"resize":              {Prepare: prepareResize, Validate: validateResize},
 		},
-		Grace: podGrace,
-		Fields: []resource.Field{
+		CheckGracefulDelete: podGrace,
+		SelectableFields: []resource.Field{
 			kind.SelectableField("spec.nodeName", "spec", "nodeName"),
 			kind.SelectableField("spec.restartPolicy", "spec", "restartPolicy"),
 			kind.SelectableField("spec.schedulerName", "spec", "schedulerName"),
@@ -251,9 +248,14 @@ var podStrategy = kind.Strategy{
 			kind.SelectableField("status.nominatedNodeName", "status", "nominatedNodeName"),
 			kind.SelectableField("spec.host", "spec", "nodeName"), // an old name of spec.nodeName
 		},
-		UnknownField: kind.FieldLabelNotSupported,
+		FieldLabelError: kind.FieldLabelNotSupported,
 	},
-	OwnStatus:        true,
 	GenerationFields: []string{"spec"},
-	StatusMetadata:   kind.StatusMetadataExceptOwners,
+	Status: kind.Status{
+		OwnedByPrepare:  true,
+		Metadata:        kind.StatusMetadataExceptOwners,
+		Prepare:         preparePodStatus,
+		Validate:        validatePodStatus,
+		WarningsOnWrite: warnPodStatus,
+	},
 }

@@ -91,7 +91,7 @@ func TestPodStatus(t *testing.T) {
 		"conditions": []any{map[string]any{"type": "A", "observedGeneration": int64(2)}, map[string]any{"type": "A", "observedGeneration": int64(1)}},
 	}
 	obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running","conditions":[{"type":"A"},{"type":"B"},{"type":"A","observedGeneration":4}]}}`)
-	typ.PrepareStatus(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	assert.Equal(t, old["spec"], obj["spec"])
 	assert.Equal(t, "Burstable", kindtest.At(obj, "status.qosClass"), "a status keeps the class")
 	assert.Equal(t, int64(3), kindtest.At(obj, "status.observedGeneration"))
@@ -109,16 +109,16 @@ func TestPartsDropDisabledFields(t *testing.T) {
 	was := object.Copy(old)
 
 	obj := kindtest.Decode(t, typ, kindtest.Pod("", debug))
-	typ.Parts["ephemeralcontainers"].Prepare(obj, old)
+	typ.SubresourceStrategies["ephemeralcontainers"].Prepare(obj, old)
 	assert.Equal(t, "d", kindtest.At(obj, "spec.ephemeralContainers.0.name"))
 	assert.Nil(t, kindtest.At(obj, "spec.ephemeralContainers.0.lifecycle"))
 
 	obj = kindtest.Decode(t, typ, kindtest.Pod("", `"initContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`))
-	typ.Parts["resize"].Prepare(obj, old)
+	typ.SubresourceStrategies["resize"].Prepare(obj, old)
 	assert.Nil(t, kindtest.At(obj, "spec.initContainers.0.lifecycle"))
 
 	obj = kindtest.Decode(t, typ, status)
-	typ.PrepareStatus(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	assert.Nil(t, kindtest.At(obj, "status.nodeAllocatableResourceClaimStatuses"))
 	assert.Equal(t, map[string]any{"name": "v", "mountPath": "/"}, kindtest.At(obj, "status.containerStatuses.0.volumeMounts.0"))
 	assert.Equal(t, was, old)
@@ -182,13 +182,13 @@ func TestFieldsAreReadWhereTheirLabelsSay(t *testing.T) {
 		"spec.restartPolicy": "",
 	}
 	got := map[string]string{}
-	for _, f := range kindtest.TypeOf(t, "pods").Fields {
+	for _, f := range kindtest.TypeOf(t, "pods").SelectableFields {
 		got[f.Label] = f.Value(pod)
 	}
 	for label, value := range want {
 		assert.Equal(t, value, got[label], label)
 	}
-	assert.Equal(t, "false", kindtest.TypeOf(t, "nodes").Fields[0].Value(map[string]any{}), "a node is schedulable unless it says otherwise")
+	assert.Equal(t, "false", kindtest.TypeOf(t, "nodes").SelectableFields[0].Value(map[string]any{}), "a node is schedulable unless it says otherwise")
 }
 
 func TestPodGrace(t *testing.T) {
@@ -213,7 +213,7 @@ func TestPodGrace(t *testing.T) {
 		{"negative", pod("n", "Running", int64(-3)), nil, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got, graceful := kindtest.TypeOf(t, "pods").Grace(row.pod, row.requested)
+			got, graceful := kindtest.TypeOf(t, "pods").CheckGracefulDelete(row.pod, row.requested)
 			assert.True(t, graceful)
 			assert.Equal(t, row.want, got)
 		})

@@ -72,7 +72,7 @@ func TestValidateNewPods(t *testing.T) {
 			before := object.Copy(pod)
 			assert.Equal(t, inOrder(r.Errors), texts(typ.Validate(pod, nil)))
 			if len(r.Errors) == 0 {
-				assert.Equal(t, r.Warnings, typ.Warn(pod, nil))
+				assert.Equal(t, r.Warnings, typ.WarningsOnWrite(pod, nil))
 			}
 			assert.Equal(t, before, pod, "rules change nothing")
 		})
@@ -102,10 +102,10 @@ func TestValidateChangedPods(t *testing.T) {
 				typ.Prepare(pod, old)
 				errs = typ.Validate(pod, old)
 			case "status":
-				typ.PrepareStatus(pod, old)
-				errs = typ.ValidateStatus(pod, old)
+				typ.SubresourceStrategies["status"].Prepare(pod, old)
+				errs = typ.SubresourceStrategies["status"].Validate(pod, old)
 			default:
-				part := typ.Parts[r.Subresource]
+				part := typ.SubresourceStrategies[r.Subresource]
 				part.Prepare(pod, old)
 				errs = part.Validate(pod, old)
 			}
@@ -162,7 +162,7 @@ func TestValidatePodTemplates(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"t"},"template":{`+r.template+`}}`)
 			assert.Equal(t, inOrder(r.errors), texts(typ.Validate(obj, nil)))
-			assert.Equal(t, r.warnings, typ.Warn(obj, nil))
+			assert.Equal(t, r.warnings, typ.WarningsOnWrite(obj, nil))
 		})
 	}
 }
@@ -182,11 +182,11 @@ func TestPodRulesTakeAnything(t *testing.T) {
 			typ.Validate(pod, pod)
 			typ.Validate(pod, bare)
 			typ.Validate(bare, pod)
-			typ.ValidateStatus(pod, bare)
-			typ.ValidateStatus(bare, pod)
-			typ.Warn(pod, nil)
-			typ.Warn(bare, nil)
-			for _, part := range typ.Parts {
+			typ.SubresourceStrategies["status"].Validate(pod, bare)
+			typ.SubresourceStrategies["status"].Validate(bare, pod)
+			typ.WarningsOnWrite(pod, nil)
+			typ.WarningsOnWrite(bare, nil)
+			for _, part := range typ.SubresourceStrategies {
 				changed := object.Copy(pod)
 				part.Prepare(changed, pod)
 				part.Validate(changed, pod)
@@ -203,5 +203,5 @@ func TestWarnPodStatus(t *testing.T) {
 	assert.Equal(t, []string{
 		`status.podIPs[1].ip: IPv6 address "0:0::1" should be in RFC 5952 canonical format ("::1")`,
 		`status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
-	}, typ.WarnStatus(pod, nil))
+	}, typ.SubresourceStrategies["status"].WarningsOnWrite(pod, nil))
 }

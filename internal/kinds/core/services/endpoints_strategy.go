@@ -16,11 +16,11 @@ func defaultEndpoints(obj map[string]any) {
 
 var endpointsStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		Default:             defaultEndpoints,
-		Validate:            validateEndpoints,
-		Warn:                warnEndpoints,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		Default:                  defaultEndpoints,
+		Validate:                 validateEndpoints,
+		WarningsOnWrite:          warnEndpoints,
 	},
 }

@@ -153,18 +153,20 @@ func linkClusterIPs(spec, old map[string]any) {
 
 var serviceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		UnconditionalUpdate: true,
-		CreateOnUpdate:      true,
-		AnswersDeleted:      true,
-		Name:                validation.LabelName,
-		Default:             defaultService,
-		Allocate:            allocateService,
-		Prepare:             prepareService,
-		Validate:            validateService,
-		ValidateStatus:      validateServiceStatus,
-		Warn:                warnService,
-		WarnStatus:          warnServiceStatus,
-		Fields:              []resource.Field{kind.SelectableField("spec.clusterIP", "spec", "clusterIP"), kind.SelectableField("spec.type", "spec", "type")},
-		UnknownField:        kind.FieldLabelNotSupported,
+		AllowUnconditionalUpdate: true,
+		AllowCreateOnUpdate:      true,
+		ReturnDeletedObject:      true,
+		Name:                     validation.LabelName,
+		Default:                  defaultService,
+		Allocate:                 allocateService,
+		Prepare:                  prepareService,
+		Validate:                 validateService,
+		WarningsOnWrite:          warnService,
+		SelectableFields:         []resource.Field{kind.SelectableField("spec.clusterIP", "spec", "clusterIP"), kind.SelectableField("spec.type", "spec", "type")},
+		FieldLabelError:          kind.FieldLabelNotSupported,
+	},
+	Status: kind.Status{
+		Validate:        validateServiceStatus,
+		WarningsOnWrite: warnServiceStatus,
 	},
 }

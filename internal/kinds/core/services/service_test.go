@@ -165,5 +165,5 @@ func TestValidateServices(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "services")
 	assert.Equal(t, []string{"spec.externalIPs is deprecated and may no longer be implemented in some clusters", `spec.externalName is ignored when spec.type is not "ExternalName"`, `spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`},
-		typ.Warn(kindtest.Decode(t, typ, `{"spec":{"externalIPs":["1.2.3.4"],"externalName":"a","trafficDistribution":"PreferClose"}}`), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalIPs":["1.2.3.4"],"externalName":"a","trafficDistribution":"PreferClose"}}`), nil))
 }

@@ -30,13 +30,13 @@ func stampPersistentVolume(obj, old map[string]any, by resource.Author) {
 
 var persistentVolumeStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaTwiceAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             defaultPersistentVolume,
-		Prepare:             preparePersistentVolume,
-		Stamp:               stampPersistentVolume,
-		Validate:            validatePersistentVolume,
-		Warn:                warnPersistentVolume,
+		MetadataValidation:       resource.MetadataCreateTwice,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  defaultPersistentVolume,
+		Prepare:                  preparePersistentVolume,
+		PrepareWithAuthor:        stampPersistentVolume,
+		Validate:                 validatePersistentVolume,
+		WarningsOnWrite:          warnPersistentVolume,
 	},
 }

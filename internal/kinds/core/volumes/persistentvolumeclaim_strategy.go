@@ -47,16 +47,16 @@ func sameSource(source map[string]any) map[string]any {
 
 var persistentVolumeClaimStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Meta:                resource.MetaAsNew,
-		UnconditionalUpdate: true,
-		AnswersDeleted:      true,
-		Default:             DefaultClaim,
-		Prepare:             prepareClaim,
-		Complete:            completeClaim,
-		Validate:            validateClaim,
-		ValidateStatus:      validateClaimStatus,
-		Warn:                warnClaim,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
+		Default:                  DefaultClaim,
+		Prepare:                  prepareClaim,
+		DefaultAfterCreate:       completeClaim,
+		Validate:                 validateClaim,
+		WarningsOnWrite:          warnClaim,
 	},
+	Status: kind.Status{Validate: validateClaimStatus},
 }
 
 // ClaimStorageClass returns the StorageClass that a claim names, in its spec or

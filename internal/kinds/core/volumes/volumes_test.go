@@ -57,8 +57,8 @@ func TestPhaseOfVolumeIsDated(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			obj := kindtest.Decode(t, typ, `{"status":`+row.status+`}`)
-			typ.PrepareStatus(obj, old)
-			typ.Stamp(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
+			typ.SubresourceStrategies["status"].Prepare(obj, old)
+			typ.PrepareWithAuthor(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
 			assert.Equal(t, row.want, kindtest.At(obj, "status.lastPhaseTransitionTime"))
 		})
 	}
@@ -94,7 +94,7 @@ func TestValidatePersistentVolumes(t *testing.T) {
 	old := kindtest.Create(t, typ, volume(nfs))
 	assert.Contains(t, typ.Validate(kindtest.Create(t, typ, volume(`"nfs":{"server":"t","path":"/"}`)), old).Message(), "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@")
 	assert.Equal(t, []string{"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.", "spec.storageOS: deprecated in v1.22, non-functional in v1.25+"},
-		typ.Warn(kindtest.Decode(t, typ, volume(`"storageos":{},"persistentVolumeReclaimPolicy":"Recycle"`)), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, volume(`"storageos":{},"persistentVolumeReclaimPolicy":"Recycle"`)), nil))
 }
 
 func TestValidateClaims(t *testing.T) {
@@ -124,5 +124,5 @@ func TestValidateClaims(t *testing.T) {
 		{"statuses", claim("1Gi", ""), `{"status":{"capacity":{"storage":"-1"},"allocatedResourceStatuses":{"storage":"Odd"},"allocatedResources":{"cpu":"1"}}}`,
 			`[status.capacity[storage]: Invalid value: -1: must be a valid resource quantity, status.allocatedResourceStatuses: Unsupported value: "storage": supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending", status.allocatedResources: Unsupported value: "cpu": supported values: "storage"]`},
 	})
-	assert.Equal(t, []string{`spec.resources.requests[storage]: fractional byte value "500m" is invalid, must be an integer`}, typ.Warn(kindtest.Decode(t, typ, claim("500m", "")), nil))
+	assert.Equal(t, []string{`spec.resources.requests[storage]: fractional byte value "500m" is invalid, must be an integer`}, typ.WarningsOnWrite(kindtest.Decode(t, typ, claim("500m", "")), nil))
 }

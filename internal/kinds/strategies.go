@@ -30,10 +30,10 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/storage"
 )
 
-// rules are the strategies of all built-in resources, by resource and group.
-var rules = allRules()
+// strategies are those of all built-in resources, by resource and group.
+var strategies = allStrategies()
 
-func allRules() map[string]kind.Strategy {
+func allStrategies() map[string]kind.Strategy {
 	all := map[string]kind.Strategy{}
 	for _, group := range []map[string]kind.Strategy{
 		core.Strategies(),
