@@ -73,7 +73,7 @@
 //	delete: [...]
 //
 // Other actions change the server's history, time and behaviour. They take the same
-// values as the server's control endpoint, which the README describes. A control
+// values as the server's control endpoint, which docs/control-endpoint.md describes. A control
 // operation without a step of its own is a request:
 //
 //	compact: true              # or {watchCache: true}, {revision: 7}

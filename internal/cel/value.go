@@ -441,9 +441,11 @@ type mapListVal struct{ listVal }
 // key returns the key of an element. Unlike for the correlation of old and new
 // elements, absent key fields are allowed.
 //
-// Differs from kube-apiserver: if the name of a key field has to be escaped,
-// kube-apiserver looks the field up by the escaped name, does not find it, and
-// considers all elements equal in it.
+// Differs from kube-apiserver: lists with map keys in CEL: if the name of a key
+// must be escaped, kube-apiserver looks it up by its escaped name, does not
+// find it, and treats all elements as equal in it. Here the name is found.
+// Request: PUT of a custom resource with a rule that compares such lists, with
+// a key named "if".
 func (v *mapListVal) key(e any) string {
 	m, _ := e.(map[string]any)
 	key := ""

@@ -21,7 +21,8 @@
 // base64, and an object is in the tag of self-described CBOR. A watch is a
 // sequence of such objects, under its own media type.
 //
-// Differs from kube-apiserver: kube-apiserver decodes CBOR into its Go types.
-// Here CBOR is decoded into generic values first, so that errors about wrong
-// types and unknown fields have the texts of JSON.
+// Differs from kube-apiserver: CBOR bodies: kube-apiserver decodes CBOR into
+// its Go types. Here CBOR is decoded into generic values first, so that errors
+// about wrong types and unknown fields have the texts of JSON. Request: POST
+// with Content-Type application/cbor and a field of a wrong type.
 package codec

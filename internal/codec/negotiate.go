@@ -108,8 +108,9 @@ func (o Offer) NegotiateError(r *http.Request) Response {
 // Body returns the format of a body by its Content-Type. JSON is the default.
 // The error is an *UnsupportedMediaTypeError.
 //
-// Differs from kube-apiserver: kube-apiserver accepts a custom resource in
-// protobuf and then panics.
+// Differs from kube-apiserver: custom resources in protobuf: kube-apiserver
+// accepts such a body and then panics. Here it fails with 415. Request: POST of
+// a custom resource with Content-Type application/vnd.kubernetes.protobuf.
 func (o Offer) Body(contentType string) (Format, error) {
 	if contentType == "" {
 		return JSON, nil

@@ -1,7 +1,8 @@
 // Package control is the control endpoint, /debug/fakeapi/: what a test in any
 // language can do to a server that no kube-apiserver allows.
 //
-// Differs from kube-apiserver: it has no such endpoint.
+// Differs from kube-apiserver: the control endpoint: kube-apiserver has none.
+// Request: GET /debug/fakeapi/clock.
 package control
 
 import (

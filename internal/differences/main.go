@@ -1,6 +1,10 @@
-// Differences generates the table of intended differences from kube-apiserver in
-// README.md. Its rows are the paragraphs of Go comments that start with
-// "Differs from kube-apiserver:". Run it in the root of the module:
+// Differences generates the table of docs/differences.md. Its rows are the paragraphs of
+// Go comments that have this form, on any number of lines:
+//
+//	Differs from kube-apiserver: SUBJECT: TEXT. Request: REQUEST.
+//
+// SUBJECT names what differs, REQUEST an API request that shows it. Run it in the root of
+// the module:
 //
 //	go run ./internal/differences
 package main
@@ -24,11 +28,11 @@ import (
 //go:generate go run -C ../.. ./internal/differences
 
 const (
-	readme = "README.md"
-	prefix = "Differs from kube-apiserver: "
-	own    = "internal/differences" // this package, which contains the prefix too
-	begin  = "<!-- differences: begin, written by go run ./internal/differences -->\n"
-	end    = "<!-- differences: end -->\n"
+	pageFile = "docs/differences.md"
+	prefix   = "Differs from kube-apiserver: "
+	own      = "internal/differences" // this package, which contains the prefix too
+	begin    = "<!-- differences: begin, written by go run ./internal/differences -->\n"
+	end      = "<!-- differences: end -->\n"
 )
 
 func main() {
@@ -38,9 +42,9 @@ func main() {
 	}
 }
 
-// update rewrites the README of the module at root.
+// update rewrites the page of the module at root.
 func update(root string) error {
-	name := path.Join(root, readme)
+	name := path.Join(root, pageFile)
 	old, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -54,18 +58,20 @@ func update(root string) error {
 
 // A difference is a row of the table.
 type difference struct {
-	dir  string // the folder of the package, relative to the root
-	name string // the declaration with the comment; "" for the package
-	text string // a sentence or more
+	dir     string // the folder of the package, relative to the root
+	name    string // the declaration with the comment; "" for the package
+	subject string
+	text    string // a sentence or more
+	request string // shows the difference
 }
 
-// render returns the README with the table for a source tree. It fails if the README has
-// no markers for the table.
-func render(readme []byte, source fs.FS) ([]byte, error) {
-	before, rest, ok := bytes.Cut(readme, []byte(begin))
+// render returns the page with the table for a source tree. It fails if the page has no
+// markers for the table.
+func render(page []byte, source fs.FS) ([]byte, error) {
+	before, rest, ok := bytes.Cut(page, []byte(begin))
 	_, after, closed := bytes.Cut(rest, []byte(end))
 	if !ok || !closed {
-		return nil, errors.New("the README has no markers for the table")
+		return nil, errors.New("the page has no markers for the table")
 	}
 	rows, err := collect(source)
 	if err != nil {
@@ -73,13 +79,14 @@ func render(readme []byte, source fs.FS) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.Write(before)
-	b.WriteString(begin + "| Package | Where | Difference |\n| --- | --- | --- |\n")
+	b.WriteString(begin + "| Subject | Difference | Request that shows it | Code |\n| --- | --- | --- | --- |\n")
+	escape := strings.NewReplacer("|", `\|`).Replace
 	for _, d := range rows {
-		name := ""
+		code := d.dir
 		if d.name != "" {
-			name = "`" + d.name + "`"
+			code += "." + d.name
 		}
-		fmt.Fprintf(&b, "| [`%s`](%s) | %s | %s |\n", d.dir, d.dir, name, strings.ReplaceAll(d.text, "|", `\|`))
+		fmt.Fprintf(&b, "| %s | %s | %s | [`%s`](../%s) |\n", escape(d.subject), escape(d.text), escape(d.request), code, d.dir)
 	}
 	b.WriteString(end)
 	b.Write(after)
@@ -87,7 +94,7 @@ func render(readme []byte, source fs.FS) ([]byte, error) {
 }
 
 // collect returns the differences in the Go files below root, except tests, sorted by
-// package.
+// subject.
 func collect(root fs.FS) ([]difference, error) {
 	var out []difference
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -112,13 +119,18 @@ func collect(root fs.FS) ([]difference, error) {
 			return err
 		}
 		for _, group := range file.Comments {
-			for _, text := range paragraphs(group.Text()) {
-				out = append(out, difference{path.Dir(name), declaration(file, group), text})
+			for _, p := range paragraphs(group.Text()) {
+				d, ok := parse(p)
+				if !ok {
+					return fmt.Errorf("%s: %q has no subject or no request", name, p)
+				}
+				d.dir, d.name = path.Dir(name), declaration(file, group)
+				out = append(out, d)
 			}
 		}
 		return nil
 	})
-	slices.SortStableFunc(out, func(a, b difference) int { return cmp.Compare(a.dir, b.dir) })
+	slices.SortStableFunc(out, func(a, b difference) int { return cmp.Compare(a.subject, b.subject) })
 	return out, err
 }
 
@@ -133,6 +145,24 @@ func paragraphs(comment string) []string {
 		}
 	}
 	return out
+}
+
+// parse parses a paragraph without its prefix.
+func parse(p string) (d difference, ok bool) {
+	subject, rest, hasSubject := strings.Cut(p, ": ")
+	i := strings.LastIndex(rest, " Request: ")
+	if !hasSubject || i < 0 {
+		return difference{}, false
+	}
+	text, request := rest[:i], strings.TrimSuffix(rest[i+len(" Request: "):], ".")
+	return difference{subject: upperFirst(subject), text: text, request: request}, true
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // declaration returns the name of the declaration that a comment documents or is in.

@@ -26,9 +26,11 @@ const beforeManager = "before-first-apply"
 // Errors: *RequestError; *ConflictError unless o.Force is set. Any other error
 // means that an object does not match the schema.
 //
-// Differs from kube-apiserver: an element of a map list that lacks one of
-// several keys which has no default is an error here (structured-merge-diff/v6
-// identifies it by the keys it has).
+// Differs from kube-apiserver: apply to lists with several map keys: an element
+// without one of the keys, which has no default, is an error here.
+// kube-apiserver (structured-merge-diff/v6) identifies the element by the keys
+// that it has. Request: PATCH with Content-Type application/apply-patch+yaml
+// and such an element.
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
 	m, err := t.compiled().names.parseManaged(list)

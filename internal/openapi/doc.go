@@ -3,7 +3,7 @@
 // /openapi/v2 one version 2 document of all groups. The version 2 document is
 // converted from the others.
 //
-// Differs from kube-apiserver: documents are served without Last-Modified, and
-// the v2 definitions of DeleteOptions and WatchEvent list the kinds of one
-// group version instead of all.
+// Differs from kube-apiserver: OpenAPI documents: they have no Last-Modified
+// header, and the v2 definitions of DeleteOptions and WatchEvent list the kinds
+// of one group version instead of all. Request: GET /openapi/v2.
 package openapi

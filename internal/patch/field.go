@@ -45,9 +45,11 @@ func member(s *schema.Schema, name string) (field, error) {
 
 // list describes a member that is a list.
 //
-// Differs from kube-apiserver: kube-apiserver treats any pointer as a list
-// without anything to merge. Its error names the kind ptr where the Go type is
-// a pointer to a struct.
+// Differs from kube-apiserver: strategic merge patches with directives for a
+// list on another field: kube-apiserver treats any pointer as a list without
+// anything to merge, and its error names the kind ptr. Here the error names the
+// kind of the struct. Request: PATCH with $setElementOrder for a field that is
+// an object.
 func list(s *schema.Schema, name string) (field, error) {
 	f, err := member(s, name)
 	if err != nil {

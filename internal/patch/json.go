@@ -56,9 +56,9 @@ func ParseJSON(body []byte, strict bool) (*JSONPatch, error) {
 //
 // Errors: *InapplicableError.
 //
-// Differs from kube-apiserver: the library that both use panics for some
-// patches, such as one that replaces the whole object without a value; here the
-// patch is inapplicable.
+// Differs from kube-apiserver: JSON patches that panic: the library that both
+// servers use panics for some patches. Here they fail as inapplicable. Request:
+// PATCH with [{"op": "replace", "path": ""}].
 func (p *JSONPatch) Apply(doc []byte) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {

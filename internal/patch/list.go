@@ -53,8 +53,10 @@ func mergeKeyValue(v any, key string) (elem map[string]any, value any, err error
 
 // same reports whether two values are the same scalar.
 //
-// Differs from kube-apiserver: kube-apiserver panics if both are lists or
-// objects.
+// Differs from kube-apiserver: values of lists in strategic merge patches:
+// kube-apiserver panics if it compares two lists or two objects. Here they are
+// different. Request: PATCH with Content-Type
+// application/strategic-merge-patch+json and a list of lists.
 func same(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any:
@@ -86,7 +88,10 @@ func keyIndex(list []any, key string, value any) (int, error) {
 // elementsAreObjects reports whether the elements of the lists are objects. It
 // fails unless all are of one type and there is at least one.
 //
-// Differs from kube-apiserver: kube-apiserver panics if the first is a null.
+// Differs from kube-apiserver: nulls in lists of strategic merge patches:
+// kube-apiserver panics if the first element of a list is a null. Here a
+// null is a scalar. Request: PATCH with Content-Type
+// application/strategic-merge-patch+json and a list [null].
 func elementsAreObjects(lists ...[]any) (bool, error) {
 	var first reflect.Type
 	found := false

@@ -16,8 +16,10 @@ import (
 // write of a definition reconciles them before it returns, so that a client that
 // has its answer finds the resource served.
 //
-// Differs from kube-apiserver: it reconciles definitions a few milliseconds
-// after the write, and answers 404 for the resource until then.
+// Differs from kube-apiserver: new custom resources: kube-apiserver serves them
+// some milliseconds after the write of their definition, and 404 before. Here
+// they are served when the write returns. Request: GET of a custom resource
+// after the POST of its definition.
 
 // A definition is a stored CustomResourceDefinition and the types made of it.
 type definition struct {

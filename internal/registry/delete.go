@@ -101,7 +101,9 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 // DeleteCollection deletes the objects that a list of the same query returns, and
 // returns that list and the revision of the last deletion, 0 if there was none.
 //
-// Differs from kube-apiserver: it does not list and delete in pages of 10,000.
+// Differs from kube-apiserver: delete collection: kube-apiserver lists and
+// deletes in pages of 10,000. Here it is one list. Request: DELETE of a
+// collection of more than 10,000 objects.
 func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Query, o *DeleteOptions) (*storage.Page, mvcc.Revision, error) {
 	op := g.operation(ctx, "deletecollection", r)
 	page, err := g.List(ctx, r, q)

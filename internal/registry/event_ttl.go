@@ -13,8 +13,10 @@ import (
 // Events are deleted some time after their last write, as if etcd held a
 // lease on each.
 //
-// Differs from kube-apiserver: its leases last up to a minute longer, because
-// events that come shortly after another share one.
+// Differs from kube-apiserver: expiry of Events: in kube-apiserver Events that
+// are written shortly after another share its lease and live up to a minute
+// longer. Here each Event expires on time. Request: GET of an Event an hour
+// after its last write.
 
 const defaultEventTTL = time.Hour
 

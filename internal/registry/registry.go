@@ -51,8 +51,10 @@ type Config struct {
 
 	// Port is the port of the Service default/kubernetes; 0 is 6443.
 	//
-	// Differs from kube-apiserver: the endpoint of the Service kubernetes is 192.0.2.1
-	// or 2001:db8::1, which lead nowhere: no endpoint may be an address of a loopback.
+	// Differs from kube-apiserver: endpoint of the Service kubernetes: it is
+	// 192.0.2.1 or 2001:db8::1, where nothing listens, because an endpoint must
+	// not have a loopback address. Request: GET
+	// /api/v1/namespaces/default/endpoints/kubernetes.
 	Port int
 
 	// KeepHistory is how long old versions are kept; 0 is five minutes, like

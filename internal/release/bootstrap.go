@@ -31,9 +31,9 @@ type BootstrapObject struct {
 // BootstrapObjects yields the objects of a fresh cluster, of all API versions
 // whether the release serves them or not.
 //
-// Differs from kube-apiserver: a fresh cluster has the bootstrap objects of v1.36
-// in every release, and it does not have the Lease by which a kube-apiserver
-// reports that it is alive.
+// Differs from kube-apiserver: objects of a fresh cluster: they are those of
+// v1.36 in every release, without the Lease by which a kube-apiserver reports
+// that it is alive. Request: GET /apis/coordination.k8s.io/v1/leases.
 func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstrapObjects }
 
 func bootstrapObjects(yield func(BootstrapObject) bool) {

@@ -48,8 +48,10 @@ type RuleSite struct {
 
 // Check validates an openAPIV3Schema in canonical form. The errors of rules come last.
 //
-// Differs from kube-apiserver: an update of a CustomResourceDefinition cannot keep parts
-// of the schema that only an older release accepted.
+// Differs from kube-apiserver: updates of CustomResourceDefinitions:
+// kube-apiserver keeps parts of a schema that only an older release accepted.
+// Here they fail validation. Request: PUT of a CustomResourceDefinition with
+// such a schema.
 func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) validation.List {
 	p := keywords(props)
 	var list validation.List

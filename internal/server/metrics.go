@@ -54,7 +54,8 @@ func (r *request) metricVerb() string {
 
 // serveMetrics serves /metrics.
 //
-// Differs from kube-apiserver: GET /metrics has five of its some two hundred families.
+// Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
+// families. Here there are five. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	return r.answerMetrics(
 		r.server.requests.Family(),

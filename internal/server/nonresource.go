@@ -59,7 +59,8 @@ var selfPaths = map[string]func(*request) error{
 
 // unimplementedPaths are served by kube-apiserver and answered with 501 here.
 //
-// Differs from kube-apiserver: debugging flags are not served.
+// Differs from kube-apiserver: debugging flags: they are not served. Request:
+// PUT /debug/flags/v.
 var unimplementedPaths = []string{"/debug/flags/v"}
 
 // rootPaths returns the paths that / lists beside those of discovery.

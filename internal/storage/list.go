@@ -192,8 +192,10 @@ func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, v
 // an exact version, the newest state if the query has no version, or else the state of
 // the watch cache.
 //
-// Differs from kube-apiserver: if a watch cache lags, kube-apiserver waits up to three
-// seconds for it to catch up before it reads the newest state from etcd.
+// Differs from kube-apiserver: reads of the newest state while a watch cache
+// lags: kube-apiserver waits up to three seconds for its cache before it reads
+// etcd. Here the read does not wait. Request: GET of a list without
+// resourceVersion.
 func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (*mvcc.View[*Object], error) {
 	rev, err := ParseVersion(q.Version)
 	if err != nil {

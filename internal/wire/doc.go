@@ -23,14 +23,15 @@
 // Untyped data (runtime.RawExtension, FieldsV1, the JSON in the schema of a
 // CustomResourceDefinition) becomes generic values.
 //
-// Differs from kube-apiserver: kube-apiserver keeps the bytes of untyped data,
-// so that its responses preserve the order of members and the spelling of
-// numbers. Here members are sorted, and a number beyond the range of a float64
-// is an error.
+// Differs from kube-apiserver: untyped data: kube-apiserver keeps its bytes, so
+// that answers have the order of members and the spelling of numbers of the
+// request. Here members are sorted, and a number beyond the range of a float64
+// is an error. Request: POST of a ControllerRevision with data.
 //
-// Differs from kube-apiserver: if a body contains a quantity or a port more
-// than once and the last is a null, kube-apiserver may use an earlier value.
-// Here the quantity is 0, and the port is the value before the null.
+// Differs from kube-apiserver: duplicate members: if a body has a quantity or a
+// port more than once and the last is a null, kube-apiserver may use an earlier
+// value. Here the quantity is 0, and the port is the value before the null.
+// Request: POST of a body with such duplicates.
 //
 // # The table
 //

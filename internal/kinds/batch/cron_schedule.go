@@ -146,8 +146,9 @@ func cronNumber(s string) (int, error) {
 
 // timeZoneMistakes are what is wrong with the name of a time zone.
 //
-// Differs from kube-apiserver: it knows the time zones of the machine's
-// database, not of one of its own.
+// Differs from kube-apiserver: time zones of CronJobs: kube-apiserver has a
+// time zone database of its own. Here the names in the database of the machine
+// are valid. Request: POST of a CronJob with spec.timeZone.
 func timeZoneMistakes(name string) []string {
 	if name == "" {
 		return []string{"timeZone must be nil or non-empty string"}

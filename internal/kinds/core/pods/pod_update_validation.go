@@ -59,7 +59,9 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 
 // checkPodSpecUpdate checks that a pod's specification changes only where it may.
 //
-// Differs from kube-apiserver: a list that was sent empty is told as null.
+// Differs from kube-apiserver: forbidden updates of Pods: the error shows the
+// difference of the specifications. Here it shows an empty list as null.
+// Request: PUT of a Pod with an empty list and a change of an immutable field.
 func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		if p.Len(list) != len(object.List(old, list)) {

@@ -367,8 +367,10 @@ func (w *warner) profiles(c, spec, annotations validation.View, inTemplate bool)
 // pod's container: one that has been copied into the container's field, or that
 // names none.
 //
-// Differs from kube-apiserver: that does not warn where the field said the same
-// before.
+// Differs from kube-apiserver: AppArmor annotations of Pods: kube-apiserver
+// does not warn of the annotation of a container if the body has an equal
+// securityContext.appArmorProfile. Here it warns. Request: POST of a Pod with
+// the annotation and the field.
 func (w *warner) copiedAppArmor(c, annotations validation.View) {
 	key := appArmorPrefix + c.String("name")
 	if !annotations.Has(key) {

@@ -18,15 +18,15 @@ func TestReadmeTables(t *testing.T) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	readme := read("../README.md")
-	for _, source := range []struct{ file, pattern, row string }{
-		{"option.go", `(?m)^func (With\w+)\(`, "| `%s("},
-		{"../go.mod", `(?m)^(?:require )?\t?(\S+) v\d\S*(?: // indirect)?$`, "`%s`"},
+	for _, source := range []struct{ file, page, pattern, row string }{
+		{"option.go", "fixtures-and-webhooks.md", `(?m)^func (With\w+)\(`, "| `%s("},
+		{"../go.mod", "dependencies.md", `(?m)^(?:require )?\t?(\S+) v\d\S*(?: // indirect)?$`, "`%s`"},
 	} {
 		names := regexp.MustCompile(source.pattern).FindAllStringSubmatch(read(source.file), -1)
 		require.NotEmpty(t, names, source.file)
+		page := read("../docs/" + source.page)
 		for _, name := range names {
-			assert.Contains(t, readme, fmt.Sprintf(source.row, name[1]))
+			assert.Contains(t, page, fmt.Sprintf(source.row, name[1]))
 		}
 	}
 }

@@ -1,0 +1,22 @@
+// Package docs runs the code blocks of README.md and of the pages in docs/. The
+// tests read the pages; they hold no copy of a block. The word after ``` says what
+// happens to a block:
+//
+//	go              is compiled and run. A block with a package clause is a test
+//	                file of its own, a block of functions is completed with a package
+//	                clause and imports, and a block of statements with a function too.
+//	                If statements do not start a server, they get one: srv.
+//	sh              is run by bash, after the other sh blocks of the page, in one
+//	                directory per page. "fakeapi serve", "record" and "replay" run in
+//	                the background until the page ends.
+//	sh interrupt    interrupts the last of these commands at the end of the block.
+//	sh name=WORD    is run by another test, or by .ci/run.
+//	yaml file=NAME  is written to NAME in that directory. A later go or sh block of
+//	                the page must name the file.
+//	text output     must be in what the sh block before it printed; ... stands for any
+//	                characters.
+//	text help=NAME  is the output of "fakeapi NAME --help". The flag -update rewrites it.
+//	text            is not run.
+//
+// Other words fail the test.
+package docs
