@@ -17,6 +17,9 @@ import (
 func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) {
 	c := op.bodyCodec()
 	if body.Object != nil {
+		if !c.Kind().Fits(body.Object) {
+			return nil, status.BadRequest(fmt.Sprintf("%s of %s cannot be handled as a %s", object.String(body.Object, "kind"), object.String(body.Object, "apiVersion"), c.Kind().Kind))
+		}
 		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
 		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
 	}

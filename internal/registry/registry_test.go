@@ -1,0 +1,240 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A client calls a registry as package server does, without HTTP.
+type client struct {
+	*Registry
+	warnings []string
+}
+
+// Warn implements [Warnings].
+func (c *client) Warn(text string) { c.warnings = append(c.warnings, text) }
+
+// request returns a request for an object of a resource in the namespace default.
+func (c *client) request(t *testing.T, resource, name string) Request {
+	t.Helper()
+	typ := c.Surface().Find(resource)
+	require.NotNil(t, typ)
+	r := Request{Type: typ, Name: name, User: authn.Administrator(), UserAgent: "test/1", Warnings: c}
+	if typ.Namespaced {
+		r.Namespace = "default"
+	}
+	return r
+}
+
+// configMap returns a ConfigMap in generic form.
+func configMap(name, value string) map[string]any {
+	return map[string]any{
+		"kind": "ConfigMap", "apiVersion": "v1",
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"app": "a"}},
+		"data":     map[string]any{"key": value},
+	}
+}
+
+// reasonOf returns the reason of a Status, "" for no error.
+func reasonOf(err error) string {
+	if st, ok := errors.AsType[*status.Status](err); ok {
+		return st.Reason
+	}
+	return fmt.Sprint(err)
+}
+
+// One object lives through all verbs.
+func TestLifeOfAnObject(t *testing.T) {
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	named := c.request(t, "configmaps", "a")
+	data := func(stored *storage.Object) string { return object.String(stored.Decode(named.Type), "data", "key") }
+
+	created, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
+	require.NoError(t, err)
+	assert.True(t, created.Created)
+	assert.Equal(t, c.Store().Revision(), created.Revision)
+	managers := object.List(created.Object.Decode(named.Type), "metadata", "managedFields")
+	require.Len(t, managers, 1)
+	assert.Equal(t, "test", managers[0].(map[string]any)["manager"], "the user agent names the field manager")
+
+	_, err = c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
+	assert.Equal(t, status.ReasonAlreadyExists, reasonOf(err))
+
+	updated, err := c.Update(ctx, named, Body{Object: configMap("a", "2")}, o)
+	require.NoError(t, err)
+	assert.Equal(t, "2", data(updated.Object))
+	assert.False(t, updated.Created)
+
+	same, err := c.Update(ctx, named, Body{Object: configMap("a", "2")}, o)
+	require.NoError(t, err)
+	assert.Zero(t, same.Revision, "an update that changes nothing stores nothing")
+
+	patched, err := c.Patch(ctx, named, Patch{patch.MergeType, []byte(`{"data":{"key":"3"}}`)}, o)
+	require.NoError(t, err)
+	assert.Equal(t, "3", data(patched.Object))
+
+	manager := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "other"}}
+	config := Patch{patch.ApplyType, []byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"key":"4"}}`)}
+	_, err = c.Patch(ctx, named, config, manager)
+	assert.Equal(t, status.ReasonConflict, reasonOf(err), "another manager owns data.key")
+	manager.Force = true
+	applied, err := c.Patch(ctx, named, config, manager)
+	require.NoError(t, err)
+	assert.Equal(t, "4", data(applied.Object))
+
+	got, revision, err := c.Get(ctx, named, "")
+	require.NoError(t, err)
+	assert.Same(t, applied.Object, got)
+	assert.Equal(t, applied.Revision, revision)
+
+	page, err := c.List(ctx, c.request(t, "configmaps", ""), storage.Query{Selection: storage.Selection{Namespace: "default"}})
+	require.NoError(t, err)
+	for item := range page.Items {
+		assert.Same(t, got, item)
+	}
+
+	watch, err := c.Watch(ctx, c.request(t, "configmaps", ""), storage.Selection{Namespace: "default"}, created.Revision)
+	require.NoError(t, err)
+	defer watch.Close()
+
+	deleted, err := c.Delete(ctx, named, &DeleteOptions{})
+	require.NoError(t, err)
+	assert.True(t, deleted.Deleted)
+	_, _, err = c.Get(ctx, named, "")
+	assert.Equal(t, status.ReasonNotFound, reasonOf(err))
+
+	changes, err := watch.Poll(10)
+	require.NoError(t, err)
+	var types []storage.ChangeType
+	for _, change := range changes {
+		types = append(types, change.Type)
+	}
+	assert.Equal(t, []storage.ChangeType{storage.Modified, storage.Modified, storage.Modified, storage.Deleted}, types)
+}
+
+// A dry run returns what the write would store, and stores nothing.
+func TestDryRun(t *testing.T) {
+	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	dryRun := &WriteOptions{WriteOptions: validation.WriteOptions{DryRun: []string{"All"}}}
+	named := c.request(t, "configmaps", "a")
+	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, &WriteOptions{})
+	require.NoError(t, err)
+	before := c.Store().Revision()
+	for _, row := range []struct {
+		name string
+		call func() (Result, error)
+	}{
+		{"create", func() (Result, error) {
+			return c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("b", "1")}, dryRun)
+		}},
+		{"update", func() (Result, error) { return c.Update(ctx, named, Body{Object: configMap("a", "2")}, dryRun) }},
+		{"patch", func() (Result, error) {
+			return c.Patch(ctx, named, Patch{patch.JSONType, []byte(`[{"op":"remove","path":"/data"}]`)}, dryRun)
+		}},
+		{"delete", func() (Result, error) {
+			return c.Delete(ctx, named, &DeleteOptions{DeleteOptions: validation.DeleteOptions{DryRun: dryRun.DryRun}})
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			result, err := row.call()
+			require.NoError(t, err)
+			assert.NotNil(t, result.Object)
+			assert.Zero(t, result.Revision)
+			assert.Equal(t, before, c.Store().Revision())
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	missingNamespace := c.request(t, "configmaps", "")
+	missingNamespace.Namespace = "missing"
+	logs := c.request(t, "pods", "a")
+	logs.Subresource = "log"
+	other := configMap("a", "1")
+	other["kind"] = "Secret"
+	stale := configMap("a", "2")
+	object.Meta(stale)["resourceVersion"] = "1"
+	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
+	require.NoError(t, err)
+	for _, row := range []struct {
+		name   string
+		call   func() (Result, error)
+		reason string
+	}{
+		{"no such namespace", func() (Result, error) {
+			return c.Create(ctx, missingNamespace, Body{Object: configMap("b", "1")}, o)
+		}, status.ReasonNotFound},
+		{"invalid object", func() (Result, error) {
+			return c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("A", "1")}, o)
+		}, status.ReasonInvalid},
+		{"another kind", func() (Result, error) {
+			return c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: other}, o)
+		}, status.ReasonBadRequest},
+		{"stale resourceVersion", func() (Result, error) {
+			return c.Update(ctx, c.request(t, "configmaps", "a"), Body{Object: stale}, o)
+		}, status.ReasonConflict},
+		{"another name", func() (Result, error) {
+			return c.Update(ctx, c.request(t, "configmaps", "b"), Body{Object: configMap("a", "1")}, o)
+		}, status.ReasonBadRequest},
+		{"malformed patch", func() (Result, error) {
+			return c.Patch(ctx, c.request(t, "configmaps", "a"), Patch{patch.JSONType, []byte(`{`)}, o)
+		}, status.ReasonBadRequest},
+		{"malformed patch of a missing object", func() (Result, error) {
+			return c.Patch(ctx, c.request(t, "configmaps", "b"), Patch{patch.JSONType, []byte(`{`)}, o)
+		}, status.ReasonNotFound},
+		{"a subresource that is not written", func() (Result, error) {
+			return c.Update(ctx, logs, Body{}, o)
+		}, "NotImplemented"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			before := c.Store().Revision()
+			_, err := row.call()
+			assert.Equal(t, row.reason, reasonOf(err))
+			assert.Equal(t, before, c.Store().Revision(), "nothing is stored")
+		})
+	}
+}
+
+// A change that loses a race against another write starts over from the newest
+// object.
+func TestConflictIsRetried(t *testing.T) {
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
+	require.NoError(t, err)
+	op := c.operation(ctx, "update", c.request(t, "configmaps", "a"))
+	calls := 0
+	result, err := op.change(change{options: o, update: func(old *state) (map[string]any, error) {
+		if calls++; calls == 1 {
+			_, err := c.Patch(ctx, c.request(t, "configmaps", "a"), Patch{patch.MergeType, []byte(`{"data":{"other":"x"}}`)}, o)
+			require.NoError(t, err)
+		}
+		obj := object.Copy(old.object)
+		object.Set(obj, "2", "data", "key")
+		return op.withManagedFields(obj, old, o), nil
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, 2, calls)
+	assert.Equal(t, map[string]any{"key": "2", "other": "x"}, object.Map(result.Object.Decode(op.Type), "data"))
+}
+
+func TestWarnings(t *testing.T) {
+	c := &client{Registry: fresh(t, Config{})}
+	obj := configMap("a", "1")
+	obj["extra"] = true
+	_, err := c.Create(context.Background(), c.request(t, "configmaps", ""), Body{Object: obj}, &WriteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{`unknown field "extra"`}, c.warnings)
+}
