@@ -1,14 +1,14 @@
 package object
 
-// SetDefault gives obj a member that it lacks.
+// SetDefault sets a field that is absent.
 func SetDefault(obj map[string]any, name string, v any) {
 	if obj[name] == nil {
 		obj[name] = v
 	}
 }
 
-// SetDefaultIfZero gives obj a member that it lacks or that is zero: for members that
-// the API keeps by value, whose zero is as good as none.
+// SetDefaultIfZero sets a field that is absent, "" or 0: a field whose Go type is
+// not a pointer.
 func SetDefaultIfZero(obj map[string]any, name string, v any) {
 	switch obj[name] {
 	case nil, "", int64(0):
@@ -16,7 +16,7 @@ func SetDefaultIfZero(obj map[string]any, name string, v any) {
 	}
 }
 
-// EnsureMap is the object at a member of obj, made if there is none.
+// EnsureMap returns the object in a field, which it sets if it is absent.
 func EnsureMap(obj map[string]any, name string) map[string]any {
 	if m, ok := obj[name].(map[string]any); ok {
 		return m
@@ -26,13 +26,13 @@ func EnsureMap(obj map[string]any, name string) map[string]any {
 	return m
 }
 
-// A Default is a name with the value that fills it.
+// A Default is the name of a field and its default.
 type Default struct {
 	Name  string
 	Value any
 }
 
-// ShallowCopy is a shallow copy of m, to be changed.
+// ShallowCopy returns a shallow copy of m that is not nil.
 func ShallowCopy(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m)+1)
 	for k, v := range m {
@@ -41,9 +41,15 @@ func ShallowCopy(m map[string]any) map[string]any {
 	return out
 }
 
-// SetDefaults fills several members.
+// SetDefaults calls SetDefault for several fields.
 func SetDefaults(obj map[string]any, members []Default) {
 	for _, m := range members {
 		SetDefault(obj, m.Name, m.Value)
 	}
+}
+
+// Has reports whether m has the key, be it with a nil value.
+func Has(m map[string]any, key string) bool {
+	_, ok := m[key]
+	return ok
 }

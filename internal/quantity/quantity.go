@@ -1,3 +1,5 @@
+// Package quantity compares, adds and rounds canonical quantities in their text
+// form.
 package quantity
 
 import (
@@ -43,7 +45,7 @@ func roundUp(q string) string {
 	return format(milli.Mul(milli, million), notation)
 }
 
-// Add adds quantities, in the notation of a unless that is zero.
+// Add returns a + b in the notation of a, or of b if a is zero.
 func Add(a, b string) string {
 	x, notation := Nanos(a)
 	y, other := Nanos(b)
@@ -53,14 +55,15 @@ func Add(a, b string) string {
 	return format(x.Add(x, y), notation)
 }
 
-// Sub takes one quantity from another, in whose notation it is.
+// Sub returns a - b in the notation of a.
 func Sub(a, b string) string {
 	x, notation := Nanos(a)
 	y, _ := Nanos(b)
 	return format(x.Sub(x, y), notation)
 }
 
-// Compare orders quantities by value.
+// Compare returns a negative number, 0 or a positive number if a is less than,
+// equal to or greater than b.
 func Compare(a, b string) int {
 	if a == b {
 		return 0
@@ -84,7 +87,7 @@ func sign(q string) int {
 	return 1
 }
 
-// IsPositive reports whether a quantity is more than none.
+// IsPositive reports whether a quantity is above 0.
 func IsPositive(q string) bool { return sign(q) > 0 }
 
 // isSuffix tells what cannot be in the number of a quantity.

@@ -1,103 +1,161 @@
+// Package semver parses and compares semantic versions as
+// github.com/blang/semver/v4 does, with its error texts.
 package semver
 
 import (
 	"cmp"
 	"errors"
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// A Version is a semantic version as semver.org 2.0.0 defines it, without its
-// build metadata, which has no place in the order.
+// A Version is a semantic version, without the build metadata, which comparisons
+// ignore.
 type Version struct {
-	number     [3]uint64
+	core       [3]uint64
 	prerelease []string
 }
 
-var errInvalid = errors.New("not a semantic version")
+// Number returns the major, minor or patch number: i is 0, 1 or 2.
+func (v Version) Number(i int) uint64 { return v.core[i] }
 
-// Parse reads a version with all of its three numbers.
-func Parse(s string) (Version, error) {
-	s, build, hasBuild := strings.Cut(s, "+")
-	core, prerelease, hasPrerelease := strings.Cut(s, "-")
-	var v Version
-	numbers := strings.Split(core, ".")
-	if len(numbers) != len(v.number) {
-		return Version{}, errInvalid
+// ParseTolerant is Parse for versions that may start with v, omit the minor and
+// patch numbers, and have leading zeros.
+func ParseTolerant(s string) (Version, error) {
+	s, err := normalized(s)
+	if err != nil {
+		return Version{}, err
 	}
-	for i, text := range numbers {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || !plainNumber(text) {
-			return Version{}, errInvalid
+	return Parse(s)
+}
+
+// Parse parses a version with all of its three numbers.
+func Parse(s string) (Version, error) {
+	if s == "" {
+		return Version{}, errors.New("Version string empty")
+	}
+	parts := strings.SplitN(s, ".", 3)
+	if len(parts) < 3 {
+		return Version{}, errors.New("No Major.Minor.Patch elements found")
+	}
+	patch, build, hasBuild := strings.Cut(parts[2], "+")
+	patch, prerelease, hasPrerelease := strings.Cut(patch, "-")
+	var v Version
+	for i, number := range []struct{ name, text string }{{"Major", parts[0]}, {"Minor", parts[1]}, {"Patch", patch}} {
+		if !containsOnly(number.text, digits) {
+			return Version{}, fmt.Errorf("Invalid character(s) found in %s number %q", strings.ToLower(number.name), number.text)
 		}
-		v.number[i] = n
+		if leadingZero(number.text) {
+			return Version{}, fmt.Errorf("%s number must not contain leading zeroes %q", number.name, number.text)
+		}
+		var err error
+		if v.core[i], err = strconv.ParseUint(number.text, 10, 64); err != nil {
+			return Version{}, err
+		}
 	}
 	if hasPrerelease {
 		v.prerelease = strings.Split(prerelease, ".")
-		for _, id := range v.prerelease {
-			if !isIdentifier(id) || allDigits(id) && !plainNumber(id) {
-				return Version{}, errInvalid
-			}
+	}
+	for _, id := range v.prerelease {
+		if err := checkPrerelease(id); err != nil {
+			return Version{}, err
 		}
 	}
 	if hasBuild {
 		for id := range strings.SplitSeq(build, ".") {
-			if !isIdentifier(id) {
-				return Version{}, errInvalid
+			if id == "" {
+				return Version{}, errors.New("Build meta data is empty")
+			}
+			if !containsOnly(id, alphanumerics) {
+				return Version{}, fmt.Errorf("Invalid character(s) found in build meta data %q", id)
 			}
 		}
 	}
 	return v, nil
 }
 
-// Compare is negative if v comes before w, positive if after it.
-func (v Version) Compare(w Version) int {
-	if c := slices.Compare(v.number[:], w.number[:]); c != 0 {
-		return c
-	}
+func checkPrerelease(id string) error {
 	switch {
-	case len(v.prerelease) == 0 && len(w.prerelease) == 0:
-		return 0
-	case len(v.prerelease) == 0:
-		return 1
-	case len(w.prerelease) == 0:
-		return -1
+	case id == "":
+		return errors.New("Prerelease is empty")
+	case containsOnly(id, digits):
+		if leadingZero(id) {
+			return fmt.Errorf("Numeric PreRelease version must not contain leading zeroes %q", id)
+		}
+		_, err := strconv.ParseUint(id, 10, 64)
+		return err
+	case !containsOnly(id, alphanumerics):
+		return fmt.Errorf("Invalid character(s) found in prerelease %q", id)
 	}
-	return slices.CompareFunc(v.prerelease, w.prerelease, compareIdentifiers)
+	return nil
 }
 
-// compareIdentifiers orders numbers by value, ahead of all else, and the rest
-// as text.
-func compareIdentifiers(a, b string) int {
-	switch x, y := allDigits(a), allDigits(b); {
-	case x && y:
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-	case x:
-		return -1
-	case y:
-		return 1
+// normalized removes a leading v and leading zeros, and adds omitted numbers.
+func normalized(s string) (string, error) {
+	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
+	for i, p := range parts {
+		if len(p) < 2 {
+			continue
+		}
+		p = strings.TrimLeft(p, "0")
+		if p == "" || !containsOnly(p[:1], digits) {
+			p = "0" + p
+		}
+		parts[i] = p
 	}
-	return strings.Compare(a, b)
+	if len(parts) < 3 && strings.ContainsAny(parts[len(parts)-1], "+-") {
+		return "", errors.New("short version cannot contain PreRelease/Build meta data")
+	}
+	for len(parts) < 3 {
+		parts = append(parts, "0")
+	}
+	return strings.Join(parts, "."), nil
 }
 
-// plainNumber reports whether digits have no zero before them.
-func plainNumber(s string) bool { return allDigits(s) && (s == "0" || s[0] != '0') }
-
-func allDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-func isIdentifier(s string) bool {
-	if s == "" {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '-':
-		default:
-			return false
+// Compare compares the precedence of versions: first the numbers; then a version
+// without prerelease is greater; then the prerelease identifiers in order.
+func (v Version) Compare(o Version) int {
+	for i := range v.core {
+		if c := cmp.Compare(v.core[i], o.core[i]); c != 0 {
+			return c
 		}
 	}
-	return true
+	if (len(v.prerelease) == 0) != (len(o.prerelease) == 0) {
+		return cmp.Compare(len(o.prerelease), len(v.prerelease))
+	}
+	for i := range min(len(v.prerelease), len(o.prerelease)) {
+		if c := comparePrerelease(v.prerelease[i], o.prerelease[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(v.prerelease), len(o.prerelease))
 }
+
+// comparePrerelease compares prerelease identifiers. Numbers are less than other
+// identifiers. Numbers have no leading zeros, so a longer one is greater.
+func comparePrerelease(a, b string) int {
+	numeric := containsOnly(a, digits)
+	if numeric != containsOnly(b, digits) {
+		if numeric {
+			return -1
+		}
+		return 1
+	}
+	if numeric && len(a) != len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	return cmp.Compare(a, b)
+}
+
+const (
+	digits        = "0123456789"
+	alphanumerics = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
+)
+
+// containsOnly reports whether s has only the given characters.
+func containsOnly(s, chars string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(chars, r) })
+}
+
+func leadingZero(s string) bool { return len(s) > 1 && s[0] == '0' }

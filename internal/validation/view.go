@@ -11,22 +11,29 @@ import (
 	"github.com/kubefake/kubefake/internal/unversioned"
 )
 
-// AsGoType is a part of an object as kube-apiserver quotes it in an error: in
-// the form of the Go type of that name, such as "core.SecurityContext".
+// AsGoType returns v as kube-apiserver prints it in an error: in the form of the
+// Go type, such as "core.SecurityContext".
 func AsGoType(typ string, v any) unversioned.Value {
 	return unversioned.Value{Type: typ, Value: v}
 }
 
-// A View is an object under validation or one inside it: what it holds, where it
-// stands, and where the mistakes in it are noted. A part that is absent has no
-// members.
+// A View is a view of an object under validation, or of an object within it: its
+// fields, its path, and the list to which errors are added. A View of an absent
+// object has no fields.
+//
+// Objects are canonical: an optional field that was not sent is absent, and every
+// field has the type that the API gives it. An empty list or map that was sent is
+// present, the map as an object.EmptyMap.
+//
+// Methods that read a field return the zero value if it is absent or of another
+// type. Methods that check a field add an error at its path.
 type View struct {
 	Obj  map[string]any
 	Path *Path
 	Errs *List
 }
 
-// Collect are what the rules, in order, find wrong with the object at path.
+// Collect calls the rules in order and returns the errors that they add.
 func Collect(obj map[string]any, path *Path, rules ...func(View)) List {
 	var errs List
 	p := View{Obj: obj, Path: path, Errs: &errs}
@@ -36,38 +43,40 @@ func Collect(obj map[string]any, path *Path, rules ...func(View)) List {
 	return errs
 }
 
-// At is the path of a member.
+// At returns the path of a field.
 func (p View) At(name string) *Path { return p.Path.Child(name) }
 
+// Has reports whether the field is present.
 func (p View) Has(name string) bool { return p.Obj[name] != nil }
 
-// String is the string that a member has, "" if it is absent.
+// String returns a field that is a string.
 func (p View) String(name string) string {
 	s, _ := p.Obj[name].(string)
 	return s
 }
 
-// Bool is the boolean that a member has, false if it is absent.
+// Bool returns a field that is a boolean.
 func (p View) Bool(name string) bool {
 	b, _ := p.Obj[name].(bool)
 	return b
 }
 
-// Int is the number that a member has, 0 if it is absent.
+// Int returns a field that is an integer.
 func (p View) Int(name string) int64 {
 	n, _ := p.Obj[name].(int64)
 	return n
 }
 
+// Strings returns a field that is a list of strings.
 func (p View) Strings(name string) []string { return object.Strings(p.Obj, name) }
 
-// Field is the part at a member.
+// Field returns the view of a field that is an object.
 func (p View) Field(name string) View {
 	m, _ := p.Obj[name].(map[string]any)
 	return View{m, p.At(name), p.Errs}
 }
 
-// Lookup is within, and whether the member is there.
+// Lookup returns the view of a field that is an object, and whether it is present.
 func (p View) Lookup(name string) (View, bool) {
 	m, ok := p.Obj[name].(map[string]any)
 	if !ok {
@@ -76,14 +85,16 @@ func (p View) Lookup(name string) (View, bool) {
 	return View{m, p.At(name), p.Errs}, true
 }
 
-// IfPresent calls the rule on the part at a member, if it is there.
+// IfPresent calls the rule with the view of a field that is an object, if it is
+// present.
 func (p View) IfPresent(name string, rule func(View)) {
 	if m, ok := p.Lookup(name); ok {
 		rule(m)
 	}
 }
 
-// Contains reports whether an object of the list at a member has the text.
+// Contains reports whether an object in the list name has the text in the field
+// member.
 func (p View) Contains(name, member, text string) bool {
 	for _, e := range p.Each(name) {
 		if e.String(member) == text {
@@ -93,7 +104,7 @@ func (p View) Contains(name, member, text string) bool {
 	return false
 }
 
-// Each are the objects of the list at a member.
+// Each iterates over the objects of a list field.
 func (p View) Each(name string) iter.Seq2[int, View] {
 	return func(yield func(int, View) bool) {
 		list, _ := p.Obj[name].([]any)
@@ -106,7 +117,7 @@ func (p View) Each(name string) iter.Seq2[int, View] {
 	}
 }
 
-// Len is the number of items in the list or entries in the map at a member.
+// Len returns the length of a field that is a list or a map.
 func (p View) Len(name string) int {
 	switch v := p.Obj[name].(type) {
 	case []any:
@@ -117,7 +128,7 @@ func (p View) Len(name string) int {
 	return 0
 }
 
-// Entries are the keys and values of the map at a member, by key.
+// Entries iterates over the entries of a map field in the order of the keys.
 func (p View) Entries(name string) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		m := object.Map(p.Obj, name)
@@ -129,6 +140,7 @@ func (p View) Entries(name string) iter.Seq2[string, any] {
 	}
 }
 
+// SortedKeys returns the keys of m in order, nil if there are none.
 func SortedKeys(m map[string]any) []string {
 	if len(m) == 0 {
 		return nil
@@ -141,41 +153,44 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// Add adds a mistake.
+// Add adds an error.
 func (p View) Add(e *Error) { *p.Errs = append(*p.Errs, e) }
 
-// AddList adds the mistakes that a check outside the parts found.
+// AddList adds a list of errors.
 func (p View) AddList(list List) { *p.Errs = append(*p.Errs, list...) }
 
-// NoErrorsSince reports whether nothing has been noted since there were n mistakes.
+// NoErrorsSince reports whether there are no more than the first n errors.
 func (p View) NoErrorsSince(n int) bool { return len(*p.Errs) == n }
 
+// Required adds a required error for a field.
 func (p View) Required(name, detail string) { p.Add(Required(p.At(name), detail)) }
 
+// Forbidden adds a forbidden error for a field.
 func (p View) Forbidden(name, detail string) { p.Add(Forbidden(p.At(name), detail)) }
 
-// Invalid says what is wrong with the value of a member.
+// Invalid adds an invalid error that quotes the value of a field.
 func (p View) Invalid(name, detail string) {
 	p.Add(Invalid(p.At(name), p.Obj[name], detail))
 }
 
-// InvalidString is invalid for a string, "" if it is absent.
+// InvalidString is Invalid for a string field: an absent one is quoted as "".
 func (p View) InvalidString(name, detail string) {
 	p.Add(Invalid(p.At(name), p.String(name), detail))
 }
 
-// InvalidNamed is invalid for a string that is printed as JSON: one of a type of
-// its own, or one behind a pointer.
+// InvalidNamed is InvalidString for a field whose Go type is a named string type
+// or a pointer.
 func (p View) InvalidNamed(name, detail string) {
 	p.Add(Invalid(p.At(name), NamedString(p.String(name)), detail))
 }
 
+// Duplicate adds a duplicate error for a field.
 func (p View) Duplicate(name string, value any) {
 	p.Add(Duplicate(p.At(name), value))
 }
 
-// Require requires a member to be a string, list or map that is not empty, and
-// reports whether it is.
+// Require checks that a string, list or map is not empty, and reports whether it
+// is not.
 func (p View) Require(name string) bool {
 	if p.String(name) != "" || p.Len(name) > 0 {
 		return true
@@ -184,14 +199,15 @@ func (p View) Require(name string) bool {
 	return false
 }
 
-// RequireEach requires several members.
+// RequireEach is Require for several fields.
 func (p View) RequireEach(names ...string) {
 	for _, name := range names {
 		p.Require(name)
 	}
 }
 
-// Format checks the format of a string, which may be empty.
+// Format checks the format of a string field, also if it is empty. The format
+// function returns what is wrong.
 func (p View) Format(name string, format func(string) []string) {
 	value := p.String(name)
 	if messages := format(value); len(messages) > 0 {
@@ -199,21 +215,22 @@ func (p View) Format(name string, format func(string) []string) {
 	}
 }
 
-// RequireFormat requires a string and checks its format.
+// RequireFormat is Require and, if the field is not empty, Format.
 func (p View) RequireFormat(name string, format func(string) []string) {
 	if p.Require(name) {
 		p.Format(name, format)
 	}
 }
 
-// FormatIfSet checks the format of a string that is not empty.
+// FormatIfSet is Format for a field that is not empty.
 func (p View) FormatIfSet(name string, format func(string) []string) {
 	if p.String(name) != "" {
 		p.Format(name, format)
 	}
 }
 
-// OneOf checks that a member is one of the values, which are told in this order.
+// OneOf checks that a field of a named string type has one of the values, and
+// reports whether it has. The error lists the values in this order.
 func (p View) OneOf(name string, values ...string) bool {
 	value := p.String(name)
 	if slices.Contains(values, value) {
@@ -223,7 +240,7 @@ func (p View) OneOf(name string, values ...string) bool {
 	return false
 }
 
-// OneOfStrings is oneOf for a string of no type of its own.
+// OneOfStrings is OneOf for a field of type string.
 func (p View) OneOfStrings(name string, values ...string) bool {
 	value := p.String(name)
 	if slices.Contains(values, value) {
@@ -233,17 +250,17 @@ func (p View) OneOfStrings(name string, values ...string) bool {
 	return false
 }
 
-// RequireOneOf requires a member and checks that it is one of the values.
+// RequireOneOf is Require and, if the field is not empty, OneOf.
 func (p View) RequireOneOf(name string, values ...string) bool {
 	return p.Require(name) && p.OneOf(name, values...)
 }
 
-// OneOfIfSet is oneOf for a member that may be absent.
+// OneOfIfSet is OneOf for a field that is present.
 func (p View) OneOfIfSet(name string, values ...string) bool {
 	return !p.Has(name) || p.OneOf(name, values...)
 }
 
-// NonNegative checks that a number, if there is one, is not below 0.
+// NonNegative checks that integers are not negative.
 func (p View) NonNegative(names ...string) {
 	for _, name := range names {
 		if n := p.Int(name); n < 0 {
@@ -252,21 +269,21 @@ func (p View) NonNegative(names ...string) {
 	}
 }
 
-// Immutable checks that members have the values they had.
+// Immutable checks that fields have their old values.
 func (p View) Immutable(old map[string]any, names ...string) {
 	for _, name := range names {
 		p.AddList(ImmutableField(p.Obj[name], old[name], p.At(name)))
 	}
 }
 
-// Positive checks that a number is above 0.
+// Positive checks that an integer is above 0.
 func (p View) Positive(name string) {
 	if n := p.Int(name); n <= 0 {
 		p.Add(Invalid(p.At(name), n, NotPositive))
 	}
 }
 
-// InRange checks that a number is at least lo and at most hi.
+// InRange checks that an integer is in [lo, hi].
 func (p View) InRange(name string, lo, hi int) {
 	n := p.Int(name)
 	if messages := InRange(int(n), lo, hi); len(messages) > 0 {
@@ -274,20 +291,20 @@ func (p View) InRange(name string, lo, hi int) {
 	}
 }
 
-// LabelSelector checks the label selector at a member, if there is one.
+// LabelSelector checks a label selector, if it is present.
 func (p View) LabelSelector(name string, opts LabelSelectorOptions) {
 	if selector, ok := p.Lookup(name); ok {
 		p.AddList(LabelSelector(selector.Obj, opts, selector.Path))
 	}
 }
 
-// Subdomain is the format of most names.
+// Subdomain is the format of a DNS subdomain, for Format.
 func Subdomain(name string) []string { return SubdomainName(name, false) }
 
-// NotPositive is what is wrong with numbers and quantities of 0 and below.
+// NotPositive is the error detail of numbers and quantities that are not positive.
 const NotPositive = "must be greater than zero"
 
-// EachFormat checks the format of every string in the list at a member.
+// EachFormat checks the format of every string in a list.
 func (p View) EachFormat(name string, format func(string) []string) {
 	for i, s := range p.Strings(name) {
 		if messages := format(s); len(messages) > 0 {
@@ -296,11 +313,11 @@ func (p View) EachFormat(name string, format func(string) []string) {
 	}
 }
 
-// Seen are the names, or other keys, that items of a list have.
+// Seen holds the names, or other keys, of the items of a list.
 type Seen map[string]bool
 
-// Unique notes a member whose value another item has, and reports whether none
-// has.
+// Unique adds a duplicate error if n has the value of the field, records the value,
+// and reports whether it is unique.
 func (n Seen) Unique(p View, name string) bool {
 	value := p.String(name)
 	if n[value] {
@@ -311,14 +328,14 @@ func (n Seen) Unique(p View, name string) bool {
 	return true
 }
 
-// ImmutableAs checks that a member is as it was, which is quoted as a Go type.
+// ImmutableAs is Immutable for a field that the error quotes as the Go type.
 func (p View) ImmutableAs(name, typ string, old map[string]any) {
 	if !Equal(p.Obj[name], old[name]) {
 		p.Add(Invalid(p.At(name), AsGoType(typ, p.Obj[name]), "field is immutable"))
 	}
 }
 
-// Quantities are the quantities in the map at a member, by key.
+// Quantities iterates over a map of quantities in the order of the keys.
 func (p View) Quantities(name string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for key, v := range p.Entries(name) {
@@ -330,21 +347,23 @@ func (p View) Quantities(name string) iter.Seq2[string, string] {
 	}
 }
 
+// NotNegative is the error detail of numbers that must not be negative.
 const NotNegative = "must be a non-negative integer"
 
-// Bytes are the bytes that a member has in base64.
+// Bytes returns a field that is base64.
 func (p View) Bytes(name string) []byte {
 	b, _ := base64.StdEncoding.DecodeString(p.String(name)) // decoding the object checked it
 	return b
 }
 
-// IntOrPercentUpTo100 checks a number that is not negative, or a percentage of at most 100.
+// IntOrPercentUpTo100 checks that a field is a non-negative integer or a percentage
+// up to 100%.
 func (p View) IntOrPercentUpTo100(name string) {
 	p.IntOrPercent(name)
 	p.PercentUpTo100(name)
 }
 
-// IntOrPercent checks a number that is not negative, or any percentage.
+// IntOrPercent checks that a field is a non-negative integer or a percentage.
 func (p View) IntOrPercent(name string) {
 	switch v := p.Obj[name].(type) {
 	case int64:
@@ -356,14 +375,15 @@ func (p View) IntOrPercent(name string) {
 	}
 }
 
-// PercentUpTo100 checks that a percentage is none above 100.
+// PercentUpTo100 checks that a percentage is at most 100%.
 func (p View) PercentUpTo100(name string) {
 	if n, ok := PercentValue(p.Obj[name]); ok && n > 100 {
 		p.InvalidNamed(name, "must not be greater than 100%")
 	}
 }
 
-// PercentValue is the number before the percent sign.
+// PercentValue returns the number before the percent sign, and whether v is a
+// percentage.
 func PercentValue(v any) (int, bool) {
 	s, ok := v.(string)
 	if !ok || len(Percent(s)) > 0 {
@@ -373,8 +393,8 @@ func PercentValue(v any) (int, bool) {
 	return n, true
 }
 
-// HasInvalidLabelSelector reports whether a label selector that is stored would not be
-// taken today. Others may be as wrong then.
+// HasInvalidLabelSelector reports whether the stored object has an invalid label
+// selector at the path. Updates of such an object may have invalid ones, too.
 func HasInvalidLabelSelector(old map[string]any, path ...string) bool {
 	selector := object.Map(old, path...)
 	return len(LabelSelector(selector, LabelSelectorOptions{}, nil)) > 0

@@ -1,3 +1,4 @@
+// Package admissionregistration has the strategies of the admissionregistration.k8s.io group: admission policies and webhooks.
 package admissionregistration
 
 import (

@@ -1,3 +1,4 @@
+// Package apiextensions has the strategies of the apiextensions.k8s.io group: CustomResourceDefinitions.
 package apiextensions
 
 import (

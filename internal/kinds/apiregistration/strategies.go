@@ -1,3 +1,4 @@
+// Package apiregistration has the strategies of the apiregistration.k8s.io group: APIServices.
 package apiregistration
 
 import (

@@ -1,3 +1,4 @@
+// Package apiserverinternal has the strategies of the internal.apiserver.k8s.io group: StorageVersions.
 package apiserverinternal
 
 import (

@@ -1,3 +1,5 @@
+// Package apps has the strategies of the apps group: Deployments, ReplicaSets, StatefulSets, DaemonSets and
+// ControllerRevisions.
 package apps
 
 import (

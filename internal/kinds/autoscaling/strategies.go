@@ -1,3 +1,4 @@
+// Package autoscaling has the strategies of the autoscaling group: HorizontalPodAutoscalers.
 package autoscaling
 
 import (

@@ -1,3 +1,4 @@
+// Package batch has the strategies of the batch group: Jobs and CronJobs.
 package batch
 
 import (

@@ -1,3 +1,4 @@
+// Package certificates has the strategies of the certificates.k8s.io group: CertificateSigningRequests.
 package certificates
 
 import (

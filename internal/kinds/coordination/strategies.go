@@ -1,3 +1,4 @@
+// Package coordination has the strategies of the coordination.k8s.io group: Leases and LeaseCandidates.
 package coordination
 
 import (

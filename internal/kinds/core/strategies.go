@@ -1,3 +1,5 @@
+// Package core has the strategies of the core group. Pods, Nodes, Services and volumes
+// have packages below it.
 package core
 
 import (

@@ -1,3 +1,4 @@
+// Package discovery has the strategies of the discovery.k8s.io group: EndpointSlices.
 package discovery
 
 import (

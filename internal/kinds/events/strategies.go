@@ -1,3 +1,4 @@
+// Package events has the strategies of Events, which the core and events.k8s.io groups share.
 package events
 
 import (

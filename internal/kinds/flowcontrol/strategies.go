@@ -1,3 +1,5 @@
+// Package flowcontrol has the strategies of the flowcontrol.apiserver.k8s.io group: FlowSchemas and
+// PriorityLevelConfigurations.
 package flowcontrol
 
 import (

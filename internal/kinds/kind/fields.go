@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// CopyMissing gives obj those of the members that it lacks and old has.
+// CopyMissing copies from old the fields that obj does not have.
 func CopyMissing(obj, old map[string]any, names ...string) {
 	for _, name := range names {
 		if v := old[name]; v != nil && validation.Equal(obj[name], nil) {
@@ -15,16 +15,15 @@ func CopyMissing(obj, old map[string]any, names ...string) {
 	}
 }
 
-// DropDisabledField takes a member from obj unless old has it: what a disabled feature
-// gate does to its field.
+// DropDisabledField removes the field of a disabled feature gate, unless old has it.
 func DropDisabledField(obj, old map[string]any, name string) {
 	if old[name] == nil {
 		delete(obj, name)
 	}
 }
 
-// CopyLabels gives dst the labels of src if it has none, and reports whether it
-// did.
+// CopyLabels sets the labels of the metadata dst to src if dst has none, and
+// reports whether it did.
 func CopyLabels(dst map[string]any, src any) bool {
 	labels, _ := src.(map[string]any)
 	own, _ := dst["labels"].(map[string]any)
@@ -35,8 +34,7 @@ func CopyLabels(dst map[string]any, src any) bool {
 	return true
 }
 
-// RemoveAnnotations takes annotations from an object that stand for what it has
-// fields for.
+// RemoveAnnotations removes annotations whose values the object has in fields.
 func RemoveAnnotations(obj map[string]any, names []string) {
 	meta, _ := obj["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
@@ -51,14 +49,15 @@ func RemoveAnnotations(obj map[string]any, names []string) {
 	}
 }
 
+// SameField reports whether the field is equal in both objects.
 func SameField(a, b map[string]any, name string) bool { return validation.Equal(a[name], b[name]) }
 
-// SelectableField is a selectable field that is read where its label says.
+// SelectableField returns the selectable field with the value at the path.
 func SelectableField(label string, path ...string) resource.Field {
 	return resource.Field{Label: label, Value: func(obj map[string]any) string { return object.Text(obj, path...) }}
 }
 
-// WithDefault is f with a value for what is not there.
+// WithDefault returns f with a value for objects that have none.
 func WithDefault(f resource.Field, absent string) resource.Field {
 	value := f.Value
 	f.Value = func(obj map[string]any) string {
@@ -70,10 +69,11 @@ func WithDefault(f resource.Field, absent string) resource.Field {
 	return f
 }
 
+// FieldLabelNotSupported is the FieldLabelError of most resources of the core group.
 func FieldLabelNotSupported(label string) string { return "field label not supported: " + label }
 
-// DefaultServiceReference completes the service that answers for the server;
-// nil is none.
+// DefaultServiceReference sets the default port of the Service of a webhook or an
+// APIService. service may be nil.
 func DefaultServiceReference(service map[string]any) {
 	if service != nil {
 		object.SetDefault(service, "port", int64(443))

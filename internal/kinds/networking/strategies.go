@@ -1,3 +1,5 @@
+// Package networking has the strategies of the networking.k8s.io group: Ingresses, NetworkPolicies,
+// IngressClasses, IPAddresses and ServiceCIDRs.
 package networking
 
 import (

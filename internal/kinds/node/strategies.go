@@ -1,3 +1,4 @@
+// Package node has the strategies of the node.k8s.io group: RuntimeClasses.
 package node
 
 import (

@@ -1,3 +1,4 @@
+// Package policy has the strategies of the policy group: PodDisruptionBudgets.
 package policy
 
 import (

@@ -1,3 +1,4 @@
+// Package rbac has the strategies of the rbac.authorization.k8s.io group: Roles and their bindings.
 package rbac
 
 import (

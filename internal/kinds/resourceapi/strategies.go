@@ -1,3 +1,4 @@
+// Package resourceapi has the strategies of the resource.k8s.io group: dynamic resource allocation.
 package resourceapi
 
 import (

@@ -1,3 +1,4 @@
+// Package scheduling has the strategies of the scheduling.k8s.io group: PriorityClasses.
 package scheduling
 
 import (

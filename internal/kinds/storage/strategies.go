@@ -1,3 +1,5 @@
+// Package storage has the strategies of the storage.k8s.io group: StorageClasses, VolumeAttachments, CSI objects
+// and VolumeAttributesClasses.
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Package nodes has the strategies of Nodes, and the validation of node selectors, taints
+// and tolerations.
 package nodes
 
 import (

@@ -1,3 +1,4 @@
+// Package pods has the strategies of Pods and pod templates.
 package pods
 
 import (

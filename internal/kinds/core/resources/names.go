@@ -1,3 +1,5 @@
+// Package resources validates the names of compute resources, their quantities and
+// requirements, and adds lists of them.
 package resources
 
 import (

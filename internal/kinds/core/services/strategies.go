@@ -1,3 +1,4 @@
+// Package services has the strategies of Services and Endpoints.
 package services
 
 import (

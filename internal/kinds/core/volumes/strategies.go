@@ -1,3 +1,5 @@
+// Package volumes has the strategies of PersistentVolumes and PersistentVolumeClaims, and the
+// volume sources that they share with Pods.
 package volumes
 
 import (
