@@ -75,7 +75,7 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 	}
 }
 
-// Whatever a request leaves out, its object is judged and not stumbled over.
+// Validation and warnings accept objects without any fields and do not panic.
 func TestVerdictsOnMinimalObjects(t *testing.T) {
 	for _, typ := range kindtest.AllTypes(t) {
 		if typ.Strategy == nil {

@@ -4,14 +4,14 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultPolicy completes an admission policy, of either kind.
+// defaultPolicy sets the defaults of an admission policy, of either kind.
 func defaultPolicy(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	object.SetDefault(spec, "failurePolicy", "Fail")
 	defaultMatchResources(object.Map(spec, "matchConstraints"))
 }
 
-// defaultPolicyBinding completes the binding of an admission policy, of either
+// defaultPolicyBinding sets the defaults of the binding of an admission policy, of either
 // kind.
 func defaultPolicyBinding(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
@@ -21,7 +21,7 @@ func defaultPolicyBinding(obj map[string]any) {
 	}
 }
 
-// defaultMatchResources completes what a policy applies to; nil is everything.
+// defaultMatchResources sets the defaults of what a policy applies to; nil is everything.
 func defaultMatchResources(match map[string]any) {
 	if match == nil {
 		return

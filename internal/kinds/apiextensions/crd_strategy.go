@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// defaultDefinition completes the definition of custom resources.
+// defaultDefinition sets the defaults of the definition of custom resources.
 func defaultDefinition(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	names := object.EnsureMap(spec, "names")
@@ -33,7 +33,7 @@ func defaultDefinition(obj map[string]any) {
 	}
 }
 
-// warnDefinition tells of formats in schemas that mean nothing, but not of those
+// warnDefinition warns of formats in schemas that mean nothing, but not of those
 // that the old definition has.
 func warnDefinition(obj, old map[string]any) []string {
 	known := unrecognizedFormats(old)

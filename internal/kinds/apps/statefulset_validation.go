@@ -132,7 +132,7 @@ func warnStatefulSet(obj, old map[string]any) []string {
 		if old != nil {
 			spec.Path = claim.At("Spec")
 		}
-		warnings = append(warnings, volumes.CheckWarnClaimSpec(spec)...)
+		warnings = append(warnings, volumes.WarnClaimSpec(spec)...)
 	}
 	if limit, _ := object.Int(obj, "spec", "revisionHistoryLimit"); limit < 0 {
 		warnings = append(warnings, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")

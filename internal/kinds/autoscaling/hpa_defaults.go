@@ -5,7 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultAutoscaler completes an autoscaler of version 2, and of version 1 what
+// defaultAutoscaler sets the defaults of an autoscaler of version 2, and of version 1 what
 // it shares with that.
 func defaultAutoscaler(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")

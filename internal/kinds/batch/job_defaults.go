@@ -32,7 +32,7 @@ func defaultJob(obj map[string]any) {
 	defaultJobSpec(spec)
 }
 
-// defaultJobSpec completes what jobs and their templates share.
+// defaultJobSpec sets the defaults of what jobs and their templates share.
 func defaultJobSpec(spec map[string]any) {
 	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 	for rule := range object.Each(object.Value(spec, "podFailurePolicy", "rules")) {

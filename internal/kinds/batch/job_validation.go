@@ -300,7 +300,7 @@ func warnJob(obj, old map[string]any) []string {
 	return append(pods.WarnOfPodNames(obj, old), warnOfJobSpec(obj, old, "spec")...)
 }
 
-// warnOfJobSpec tells of a Job's specification at a path, unless it is as it
+// warnOfJobSpec warns of a Job's specification at a path, unless it is as it
 // was.
 func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
 	if old != nil && pods.SameGeneration(obj, old) {

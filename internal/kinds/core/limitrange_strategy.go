@@ -8,7 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// defaultLimitRange completes the limits of containers: what is not said by
+// defaultLimitRange sets the defaults of the limits of containers: what is not said by
 // default is the maximum, what is not requested by default the default, else
 // the minimum.
 func defaultLimitRange(obj map[string]any) {

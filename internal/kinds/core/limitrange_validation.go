@@ -96,7 +96,7 @@ func (b limitBounds) quantity(list, resource string) string {
 }
 
 // orders are the lists whose quantities must not be above those of others. The
-// first three parts of a row say what is compared, and where a mistake is
+// first three parts of a row say what is compared, and where an error is
 // noted; told is the list that is quoted.
 var orders = []struct{ low, high, at, told, text string }{
 	{"min", "max", "min", "min", "min value %s is greater than max value %s"},

@@ -54,7 +54,7 @@ func quotaResourceName(name string, path *validation.Path) validation.List {
 	return validation.Each(path, validation.NamedString(name), messages)
 }
 
-// isQuotaResource tells the resources that quotas count by themselves.
+// isQuotaResource reports whether quotas count the resource without a prefix.
 func isQuotaResource(name string) bool {
 	return name != "storage" && resources.IsStandard(name) || resources.IsQuotaHugePages(name)
 }
@@ -118,7 +118,7 @@ func conflicts(scopes []string) (n int) {
 	return n
 }
 
-// checkQuotaScopeSelector notes mistakes without saying which expression they are
+// checkQuotaScopeSelector notes errors without saying which expression they are
 // in, as kube-apiserver does.
 func checkQuotaScopeSelector(p, selector validation.View) {
 	path := selector.At("matchExpressions")
@@ -155,7 +155,7 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 	}
 }
 
-// warnQuota tells of requests that a quota allows more of than of limits.
+// warnQuota warns of requests that a quota allows more of than of limits.
 func warnQuota(obj, old map[string]any) []string {
 	if old != nil {
 		return nil

@@ -14,7 +14,7 @@ const maxSecret = 1 << 20
 
 const accountNameAnnotation = "kubernetes.io/service-account.name"
 
-// redacted stands for what a message must not tell.
+// redacted replaces secret values in error messages.
 const redacted = "<secret contents redacted>"
 
 func validateSecret(obj, old map[string]any) validation.List {
@@ -134,7 +134,7 @@ func checkSecretJSON(p validation.View, key string) {
 	}
 }
 
-// warnSecret tells of a key that does not belong to its certificate.
+// warnSecret warns of a key that does not belong to its certificate.
 func warnSecret(obj, _ map[string]any) []string {
 	if obj["type"] != "kubernetes.io/tls" {
 		return nil

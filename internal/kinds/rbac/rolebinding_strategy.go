@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// defaultRoleBinding completes the references of bindings of either scope.
+// defaultRoleBinding sets the defaults of the references of bindings of either scope.
 func defaultRoleBinding(obj map[string]any) {
 	object.SetDefaultIfZero(object.EnsureMap(obj, "roleRef"), "apiGroup", rbacGroup)
 	for subject := range object.Each(obj["subjects"]) {

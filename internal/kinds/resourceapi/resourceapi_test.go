@@ -22,7 +22,7 @@ func TestDefaultDevices(t *testing.T) {
 	})
 }
 
-// A template is judged again as it is changed, which it may not be.
+// An update of an immutable template validates the template, too.
 func TestChangedClaimTemplate(t *testing.T) {
 	const base = `{"metadata":{"name":"a"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}}`
 	typ := kindtest.TypeOf(t, "resourceclaimtemplates.resource.k8s.io")

@@ -45,7 +45,7 @@ func claimAuthority(w *resource.Write) validation.List {
 	return errs
 }
 
-// mayReport tells why the author may not report on a driver's devices: any of the
+// mayReport returns an error if the author may not report on a driver's devices: any of the
 // verbs will do.
 func mayReport(w *resource.Write, verbs []string, driver string) (first error) {
 	for _, verb := range verbs {

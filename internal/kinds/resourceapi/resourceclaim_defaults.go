@@ -15,7 +15,7 @@ func defaultResourceClaimTemplate(obj map[string]any) {
 	defaultDeviceRequests(object.Map(obj, "spec", "spec"))
 }
 
-// defaultDeviceRequests completes the requests of a claim's specification. In
+// defaultDeviceRequests sets the defaults of the requests of a claim's specification. In
 // v1beta1 a request for one class is the request itself.
 func defaultDeviceRequests(spec map[string]any) {
 	for request := range object.Each(object.Value(spec, "devices", "requests")) {

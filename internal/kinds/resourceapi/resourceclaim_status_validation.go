@@ -83,7 +83,7 @@ func joined(list, before []any) bool {
 	})
 }
 
-// checkDeviceStatuses checks what drivers tell of devices.
+// checkDeviceStatuses checks the statuses of devices that drivers report.
 func checkDeviceStatuses(status validation.View) {
 	allocated := allocatedDevices(status.Obj)
 	for _, device := range status.Each("devices") {

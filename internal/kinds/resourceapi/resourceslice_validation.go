@@ -315,7 +315,7 @@ func units(q string) int64 {
 	return new(big.Int).Quo(n, quantity.Billion).Int64()
 }
 
-// warnResourceSlice tells of drivers that are not named as they should be.
+// warnResourceSlice warns of drivers that are not named as they should be.
 func warnResourceSlice(obj, _ map[string]any) []string {
 	driver := object.String(obj, "spec", "driver")
 	if driver == strings.ToLower(driver) {

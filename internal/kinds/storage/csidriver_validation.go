@@ -46,7 +46,7 @@ func checkCSIDriver(p validation.View) {
 	}
 }
 
-// warnCSIDriver tells of tokens that a driver is given in a place where they
+// warnCSIDriver warns of tokens that a driver is given in a place where they
 // may be logged.
 func warnCSIDriver(obj, old map[string]any) []string {
 	spec := object.Map(obj, "spec")

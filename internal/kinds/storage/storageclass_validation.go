@@ -61,7 +61,7 @@ func checkDriver(p validation.View, name string) {
 	}
 }
 
-// checkParameters checks what a driver is told.
+// checkParameters checks the parameters of a driver.
 func checkParameters(p validation.View) {
 	if p.Len("parameters") > maxParameters {
 		p.Add(validation.TooLong(p.At("parameters"), maxParameters))

@@ -5,7 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnNode tells of members that mean nothing any more.
+// warnNode warns of members that mean nothing any more.
 func warnNode(obj, _ map[string]any) []string {
 	var warnings []string
 	spec := validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}

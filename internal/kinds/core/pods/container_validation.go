@@ -270,7 +270,7 @@ func (r *podRules) checkDevices(c validation.View) {
 	}
 }
 
-// checkResizePolicy notes most mistakes in an item at the list, as
+// checkResizePolicy notes most errors in an item at the list, as
 // kube-apiserver does.
 func (r *podRules) checkResizePolicy(c validation.View) {
 	if c.Len("resizePolicy") == 0 {
@@ -283,16 +283,16 @@ func (r *podRules) checkResizePolicy(c validation.View) {
 			c.Add(validation.Duplicate(policy.Path, validation.NamedString(resource)))
 		}
 		seen[resource] = true
-		checkNeedsOneOfAt(c, list, resource, "cpu", "memory")
-		checkNeedsOneOfAt(c, list, restart, "NotRequired", "RestartContainer")
+		checkOneOfAt(c, list, resource, "cpu", "memory")
+		checkOneOfAt(c, list, restart, "NotRequired", "RestartContainer")
 		if r.spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
 			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
 		}
 	}
 }
 
-// checkNeedsOneOfAt is needsOneOf for a value that is told as being elsewhere.
-func checkNeedsOneOfAt(p validation.View, path *validation.Path, value string, values ...string) {
+// checkOneOfAt is needsOneOf for a value that is told as being elsewhere.
+func checkOneOfAt(p validation.View, path *validation.Path, value string, values ...string) {
 	switch {
 	case value == "":
 		p.Add(validation.Required(path, ""))

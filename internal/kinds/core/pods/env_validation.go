@@ -139,7 +139,7 @@ func checkResourceFieldRef(ref validation.View, inFile bool) {
 	}
 }
 
-// memoryDivisors are the units in which bytes can be told.
+// memoryDivisors are the divisors of resources that are measured in bytes.
 var memoryDivisors = []string{"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"}
 
 func checkBadDivisor(ref validation.View, resource string) {

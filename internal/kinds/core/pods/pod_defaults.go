@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
-// defaultPod completes a pod: what a template leaves open too, and what only a
+// defaultPod sets the defaults of a pod: what a template leaves open too, and what only a
 // pod has.
 func defaultPod(pod map[string]any) {
 	spec := object.EnsureMap(pod, "spec")
@@ -34,13 +34,13 @@ func defaultPod(pod map[string]any) {
 	}
 }
 
-// DefaultTemplate completes a pod template.
+// DefaultTemplate sets the defaults of a pod template.
 func DefaultTemplate(template map[string]any) {
 	defaultPodSpec(object.EnsureMap(template, "spec"))
 	kind.RemoveAnnotations(template, initContainerAnnotations)
 }
 
-// defaultPodSpec completes what pods and their templates share.
+// defaultPodSpec sets the defaults of what pods and their templates share.
 func defaultPodSpec(spec map[string]any) {
 	object.SetDefault(spec, "dnsPolicy", "ClusterFirst")
 	object.SetDefault(spec, "restartPolicy", "Always")
@@ -111,7 +111,7 @@ func defaultProbe(probe map[string]any) {
 	}
 }
 
-// defaultHTTPGet completes the request that a probe or a lifecycle handler
+// defaultHTTPGet sets the defaults of the request that a probe or a lifecycle handler
 // makes.
 func defaultHTTPGet(handler map[string]any) {
 	if get := object.Map(handler, "httpGet"); get != nil {
@@ -120,7 +120,7 @@ func defaultHTTPGet(handler map[string]any) {
 	}
 }
 
-// defaultFieldRef completes a reference to a field of the pod.
+// defaultFieldRef sets the defaults of a reference to a field of the pod.
 func defaultFieldRef(source map[string]any) {
 	if ref := object.Map(source, "fieldRef"); ref != nil {
 		object.SetDefaultIfZero(ref, "apiVersion", "v1")
@@ -150,7 +150,7 @@ func firstIP(status map[string]any) string {
 	return ""
 }
 
-// initContainerAnnotations told of init containers before they had fields.
+// initContainerAnnotations held init containers before Pods had a field for them.
 var initContainerAnnotations = []string{
 	"pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers",
 	"pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses",

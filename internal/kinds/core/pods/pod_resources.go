@@ -19,7 +19,7 @@ func requestLimits(container map[string]any) {
 	}
 }
 
-// defaultPodResources completes the resources of a pod as a whole, if it says
+// defaultPodResources sets the defaults of the resources of a pod as a whole, if it says
 // anything of them, from those of its containers.
 func defaultPodResources(spec map[string]any) {
 	list := object.Map(spec, "resources")

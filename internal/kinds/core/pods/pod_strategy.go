@@ -47,7 +47,7 @@ func preparePodStatus(pod, old map[string]any) {
 			delete(mount, "volumeStatus")
 		}
 	}
-	// Conditions of one type are told apart by their order.
+	// Conditions of one type are matched in order.
 	known := map[any][]map[string]any{}
 	for c := range object.Each(oldStatus["conditions"]) {
 		known[c["type"]] = append(known[c["type"]], c)
@@ -60,7 +60,7 @@ func preparePodStatus(pod, old map[string]any) {
 	}
 }
 
-// statusMounts are the mounts that the status of a pod tells of.
+// statusMounts iterates over the volume mounts in the status of a pod.
 func statusMounts(status map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for _, list := range statusLists {

@@ -47,7 +47,7 @@ func podRows(t *testing.T, data []byte) (rows []podRow) {
 	return rows
 }
 
-// texts are the mistakes as a Status tells them, sorted: some of the server's
+// texts are the errors as a Status tells them, sorted: some of the server's
 // come in the order of Go's maps.
 func texts(list validation.List) []string {
 	out := make([]string, len(list))

@@ -5,7 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultVolume completes a volume of a pod. One without a source is an empty
+// defaultVolume sets the defaults of a volume of a pod. One without a source is an empty
 // directory.
 func defaultVolume(volume map[string]any) {
 	if _, named := volume["name"]; len(volume) == 0 || len(volume) == 1 && named {

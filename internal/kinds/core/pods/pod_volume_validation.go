@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkVolumes checks the volumes and remembers those without a mistake.
+// checkVolumes checks the volumes and remembers those without an error.
 func (r *podRules) checkVolumes() {
 	if r.spec.Len("volumes") == 0 {
 		return
@@ -167,7 +167,7 @@ func checkKeyToPath(p validation.View) {
 	volumes.CheckFileMode(p, "mode")
 }
 
-// checkDownwardAPIVolume notes the mistakes in its files at itself, as
+// checkDownwardAPIVolume notes the errors in its files at itself, as
 // kube-apiserver does.
 func checkDownwardAPIVolume(p validation.View) {
 	volumes.CheckFileMode(p, "defaultMode")

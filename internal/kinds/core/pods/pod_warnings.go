@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A warner collects what a client is to be told of a valid object.
+// A warner collects the warnings about a valid object.
 type warner struct{ warnings []string }
 
 // at warns of what is at a path.

@@ -25,7 +25,7 @@ type podMeta struct {
 type podRules struct {
 	podMeta
 	spec      validation.View
-	volumes   map[string]validation.View // those without a mistake, by name
+	volumes   map[string]validation.View // those without an error, by name
 	claims    []string                   // names of resource claims, sorted
 	grace     int64                      // terminationGracePeriodSeconds
 	hostUsers bool
@@ -262,7 +262,7 @@ func (r *podRules) checkFileKeys() {
 	}
 }
 
-// volumeNamed is the last volume of the name, with or without mistakes.
+// volumeNamed is the last volume of the name, with or without errors.
 func (r *podRules) volumeNamed(name string) (found map[string]any) {
 	for v := range object.Each(r.spec.Obj["volumes"]) {
 		if object.String(v, "name") == name {

@@ -15,7 +15,7 @@ func PrepareTemplate(obj, old map[string]any) {
 	}
 }
 
-// WarnOfPodNames tells of a new workload whose name its pods cannot have for a
+// WarnOfPodNames warns of a new workload whose name its pods cannot have for a
 // host name.
 func WarnOfPodNames(obj, old map[string]any) []string {
 	messages := validation.DNS1123Label(object.String(obj, "metadata", "name"))
@@ -37,7 +37,7 @@ func SameGeneration(obj, old map[string]any) bool {
 	return object.Value(obj, "metadata", "generation") == object.Value(old, "metadata", "generation")
 }
 
-// WarnWorkload tells of a workload's name, and of its template unless that is as
+// WarnWorkload warns of a workload's name, and of its template unless that is as
 // it was.
 func WarnWorkload(obj, old map[string]any) []string {
 	return append(WarnOfPodNames(obj, old), WarnOfTemplate(obj, old)...)

@@ -42,7 +42,7 @@ func Max(dst, src map[string]any) {
 	}
 }
 
-// computeNames are the resources that tell the quality of service.
+// computeNames are the resources that determine the quality of service.
 var computeNames = [ComputeResourceCount]string{"cpu", "memory"}
 
 // AddCompute adds of src what is more than none of CPU and memory, and returns

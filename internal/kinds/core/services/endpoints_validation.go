@@ -84,7 +84,7 @@ func checkEndpointPort(p validation.View) {
 	}
 }
 
-// warnEndpoints tells of addresses that are spelled in an odd way.
+// warnEndpoints warns of addresses that are spelled in an odd way.
 func warnEndpoints(obj, _ map[string]any) []string {
 	if object.String(obj, "metadata", "labels", "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// reachable tells the services that can be reached from outside.
+// reachable reports whether a Service can be reached from outside the cluster.
 func reachable(spec map[string]any) bool {
 	return needsNodePorts(spec) || spec["type"] == "ClusterIP" && len(object.List(spec, "externalIPs")) > 0
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnService tells of what has no effect, and of what had better be written in
+// warnService warns of what has no effect, and of what had better be written in
 // another way.
 func warnService(obj, _ map[string]any) []string {
 	whole := validation.View{Obj: obj}
@@ -56,7 +56,7 @@ func warnService(obj, _ map[string]any) []string {
 	return warnings
 }
 
-// warnServiceStatus tells of addresses that are spelled in an odd way.
+// warnServiceStatus warns of addresses that are spelled in an odd way.
 func warnServiceStatus(obj, _ map[string]any) []string {
 	var warnings []string
 	for _, ingress := range (validation.View{Obj: obj}).Field("status").Field("loadBalancer").Each("ingress") {

@@ -13,7 +13,7 @@ func defaultPersistentVolume(obj map[string]any) {
 	object.SetDefault(spec, "volumeMode", "Filesystem")
 }
 
-// DefaultVolumeSpec completes what persistent volumes and those of attachments
+// DefaultVolumeSpec sets the defaults of what persistent volumes and those of attachments
 // share.
 func DefaultVolumeSpec(spec map[string]any) {
 	quantity.RoundList(spec["capacity"])

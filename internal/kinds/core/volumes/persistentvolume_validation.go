@@ -90,7 +90,7 @@ func checkVolumeCapacity(p validation.View) {
 	}
 }
 
-// checkBasicResource checks a quantity that is told as a number.
+// checkBasicResource checks a quantity that the error quotes as a number.
 func checkBasicResource(p validation.View, amount string, at *validation.Path) {
 	if units := quantity.RoundToUnits(amount); quantity.Compare(units, "0") < 0 {
 		n, _ := quantity.Nanos(units)

@@ -12,7 +12,7 @@ func DefaultClaim(obj map[string]any) {
 	quantity.RoundList(object.Value(obj, "status", "allocatedResources"))
 }
 
-// DefaultClaimSpec completes what claims and their templates share.
+// DefaultClaimSpec sets the defaults of what claims and their templates share.
 func DefaultClaimSpec(spec map[string]any) {
 	object.SetDefault(spec, "volumeMode", "Filesystem")
 	quantity.RoundRequirements(spec["resources"])

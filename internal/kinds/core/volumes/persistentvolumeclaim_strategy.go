@@ -30,7 +30,8 @@ func completeClaim(obj map[string]any) bool {
 	return true
 }
 
-// isClaimSource tells the sources that claims could always have.
+// isClaimSource reports whether a data source is a PersistentVolumeClaim or a
+// VolumeSnapshot.
 func isClaimSource(source map[string]any) bool {
 	group, kind := object.String(source, "apiGroup"), object.String(source, "kind")
 	return group == "" && kind == "PersistentVolumeClaim" || group == "snapshot.storage.k8s.io" && kind == "VolumeSnapshot"

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnClaim tells of fractions of bytes, and of the annotation for the class.
+// warnClaim warns of fractions of bytes, and of the annotation for the class.
 func warnClaim(obj, _ map[string]any) []string {
 	whole := validation.View{Obj: obj}
 	annotations := whole.Field("metadata").Field("annotations")
@@ -17,11 +17,11 @@ func warnClaim(obj, _ map[string]any) []string {
 	if annotations.Has(classAnnotation) {
 		warnings = append(warnings, fmt.Sprintf(`%s: deprecated since v1.8; use "storageClassName" attribute instead`, annotations.Path.Key(classAnnotation)))
 	}
-	return append(warnings, CheckWarnClaimSpec(whole.Field("spec"))...)
+	return append(warnings, WarnClaimSpec(whole.Field("spec"))...)
 }
 
-// CheckWarnClaimSpec tells of what a claim asks for in fractions of bytes.
-func CheckWarnClaimSpec(p validation.View) []string {
+// WarnClaimSpec warns of what a claim asks for in fractions of bytes.
+func WarnClaimSpec(p validation.View) []string {
 	var warnings []string
 	resources := p.Field("resources")
 	for _, list := range []string{"requests", "limits"} {

@@ -23,7 +23,7 @@ var volumeSources = map[string][]object.Default{
 	"secret":      {{Name: "defaultMode", Value: defaultMode}},
 }
 
-// DefaultSources completes the members of a volume that are its source.
+// DefaultSources sets the defaults of the members of a volume that are its source.
 func DefaultSources(volume map[string]any) {
 	for name, v := range volume {
 		if source, ok := v.(map[string]any); ok {
