@@ -18,9 +18,9 @@ func validateLeaseCandidate(obj, old map[string]any) validation.List {
 
 func checkLeaseCandidate(spec validation.View) {
 	spec.Require("leaseName")
-	emulation := checkSemver(spec, "emulationVersion")
+	emulation := parseVersion(spec, "emulationVersion")
 	spec.Require("binaryVersion")
-	binary := checkSemver(spec, "binaryVersion")
+	binary := parseVersion(spec, "binaryVersion")
 	if spec.String("binaryVersion") != "" && spec.String("emulationVersion") != "" && binary.Compare(emulation) < 0 {
 		spec.Invalid("binaryVersion", "must be greater than or equal to `emulationVersion`")
 	}
@@ -33,8 +33,8 @@ func checkLeaseCandidate(spec validation.View) {
 	checkLeaseStrategy(spec)
 }
 
-// checkSemver is the semantic version at a member, zero if there is none.
-func checkSemver(p validation.View, name string) semver.Version {
+// parseVersion is the semantic version at a member, zero if there is none.
+func parseVersion(p validation.View, name string) semver.Version {
 	text := p.String(name)
 	if text == "" {
 		return semver.Version{}

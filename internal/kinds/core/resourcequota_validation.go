@@ -79,8 +79,8 @@ var scopeResources = map[string][]string{
 
 var podQuotaResources = []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 
-// checkMisfits counts the resources of a quota that a scope has none of.
-func checkMisfits(p validation.View, scope string) (n int) {
+// checkScopeResources counts the resources of a quota that a scope has none of.
+func checkScopeResources(p validation.View, scope string) (n int) {
 	countable, known := scopeResources[scope]
 	for resource := range p.Entries("hard") {
 		if known && isQuotaResource(resource) && !slices.Contains(countable, resource) {
@@ -99,7 +99,7 @@ func checkQuotaScopes(p validation.View) {
 		if _, known := scopeResources[scope]; !known {
 			invalid("unsupported scope")
 		}
-		for range checkMisfits(p, scope) {
+		for range checkScopeResources(p, scope) {
 			invalid("unsupported scope applied to resource")
 		}
 	}
@@ -131,7 +131,7 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 		if !known {
 			e.InvalidNamed("scopeName", "unsupported scope")
 		}
-		for range checkMisfits(p, scope) {
+		for range checkScopeResources(p, scope) {
 			e.Add(validation.Invalid(path, validation.AsGoType("core.ScopeSelector", selector.Obj), "unsupported scope applied to resource"))
 		}
 		if known && operator != "Exists" && scope != "PriorityClass" && scope != "VolumeAttributesClass" {

@@ -43,7 +43,7 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 		if spec.Has("sharedCounters") && spec.Has("devices") {
 			spec.Add(validation.Invalid(spec.Path, "", "only one of `sharedCounters` or `devices` is allowed"))
 		}
-		checkKeyedItems(spec, "devices", checkDevicesAllowed(spec), "name", func(device validation.View) {
+		checkKeyedItems(spec, "devices", maxDevices(spec), "name", func(device validation.View) {
 			checkSliceDevice(device, deviceNamed(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
 		})
 		checkKeyedItems(spec, "sharedCounters", mostCounterSets, "name", func(set validation.View) {
@@ -66,7 +66,7 @@ func checkResourcePool(pool validation.View) {
 func checkSliceNodes(spec validation.View) {
 	var ways []string
 	if spec.Has("nodeName") {
-		ways = append(ways, checkNodeWay(spec, "must be either unset or set to a non-empty string")...)
+		ways = append(ways, nodeFields(spec, "must be either unset or set to a non-empty string")...)
 	}
 	if selector, ok := spec.Lookup("nodeSelector"); ok {
 		ways = append(ways, "`nodeSelector`")
@@ -76,7 +76,7 @@ func checkSliceNodes(spec validation.View) {
 		}
 	}
 	for _, name := range []string{"allNodes", "perDeviceNodeSelection"} {
-		ways = append(ways, checkTrueWay(spec, name)...)
+		ways = append(ways, trueFields(spec, name)...)
 	}
 	const one = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	switch len(ways) {
@@ -88,8 +88,8 @@ func checkSliceNodes(spec validation.View) {
 	}
 }
 
-// checkNodeWay checks the name of a node, and returns the way if it is one.
-func checkNodeWay(p validation.View, empty string) []string {
+// nodeFields checks the name of a node, and returns the way if it is one.
+func nodeFields(p validation.View, empty string) []string {
 	if p.String("nodeName") == "" {
 		p.Invalid("nodeName", empty)
 		return nil
@@ -98,8 +98,8 @@ func checkNodeWay(p validation.View, empty string) []string {
 	return []string{"`nodeName`"}
 }
 
-// checkTrueWay checks a member that is true or absent, and returns the way if it is.
-func checkTrueWay(p validation.View, name string) []string {
+// trueFields checks a member that is true or absent, and returns the way if it is.
+func trueFields(p validation.View, name string) []string {
 	if !p.Has(name) {
 		return nil
 	}
@@ -120,13 +120,13 @@ func checkDeviceNodes(device validation.View, chosen bool) {
 	}
 	var ways []string
 	if device.Has("nodeName") {
-		ways = append(ways, checkNodeWay(device, "must not be empty")...)
+		ways = append(ways, nodeFields(device, "must not be empty")...)
 	}
 	if selector, ok := device.Lookup("nodeSelector"); ok {
 		ways = append(ways, "`nodeSelector`")
 		nodes.CheckNodeSelector(selector)
 	}
-	ways = append(ways, checkTrueWay(device, "allNodes")...)
+	ways = append(ways, trueFields(device, "allNodes")...)
 	const one = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 	switch len(ways) {
 	case 0:
@@ -137,8 +137,8 @@ func checkDeviceNodes(device validation.View, chosen bool) {
 	}
 }
 
-// checkDevicesAllowed is how many devices a slice may have.
-func checkDevicesAllowed(spec validation.View) int {
+// maxDevices is how many devices a slice may have.
+func maxDevices(spec validation.View) int {
 	for device := range object.Each(spec.Obj["devices"]) {
 		if len(object.List(device, "taints"))+len(object.List(device, "consumesCounters")) > 0 {
 			return mostElaborateDevices

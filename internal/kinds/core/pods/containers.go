@@ -29,8 +29,8 @@ func containersIn(spec map[string]any, lists ...string) iter.Seq[map[string]any]
 	}
 }
 
-// checkEachContainer are the containers of a specification, of all sorts.
-func checkEachContainer(spec validation.View) iter.Seq[validation.View] {
+// eachContainer are the containers of a specification, of all sorts.
+func eachContainer(spec validation.View) iter.Seq[validation.View] {
 	return func(yield func(validation.View) bool) {
 		for _, list := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
 			for _, c := range spec.Each(list) {

@@ -26,7 +26,7 @@ func warnPod(pod, old map[string]any) []string {
 	w := &warner{}
 	p := validation.View{Obj: pod}
 	if annotations, ok := p.Field("metadata").Lookup("annotations"); ok {
-		for c := range checkEachContainer(p.Field("spec")) {
+		for c := range eachContainer(p.Field("spec")) {
 			w.copiedAppArmor(c, annotations)
 		}
 	}
@@ -75,7 +75,7 @@ func (w *warner) pod(p validation.View) {
 	if annotations.Has(seccompAnnotation) && !spec.Field("securityContext").Has("seccompProfile") {
 		w.at(annotations.Path.Key(seccompAnnotation), useSeccompField)
 	}
-	for c := range checkEachContainer(spec) {
+	for c := range eachContainer(spec) {
 		w.container(c, spec, annotations, p.Path != nil)
 	}
 	w.ports(spec)
@@ -239,16 +239,16 @@ func (w *warner) overlaps(v validation.View) {
 			placed = append(placed, file)
 		}
 	}
-	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), checkFilesOf(p, "")) })
-	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), checkFilesOf(p, "")) })
-	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", checkFilesOf(p, "")) })
+	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), filesOf(p, "")) })
+	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), filesOf(p, "")) })
+	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", filesOf(p, "")) })
 	v.IfPresent("projected", func(p validation.View) {
 		var files []volumeFile
 		for _, source := range p.Each("sources") {
 			if len(source.Obj) == 0 {
 				w.warnings = append(w.warnings, fmt.Sprintf("volume %q (Projected) has no sources provided", name))
 			}
-			files = append(files, checkProjectedFiles(source)...)
+			files = append(files, projectedFiles(source)...)
 		}
 		within("Projected", files)
 	})
@@ -261,23 +261,23 @@ func (f volumeFile) overlaps(other volumeFile) bool {
 		(strings.HasPrefix(f.path+"/", other.path+"/") || strings.HasPrefix(other.path+"/", f.path+"/"))
 }
 
-// checkFilesOf are the files of the items that a source lists.
-func checkFilesOf(p validation.View, source string) (files []volumeFile) {
+// filesOf are the files of the items that a source lists.
+func filesOf(p validation.View, source string) (files []volumeFile) {
 	for _, item := range p.Each("items") {
 		files = append(files, volumeFile{item.String("path"), source})
 	}
 	return files
 }
 
-// checkProjectedFiles are the files of one source of a projected volume.
-func checkProjectedFiles(source validation.View) (files []volumeFile) {
+// projectedFiles are the files of one source of a projected volume.
+func projectedFiles(source validation.View) (files []volumeFile) {
 	source.IfPresent("configMap", func(p validation.View) {
-		files = append(files, checkFilesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name")))...)
+		files = append(files, filesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name")))...)
 	})
 	source.IfPresent("secret", func(p validation.View) {
-		files = append(files, checkFilesOf(p, fmt.Sprintf("Secret %q", p.String("name")))...)
+		files = append(files, filesOf(p, fmt.Sprintf("Secret %q", p.String("name")))...)
 	})
-	source.IfPresent("downwardAPI", func(p validation.View) { files = append(files, checkFilesOf(p, "DownwardAPI")...) })
+	source.IfPresent("downwardAPI", func(p validation.View) { files = append(files, filesOf(p, "DownwardAPI")...) })
 	source.IfPresent("serviceAccountToken", func(p validation.View) { files = append(files, volumeFile{p.String("path"), "ServiceAccountToken"}) })
 	source.IfPresent("clusterTrustBundle", func(p validation.View) {
 		name := p.String("name")
@@ -341,7 +341,7 @@ func (w *warner) container(c, spec, annotations validation.View, inTemplate bool
 	seen := validation.Seen{}
 	for _, variable := range c.Each("env") {
 		name := variable.String("name")
-		if seen[name] && checkHidesPrevious(variable) {
+		if seen[name] && hidesPrevious(variable) {
 			w.at(variable.Path, "hides previous definition of %q, which may be dropped when using apply", name)
 		}
 		seen[name] = true
@@ -382,9 +382,9 @@ func (w *warner) copiedAppArmor(c, annotations validation.View) {
 	}
 }
 
-// checkHidesPrevious reports whether an environment variable of a name that is taken
+// hidesPrevious reports whether an environment variable of a name that is taken
 // makes nothing of the value it had.
-func checkHidesPrevious(variable validation.View) bool {
+func hidesPrevious(variable validation.View) bool {
 	reference := "$(" + variable.String("name") + ")"
 	value := variable.String("value")
 	return variable.Has("valueFrom") || value == reference || !strings.Contains(value, reference)
@@ -397,7 +397,7 @@ func (w *warner) ports(spec validation.View) {
 		protocol string
 	}
 	byPort := map[number][]validation.View{}
-	for c := range checkEachContainer(spec) {
+	for c := range eachContainer(spec) {
 		for _, port := range c.Each("ports") {
 			hostIP, hostPort := port.String("hostIP"), port.Int("hostPort")
 			if hostIP != "" && hostPort == 0 {
@@ -420,7 +420,7 @@ func (w *warner) ports(spec validation.View) {
 		}
 	}
 	byName := map[string]*validation.Path{}
-	for c := range checkEachContainer(spec) {
+	for c := range eachContainer(spec) {
 		for _, port := range c.Each("ports") {
 			name := port.String("name")
 			if name == "" {

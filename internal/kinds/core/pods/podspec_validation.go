@@ -236,7 +236,7 @@ func (r *podRules) checkHostUsers() {
 	if r.spec.Bool("hostIPC") {
 		r.spec.Forbidden("HostIPC", why)
 	}
-	for c := range checkEachContainer(r.spec) {
+	for c := range eachContainer(r.spec) {
 		if c.Len("volumeDevices") > 0 {
 			c.Forbidden("volumeDevices", why)
 		}
@@ -246,7 +246,7 @@ func (r *podRules) checkHostUsers() {
 // checkFileKeys checks that environment variables come from files in volumes
 // that are empty at first.
 func (r *podRules) checkFileKeys() {
-	for c := range checkEachContainer(r.spec) {
+	for c := range eachContainer(r.spec) {
 		for _, variable := range c.Each("env") {
 			key, ok := variable.Field("valueFrom").Lookup("fileKeyRef")
 			if !ok {
@@ -295,7 +295,7 @@ func (r *podRules) checkLinux() {
 	if context.Has("windowsOptions") {
 		context.Forbidden("windowsOptions", why)
 	}
-	for c := range checkEachContainer(r.spec) {
+	for c := range eachContainer(r.spec) {
 		if context := c.Field("securityContext"); context.Has("windowsOptions") {
 			context.Forbidden("windowsOptions", why)
 		}
@@ -344,7 +344,7 @@ func (r *podRules) checkWindows() {
 			at.Forbidden(field.name, why)
 		}
 	}
-	for c := range checkEachContainer(r.spec) {
+	for c := range eachContainer(r.spec) {
 		context := c.Field("securityContext")
 		for _, name := range notWindowsContainer {
 			if context.Has(name) {

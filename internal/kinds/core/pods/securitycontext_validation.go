@@ -199,7 +199,7 @@ func checkSeccompAgrees(spec validation.View, annotations map[string]any) {
 		}
 	}
 	check(spec, seccompAnnotation)
-	for c := range checkEachContainer(spec) {
+	for c := range eachContainer(spec) {
 		check(c, seccompPrefix+c.String("name"))
 	}
 }
@@ -210,7 +210,7 @@ func checkAppArmorAgrees(spec validation.View, annotations map[string]any) {
 		return
 	}
 	ofPod := object.Map(spec.Obj, "securityContext", "appArmorProfile")
-	for c := range checkEachContainer(spec) {
+	for c := range eachContainer(spec) {
 		profile := c.Field("securityContext").Field("appArmorProfile")
 		if profile.Obj == nil {
 			profile.Obj = ofPod
@@ -326,7 +326,7 @@ func isWindowsDomain(domain string) bool {
 func (r *podRules) checkHostProcess() {
 	ofPod, podSays := object.Value(r.spec.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
 	count, processes := 0, 0
-	for c := range checkEachContainer(r.spec) {
+	for c := range eachContainer(r.spec) {
 		count++
 		own, says := object.Value(c.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
 		if says && podSays && own != ofPod {
