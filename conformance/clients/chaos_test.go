@@ -28,22 +28,21 @@ import (
 )
 
 const (
-	// unrest is how long the world changes under chaos, and settling how long
-	// clients have then to come to terms with it, under chaos still. Both pass in
-	// a bubble.
-	unrest   = time.Hour
-	settling = 10 * time.Minute
-	// pause is between two changes at most.
-	pause = 20 * time.Second
+	// churnTime is how long objects change, and settleTime how long clients have
+	// then to reach the server's state. Faults happen during both, in the fake
+	// time of a synctest bubble.
+	churnTime  = time.Hour
+	settleTime = 10 * time.Minute
+	// maxPause is the longest time between two changes.
+	maxPause = 20 * time.Second
 )
 
-// TestChaos has a controller-runtime manager, an informer and a pager live
-// through an hour of everything that goes wrong between clients and a cluster. At
-// the end the manager has done what it is for, and the others know what the
-// server has.
+// TestChaos runs a controller-runtime manager, an informer and a pager under the
+// faults of fakeapi.Chaos for an hour. At the end the manager must have reconciled
+// all objects, and the informer and the pager must have the server's state.
 func TestChaos(t *testing.T) {
-	// The other default handler waits since the last error, which was before the
-	// bubble.
+	// The other default handler reads the time of the last error, which was before
+	// the bubble.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = handlers[:1]
 	defer func() { utilruntime.ErrorHandlers = handlers }()
@@ -58,7 +57,7 @@ func TestChaos(t *testing.T) {
 		}
 	}
 	for _, f := range fakeapi.Chaos(1) {
-		assert.Positive(t, hits[f.ID], "nobody met %s", f)
+		assert.Positive(t, hits[f.ID], "no request was hit by %s", f)
 	}
 }
 
@@ -66,8 +65,8 @@ func TestChaos(t *testing.T) {
 func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	const namespace = "default"
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed))
-	calm := &rest.Config{Host: srv.URL, Transport: srv.Transport(), QPS: -1}
-	troubled := rest.CopyConfig(calm)
+	direct := &rest.Config{Host: srv.URL, Transport: srv.Transport(), QPS: -1}
+	troubled := rest.CopyConfig(direct)
 	troubled.UserAgent = "troubled"
 	faults := fakeapi.Chaos(seed)
 	for i := range faults {
@@ -87,14 +86,14 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	defer close(stop)
 	defer runShadower(t, troubled, namespace)()
 
-	world, err := client.New(calm, client.Options{})
+	c, err := client.New(direct, client.Options{})
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for start := time.Now(); time.Since(start) < unrest; time.Sleep(time.Duration(random.Int64N(int64(pause)))) {
-		require.NoError(t, disturb(ctx, world, random, namespace))
-		_, _ = pages(ctx, clientset) // it may fail, and must not hang
+	for start := time.Now(); time.Since(start) < churnTime; time.Sleep(time.Duration(random.Int64N(int64(maxPause)))) {
+		require.NoError(t, disturb(ctx, c, random, namespace))
+		_, _ = pages(ctx, clientset) // may fail, must not hang
 	}
-	eventually(t, func() error { return converged(ctx, world, namespace) })
+	eventually(t, func() error { return converged(ctx, c, namespace) })
 
 	list, err := srv.List("configmaps")
 	require.NoError(t, err)
@@ -104,7 +103,7 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	}
 	same := func(got map[string]string) error {
 		if !assert.ObjectsAreEqual(want, got) {
-			return fmt.Errorf("known are %v, and there are %v", got, want)
+			return fmt.Errorf("the client has %v, the server %v", got, want)
 		}
 		return nil
 	}
@@ -130,18 +129,18 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	}
 }
 
-// eventually waits until nothing is wrong.
+// eventually waits until check returns nil.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	var wrong error
-	err := wait.PollUntilContextTimeout(t.Context(), time.Second, settling, true, func(context.Context) (bool, error) {
-		wrong = check()
-		return wrong == nil, nil
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), time.Second, settleTime, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
 	})
-	assert.NoError(t, err, "%v", wrong)
+	assert.NoError(t, err, "%v", last)
 }
 
-// pages lists the versions of all ConfigMaps, a few at a time.
+// pages lists all ConfigMaps in pages and returns their versions.
 func pages(ctx context.Context, clientset kubernetes.Interface) (map[string]string, error) {
 	p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return clientset.CoreV1().ConfigMaps("").List(ctx, o)

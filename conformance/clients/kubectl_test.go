@@ -28,14 +28,14 @@ import (
 	"github.com/kubefake/kubefake/conformance/pending"
 )
 
-// exit is the panic by which a kubectl command that failed returns.
+// exit is the value with which a failed kubectl command panics.
 type exit struct {
 	message string
 	code    int
 }
 
-// A kubectl runs commands as if in a directory of its own, with the rights of
-// an administrator, in one namespace.
+// A kubectl runs commands with its own directory, with the rights of an
+// administrator, in one namespace.
 type kubectl struct {
 	dir       string
 	namespace string
@@ -86,7 +86,7 @@ func (k kubectl) run(args ...string) (out, failure string) {
 	return stdout.String(), ""
 }
 
-// fixtures creates what the commands work on:
+// fixtures creates the objects that the commands read and change:
 //
 //	ConfigMap settings   color=blue, label app=demo
 //	ConfigMap held       finalizer example.com/hold
@@ -142,7 +142,8 @@ func TestKubectl(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		// meanwhile runs beside the steps and ends with them.
+		// meanwhile runs concurrently with the steps; its context ends if one
+		// fails.
 		meanwhile func(ctx context.Context, client kubernetes.Interface, namespace string) error
 		steps     []step
 	}{
@@ -261,7 +262,7 @@ func TestKubectl(t *testing.T) {
 		{
 			name: "delete waits for finalizers",
 			meanwhile: func(ctx context.Context, client kubernetes.Interface, namespace string) error {
-				return whenHeld(ctx, client, namespace, func(cm *corev1.ConfigMap) bool { return cm.DeletionTimestamp != nil }, func(cm *corev1.ConfigMap) {
+				return updateHeld(ctx, client, namespace, func(cm *corev1.ConfigMap) bool { return cm.DeletionTimestamp != nil }, func(cm *corev1.ConfigMap) {
 					cm.Finalizers = nil
 				})
 			},
@@ -273,7 +274,7 @@ func TestKubectl(t *testing.T) {
 		{
 			name: "wait",
 			meanwhile: func(ctx context.Context, client kubernetes.Interface, namespace string) error {
-				return whenHeld(ctx, client, namespace, func(*corev1.ConfigMap) bool { return true }, func(cm *corev1.ConfigMap) {
+				return updateHeld(ctx, client, namespace, func(*corev1.ConfigMap) bool { return true }, func(cm *corev1.ConfigMap) {
 					cm.Data = map[string]string{"phase": "ready"}
 				})
 			},
@@ -289,7 +290,7 @@ func TestKubectl(t *testing.T) {
 			meanwhile: func(ctx context.Context, client kubernetes.Interface, namespace string) error {
 				return client.CoreV1().ConfigMaps(namespace).Delete(ctx, "settings", metav1.DeleteOptions{})
 			},
-			// Nothing is printed for what is gone already.
+			// kubectl prints nothing if the object is deleted already.
 			steps: []step{{args: "wait --for=delete cm/settings --timeout=20s", match: `(configmap/settings condition met)?`}},
 		},
 		{name: "api-resources", steps: []step{
@@ -306,7 +307,7 @@ func TestKubectl(t *testing.T) {
 			{args: "explain configmap.none", match: `KIND:       ConfigMap\nVERSION:    v1\n(?s:.*)`, fails: `error: field "none" does not exist`},
 		}},
 		{name: "version", steps: []step{
-			// A kubectl that no release process built does not know its own version.
+			// A kubectl that is not a release build has no version.
 			{args: "version", match: `Client Version: .*\nKustomize Version: .*\nServer Version: v\S+`, fails: `error: client version error: .*`},
 		}},
 		{name: "cluster-info", steps: []step{
@@ -367,22 +368,22 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// check runs a command and tells what is wrong with its output or its error.
-// With an error and no pattern for it, or the other way round, it is wrong.
+// check runs a command and returns how its output or its error differs from the
+// patterns, "" if neither does. An empty pattern matches only an empty text.
 func check(k kubectl, args, match, fails string) string {
 	out, err := k.run(strings.Fields(args)...)
-	is := func(pattern, s string) bool {
+	matches := func(pattern, s string) bool {
 		pattern = strings.ReplaceAll(pattern, "$NS", k.namespace)
 		return regexp.MustCompile(`^` + pattern + `$`).MatchString(strings.TrimSuffix(s, "\n"))
 	}
-	if is(match, out) && is(fails, err) {
+	if matches(match, out) && matches(fails, err) {
 		return ""
 	}
 	return fmt.Sprintf("kubectl %s\nwant output %s\nwant error %s\ngot output %s\ngot error %s", args, match, fails, out, err)
 }
 
-// whenHeld changes the ConfigMap held as soon as it is as wanted.
-func whenHeld(ctx context.Context, client kubernetes.Interface, namespace string, wanted func(*corev1.ConfigMap) bool, change func(*corev1.ConfigMap)) error {
+// updateHeld updates the ConfigMap held once, as soon as condition is true for it.
+func updateHeld(ctx context.Context, client kubernetes.Interface, namespace string, condition func(*corev1.ConfigMap) bool, change func(*corev1.ConfigMap)) error {
 	maps := client.CoreV1().ConfigMaps(namespace)
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=held"})
 	if err != nil {
@@ -391,7 +392,7 @@ func whenHeld(ctx context.Context, client kubernetes.Interface, namespace string
 	defer w.Stop()
 	for e := range w.ResultChan() {
 		cm, ok := e.Object.(*corev1.ConfigMap)
-		if !ok || !wanted(cm) {
+		if !ok || !condition(cm) {
 			continue
 		}
 		change(cm)

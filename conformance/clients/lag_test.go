@@ -23,8 +23,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// watched starts an informer of ConfigMaps and waits until it has a copy.
-func watched(t *testing.T, client kubernetes.Interface) listers.ConfigMapNamespaceLister {
+// startInformer starts an informer of ConfigMaps and waits until it has synced.
+func startInformer(t *testing.T, client kubernetes.Interface) listers.ConfigMapNamespaceLister {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -45,15 +45,15 @@ func configMap(name, text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"text": text}}
 }
 
-// TestStaleInformer has a client update what its informer, of a frozen cache,
-// holds: a conflict, until it reads the present.
+// TestStaleInformer updates an object from the copy of an informer whose watch cache
+// is frozen: the update conflicts. After Thaw the informer gets the new version.
 func TestStaleInformer(t *testing.T) {
 	srv := fakeapi.Start(t)
 	client := clientOf(srv)
 	configMaps := client.CoreV1().ConfigMaps("default")
 	_, err := configMaps.Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
 	require.NoError(t, err)
-	copies := watched(t, client)
+	copies := startInformer(t, client)
 	require.NoError(t, srv.Freeze("configmaps"))
 
 	fresh, err := configMaps.Update(t.Context(), configMap("a", "2"), metav1.UpdateOptions{})
@@ -75,16 +75,16 @@ func TestStaleInformer(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestInformersUnderLag changes objects while caches lag in all ways, history is
-// forgotten and watches expire, and expects informers to have the truth in the
-// end.
+// TestInformersUnderLag changes objects while watch caches lag and freeze, history
+// is compacted and watches expire. At the end informers must have the server's
+// state.
 func TestInformersUnderLag(t *testing.T) {
 	srv := fakeapi.Start(t)
 	client := clientOf(srv)
 	configMaps := client.CoreV1().ConfigMaps("default")
 	var copies []listers.ConfigMapNamespaceLister
 	for range 3 {
-		copies = append(copies, watched(t, client))
+		copies = append(copies, startInformer(t, client))
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	resources := []string{"*", "configmaps"}

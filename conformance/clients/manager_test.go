@@ -32,18 +32,18 @@ import (
 )
 
 const (
-	shadowLabel     = "example.com/shadow"    // on a ConfigMap that wants a shadow
-	shadowOf        = "example.com/shadow-of" // on a shadow: whose it is
+	shadowLabel     = "example.com/shadow"    // on a source
+	shadowOf        = "example.com/shadow-of" // on a shadow: the name of its source
 	shadowFinalizer = "example.com/shadow"
-	shadowedText    = "example.com/shadowed" // on a source: what its shadow says
+	shadowedText    = "example.com/shadowed" // on a source: the text of its shadow
 	ownerIndex      = "owner"
 
 	convergence = 30 * time.Second
 )
 
-// A shadower is a reconciler that keeps a copy, the shadow, of every labelled
-// ConfigMap: it owns the shadow, notes on the source what the shadow says, and
-// removes the shadow before the source goes.
+// A shadower is a reconciler that creates a copy, the shadow, of every labelled
+// ConfigMap, the source. The source owns the shadow, has the shadow's text in an
+// annotation, and is deleted after its shadow.
 type shadower struct {
 	client.Client
 }
@@ -60,7 +60,7 @@ func (r shadower) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	if controllerutil.AddFinalizer(&source, shadowFinalizer) {
-		// The event of this update brings the rest.
+		// The event of this update starts the next reconciliation.
 		return reconcile.Result{}, r.Update(ctx, &source)
 	}
 	shadow := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: source.Name + "-shadow"}}
@@ -76,8 +76,9 @@ func (r shadower) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return reconcile.Result{}, r.Update(ctx, &source)
 }
 
-// release removes the shadow of a source that wants none, then lets it go. The
-// source may be gone already: the cache may have missed its shadow then.
+// release deletes the shadow of a source that has no label or is being deleted,
+// then removes the finalizer. The source may be deleted already: its shadow was
+// not in the cache then.
 func (r shadower) release(ctx context.Context, req reconcile.Request, source *corev1.ConfigMap) error {
 	if err := r.prune(ctx, req, ""); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (r shadower) release(ctx context.Context, req reconcile.Request, source *co
 	return r.Update(ctx, source)
 }
 
-// prune deletes the shadows of sources of the requested name, but for those of
+// prune deletes the shadows of sources with the requested name, except those of
 // the source with the UID keep.
 func (r shadower) prune(ctx context.Context, req reconcile.Request, keep types.UID) error {
 	var shadows corev1.ConfigMapList
@@ -109,7 +110,7 @@ func (r shadower) prune(ctx context.Context, req reconcile.Request, keep types.U
 	return nil
 }
 
-// owners is the index of shadows by the name of their source.
+// owners is the index function for the name of an object's controller.
 func owners(o client.Object) []string {
 	if owner := metav1.GetControllerOf(o); owner != nil {
 		return []string{owner.Name}
@@ -117,8 +118,8 @@ func owners(o client.Object) []string {
 	return nil
 }
 
-// runShadower starts a manager with a shadower for a namespace, and returns what
-// stops it once its caches have synced.
+// runShadower starts a manager with a shadower for a namespace and waits until its
+// caches have synced. stop stops the manager.
 func runShadower(t *testing.T, cfg *rest.Config, namespace string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -148,17 +149,16 @@ func runShadower(t *testing.T, cfg *rest.Config, namespace string) (stop func())
 	}
 }
 
-// TestManager runs a controller-runtime manager while sources come, change, lose
-// their label and go, and shadows are deleted under the controller. At the end
-// every source that wants a shadow has the right one and no other is left, and
-// the manager stops on request.
+// TestManager runs a controller-runtime manager while sources are created, updated,
+// unlabelled and deleted, and shadows are deleted. At the end every labelled source
+// must have its shadow and no other shadow may exist, and the manager must stop.
 func TestManager(t *testing.T) {
 	clientsuite.Encodings(t, func(t *testing.T, _ *target.Server, cfg *rest.Config) {
 		namespace := clientsuite.Namespace(t, cfg)
 		ctx := t.Context()
 		defer runShadower(t, cfg, namespace)()
 
-		// A client without a cache sees what the server has.
+		// A client without a cache reads the server's state.
 		direct, err := client.New(cfg, client.Options{})
 		require.NoError(t, err)
 		seed := rand.Uint64()
@@ -168,18 +168,18 @@ func TestManager(t *testing.T) {
 			for range 40 {
 				require.NoError(t, disturb(ctx, direct, random, namespace))
 			}
-			var wrong error
+			var last error
 			err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, convergence, true, func(ctx context.Context) (bool, error) {
-				wrong = converged(ctx, direct, namespace)
-				return wrong == nil, nil
+				last = converged(ctx, direct, namespace)
+				return last == nil, nil
 			})
-			require.NoError(t, err, "%v", wrong)
+			require.NoError(t, err, "%v", last)
 		}
 	})
 }
 
-// disturb makes one random change as a user would: it reads, changes and
-// writes, and does without where the controller was faster.
+// disturb makes one random change: it reads an object, changes it and writes it. It
+// ignores a conflict with the controller.
 func disturb(ctx context.Context, c client.Client, random *rand.Rand, namespace string) error {
 	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("source-%d", random.IntN(8))}}
 	text := strconv.Itoa(random.IntN(1000))
@@ -209,8 +209,8 @@ func disturb(ctx context.Context, c client.Client, random *rand.Rand, namespace 
 	return err
 }
 
-// converged tells what is still wrong with the sources and shadows, if
-// anything is.
+// converged returns an error if the sources and shadows are not in the state that
+// the controller must reach.
 func converged(ctx context.Context, c client.Client, namespace string) error {
 	var list corev1.ConfigMapList
 	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
@@ -229,19 +229,19 @@ func converged(ctx context.Context, c client.Client, namespace string) error {
 	for _, source := range sources {
 		shadow := shadows[source.Name]
 		delete(shadows, source.Name)
-		wants := source.Labels[shadowLabel] != ""
+		labelled := source.Labels[shadowLabel] != ""
 		switch {
 		case source.DeletionTimestamp != nil:
 			return fmt.Errorf("%s is still being deleted", source.Name)
-		case wants != (shadow != nil):
-			return fmt.Errorf("%s wants a shadow: %t; it has one: %t", source.Name, wants, shadow != nil)
-		case wants != controllerutil.ContainsFinalizer(source, shadowFinalizer):
-			return fmt.Errorf("%s wants a shadow: %t; its finalizers are %q", source.Name, wants, source.Finalizers)
-		case !wants:
+		case labelled != (shadow != nil):
+			return fmt.Errorf("%s is labelled: %t; it has a shadow: %t", source.Name, labelled, shadow != nil)
+		case labelled != controllerutil.ContainsFinalizer(source, shadowFinalizer):
+			return fmt.Errorf("%s is labelled: %t; its finalizers are %q", source.Name, labelled, source.Finalizers)
+		case !labelled:
 		case shadow.Data["text"] != source.Data["text"]:
-			return fmt.Errorf("%s says %q, its shadow %q", source.Name, source.Data["text"], shadow.Data["text"])
+			return fmt.Errorf("the text of %s is %q, that of its shadow %q", source.Name, source.Data["text"], shadow.Data["text"])
 		case source.Annotations[shadowedText] != source.Data["text"]:
-			return fmt.Errorf("%s says %q, its annotation %q", source.Name, source.Data["text"], source.Annotations[shadowedText])
+			return fmt.Errorf("the text of %s is %q, its annotation %q", source.Name, source.Data["text"], source.Annotations[shadowedText])
 		case !metav1.IsControlledBy(shadow, source):
 			return fmt.Errorf("the shadow of %s is owned by %v", source.Name, shadow.OwnerReferences)
 		}

@@ -13,17 +13,16 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// maxObjects is how many objects a churn keeps at most.
+// maxObjects is the largest number of objects of a churn.
 const maxObjects = 20
 
-// churn creates, updates and deletes ConfigMaps at random and remembers what it
-// did.
+// churn creates, updates and deletes ConfigMaps at random and logs its changes.
 type churn struct {
 	client corev1client.ConfigMapInterface
 	random *rand.Rand
-	live   map[string]*corev1.ConfigMap
-	log    map[string][]change
-	n      int
+	live   map[string]*corev1.ConfigMap // by name
+	log    map[string][]change          // by name
+	n      int                          // changes so far
 }
 
 func newChurn(client corev1client.ConfigMapInterface, seed uint64) *churn {
@@ -35,7 +34,7 @@ func newChurn(client corev1client.ConfigMapInterface, seed uint64) *churn {
 	}
 }
 
-// write makes n changes.
+// write makes n random changes.
 func (c *churn) write(ctx context.Context, n int) error {
 	for range n {
 		if err := c.one(ctx); err != nil {
@@ -79,7 +78,8 @@ func (c *churn) one(ctx context.Context) error {
 	return nil
 }
 
-// versions are the names and resource versions of what exists.
+// versions returns the names and resource versions of the existing objects, sorted
+// by name.
 func (c *churn) versions() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.live)) {

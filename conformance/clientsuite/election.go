@@ -19,9 +19,9 @@ import (
 	"github.com/kubefake/kubefake/conformance/clientsuite/target"
 )
 
-// LeaderElection lets two candidates compete for a Lease: the second leads
-// after the first has released it, and leads too after the first has lost the
-// server; never do both lead at once.
+// LeaderElection runs two candidates for one Lease. The second becomes leader
+// after the first has released the Lease, and after the first has lost its
+// connection to the server. It fails if both lead at once.
 func LeaderElection(t *testing.T) {
 	t.Run("released", func(t *testing.T) { Encodings(t, testRelease) })
 	t.Run("lost", func(t *testing.T) { Encodings(t, testLoss) })
@@ -47,12 +47,12 @@ func testLoss(t *testing.T, _ *target.Server, cfg *rest.Config) {
 	assert.Equal(t, int32(1), e.transitions(t))
 }
 
-// An election is about one Lease.
+// An election has the candidates for one Lease.
 type election struct {
 	cfg       *rest.Config
 	client    kubernetes.Interface
 	namespace string
-	leads     chan string // identities, as they begin to lead
+	leads     chan string // the identity of each new leader
 	leading   atomic.Int32
 }
 
@@ -103,7 +103,7 @@ func (e *election) join(t *testing.T, identity string) *candidate {
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) {
-				assert.Equal(t, int32(1), e.leading.Add(1), "leaders at once")
+				assert.Equal(t, int32(1), e.leading.Add(1), "number of leaders")
 				e.leads <- identity
 				<-ctx.Done()
 				e.leading.Add(-1)
@@ -131,7 +131,7 @@ func (e *election) waitForLeader(t *testing.T, identity string) {
 	}
 }
 
-// transitions tells how often the Lease says that it changed hands.
+// transitions returns spec.leaseTransitions of the Lease.
 func (e *election) transitions(t *testing.T) int32 {
 	t.Helper()
 	lease, err := e.client.CoordinationV1().Leases(e.namespace).Get(t.Context(), leaseName, metav1.GetOptions{})

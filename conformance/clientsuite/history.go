@@ -17,19 +17,18 @@ const (
 	deleted action = "deleted"
 )
 
-// A change is one step in the life of the objects of one name. A deletion that
-// a client did not see itself has no version.
+// A change is one change of the object with some name. The version of a deletion is
+// "" where the client did not see the deleted object.
 type change struct {
 	action  action
 	version string
 }
 
-// A history is a handler that records what an informer tells and checks that
-// each step follows from the one before.
+// A history is an event handler of an informer. It records the events and checks
+// that each is consistent with the previous one of the same object.
 type history struct {
-	// relists says that the informer may list again. Then it tells objects
-	// that did not change as updated to what they were, and the deletions
-	// that it missed with the last state it knows.
+	// relists permits the events of an informer that lists again: updates of
+	// objects that did not change, and deletions with the last known state.
 	relists bool
 
 	mu      sync.Mutex
@@ -79,23 +78,23 @@ func (h *history) record(act action, before, obj any) {
 		}
 		if before != nil {
 			if b, err := meta.Accessor(before); err != nil || b.GetResourceVersion() != last {
-				fail("the state before is not the one told last")
+				fail("the old object is not the one of the previous event")
 			}
 		}
 	}
 	h.changes[name] = append(past, change{act, version})
 }
 
-// newer compares versions of objects of one resource, which the API lets
-// clients order as numbers.
+// newer reports whether a is newer than b. Clients may compare the versions of the
+// objects of one resource as numbers.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	return errX == nil && errY == nil && x > y
 }
 
-// caughtUp reports whether the last that was told of each object is what the
-// writer left.
+// caughtUp reports whether the last event of each object has the state that the
+// writer stored last.
 func (h *history) caughtUp(writer *churn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,8 +112,8 @@ func (h *history) caughtUp(writer *churn) bool {
 	return live == len(writer.live)
 }
 
-// result returns what was recorded, the versions of deletions left out, and
-// what was wrong with it.
+// result returns the recorded changes by object name, without the versions of
+// deletions, and the inconsistencies.
 func (h *history) result() (map[string][]change, []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

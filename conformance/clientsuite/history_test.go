@@ -17,10 +17,10 @@ func TestHistory(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		relists bool
-		tell    func(h *history)
+		events  func(h *history)
 		wrong   bool
 	}{
-		{"a life", false, func(h *history) {
+		{"added, updated, deleted and added", false, func(h *history) {
 			h.OnAdd(at("9"), true)
 			h.OnUpdate(at("9"), at("10"))
 			h.OnDelete(at("11"))
@@ -48,7 +48,7 @@ func TestHistory(t *testing.T) {
 			h.OnAdd(at("10"), true)
 			h.OnUpdate(at("10"), at("9"))
 		}, true},
-		{"updated from a state never told", false, func(h *history) {
+		{"updated from an unknown state", false, func(h *history) {
 			h.OnAdd(at("9"), true)
 			h.OnUpdate(at("10"), at("11"))
 		}, true},
@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHistory(row.relists)
-			row.tell(h)
+			row.events(h)
 			_, errs := h.result()
 			assert.Equal(t, row.wrong, len(errs) > 0, "%q", errs)
 		})

@@ -35,9 +35,9 @@ import (
 )
 
 const (
-	// patience is how long the suite waits for what must come.
+	// patience is the timeout of a wait.
 	patience = 30 * time.Second
-	// pollInterval is how often it looks.
+	// pollInterval is the time between two checks of a condition.
 	pollInterval = 10 * time.Millisecond
 )
 
@@ -46,13 +46,13 @@ var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 // A flavour is a way to keep a local copy of the ConfigMaps of a namespace.
 type flavour struct {
 	name string
-	// needs is a media type that the client asks for.
+	// needs is the media type that the client requests.
 	needs string
-	// config derives the configuration, of the writer too.
+	// config derives the configuration of the informer and of the writer.
 	config func(*rest.Config) *rest.Config
-	// informer returns one that is not started.
+	// informer creates an informer and does not start it.
 	informer func(cfg *rest.Config, namespace string) (cache.SharedIndexInformer, error)
-	// list asks the server through the same kind of client.
+	// list lists the objects with the same kind of client.
 	list func(ctx context.Context, cfg *rest.Config, namespace string) (runtime.Object, error)
 }
 
@@ -130,12 +130,12 @@ func typedList(ctx context.Context, cfg *rest.Config, namespace string) (runtime
 	return c.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
 }
 
-// Informers keeps reflectors and shared informers of every kind of client in
-// step with a server whose objects change at random, first by list and watch,
-// then by streaming lists. What the server says it has not implemented is
-// skipped. Where watches are only cut, every change must be
-// told once and in order. Where versions expire too, some may be missed, but
-// what is told must be consistent and the end must be the server's state.
+// Informers runs a reflector and the shared informers of each kind of client
+// while objects change at random, first with list and watch, then with streaming
+// lists. If watches are only cut, the informer must report every change once and
+// in order. If versions expire too, it may miss changes, but its events must be
+// consistent and its last state must be the server's. It skips the media types for
+// which the server returns 501.
 func Informers(t *testing.T) {
 	for _, mode := range []struct {
 		name      string
@@ -164,15 +164,15 @@ func Informers(t *testing.T) {
 	}
 }
 
-// seed gives a test random choices of its own and tells how to repeat them.
+// seed returns a random seed and logs it, so that the test can be repeated.
 func seed(t *testing.T) uint64 {
 	s := rand.Uint64()
 	t.Logf("seed %d", s)
 	return s
 }
 
-// testInformer runs an informer in trouble. The trouble's budget tells what
-// may happen and must: expiries also mean compaction.
+// testInformer runs an informer whose watches fail as tr says. All failures of tr
+// must happen. If versions expire, the server's history is compacted too.
 func testInformer(t *testing.T, f flavour, streaming bool, tr *trouble) {
 	server := target.Start(t)
 	calm := f.config(Config(server))
@@ -190,8 +190,8 @@ func testInformer(t *testing.T, f flavour, streaming bool, tr *trouble) {
 	tr.compact = server.Compact
 	informer, err := f.informer(troubled, namespace)
 	require.NoError(t, err)
-	told := newHistory(expiries > 0)
-	_, err = informer.AddEventHandler(told)
+	events := newHistory(expiries > 0)
+	_, err = informer.AddEventHandler(events)
 	require.NoError(t, err)
 	client, err := kubernetes.NewForConfig(calm)
 	require.NoError(t, err)
@@ -214,33 +214,33 @@ func testInformer(t *testing.T, f flavour, streaming bool, tr *trouble) {
 		}
 		waitForState(t, informer.GetStore(), writer)
 	}
-	// Handlers are told after the store has changed.
+	// Handlers are called after the store has changed.
 	err = wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(context.Context) (bool, error) {
-		return told.caughtUp(writer), nil
+		return events.caughtUp(writer), nil
 	})
-	require.NoError(t, err, "the handler was not told of the last state")
+	require.NoError(t, err, "the handler did not receive the last state")
 
 	list, err := f.list(ctx, calm, namespace)
 	require.NoError(t, err)
 	items, err := meta.ExtractList(list)
 	require.NoError(t, err)
-	assert.Equal(t, contents(t, items), contents(t, informer.GetStore().List()), "the store is the server's list")
+	assert.Equal(t, contents(t, items), contents(t, informer.GetStore().List()), "the store differs from the server's list")
 
-	changes, wrong := told.result()
-	assert.Empty(t, wrong)
+	changes, errs := events.result()
+	assert.Empty(t, errs)
 	if expiries == 0 {
-		assert.Equal(t, after(before, initial, writer.log), changes, "every change was told once")
+		assert.Equal(t, expectedEvents(before, initial, writer.log), changes, "the handler received every change once")
 	}
 
 	cut, expired, streamed := tr.counts()
 	assert.Positive(t, cut, "no watch was cut")
-	assert.Equal(t, expiries, expired, "expired versions")
-	assert.Equal(t, streaming, streamed > 0, "initial events were streamed")
+	assert.Equal(t, expiries, expired, "number of expired versions")
+	assert.Equal(t, streaming, streamed > 0, "use of streaming lists")
 }
 
-// after returns what of log an informer must tell that saw the state initial
-// after the changes in before.
-func after(before map[string][]change, initial []string, log map[string][]change) map[string][]change {
+// expectedEvents returns the changes in log that an informer must report whose
+// first list was initial, after the changes in before.
+func expectedEvents(before map[string][]change, initial []string, log map[string][]change) map[string][]change {
 	out := map[string][]change{}
 	for name, changes := range log {
 		seen := before[name]
@@ -254,7 +254,7 @@ func after(before map[string][]change, initial []string, log map[string][]change
 	return out
 }
 
-// testReflector runs a reflector without an informer around it.
+// testReflector runs a reflector without an informer.
 func testReflector(t *testing.T) {
 	server := target.Start(t)
 	cfg := JSON(Config(server))
@@ -280,7 +280,7 @@ func testReflector(t *testing.T) {
 	assert.NotEmpty(t, reflector.LastSyncResourceVersion())
 }
 
-// waitForState waits until store has what the writer left.
+// waitForState waits until store has the objects that the writer stored.
 func waitForState(t *testing.T, store cache.Store, writer *churn) {
 	t.Helper()
 	want := writer.versions()
@@ -298,17 +298,17 @@ func waitForState(t *testing.T, store cache.Store, writer *churn) {
 		return slices.Equal(want, got), nil
 	})
 	if err != nil {
-		t.Fatalf("the store does not become what was written: %v\nwritten %v\nstored  %v", err, want, got)
+		t.Fatalf("the store did not reach the written state: %v\nwritten %v\nstored  %v", err, want, got)
 	}
 }
 
-// contents returns objects by name as JSON values, without kind and
-// apiVersion: typed lists do not carry them.
+// contents returns objects by name as JSON values, without kind and apiVersion,
+// which the items of typed lists do not have.
 func contents[T any](t *testing.T, items []T) map[string]map[string]any {
 	t.Helper()
 	out := map[string]map[string]any{}
 	for _, item := range items {
-		// The store's objects belong to the informer.
+		// Marshal copies: the store's objects must not be changed.
 		b, err := json.Marshal(item)
 		require.NoError(t, err)
 		var o map[string]any

@@ -24,10 +24,9 @@ const (
 	objects  = 3*pageSize + 5
 )
 
-// Pages reads lists with client-go's pager while the objects change: a list is
-// one snapshot however many pages it takes, and where the snapshot is
-// compacted away between two pages the pager gets a whole new list, or an
-// error if it does not want one.
+// Pages reads lists with client-go's pager while the objects change. All pages of
+// a list are of one snapshot. If the snapshot is compacted between two pages, the
+// pager gets an error, or a full list if FullListIfExpired is set.
 func Pages(t *testing.T) {
 	t.Run("snapshot", func(t *testing.T) { Encodings(t, testSnapshotPages) })
 	t.Run("expired", func(t *testing.T) { Encodings(t, testExpiredPages) })
@@ -76,13 +75,13 @@ func testSnapshotPages(t *testing.T, _ *target.Server, cfg *rest.Config) {
 	assert.Equal(t, want, names(t, list))
 	require.Len(t, versions, 4)
 	for _, v := range versions {
-		assert.Equal(t, versions[0], v, "all pages are of one version")
+		assert.Equal(t, versions[0], v, "resourceVersion of the page")
 	}
 	assert.Equal(t, []string{"25", "15", "5"}, remaining)
 }
 
-// testExpiredPages compacts after the first page. Events are what a real
-// server does not cache, so compaction shows at once.
+// testExpiredPages compacts after the first page. It uses Events because a real
+// server does not cache them, so that compaction has an effect at once.
 func testExpiredPages(t *testing.T, server *target.Server, cfg *rest.Config) {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
@@ -123,11 +122,11 @@ func testExpiredPages(t *testing.T, server *target.Server, cfg *rest.Config) {
 	p.FullListIfExpired = true
 	list, _, err := p.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, want, names(t, list), "the new list has what was created since")
+	assert.Equal(t, want, names(t, list), "the full list lacks the new event")
 	assert.Equal(t, 3, pages)
 }
 
-// testEachItem walks pages that the pager reads ahead.
+// testEachItem reads each item while the pager reads pages ahead.
 func testEachItem(t *testing.T, _ *target.Server, cfg *rest.Config) {
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)

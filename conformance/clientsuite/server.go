@@ -14,8 +14,8 @@ import (
 	"github.com/kubefake/kubefake/conformance/clientsuite/target"
 )
 
-// Config returns a client configuration for s, with the rights of an
-// administrator and without a limit of requests.
+// Config returns a client configuration for s with the rights of an administrator
+// and without a rate limit.
 func Config(s *target.Server) *rest.Config {
 	return &rest.Config{
 		Host:            s.URL,
@@ -25,18 +25,16 @@ func Config(s *target.Server) *rest.Config {
 	}
 }
 
-// JSON returns a copy of cfg for typed clients that do without protobuf, which
-// they prefer.
+// JSON returns a copy of cfg with which typed clients use JSON instead of protobuf.
 func JSON(cfg *rest.Config) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
 	cfg.ContentType = runtime.ContentTypeJSON
 	return cfg
 }
 
-// Encodings runs f as two subtests, with a configuration whose typed clients
-// speak JSON and with one whose typed clients speak protobuf, each against a
-// server of its own. The latter is skipped while the server says that it has
-// not implemented protobuf.
+// Encodings runs f as two subtests, each with its own server: in the first one
+// typed clients use JSON, in the second one protobuf. The second is skipped if the
+// server returns 501 for protobuf.
 func Encodings(t *testing.T, f func(t *testing.T, server *target.Server, cfg *rest.Config)) {
 	t.Run("JSON", func(t *testing.T) {
 		server := target.Start(t)
@@ -49,8 +47,8 @@ func Encodings(t *testing.T, f func(t *testing.T, server *target.Server, cfg *re
 	})
 }
 
-// skipWithout skips t while s says that it has not implemented answers in a
-// media type: it answers 501 then, which a kube-apiserver never does.
+// skipWithout skips t if s returns 501 for a media type. A kube-apiserver never
+// does.
 func skipWithout(t testing.TB, s *target.Server, mediaType string) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(Config(s))

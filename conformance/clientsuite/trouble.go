@@ -9,22 +9,22 @@ import (
 	"sync"
 )
 
-// trouble is a transport that makes watches fail as networks and compaction
-// do. Its choices follow from the seed and the order of the requests.
+// trouble is a transport that cuts watches and lets their versions expire. The seed
+// and the order of the requests determine its choices.
 type trouble struct {
 	next    http.RoundTripper
 	compact func() error
 
 	mu       sync.Mutex
 	random   *rand.Rand
-	cuts     int // watches still to be cut
-	expiries int // resumed watches still to be sent with a version long gone
+	cuts     int // watches left to cut
+	expiries int // resumed watches left to send with an expired version
 	cut      int // watches cut
-	expired  int // watches sent with a version long gone
+	expired  int // watches sent with an expired version
 	streamed int // watches that asked for the initial events
 }
 
-// counts tells what happened so far.
+// counts returns the numbers of watches cut, expired and streamed so far.
 func (r *trouble) counts() (cut, expired, streamed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,8 +58,8 @@ func (r *trouble) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// plan decides on a watch: whether its version is to be one long gone, and
-// after how many events to cut it, 0 for never.
+// plan decides whether a watch is sent with an expired version, and after how many
+// events it is cut; 0 is never.
 func (r *trouble) plan(req *http.Request) (expire bool, events int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,11 +75,10 @@ func (r *trouble) plan(req *http.Request) (expire bool, events int) {
 	if r.cuts == 0 {
 		return expire, 0
 	}
-	// At least one: client-go takes a watch that brought nothing for a sign
-	// that it should list again.
+	// At least one: client-go lists again after a watch without events.
 	events = 1 + r.random.IntN(4)
 	if streams && r.streamed > 1 {
-		// Only the first initial events are disturbed.
+		// Cut only the first stream within its initial events.
 		events += maxObjects + 1
 	}
 	return expire, events
@@ -96,12 +95,12 @@ func (r *trouble) countCut() (ok bool) {
 	return true
 }
 
-// cutBody is a stream of events that breaks in the event after some whole ones,
-// if onCut agrees then.
+// cutBody is a stream of events that fails within the event that follows some
+// complete ones, if onCut returns true then.
 type cutBody struct {
 	io.ReadCloser
 	frames frames
-	events int // whole ones still to pass
+	events int // complete events left before the cut
 	onCut  func() bool
 	broken bool
 }
@@ -126,10 +125,10 @@ func (b *cutBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// frames finds the ends of events in a stream that comes in pieces.
+// frames finds the ends of events in a stream that is read in parts.
 type frames interface {
-	// next returns how much of p belongs to the current event, and whether
-	// the event ends there.
+	// next returns the number of bytes of p that belong to the current event,
+	// and reports whether the event ends there.
 	next(p []byte) (size int, whole bool)
 }
 
@@ -151,10 +150,10 @@ func (lines) next(p []byte) (int, bool) {
 	return len(p), false
 }
 
-// prefixed are events after their lengths, four bytes, the highest first.
+// prefixed are events that follow their length in four bytes, big-endian.
 type prefixed struct {
 	header int // bytes of the length seen
-	left   int // the length so far, then what is missing of the event
+	left   int // the length so far, then the bytes missing from the event
 }
 
 func (f *prefixed) next(p []byte) (int, bool) {

@@ -31,9 +31,9 @@ func TestCutBody(t *testing.T) {
 		events := []string{"one", "twotwo", "three", "four"}
 		whole := stream(contentType, events...)
 		for name, pieces := range map[string]func(io.Reader) io.Reader{
-			"at once":     func(r io.Reader) io.Reader { return r },
-			"in halves":   iotest.HalfReader,
-			"byte by one": iotest.OneByteReader,
+			"in one read":  func(r io.Reader) io.Reader { return r },
+			"in halves":    iotest.HalfReader,
+			"byte by byte": iotest.OneByteReader,
 		} {
 			t.Run(contentType+" "+name, func(t *testing.T) {
 				for n := 1; n <= len(events); n++ {
@@ -46,7 +46,7 @@ func TestCutBody(t *testing.T) {
 					}
 					got, err := io.ReadAll(b)
 					require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-					assert.GreaterOrEqual(t, len(got), least, "%d events pass whole", n)
+					assert.GreaterOrEqual(t, len(got), least, "bytes of %d complete events", n)
 					assert.True(t, bytes.HasPrefix(whole, got))
 					if n < len(events) {
 						assert.Less(t, len(got), len(whole))
@@ -57,7 +57,7 @@ func TestCutBody(t *testing.T) {
 	}
 }
 
-func TestCutBodyKeepsWhatItMayNotCut(t *testing.T) {
+func TestCutBodyWithoutCut(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	b := &cutBody{
 		ReadCloser: io.NopCloser(strings.NewReader(text)),
@@ -70,8 +70,8 @@ func TestCutBodyKeepsWhatItMayNotCut(t *testing.T) {
 	assert.Equal(t, text, string(got))
 }
 
-// FuzzFrames checks that where a stream is torn does not change where its
-// events end.
+// FuzzFrames checks that the ends of the events do not depend on the sizes of the
+// reads.
 func FuzzFrames(f *testing.F) {
 	f.Add(stream("application/json", "one", "", "three"), uint8(2), true)
 	f.Add(stream("application/vnd.kubernetes.protobuf", "one", "", "three"), uint8(3), false)
@@ -86,7 +86,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// ends returns where the events in body end, read in pieces of a size.
+// ends returns the offsets of the ends of the events in body, read in parts of the
+// given size.
 func ends(f frames, body []byte, size int) []int {
 	var out []int
 	size = max(size, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const list = "# Why each waits.\n\na/1: needs patch\nb/2: unexplained\n"
+const list = "# The reasons.\n\na/1: needs patch\nb/2: unexplained\n"
 
 // fakeTB records the outcome of a test.
 type fakeTB struct {
@@ -98,7 +98,7 @@ func TestUpdate(t *testing.T) {
 	})
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, "# Why each waits.\n\nc/3: unexplained\n", string(b))
+	assert.Equal(t, "# The reasons.\n\nc/3: unexplained\n", string(b))
 }
 
 func TestParse(t *testing.T) {

@@ -213,15 +213,6 @@ func (g *Registry) Authorizer() authz.RBAC { return g.authorizer }
 // FreshRevision returns the revision of the fresh server.
 func (g *Registry) FreshRevision() mvcc.Revision { return g.initial.Revision() }
 
-// newest returns an object of the legacy group, nil if there is none.
-func (g *Registry) newest(resource, namespace, name string) *storage.Object {
-	t := g.base.types.Lookup("", "v1", resource)
-	if t == nil {
-		return nil
-	}
-	return g.store.Newest(t.Key(namespace, name))
-}
-
 // typeByName returns the stored type that a person means by a name such as
 // "pods", "po" or "deployments.apps". It fails with ErrNotFound.
 func (g *Registry) typeByName(name string) (*resource.Type, error) {

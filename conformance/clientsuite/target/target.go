@@ -1,14 +1,14 @@
-// Package target gives conformance tests the server that they talk to.
+// Package target starts the server under test of the conformance tests.
 //
-// By default that is a server of this project, started in process for one
-// test. The environment can name another one:
+// By default it is a server of this module, in the process of the test and for one
+// test only. The environment can name another one:
 //
 //	CONFORMANCE_SERVER  its base URL; it must accept AdminToken and AliceToken
 //	CONFORMANCE_ETCD    the client URL of its etcd, for compaction
-//	CONFORMANCE_GATES   the feature gates it has on, separated by commas
+//	CONFORMANCE_GATES   its enabled feature gates, separated by commas
 //
-// A server that the environment names is shared by all tests and keeps what
-// they leave behind.
+// All tests share a server that the environment names, and it keeps the objects
+// that they do not delete.
 package target
 
 import (
@@ -34,8 +34,8 @@ const (
 
 // A Server is a running API server. Its methods may be called concurrently.
 type Server struct {
-	// URL is the base URL, without a slash at its end. The server's
-	// certificate is one that nobody signed.
+	// URL is the base URL, without a slash at its end. Clients must not verify
+	// the server's certificate.
 	URL string
 
 	compact func() error
@@ -44,12 +44,12 @@ type Server struct {
 // Remote reports whether the environment names the server.
 func Remote() bool { return os.Getenv("CONFORMANCE_SERVER") != "" }
 
-// Start returns a server with RBAC, without controllers and with services in
-// 10.0.0.0/24. It stops when t ends. Where the environment names a server,
-// Start returns that one.
+// Start returns a server with RBAC, without controllers and with the service range
+// 10.0.0.0/24, which stops when t ends. If the environment names a server, Start
+// returns that one.
 //
-// A test that needs feature gates names them. It is skipped where the
-// environment's server has them off.
+// gates are the feature gates that the test needs. Start skips t if they are not
+// enabled in the environment's server.
 func Start(t testing.TB, gates ...string) *Server {
 	t.Helper()
 	if !Remote() {
@@ -86,8 +86,8 @@ func Options(gates ...string) []fakeapi.Option {
 	}
 }
 
-// Compact discards the history of all objects up to now. Where the environment
-// names a server but not its etcd, it returns an error.
+// Compact discards the history of all objects up to now. It fails if the
+// environment names a server but not its etcd.
 func (s *Server) Compact() error { return s.compact() }
 
 func compactEtcd() error {
@@ -100,14 +100,15 @@ func compactEtcd() error {
 			Revision json.Number `json:"revision"`
 		} `json:"header"`
 	}
-	// Any range tells the revision; etcd's gateway takes keys as base64.
+	// The response to any range has the revision; etcd's gateway takes keys as
+	// base64.
 	if err := post(etcd+"/v3/kv/range", `{"key":"YQ=="}`, &now); err != nil {
 		return err
 	}
 	body := fmt.Sprintf(`{"revision":%q,"physical":true}`, now.Header.Revision)
 	err := post(etcd+"/v3/kv/compaction", body, &struct{}{})
 	if err != nil && strings.Contains(err.Error(), "has been compacted") {
-		return nil // another test was faster
+		return nil // by another test
 	}
 	return err
 }
