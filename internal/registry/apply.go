@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
-	"sigs.k8s.io/yaml"
 )
 
 // applied returns the update that merges an applied configuration. The
@@ -130,4 +132,19 @@ func decodeYAML(body []byte) (map[string]any, error) {
 		members = map[string]any{}
 	}
 	return object.Integers(members), nil
+}
+
+// applyFailed returns the Status of an error of fieldmanager.Type.Apply.
+func applyFailed(err error) error {
+	switch e := err.(type) {
+	case *fieldmanager.RequestError:
+		return status.BadRequest(e.Message)
+	case *fieldmanager.ConflictError:
+		st := status.Failure(409, status.ReasonConflict, e.Error(), &status.Details{})
+		for _, c := range e.Conflicts {
+			st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: "FieldManagerConflict", Message: c.String(), Field: c.Field})
+		}
+		return st
+	}
+	return status.Unclassified(err.Error())
 }

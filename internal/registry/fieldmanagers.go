@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/status"
 )
 
 // fieldManagers track the managed fields of one type.
@@ -107,76 +104,4 @@ func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any,
 		}
 		return objs[0], c.of(to).objects, nil
 	}
-}
-
-// fieldManagers returns the field managers of the request's bodies: of objects or
-// of Scales.
-func (op *operation) fieldManagers() *fieldmanager.Type {
-	m := op.surface.fieldManagersOf(op.Type)
-	if op.isScale() {
-		return m.scales
-	}
-	return m.objects
-}
-
-// fieldOptions returns the manager of a write and the fields that it can change.
-func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
-	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force}
-	if out.Manager == "" {
-		out.Manager = managerOf(op.UserAgent)
-	}
-	op.fieldManager = out.Manager
-	m := op.surface.fieldManagersOf(op.Type)
-	switch op.Subresource {
-	case "", "finalize":
-		out.Fields = m.fields
-	default:
-		out.Fields = m.subresources[op.Subresource]
-	}
-	return out
-}
-
-// withManagedFields returns obj, which replaces old, with the fields that the
-// write changed owned by its manager. It is not for applies.
-func (op *operation) withManagedFields(obj map[string]any, old *state, o *WriteOptions) map[string]any {
-	var live map[string]any
-	if old != nil {
-		live = op.view(old)
-	}
-	return op.fieldManagers().Update(live, obj, op.fieldOptions(o))
-}
-
-// maxManager is the longest name of a field manager, in bytes.
-const maxManager = 128
-
-// managerOf returns the field manager of a client that names none: its user agent
-// up to the first slash, without unprintable characters.
-func managerOf(userAgent string) string {
-	name, _, _ := strings.Cut(userAgent, "/")
-	var b strings.Builder
-	for _, c := range name {
-		if !unicode.IsPrint(c) {
-			continue
-		}
-		if b.Len()+utf8.RuneLen(c) > maxManager {
-			break
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-// applyFailed returns the Status of an error of fieldmanager.Type.Apply.
-func applyFailed(err error) error {
-	switch e := err.(type) {
-	case *fieldmanager.RequestError:
-		return status.BadRequest(e.Message)
-	case *fieldmanager.ConflictError:
-		st := status.Failure(409, status.ReasonConflict, e.Error(), &status.Details{})
-		for _, c := range e.Conflicts {
-			st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: "FieldManagerConflict", Message: c.String(), Field: c.Field})
-		}
-		return st
-	}
-	return status.Unclassified(err.Error())
 }

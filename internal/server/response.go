@@ -8,9 +8,7 @@ import (
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/codec"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -45,48 +43,6 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // flush sends what was written so far.
 func (w *response) flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
-}
-
-// answer writes a stored object in the representation and the media type that the
-// client asks for, or its Scale.
-func (r *request) answer(code int, o *storage.Object) error {
-	o, err := o.In(r.ctx(), r.typ)
-	if err != nil {
-		return err
-	}
-	if r.sub != nil && r.Subresource == "scale" && r.typ.Scale != nil {
-		scale, err := registry.Scale(r.typ, o.Decode(r.typ))
-		if err != nil {
-			return err
-		}
-		return r.answerJSON(code, append(scale, '\n'), r.typ.Scale.Codec.Wire())
-	}
-	shape, err := r.representation(false)
-	if err != nil {
-		return err
-	}
-	if _, whole := shape.(whole); whole {
-		return r.answerJSON(code, o.JSON(), r.typ.Codec.Wire())
-	}
-	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
-}
-
-// answerResult writes the result of a write.
-func (r *request) answerResult(code int, result registry.Result) error {
-	switch {
-	case result.Object != nil:
-		return r.answer(code, result.Object)
-	case result.Answer != nil:
-		c := result.Answer.Codec
-		normal, _, err := c.Normalize(result.Answer.Object, false)
-		if err != nil {
-			return status.Internal(err.Error())
-		}
-		return r.answerJSON(code, append(c.Append(nil, normal), '\n'), c.Wire())
-	}
-	st := status.Success(nil)
-	st.Code = code
-	return r.answerStatus(st.Code, st)
 }
 
 // answerStatus writes a Status that is not a failure.
@@ -141,28 +97,6 @@ func (r *request) write(code int, contentType string, body []byte) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	r.w.WriteHeader(code)
 	r.w.Write(body)
-}
-
-// offer returns the media types that the request's resource supports.
-func (r *request) offer() codec.Offer {
-	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
-	if r.typ != nil {
-		o.Custom = r.byDefinition
-		o.List = r.Verb == "list" || r.Verb == "watch"
-	}
-	return o
-}
-
-// negotiate sets the media type of the answer and the representation of its
-// objects.
-func (r *request) negotiate() (err error) {
-	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
-	return err
-}
-
-// bodyFormat returns the format of the body.
-func (r *request) bodyFormat() (codec.Format, error) {
-	return r.offer().Body(r.http.Header.Get("Content-Type"))
 }
 
 // mediaStatus returns the Status of an error of negotiation, nil for another

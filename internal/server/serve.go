@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -242,6 +243,28 @@ func (r *request) routed() bool {
 		return r.Name == "" && !across
 	}
 	return r.Name != ""
+}
+
+// offer returns the media types that the request's resource supports.
+func (r *request) offer() codec.Offer {
+	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
+	if r.typ != nil {
+		o.Custom = r.byDefinition
+		o.List = r.Verb == "list" || r.Verb == "watch"
+	}
+	return o
+}
+
+// negotiate sets the media type of the answer and the representation of its
+// objects.
+func (r *request) negotiate() (err error) {
+	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
+	return err
+}
+
+// bodyFormat returns the format of the body.
+func (r *request) bodyFormat() (codec.Format, error) {
+	return r.offer().Body(r.http.Header.Get("Content-Type"))
 }
 
 // serveResource dispatches by verb.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -70,6 +72,48 @@ func (r *request) answerChange(result registry.Result, err error) error {
 		return r.answerResult(http.StatusCreated, result)
 	}
 	return r.answerResult(http.StatusOK, result)
+}
+
+// answer writes a stored object in the representation and the media type that the
+// client asks for, or its Scale.
+func (r *request) answer(code int, o *storage.Object) error {
+	o, err := o.In(r.ctx(), r.typ)
+	if err != nil {
+		return err
+	}
+	if r.sub != nil && r.Subresource == "scale" && r.typ.Scale != nil {
+		scale, err := registry.Scale(r.typ, o.Decode(r.typ))
+		if err != nil {
+			return err
+		}
+		return r.answerJSON(code, append(scale, '\n'), r.typ.Scale.Codec.Wire())
+	}
+	shape, err := r.representation(false)
+	if err != nil {
+		return err
+	}
+	if _, whole := shape.(whole); whole {
+		return r.answerJSON(code, o.JSON(), r.typ.Codec.Wire())
+	}
+	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
+}
+
+// answerResult writes the result of a write.
+func (r *request) answerResult(code int, result registry.Result) error {
+	switch {
+	case result.Object != nil:
+		return r.answer(code, result.Object)
+	case result.Answer != nil:
+		c := result.Answer.Codec
+		normal, _, err := c.Normalize(result.Answer.Object, false)
+		if err != nil {
+			return status.Internal(err.Error())
+		}
+		return r.answerJSON(code, append(c.Append(nil, normal), '\n'), c.Wire())
+	}
+	st := status.Success(nil)
+	st.Code = code
+	return r.answerStatus(st.Code, st)
 }
 
 // patchTypes are the media types of patches.
