@@ -29,6 +29,6 @@ func (a *Authenticator) ReviewToken(review map[string]any) error {
 		object.Set(review, status.Aggregate(errs), "status", "error")
 		return nil
 	}
-	review["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.Texts(common)}
+	review["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.FromStrings(common)}
 	return nil
 }

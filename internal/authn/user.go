@@ -64,12 +64,12 @@ func (u *User) UserInfo() map[string]any {
 		}
 	}
 	if len(u.Groups) > 0 {
-		out["groups"] = object.Texts(u.Groups)
+		out["groups"] = object.FromStrings(u.Groups)
 	}
 	if len(u.Extra) > 0 {
 		extra := make(map[string]any, len(u.Extra))
 		for name, values := range u.Extra {
-			extra[name] = object.Texts(values)
+			extra[name] = object.FromStrings(values)
 		}
 		out["extra"] = extra
 	}

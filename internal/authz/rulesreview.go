@@ -18,11 +18,11 @@ func (a RBAC) ReviewRules(review map[string]any, u *authn.User) (map[string]any,
 	for _, rule := range rules {
 		if len(rule.Resources) > 0 {
 			resources = append(resources, map[string]any{
-				"verbs": object.Texts(rule.Verbs), "apiGroups": object.Texts(rule.APIGroups), "resources": object.Texts(rule.Resources), "resourceNames": object.Texts(rule.ResourceNames),
+				"verbs": object.FromStrings(rule.Verbs), "apiGroups": object.FromStrings(rule.APIGroups), "resources": object.FromStrings(rule.Resources), "resourceNames": object.FromStrings(rule.ResourceNames),
 			})
 		}
 		if len(rule.NonResourceURLs) > 0 {
-			paths = append(paths, map[string]any{"verbs": object.Texts(rule.Verbs), "nonResourceURLs": object.Texts(rule.NonResourceURLs)})
+			paths = append(paths, map[string]any{"verbs": object.FromStrings(rule.Verbs), "nonResourceURLs": object.FromStrings(rule.NonResourceURLs)})
 		}
 	}
 	out := map[string]any{"resourceRules": resources, "nonResourceRules": paths}

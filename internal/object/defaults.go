@@ -1,14 +1,14 @@
 package object
 
-// SetDefault sets a field that is absent.
+// SetDefault sets a field if it is absent.
 func SetDefault(obj map[string]any, name string, v any) {
 	if obj[name] == nil {
 		obj[name] = v
 	}
 }
 
-// SetDefaultIfZero sets a field that is absent, "" or 0: a field whose Go type is
-// not a pointer.
+// SetDefaultIfZero sets a field if it is absent, "" or 0. Use it for fields whose
+// Go type is not a pointer.
 func SetDefaultIfZero(obj map[string]any, name string, v any) {
 	switch obj[name] {
 	case nil, "", int64(0):
@@ -16,7 +16,8 @@ func SetDefaultIfZero(obj map[string]any, name string, v any) {
 	}
 }
 
-// EnsureMap returns the object in a field, which it sets if it is absent.
+// EnsureMap returns the object in a field. It sets the field to an empty object if
+// it is absent.
 func EnsureMap(obj map[string]any, name string) map[string]any {
 	if m, ok := obj[name].(map[string]any); ok {
 		return m
@@ -32,7 +33,7 @@ type Default struct {
 	Value any
 }
 
-// ShallowCopy returns a shallow copy of m that is not nil.
+// ShallowCopy returns a shallow copy of m. The copy is never nil.
 func ShallowCopy(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m)+1)
 	for k, v := range m {
@@ -42,13 +43,13 @@ func ShallowCopy(m map[string]any) map[string]any {
 }
 
 // SetDefaults calls SetDefault for several fields.
-func SetDefaults(obj map[string]any, members []Default) {
-	for _, m := range members {
-		SetDefault(obj, m.Name, m.Value)
+func SetDefaults(obj map[string]any, defaults []Default) {
+	for _, d := range defaults {
+		SetDefault(obj, d.Name, d.Value)
 	}
 }
 
-// Has reports whether m has the key, be it with a nil value.
+// Has reports whether m has the key. The value may be nil.
 func Has(m map[string]any, key string) bool {
 	_, ok := m[key]
 	return ok

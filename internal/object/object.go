@@ -1,8 +1,9 @@
 // Package object reads and writes API objects in their generic form: the
 // map[string]any that JSON decodes to, with int64 and float64 for numbers.
 //
-// Readers treat a member that is absent or of another type as empty: whoever
-// cares about types decodes by a type's schema first.
+// Functions that read a field return the zero value if the field is absent or of
+// another type. They do not validate: decode an object with the schema of its
+// type first.
 package object
 
 import (
@@ -13,23 +14,23 @@ import (
 	"strconv"
 )
 
-// EmptyMap is a map without entries, where a client sent one for a map of a
-// built-in kind. To readers it is no map, so that it counts as absent; but it is
-// not nil, and is printed as the map. An empty list needs no such thing, because
-// it cannot be taken for a struct without members.
+// EmptyMap is the value of a map field of a built-in kind for which a client sent
+// an empty map. Functions that read maps treat it as absent, but it is not nil and
+// is encoded as {}. Empty lists need no such type: an empty map could also be a
+// struct without fields, an empty list could not.
 type EmptyMap struct{}
 
-// Integers turns the json.Numbers in obj into int64, and into float64 where
-// they are no integers. It changes obj and returns it.
+// Integers replaces each json.Number in obj by an int64, or by a float64 if it is
+// not an int64. It changes obj and returns it.
 func Integers(obj map[string]any) map[string]any {
 	for k, v := range obj {
-		obj[k] = number(v)
+		obj[k] = convertNumbers(v)
 	}
 	return obj
 }
 
-// number replaces the json.Numbers of a value.
-func number(v any) any {
+// convertNumbers is Integers for any value.
+func convertNumbers(v any) any {
 	switch t := v.(type) {
 	case json.Number:
 		if n, err := t.Int64(); err == nil {
@@ -41,13 +42,13 @@ func number(v any) any {
 		return Integers(t)
 	case []any:
 		for i, e := range t {
-			t[i] = number(e)
+			t[i] = convertNumbers(e)
 		}
 	}
 	return v
 }
 
-// Meta is the object's metadata, made when the object has none.
+// Meta returns the object's metadata. It sets empty metadata if there is none.
 func Meta(obj map[string]any) map[string]any {
 	if m, ok := obj["metadata"].(map[string]any); ok {
 		return m
@@ -57,7 +58,7 @@ func Meta(obj map[string]any) map[string]any {
 	return m
 }
 
-// Value is the member at the path, nil if there is none.
+// Value returns the field at the path, or nil.
 func Value(obj map[string]any, path ...string) any {
 	var v any = obj
 	for _, name := range path {
@@ -70,37 +71,38 @@ func Value(obj map[string]any, path ...string) any {
 	return v
 }
 
-// String is the string at the path, or "".
+// String returns the string at the path, or "".
 func String(obj map[string]any, path ...string) string {
 	s, _ := Value(obj, path...).(string)
 	return s
 }
 
-// Bool is the boolean at the path, or false.
+// Bool returns the boolean at the path, or false.
 func Bool(obj map[string]any, path ...string) bool {
 	b, _ := Value(obj, path...).(bool)
 	return b
 }
 
-// Int is the integer at the path; ok tells whether there is one.
+// Int returns the integer at the path, and reports whether there is one.
 func Int(obj map[string]any, path ...string) (n int64, ok bool) {
 	n, ok = Value(obj, path...).(int64)
 	return n, ok
 }
 
-// Map is the object at the path, or nil.
+// Map returns the object at the path, or nil.
 func Map(obj map[string]any, path ...string) map[string]any {
 	m, _ := Value(obj, path...).(map[string]any)
 	return m
 }
 
-// List is the list at the path, or nil.
+// List returns the list at the path, or nil.
 func List(obj map[string]any, path ...string) []any {
 	l, _ := Value(obj, path...).([]any)
 	return l
 }
 
-// Each are the objects in a list; none if it is no list.
+// Each iterates over the objects in a list. It skips items of other types, and
+// does nothing if list is not a []any.
 func Each(list any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		l, _ := list.([]any)
@@ -112,8 +114,8 @@ func Each(list any) iter.Seq[map[string]any] {
 	}
 }
 
-// Condition is the first of status.conditions that is of the type and has the
-// status, or nil.
+// Condition returns the first of status.conditions with the type and the status,
+// or nil.
 func Condition(obj map[string]any, typ, status string) map[string]any {
 	for c := range Each(Value(obj, "status", "conditions")) {
 		if c["type"] == typ && c["status"] == status {
@@ -123,8 +125,8 @@ func Condition(obj map[string]any, typ, status string) map[string]any {
 	return nil
 }
 
-// All reports whether ok holds for a value and for all that is in it. The name is
-// that of the member that has the value, "" elsewhere.
+// All reports whether ok returns true for v and for every value nested in it. name
+// is the name of the field that holds the value, "" for v and for list items.
 func All(v any, ok func(name string, v any) bool) bool { return all("", v, ok) }
 
 func all(name string, v any, ok func(name string, v any) bool) bool {
@@ -144,8 +146,8 @@ func all(name string, v any, ok func(name string, v any) bool) bool {
 	return true
 }
 
-// Same reports whether two values are one object or one list in memory, so that
-// a change of the one would be a change of the other.
+// Same reports whether a and b are the same map or the same list in memory: a
+// change of one changes the other. It returns false for scalars.
 func Same(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any:
@@ -155,7 +157,8 @@ func Same(a, b any) bool {
 	return false
 }
 
-// Strings is the list at the path with what is no string left out.
+// Strings returns the strings of the list at the path. It skips items of other
+// types.
 func Strings(obj map[string]any, path ...string) []string {
 	list := List(obj, path...)
 	if len(list) == 0 {
@@ -170,17 +173,18 @@ func Strings(obj map[string]any, path ...string) []string {
 	return out
 }
 
-// Texts are texts as a list of an object has them, the opposite of Strings.
-func Texts(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, s := range texts {
+// FromStrings returns the strings as a list field holds them. It is the inverse of
+// Strings.
+func FromStrings(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
 		out[i] = s
 	}
 	return out
 }
 
-// Text is how a field selector sees the value at the path: strings as they
-// are, numbers and booleans printed, anything else "".
+// Text returns the value at the path as field selectors compare it: a string, or
+// the text of an integer or a boolean. It returns "" for other values.
 func Text(obj map[string]any, path ...string) string {
 	switch v := Value(obj, path...).(type) {
 	case string:
@@ -193,7 +197,8 @@ func Text(obj map[string]any, path ...string) string {
 	return ""
 }
 
-// Set sets the value at the path, making the objects on the way.
+// Set sets the value at the path. It creates the objects on the path that are
+// absent.
 func Set(obj map[string]any, v any, path ...string) {
 	last := len(path) - 1
 	for _, name := range path[:last] {
@@ -207,8 +212,8 @@ func Set(obj map[string]any, v any, path ...string) {
 	obj[path[last]] = v
 }
 
-// Keep gives dst the member that src has, and takes it from dst where src has
-// none.
+// Keep copies a field from src to dst. It deletes the field from dst if src does
+// not have it.
 func Keep(dst, src map[string]any, name string) {
 	v, ok := src[name]
 	if !ok {
@@ -218,7 +223,7 @@ func Keep(dst, src map[string]any, name string) {
 	dst[name] = v
 }
 
-// Copy is a deep copy of a generic value.
+// Copy returns a deep copy of a generic value.
 func Copy[T any](v T) T {
 	c, _ := copyValue(v).(T)
 	return c
@@ -248,8 +253,8 @@ func copyValue(v any) any {
 	return v
 }
 
-// Equal reports whether two generic values are the same. An absent member, a
-// nil one and an empty map or list are different things to it.
+// Equal reports whether two generic values are deeply equal. An absent field, a
+// nil value, an empty map and an empty list are all different.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:

@@ -20,8 +20,8 @@ func pod() map[string]any {
 func TestRead(t *testing.T) {
 	p := pod()
 	assert.Equal(t, "a", object.String(p, "metadata", "name"))
-	assert.Empty(t, object.String(p, "metadata", "name", "deeper"), "a string has no members")
-	assert.Empty(t, object.String(p, "spec", "priority"), "a number is no string")
+	assert.Empty(t, object.String(p, "metadata", "name", "deeper"), "a string has no fields")
+	assert.Empty(t, object.String(p, "spec", "priority"), "a number is not a string")
 	assert.True(t, object.Bool(p, "spec", "hostNetwork"))
 
 	n, ok := object.Int(p, "spec", "priority")
@@ -30,7 +30,7 @@ func TestRead(t *testing.T) {
 	_, ok = object.Int(p, "spec", "nodeName")
 	assert.False(t, ok)
 
-	assert.Equal(t, []string{"x", "y"}, object.Strings(p, "metadata", "finalizers"), "what is no string is left out")
+	assert.Equal(t, []string{"x", "y"}, object.Strings(p, "metadata", "finalizers"), "items of other types are skipped")
 	assert.Nil(t, object.Strings(p, "metadata", "none"))
 	assert.Nil(t, object.Map(p, "spec", "nodeName"))
 	assert.Len(t, object.List(p, "metadata", "finalizers"), 3)
@@ -57,7 +57,7 @@ func TestText(t *testing.T) {
 func TestEach(t *testing.T) {
 	a, b := map[string]any{"name": "a"}, map[string]any{"name": "b"}
 	assert.Equal(t, []map[string]any{a, b}, slices.Collect(object.Each([]any{a, "no object", b})))
-	assert.Empty(t, slices.Collect(object.Each(a)), "an object is no list")
+	assert.Empty(t, slices.Collect(object.Each(a)), "an object is not a list")
 	for first := range object.Each([]any{a, b}) {
 		assert.Equal(t, a, first)
 		break
@@ -93,10 +93,10 @@ func TestSame(t *testing.T) {
 	m, l := map[string]any{"a": int64(1)}, []any{int64(1), int64(2)}
 	assert.True(t, object.Same(m, m))
 	assert.True(t, object.Same(l, l))
-	assert.False(t, object.Same(m, map[string]any{"a": int64(1)}), "equal, but another")
+	assert.False(t, object.Same(m, map[string]any{"a": int64(1)}), "equal, but another map")
 	assert.False(t, object.Same(l, l[:1]))
 	assert.False(t, object.Same(m, l))
-	assert.False(t, object.Same("a", "a"), "what cannot be changed")
+	assert.False(t, object.Same("a", "a"), "scalars are never the same")
 	assert.False(t, object.Same(nil, nil))
 }
 
@@ -108,7 +108,7 @@ func TestIntegers(t *testing.T) {
 func TestMeta(t *testing.T) {
 	p := map[string]any{"metadata": "no object"}
 	object.Meta(p)["name"] = "a"
-	assert.Equal(t, "a", object.String(p, "metadata", "name"), "metadata that is missing is made")
+	assert.Equal(t, "a", object.String(p, "metadata", "name"), "missing metadata is created")
 }
 
 func TestSet(t *testing.T) {
@@ -145,15 +145,15 @@ func TestEqual(t *testing.T) {
 	}{
 		{"same objects", pod(), pod(), true},
 		{"other value", map[string]any{"a": "x"}, map[string]any{"a": "y"}, false},
-		{"other member", map[string]any{"a": "x"}, map[string]any{"b": "x"}, false},
-		{"member that is nil", map[string]any{"a": nil}, map[string]any{}, false},
+		{"other field", map[string]any{"a": "x"}, map[string]any{"b": "x"}, false},
+		{"nil field and absent field", map[string]any{"a": nil}, map[string]any{}, false},
 		{"order of a list", []any{"a", "b"}, []any{"b", "a"}, false},
 		{"shorter list", []any{"a", "b"}, []any{"a"}, false},
-		{"empty list and none", []any{}, []any(nil), false},
+		{"empty list and nil list", []any{}, []any(nil), false},
 		{"list and object", []any{}, map[string]any{}, false},
 		{"scalar and list", "a", []any{"a"}, false},
 		{"integer and float", int64(1), float64(1), false},
-		{"nothing", nil, nil, true},
+		{"nil values", nil, nil, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			assert.Equal(t, row.want, object.Equal(row.a, row.b))

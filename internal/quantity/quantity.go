@@ -1,5 +1,5 @@
-// Package quantity compares, adds and rounds canonical quantities in their text
-// form.
+// Package quantity compares, adds and rounds canonical quantities, such as "100m"
+// or "1Gi".
 package quantity
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// RoundList rounds the quantities of a resource list up to thousandths, the
-// finest that the API keeps there.
+// RoundList rounds the quantities of a resource list up to thousandths, as the API
+// does.
 func RoundList(list any) {
 	m, _ := list.(map[string]any)
 	for name, v := range m {
@@ -22,8 +22,8 @@ func RoundList(list any) {
 	}
 }
 
-// RoundRequirements rounds the limits and requests of a container, a pod or a
-// claim.
+// RoundRequirements calls RoundList for the limits and requests of a container, a
+// pod or a claim.
 func RoundRequirements(resources any) {
 	if m, ok := resources.(map[string]any); ok {
 		RoundList(m["limits"])
@@ -31,10 +31,10 @@ func RoundRequirements(resources any) {
 	}
 }
 
-// roundUp rounds a canonical quantity up, away from zero, to thousandths.
+// roundUp rounds a canonical quantity away from zero to thousandths.
 func roundUp(q string) string {
 	if !strings.ContainsAny(q, "nu.-") {
-		return q // thousandths or coarser: anything finer shows in the notation
+		return q // a positive integer with another suffix is a multiple of a thousandth
 	}
 	n, notation := Nanos(q)
 	milli, rest := new(big.Int).QuoRem(n, million, new(big.Int))
@@ -76,7 +76,7 @@ func Compare(a, b string) int {
 	return x.Cmp(y)
 }
 
-// sign is -1, 0 or 1 for a quantity below 0, of 0 and above.
+// sign returns -1, 0 or 1 for a negative, a zero and a positive quantity.
 func sign(q string) int {
 	switch {
 	case !IsNonZero(q):
@@ -90,7 +90,7 @@ func sign(q string) int {
 // IsPositive reports whether a quantity is above 0.
 func IsPositive(q string) bool { return sign(q) > 0 }
 
-// isSuffix tells what cannot be in the number of a quantity.
+// isSuffix reports whether c is not part of the number of a quantity.
 func isSuffix(c rune) bool { return c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') }
 
 // The notations in which a sum can be written.
@@ -100,16 +100,16 @@ const (
 	binary   = 'i'
 )
 
-// decimalSuffixes have the powers of ten that stand for a letter.
+// decimalSuffixes maps each decimal suffix to its power of ten.
 var decimalSuffixes = map[string]int{"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
-// maxExponent bounds the powers of ten that are reckoned with.
+// maxExponent is the largest power of ten that is computed.
 const maxExponent = 64
 
 var million = big.NewInt(1e6)
 
-// Nanos is a canonical quantity in billionths, and the notation it has. What is
-// no quantity is zero.
+// Nanos returns a canonical quantity in billionths, and its notation. It returns
+// zero if q is not a quantity.
 func Nanos(q string) (*big.Int, byte) {
 	end := strings.IndexFunc(q, isSuffix)
 	if end < 0 {
@@ -134,7 +134,7 @@ func Nanos(q string) (*big.Int, byte) {
 	return scale(n, min(power, maxExponent)+9-len(fraction)), notation
 }
 
-// scale is n times ten to the power, rounded away from zero.
+// scale returns n times ten to the power, rounded away from zero.
 func scale(n *big.Int, power int) *big.Int {
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(power, -power))), nil)
 	if power >= 0 {
@@ -144,7 +144,7 @@ func scale(n *big.Int, power int) *big.Int {
 	return n.Add(n, big.NewInt(int64(rest.Sign())))
 }
 
-// format is the canonical text of billionths.
+// format returns the canonical quantity of n billionths.
 func format(n *big.Int, notation byte) string {
 	suffix := "n"
 	switch units, rest := new(big.Int).QuoRem(n, big.NewInt(1e9), new(big.Int)); {
@@ -158,7 +158,7 @@ func format(n *big.Int, notation byte) string {
 	}
 	text, err := wire.CanonicalQuantity(n.String() + suffix)
 	if err != nil {
-		panic("kinds: " + err.Error()) // unreachable: a whole number with a suffix is a quantity
+		panic("quantity: " + err.Error()) // unreachable: a whole number with a suffix is a quantity
 	}
 	return text
 }
@@ -177,13 +177,13 @@ var Billion = big.NewInt(1e9)
 // IsInteger reports whether a quantity is a whole number.
 func IsInteger(q string) bool {
 	if !strings.ContainsAny(q, "mnu.-") {
-		return true // nothing in the notation makes it less than units
+		return true // no decimal point and no suffix below units
 	}
 	n, _ := Nanos(q)
 	return new(big.Int).Rem(n, Billion).Sign() == 0
 }
 
-// RoundToUnits rounds a quantity up, away from zero, to a whole number.
+// RoundToUnits rounds a quantity away from zero to a whole number.
 func RoundToUnits(q string) string {
 	if IsInteger(q) {
 		return q

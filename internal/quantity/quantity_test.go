@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		want int
 	}{
 		{"1", "1000m", 0}, {"1Gi", "1024Mi", 0}, {"1G", "1Gi", -1}, {"1E", "1P", 1}, {"1e3", "1k", 0}, {"-1", "0", -1},
-		{"1e999999999", "1E", 1}, // a number that is never written out
+		{"1e999999999", "1E", 1}, // larger than maxExponent
 	} {
 		assert.Equal(t, row.want, Compare(row.a, row.b), "%s and %s", row.a, row.b)
 	}
@@ -52,8 +52,8 @@ func TestPositive(t *testing.T) {
 	}
 }
 
-// FuzzRoundUp checks that what is rounded is no less than before, by less than
-// a thousandth, and canonical.
+// FuzzRoundUp checks that a rounded quantity is canonical and at most a thousandth
+// greater than the original.
 func FuzzRoundUp(f *testing.F) {
 	for _, q := range []string{"1", "1n", "-100u", "1.000500", "1e-6", "0.1Ki", "12345678901234567890", "9E"} {
 		f.Add(q)
@@ -75,7 +75,7 @@ func FuzzRoundUp(f *testing.F) {
 	})
 }
 
-func TestJudgeQuantities(t *testing.T) {
+func TestPredicates(t *testing.T) {
 	for q, want := range map[string]struct {
 		sign   int
 		whole  bool

@@ -51,7 +51,7 @@ func (o *DeleteOptions) object() map[string]any {
 		obj["propagationPolicy"] = *o.PropagationPolicy
 	}
 	if len(o.DryRun) > 0 {
-		obj["dryRun"] = object.Texts(o.DryRun)
+		obj["dryRun"] = object.FromStrings(o.DryRun)
 	}
 	for name, v := range map[string]*string{"uid": o.UID, "resourceVersion": o.Version} {
 		if v != nil {

@@ -86,7 +86,7 @@ func (o *WriteOptions) object(kind string) map[string]any {
 		}
 	}
 	if len(o.DryRun) > 0 {
-		obj["dryRun"] = object.Texts(o.DryRun)
+		obj["dryRun"] = object.FromStrings(o.DryRun)
 	}
 	return obj
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Strategy holds what differs between resources in the life of their objects.
-// Built-in resources have the strategies of package kinds, custom resources those
-// of package crd. A Strategy is immutable; its functions are called concurrently
-// for different objects. A nil function does nothing.
+// A Strategy defines how the objects of one resource are created, updated and
+// deleted. Package kinds has the strategies of built-in resources, package crd
+// those of custom resources. A Strategy is immutable; its functions are called
+// concurrently for different objects. A nil function does nothing.
 //
-// The functions that take an old object may let obj share values with it and must
-// not change it. It is nil on a create.
+// The functions that take an old object must not change it; obj may share values
+// with it. old is nil on a create.
 //
 // Fields named as in k8s.io/apiserver have the meaning that they have there.
 type Strategy struct {
@@ -83,15 +83,16 @@ type Strategy struct {
 	// with a nil Generation has no generation; the others start at 1.
 	Generation func(obj, old map[string]any) bool
 
-	// GenerationBeforePrepare calls Generation before Prepare instead of after it.
+	// GenerationBeforePrepare makes writes call Generation before Prepare, not
+	// after it.
 	GenerationBeforePrepare bool
 
-	// Default sets defaults in a decoded object: in every object of a request or a
-	// file, in this version.
+	// Default sets defaults in an object of this version that was decoded from a
+	// request or a file.
 	Default func(obj map[string]any)
 
 	// Allocate allocates cluster IPs and node ports. It is called before Prepare.
-	// It returns an *Invalid if the object is at fault.
+	// It returns an *Invalid if the object asks for a value that it cannot have.
 	Allocate func(obj, old map[string]any, pool Pool) error
 
 	// Prepare resets the fields that the request must not set and sets those that
@@ -99,28 +100,29 @@ type Strategy struct {
 	// kube-apiserver.
 	Prepare func(obj, old map[string]any)
 
-	// PrepareWithAuthor sets the fields that depend on who makes the request and
-	// when. It is called after Prepare, or after that of the status subresource.
+	// PrepareWithAuthor sets the fields that depend on the user and the time of the
+	// request. It is called after Prepare, or after the Prepare of the status
+	// subresource.
 	PrepareWithAuthor func(obj, old map[string]any, by Author)
 
-	// DefaultAfterCreate sets the defaults that kube-apiserver sets in a created
-	// object when it decodes it from etcd, and reports whether it set any. The
-	// store does not hold them: the first update stores them, even one that changes
-	// nothing else.
+	// DefaultAfterCreate sets the defaults that kube-apiserver sets only when it
+	// decodes a created object from etcd, and reports whether it set any. A create
+	// returns them but does not store them. The first update stores them, even if it
+	// changes nothing else.
 	DefaultAfterCreate func(obj map[string]any) bool
 
-	// ResetFields are the paths that a write to the object leaves as they are. Its
-	// field manager does not own them.
+	// ResetFields are the paths of fields that a write to the object cannot change.
+	// The field manager of the write does not own them.
 	ResetFields []string
 
-	// MetadataValidation is how often the type validates metadata.
+	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
 
-	// ValidateInNamespace validates what depends on the namespace or the author. It
-	// is called before Validate, for the object and its status.
+	// ValidateInNamespace makes the checks that depend on the namespace or the
+	// author. It is called before Validate, for the object and its status.
 	ValidateInNamespace func(w *Write) validation.List
 
-	// Validate validates all but metadata.
+	// Validate validates the object except its metadata.
 	Validate func(obj, old map[string]any) validation.List
 
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
@@ -128,7 +130,7 @@ type Strategy struct {
 
 	// SubresourceStrategies are the strategies of the subresources that write
 	// fields of the object, by name: "status" and those that only some resources
-	// have, such as "resize". Scale is the scale subresource, nil if there is none.
+	// have, such as "resize". Scale is the scale subresource, or nil.
 	SubresourceStrategies map[string]SubresourceStrategy
 	Scale                 *Scale
 
@@ -157,13 +159,13 @@ type SubresourceStrategy struct {
 	ResetFields     []string
 }
 
-// MetadataValidation is how often a type validates metadata, in addition to the
-// validation that every write has. kube-apiserver validates metadata more than
-// once for some types and then reports duplicate causes.
+// A MetadataValidation is how often a type validates metadata on an update, in
+// addition to the validation that every write has. kube-apiserver validates
+// metadata more than once for some types and reports duplicate causes.
 type MetadataValidation int
 
 const (
-	// MetadataUpdate validates the change of metadata once.
+	// MetadataUpdate validates, on an update, the change of metadata once.
 	MetadataUpdate MetadataValidation = iota
 	// MetadataUpdateAndCreate validates, on an update, the change and then the new
 	// metadata as on a create.
@@ -172,13 +174,13 @@ const (
 	MetadataNone
 	// MetadataCreate validates, on an update, only the new metadata as on a create.
 	MetadataCreate
-	// MetadataCreateTwice is MetadataCreate done twice.
+	// MetadataCreateTwice validates, on an update, the new metadata twice.
 	MetadataCreateTwice
 )
 
 // Times returns how often an update validates the change of metadata, and how
-// often the new metadata as on a create. object reports whether the update is one
-// of the object, not of a subresource.
+// often it validates the new metadata as on a create. object reports whether the
+// update writes the object itself, not a subresource.
 func (v MetadataValidation) Times(object bool) (update, create int) {
 	switch {
 	case v == MetadataNone, v == MetadataCreate && !object:
@@ -210,7 +212,7 @@ type Write struct {
 // A Reader reads the state of the server. The objects that it returns must not
 // be changed.
 type Reader interface {
-	// Get returns the stored object, or nil if there is none.
+	// Get returns the stored object, or nil.
 	Get(kind Kind, namespace, name string) map[string]any
 	// List returns the objects of a kind in the namespace, ordered by name. The
 	// namespace "" means all namespaces.
@@ -231,12 +233,13 @@ type Pool interface {
 // ErrFull is the error of a Pool that has nothing left to allocate.
 var ErrFull = errors.New("range is full")
 
-// An Invalid is the error of an object that fails validation.
+// An Invalid is the error of an object that fails validation. The server answers
+// with 422.
 type Invalid struct{ Errors validation.List }
 
 func (e *Invalid) Error() string { return e.Errors.Message() }
 
-// A Failure is an error whose text is the whole message of the Status.
+// A Failure is an error whose text becomes the message of the Status unchanged.
 type Failure string
 
 func (f Failure) Error() string { return string(f) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The order of semver.org, section 11.
+// The precedence of semver.org, section 11.
 func TestSemverOrder(t *testing.T) {
 	order := []string{"0.0.0", "0.0.1", "0.2.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.10+b", "1.2.0"}
 	for i := range order {
@@ -29,7 +29,7 @@ func TestSemverOrder(t *testing.T) {
 	}
 }
 
-// FuzzSemver holds the parser to the expression that semver.org gives.
+// FuzzSemver checks the parser against the regular expression of semver.org.
 func FuzzSemver(f *testing.F) {
 	official := regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
 	for _, s := range []string{"", "1", "1.2", "1.2.3", "01.2.3", "1.2.3-", "1.2.3-0a", "1.2.3-01", "1.2.3-a..b", "1.2.3+", "1.2.3+01.-", "1.2.3-a+b+c", "v1.2.3", "1.2.3 ", "-1.2.3", "+1.2.3", "1.2.3--"} {

@@ -61,7 +61,7 @@ func (r *request) connectOptions() map[string]any {
 		obj["container"] = q.Get("container")
 	}
 	if len(q["command"]) > 0 {
-		obj["command"] = object.Texts(q["command"])
+		obj["command"] = object.FromStrings(q["command"])
 	}
 	var ports []any
 	for _, text := range q["ports"] {

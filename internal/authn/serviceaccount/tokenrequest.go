@@ -48,7 +48,7 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 		spec["expirationSeconds"] = int64(defaultExpiration)
 	}
 	if len(object.List(spec, "audiences")) == 0 {
-		spec["audiences"] = object.Texts(Audiences())
+		spec["audiences"] = object.FromStrings(Audiences())
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
 	if errs := validateExpiration(expiration); len(errs) > 0 {

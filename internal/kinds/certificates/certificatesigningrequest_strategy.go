@@ -49,7 +49,7 @@ func list(texts []string) any {
 	if len(texts) == 0 {
 		return nil
 	}
-	return object.Texts(texts)
+	return object.FromStrings(texts)
 }
 
 // extra are a user's attributes as a generic value, nil if there are none.
