@@ -121,6 +121,7 @@ func New(c Config) (*Server, error) {
 		EventTTL:      c.EventTTL,
 	})
 	if err != nil {
+		s.cancel()
 		return nil, err
 	}
 	s.control = control.New(s.registry, s.faults)
