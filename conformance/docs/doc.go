@@ -13,6 +13,8 @@
 //	sh name=WORD    is run by another test, or by .ci/run.
 //	yaml file=NAME  is written to NAME in that directory. A later go or sh block of
 //	                the page must name the file.
+//	diff            is a change of the repository, go file=NAME a new file. The commands in
+//	                "sh name=recipe" of the same section run with them.
 //	text output     must be in what the sh block before it printed; ... stands for any
 //	                characters.
 //	text help=NAME  is the output of "fakeapi NAME --help". The flag -update rewrites it.

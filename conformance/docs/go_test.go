@@ -117,7 +117,7 @@ func TestGoBlocks(t *testing.T) {
 	for _, p := range pages(t) {
 		var shared []string
 		for _, b := range p.blocks {
-			if b.language != "go" {
+			if _, file := b.args["file"]; b.language != "go" || file { // TestRecipes runs files
 				continue
 			}
 			src, tests, err := p.source(b)
@@ -176,7 +176,7 @@ func raceFlag() []string {
 // writeFiles writes the files of a page to a directory.
 func (p page) writeFiles(t *testing.T, dir string) {
 	for _, b := range p.blocks {
-		if name, ok := b.args["file"]; ok {
+		if name, ok := b.args["file"]; ok && b.language == "yaml" {
 			path := filepath.Join(dir, name)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			require.NoError(t, os.WriteFile(path, []byte(b.text), 0o644))
