@@ -9,7 +9,7 @@ func validateConfigMap(obj, old map[string]any) validation.List {
 	if old == nil {
 		return validation.Collect(obj, nil, checkConfigMap)
 	}
-	return validation.Collect(obj, nil, sealed(old, "data", "binaryData"), checkConfigMap)
+	return validation.Collect(obj, nil, immutableData(old, "data", "binaryData"), checkConfigMap)
 }
 
 func checkConfigMap(p validation.View) {
@@ -24,10 +24,10 @@ func checkConfigMap(p validation.View) {
 		}
 	}
 	for key, v := range p.Entries("binaryData") {
-		size += bytesIn(v)
+		size += decodedLen(v)
 		checkDataKey(p, "binaryData", key)
 	}
-	if size > maxSecret {
-		p.Add(validation.TooLong(validation.NewPath(""), maxSecret))
+	if size > maxDataSize {
+		p.Add(validation.TooLong(validation.NewPath(""), maxDataSize))
 	}
 }

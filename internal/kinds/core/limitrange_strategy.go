@@ -8,9 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// defaultLimitRange sets the defaults of the limits of containers: what is not said by
-// default is the maximum, what is not requested by default the default, else
-// the minimum.
+// defaultLimitRange sets the defaults of Container limits: default from max, then
+// defaultRequest from default and from min.
 func defaultLimitRange(obj map[string]any) {
 	for item := range object.Each(object.Value(obj, "spec", "limits")) {
 		if item["type"] == "Container" {

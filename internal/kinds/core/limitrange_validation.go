@@ -15,12 +15,12 @@ func validateLimitRange(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkLimits)
 }
 
-// checkLimits checks the limits of a namespace, one of each type.
+// checkLimits checks spec.limits. Each type may occur once.
 func checkLimits(p validation.View) {
 	types := validation.Seen{}
 	for _, limit := range p.Each("limits") {
 		typ := limit.String("type")
-		limit.AddList(validation.Each(limit.At("type"), validation.NamedString(typ), limitType(typ)))
+		limit.AddList(validation.Each(limit.At("type"), validation.NamedString(typ), validateLimitType(typ)))
 		if types[typ] {
 			limit.Duplicate("type", validation.NamedString(typ))
 		}
@@ -29,8 +29,8 @@ func checkLimits(p validation.View) {
 	}
 }
 
-// limitType checks what a limit can be for.
-func limitType(name string) []string {
+// validateLimitType returns the messages for a name that is not a limit type.
+func validateLimitType(name string) []string {
 	if messages := validation.QualifiedName(name); len(messages) > 0 {
 		return messages
 	}
@@ -42,13 +42,13 @@ func limitType(name string) []string {
 
 func checkLimitItem(p validation.View) {
 	typ := p.String("type")
-	bounds := limitBounds{View: p, keys: map[string]any{}}
-	bounds.read("max")
-	bounds.read("min")
+	item := limitItem{View: p, names: map[string]any{}}
+	item.checkNames("max")
+	item.checkNames("min")
 	for _, list := range []string{"default", "defaultRequest"} {
 		switch {
 		case typ != "Pod":
-			bounds.read(list)
+			item.checkNames(list)
 		case p.Len(list) > 0:
 			p.Forbidden(list, "may not be specified when `type` is 'Pod'")
 		}
@@ -56,37 +56,36 @@ func checkLimitItem(p validation.View) {
 	if typ == "PersistentVolumeClaim" && !object.Has(object.Map(p.Obj, "min"), "storage") && !object.Has(object.Map(p.Obj, "max"), "storage") {
 		p.Required("limits", "either minimum or maximum storage value is required, but neither was provided")
 	}
-	bounds.read("maxLimitRequestRatio")
-	for _, resource := range validation.SortedKeys(bounds.keys) {
-		bounds.check(resource)
+	item.checkNames("maxLimitRequestRatio")
+	for _, resource := range validation.SortedKeys(item.names) {
+		item.checkQuantities(resource)
 	}
 }
 
-// limitBounds are the quantities of one limit.
-type limitBounds struct {
+// A limitItem validates one item of spec.limits.
+type limitItem struct {
 	validation.View
-	keys map[string]any // the resources that it bounds
+	names map[string]any // the resources in any of its lists
 }
 
-// read checks the names in a list of quantities.
-func (b limitBounds) read(list string) {
-	name := resourceNameAt
+// checkNames checks the resource names in a list and adds them to names.
+func (b limitItem) checkNames(list string) {
+	name := validateResourceName
 	if typ := b.String("type"); typ == "Pod" || typ == "Container" {
 		name = resources.ValidateContainerResourceName
 	}
 	for resource := range b.Entries(list) {
 		b.AddList(name(resource, b.At(list).Key(resource)))
-		b.keys[resource] = true
+		b.names[resource] = true
 	}
 }
 
-// resourceNameAt checks the name of any resource.
-func resourceNameAt(name string, path *validation.Path) validation.List {
+func validateResourceName(name string, path *validation.Path) validation.List {
 	return validation.Each(path, validation.NamedString(name), resources.ValidateName(name))
 }
 
-// quantity is how much a list has of a resource; "" if it does not say.
-func (b limitBounds) quantity(list, resource string) string {
+// quantity returns the quantity of a resource in a list, or "".
+func (b limitItem) quantity(list, resource string) string {
 	if list == "default" || list == "defaultRequest" {
 		if b.String("type") == "Pod" {
 			return ""
@@ -95,10 +94,10 @@ func (b limitBounds) quantity(list, resource string) string {
 	return object.String(b.Obj, list, resource)
 }
 
-// orders are the lists whose quantities must not be above those of others. The
-// first three parts of a row say what is compared, and where an error is
-// noted; told is the list that is quoted.
-var orders = []struct{ low, high, at, told, text string }{
+// quantityOrders are the pairs of lists whose quantities must be in order: low must
+// not exceed high. The error is reported at the list at and quotes the quantity in
+// the list quoted.
+var quantityOrders = []struct{ low, high, at, quoted, text string }{
 	{"min", "max", "min", "min", "min value %s is greater than max value %s"},
 	{"min", "defaultRequest", "defaultRequest", "defaultRequest", "min value %s is greater than default request value %s"},
 	{"defaultRequest", "max", "defaultRequest", "defaultRequest", "default request value %s is greater than max value %s"},
@@ -107,23 +106,23 @@ var orders = []struct{ low, high, at, told, text string }{
 	{"default", "max", "default", "max", "default value %s is greater than max value %s"},
 }
 
-// check compares the quantities of a resource.
-func (b limitBounds) check(resource string) {
-	for _, o := range orders {
+// checkQuantities compares the quantities of a resource across the lists.
+func (b limitItem) checkQuantities(resource string) {
+	for _, o := range quantityOrders {
 		low, high := b.quantity(o.low, resource), b.quantity(o.high, resource)
 		if low != "" && high != "" && quantity.Compare(low, high) > 0 {
-			b.Add(validation.Invalid(b.At(o.at).Key(resource), b.quantity(o.told, resource), fmt.Sprintf(o.text, low, high)))
+			b.Add(validation.Invalid(b.At(o.at).Key(resource), b.quantity(o.quoted, resource), fmt.Sprintf(o.text, low, high)))
 		}
 	}
 	b.checkRatio(resource)
-	byDefault, request := b.quantity("default", resource), b.quantity("defaultRequest", resource)
-	if !resources.IsOvercommitAllowed(resource) && byDefault != "" && request != "" && quantity.Compare(byDefault, request) != 0 {
+	limit, request := b.quantity("default", resource), b.quantity("defaultRequest", resource)
+	if !resources.IsOvercommitAllowed(resource) && limit != "" && request != "" && quantity.Compare(limit, request) != 0 {
 		b.Add(validation.Invalid(b.At("defaultRequest").Key(resource), request,
-			fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", byDefault, request, resource)))
+			fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", limit, request, resource)))
 	}
 }
 
-func (b limitBounds) checkRatio(resource string) {
+func (b limitItem) checkRatio(resource string) {
 	ratio := b.quantity("maxLimitRequestRatio", resource)
 	if ratio == "" {
 		return
@@ -136,13 +135,12 @@ func (b limitBounds) checkRatio(resource string) {
 	if low == "" || high == "" {
 		return
 	}
-	if possible := approximate(high) / approximate(low); approximate(ratio) > possible {
+	if possible := toFloat(high) / toFloat(low); toFloat(ratio) > possible {
 		b.Add(validation.Invalid(path, ratio, fmt.Sprintf("ratio %s is greater than max/min = %f", ratio, possible)))
 	}
 }
 
-// approximate is a quantity as a floating-point number.
-func approximate(q string) float64 {
+func toFloat(q string) float64 {
 	n, _ := quantity.Nanos(q)
 	f, _ := new(big.Float).Quo(new(big.Float).SetInt(n), big.NewFloat(1e9)).Float64()
 	return f

@@ -9,8 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// prepareNamespace gives a new namespace its phase and the finalizer that holds
-// it until its content is gone; that is changed through finalize alone.
+// prepareNamespace sets the phase and the kubernetes validateFinalizer of a new namespace.
+// An update keeps the old spec: only the finalize subresource changes finalizers.
 func prepareNamespace(obj, old map[string]any) {
 	if old != nil {
 		object.Keep(obj, old, "spec")
@@ -30,7 +30,7 @@ func defaultNamespace(obj map[string]any) {
 	object.SetDefault(object.EnsureMap(obj, "status"), "phase", "Active")
 }
 
-// labelNamespace labels a namespace with its name.
+// labelNamespace sets the label kubernetes.io/metadata.name.
 func labelNamespace(obj map[string]any) {
 	meta := object.Meta(obj)
 	if name := object.String(meta, "name"); name != "" {
@@ -38,7 +38,7 @@ func labelNamespace(obj map[string]any) {
 	}
 }
 
-func terminating(namespace map[string]any) map[string]any {
+func terminatingStatus(namespace map[string]any) map[string]any {
 	status := object.Copy(object.Map(namespace, "status"))
 	if status == nil {
 		status = map[string]any{}
@@ -56,7 +56,7 @@ var namespaceStrategy = kind.Strategy{
 		Prepare:                  prepareNamespace,
 		Default:                  defaultNamespace,
 		Validate:                 validateNamespace,
-		MarkTerminating:          func(obj map[string]any) { obj["status"] = terminating(obj) },
+		MarkTerminating:          func(obj map[string]any) { obj["status"] = terminatingStatus(obj) },
 		ReadyToDelete:            func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
 		SelectableFields:         []resource.Field{kind.SelectableField("status.phase", "status", "phase")},
 		FieldLabelError:          kind.FieldLabelNotSupported,

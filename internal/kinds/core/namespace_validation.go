@@ -12,23 +12,22 @@ func validateNamespace(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := p.Field("spec")
 		for _, name := range spec.Strings("finalizers") {
-			spec.AddList(finalizer(name, spec.At("finalizers")))
+			spec.AddList(validateFinalizer(name, spec.At("finalizers")))
 		}
 	})
 }
 
-// ValidateFinalize checks what the finalize subresource writes to a namespace.
+// ValidateFinalize validates a write to the finalize subresource.
 func ValidateFinalize(obj map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := p.Field("spec")
 		for i, name := range spec.Strings("finalizers") {
-			spec.AddList(finalizer(name, spec.At("finalizers").Index(i)))
+			spec.AddList(validateFinalizer(name, spec.At("finalizers").Index(i)))
 		}
 	})
 }
 
-// finalizer checks the name of a finalizer in the specification of a namespace.
-func finalizer(name string, path *validation.Path) validation.List {
+func validateFinalizer(name string, path *validation.Path) validation.List {
 	list := validation.Each(path, name, validation.QualifiedName(name))
 	return append(list, validation.KubernetesFinalizer(name, path)...)
 }

@@ -14,13 +14,11 @@ func preparePodTemplate(obj, old map[string]any) {
 	pods.DropDisabledPodFields(object.EnsureMap(object.EnsureMap(obj, "template"), "spec"), object.Map(old, "template", "spec"))
 }
 
-// validatePodTemplateObject checks an object that is a template alone.
-func validatePodTemplateObject(obj, _ map[string]any) validation.List {
+func validatePodTemplate(obj, _ map[string]any) validation.List {
 	return pods.ValidatePodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
 }
 
-// warnPodTemplateObject warns of an object that is a template alone.
-func warnPodTemplateObject(obj, _ map[string]any) []string {
+func warnPodTemplate(obj, _ map[string]any) []string {
 	return pods.WarnPodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
 }
 
@@ -30,8 +28,8 @@ var podTemplateStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  defaultPodTemplate,
 		Prepare:                  preparePodTemplate,
-		Validate:                 validatePodTemplateObject,
-		WarningsOnWrite:          warnPodTemplateObject,
+		Validate:                 validatePodTemplate,
+		WarningsOnWrite:          warnPodTemplate,
 	},
 	GenerationFields: []string{"template"},
 }

@@ -28,8 +28,8 @@ func validateReplicationController(obj, _ map[string]any) validation.List {
 	})
 }
 
-// warnReplicationController tells on an update of the template that there was,
-// as kube-apiserver does.
+// warnReplicationController returns the warnings for a write. On an update
+// kube-apiserver checks the old template instead of the new one.
 func warnReplicationController(obj, old map[string]any) []string {
 	if old != nil && !pods.SameGeneration(obj, old) {
 		return pods.WarnPodTemplate(object.Map(old, "spec", "template"), validation.NewPath("spec").Child("template"))

@@ -37,16 +37,16 @@ func checkQuotaStatus(p validation.View) {
 	checkQuotaList(p, "used")
 }
 
-// checkQuotaList checks how much of which resources a quota counts.
+// checkQuotaList checks the resource names and quantities of a list.
 func checkQuotaList(p validation.View, list string) {
 	for resource, quantity := range p.Quantities(list) {
 		path := p.At(list).Key(resource)
-		p.AddList(quotaResourceName(resource, path))
+		p.AddList(validateQuotaResourceName(resource, path))
 		p.AddList(resources.ValidateQuantity(resource, quantity, path))
 	}
 }
 
-func quotaResourceName(name string, path *validation.Path) validation.List {
+func validateQuotaResourceName(name string, path *validation.Path) validation.List {
 	messages := resources.ValidateName(name)
 	if !strings.Contains(name, "/") && !isQuotaResource(name) {
 		messages = append(messages, "must be a standard resource for quota")
@@ -54,7 +54,8 @@ func quotaResourceName(name string, path *validation.Path) validation.List {
 	return validation.Each(path, validation.NamedString(name), messages)
 }
 
-// isQuotaResource reports whether quotas count the resource without a prefix.
+// isQuotaResource reports whether a quota can limit the resource, a name without a
+// prefix.
 func isQuotaResource(name string) bool {
 	return name != "storage" && resources.IsStandard(name) || resources.IsQuotaHugePages(name)
 }
@@ -65,8 +66,8 @@ func checkQuotaSpec(p validation.View) {
 	p.IfPresent("scopeSelector", func(selector validation.View) { checkQuotaScopeSelector(p, selector) })
 }
 
-// scopeResources are, by scope, the resources that a quota of that scope can
-// count.
+// scopeResources maps a scope to the resources that a quota with that scope can
+// limit.
 var scopeResources = map[string][]string{
 	"Terminating":               podQuotaResources,
 	"NotTerminating":            podQuotaResources,
@@ -79,8 +80,9 @@ var scopeResources = map[string][]string{
 
 var podQuotaResources = []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 
-// checkScopeResources counts the resources of a quota that a scope has none of.
-func checkScopeResources(p validation.View, scope string) (n int) {
+// countUnsupportedResources returns the number of resources in spec.hard that the
+// scope does not support.
+func countUnsupportedResources(p validation.View, scope string) (n int) {
 	countable, known := scopeResources[scope]
 	for resource := range p.Entries("hard") {
 		if known && isQuotaResource(resource) && !slices.Contains(countable, resource) {
@@ -99,17 +101,17 @@ func checkQuotaScopes(p validation.View) {
 		if _, known := scopeResources[scope]; !known {
 			invalid("unsupported scope")
 		}
-		for range checkScopeResources(p, scope) {
+		for range countUnsupportedResources(p, scope) {
 			invalid("unsupported scope applied to resource")
 		}
 	}
-	for range conflicts(scopes) {
+	for range countScopeConflicts(scopes) {
 		invalid("conflicting scopes")
 	}
 }
 
-// conflicts counts the pairs of scopes that no object is in both of.
-func conflicts(scopes []string) (n int) {
+// countScopeConflicts returns the number of pairs of scopes that exclude each other.
+func countScopeConflicts(scopes []string) (n int) {
 	for _, scope := range []string{"BestEffort", "Terminating"} {
 		if slices.Contains(scopes, scope) && slices.Contains(scopes, "Not"+scope) {
 			n++
@@ -118,8 +120,8 @@ func conflicts(scopes []string) (n int) {
 	return n
 }
 
-// checkQuotaScopeSelector notes errors without saying which expression they are
-// in, as kube-apiserver does.
+// checkQuotaScopeSelector reports errors at matchExpressions without an index, as
+// kube-apiserver does.
 func checkQuotaScopeSelector(p, selector validation.View) {
 	path := selector.At("matchExpressions")
 	var scopes []string
@@ -131,7 +133,7 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 		if !known {
 			e.InvalidNamed("scopeName", "unsupported scope")
 		}
-		for range checkScopeResources(p, scope) {
+		for range countUnsupportedResources(p, scope) {
 			e.Add(validation.Invalid(path, validation.AsGoType("core.ScopeSelector", selector.Obj), "unsupported scope applied to resource"))
 		}
 		if known && operator != "Exists" && scope != "PriorityClass" && scope != "VolumeAttributesClass" {
@@ -150,12 +152,13 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 			e.InvalidNamed("operator", "not a valid selector operator")
 		}
 	}
-	for range conflicts(scopes) {
+	for range countScopeConflicts(scopes) {
 		p.Add(validation.Invalid(path, validation.AsGoType("[]s", p.Obj["scopes"]), "conflicting scopes"))
 	}
 }
 
-// warnQuota warns of requests that a quota allows more of than of limits.
+// warnQuota warns about requests that are larger than the limits of the same
+// resource.
 func warnQuota(obj, old map[string]any) []string {
 	if old != nil {
 		return nil

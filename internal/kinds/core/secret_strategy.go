@@ -8,7 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// defaultSecret gives a secret its type, and its data what stringData has.
+// defaultSecret sets the type and moves stringData into data.
 func defaultSecret(obj map[string]any) {
 	object.SetDefault(obj, "type", "Opaque")
 	text := object.Map(obj, "stringData")

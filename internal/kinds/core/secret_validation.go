@@ -9,8 +9,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// maxSecret is how many bytes the values of a Secret or a ConfigMap may have.
-const maxSecret = 1 << 20
+// maxDataSize is the maximum total size of the values of a Secret or a ConfigMap, in
+// bytes.
+const maxDataSize = 1 << 20
 
 const accountNameAnnotation = "kubernetes.io/service-account.name"
 
@@ -27,12 +28,13 @@ func validateSecret(obj, old map[string]any) validation.List {
 func secretUpdate(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		p.ImmutableAs("type", "s", old)
-		sealed(old, "data")(p)
+		immutableData(old, "data")(p)
 	}
 }
 
-// sealed returns the rule that what was made immutable stays so.
-func sealed(old map[string]any, members ...string) func(validation.View) {
+// immutableData returns a rule for updates: if old has immutable set, immutable and
+// the named fields must not change.
+func immutableData(old map[string]any, members ...string) func(validation.View) {
 	const detail = "field is immutable when `immutable` is set"
 	return func(p validation.View) {
 		if !object.Bool(old, "immutable") {
@@ -49,8 +51,7 @@ func sealed(old map[string]any, members ...string) func(validation.View) {
 	}
 }
 
-// sameData compares the data of two versions. None and an empty map are the
-// same.
+// sameData compares data fields. A missing map equals an empty one.
 func sameData(a, b map[string]any) bool {
 	return len(a) == 0 && len(b) == 0 || validation.Equal(a, b)
 }
@@ -61,8 +62,8 @@ func checkDataKey(p validation.View, member, key string) {
 	}
 }
 
-// bytesIn counts the bytes that a text in base64 stands for.
-func bytesIn(v any) int {
+// decodedLen returns the length of the decoded base64 text, in bytes.
+func decodedLen(v any) int {
 	text, _ := v.(string)
 	n := base64.StdEncoding.DecodedLen(len(text))
 	for len(text) > 0 && text[len(text)-1] == '=' {
@@ -72,7 +73,8 @@ func bytesIn(v any) int {
 	return n
 }
 
-// secretBytes is the value of a key of a secret, and whether it has the key.
+// secretBytes returns the decoded value of a key of a Secret, and whether the key
+// exists.
 func secretBytes(obj map[string]any, key string) ([]byte, bool) {
 	text, ok := object.Value(obj, "data", key).(string)
 	if !ok {
@@ -85,11 +87,11 @@ func secretBytes(obj map[string]any, key string) ([]byte, bool) {
 func checkSecret(p validation.View) {
 	size := 0
 	for key, v := range p.Entries("data") {
-		size += bytesIn(v)
+		size += decodedLen(v)
 		checkDataKey(p, "data", key)
 	}
-	if size > maxSecret {
-		p.Add(validation.TooLong(p.At("data"), maxSecret))
+	if size > maxDataSize {
+		p.Add(validation.TooLong(p.At("data"), maxDataSize))
 	}
 	switch p.String("type") {
 	case "kubernetes.io/service-account-token":
@@ -113,7 +115,7 @@ func checkSecret(p validation.View) {
 	}
 }
 
-// checkSecretKeys requires keys of a secret.
+// checkSecretKeys checks that the keys exist.
 func checkSecretKeys(p validation.View, keys ...string) {
 	for _, key := range keys {
 		if _, ok := secretBytes(p.Obj, key); !ok {
@@ -122,7 +124,7 @@ func checkSecretKeys(p validation.View, keys ...string) {
 	}
 }
 
-// checkSecretJSON requires a key whose value is an object in JSON.
+// checkSecretJSON checks that the key exists and holds a JSON object.
 func checkSecretJSON(p validation.View, key string) {
 	data, ok := secretBytes(p.Obj, key)
 	if !ok {
@@ -134,7 +136,7 @@ func checkSecretJSON(p validation.View, key string) {
 	}
 }
 
-// warnSecret warns of a key that does not belong to its certificate.
+// warnSecret warns about a TLS certificate and key that do not match.
 func warnSecret(obj, _ map[string]any) []string {
 	if obj["type"] != "kubernetes.io/tls" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// prepareServiceAccount leaves of the references to secrets the names.
+// prepareServiceAccount removes everything but the name from references to secrets.
 func prepareServiceAccount(obj, _ map[string]any) {
 	for ref := range object.Each(obj["secrets"]) {
 		for member := range ref {

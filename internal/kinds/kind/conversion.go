@@ -16,14 +16,15 @@ import (
 type Conversion struct {
 	ToStored, FromStored func(obj map[string]any) map[string]any
 
-	// Validate, if not nil, replaces the validation of the storage version. Its
-	// arguments are in the storage version.
+	// Validate, if not nil, replaces the validation of the storage version. It gets
+	// objects in the storage version.
 	Validate func(obj, old map[string]any) validation.List
 
 	// SelectableFields, if not nil, replace those of the storage version.
 	SelectableFields []resource.Field
 
-	// Annotations are those that carry fields that this version does not have.
+	// Annotations are the annotations that hold the fields that this version does not
+	// have.
 	Annotations []string
 }
 
@@ -79,8 +80,9 @@ func (c Conversion) convertedDefault(t, stored *resource.Type, setDefaults func(
 	}
 }
 
-// convertedPrepare returns prepare, a function on the storage version, for objects
-// in the version of t. prepare may be nil.
+// convertedPrepare returns a Prepare for objects in the version of t that converts
+// them to the storage version, calls prepare there, and converts them back. prepare
+// may be nil.
 func (c Conversion) convertedPrepare(t, stored *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	return func(obj, old map[string]any) {
 		next, was, err := convertPair(stored, obj, old)
@@ -107,8 +109,8 @@ func replaceContents(obj, other map[string]any) {
 	maps.Copy(obj, other)
 }
 
-// convertedValidate returns validate, a function on the storage version, for
-// objects in another version.
+// convertedValidate returns a Validate for objects in another version that converts
+// them to the storage version and calls validate there.
 func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
 	if validate == nil {
 		return nil

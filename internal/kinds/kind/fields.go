@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// CopyMissing copies from old the fields that obj does not have.
+// CopyMissing copies the named fields that obj does not have from old.
 func CopyMissing(obj, old map[string]any, names ...string) {
 	for _, name := range names {
 		if v := old[name]; v != nil && validation.Equal(obj[name], nil) {
@@ -34,7 +34,8 @@ func CopyLabels(dst map[string]any, src any) bool {
 	return true
 }
 
-// RemoveAnnotations removes annotations whose values the object has in fields.
+// RemoveAnnotations removes the named annotations. The fields of the object already
+// hold their values.
 func RemoveAnnotations(obj map[string]any, names []string) {
 	meta, _ := obj["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
@@ -57,7 +58,7 @@ func SelectableField(label string, path ...string) resource.Field {
 	return resource.Field{Label: label, Value: func(obj map[string]any) string { return object.Text(obj, path...) }}
 }
 
-// WithDefault returns f with a value for objects that have none.
+// WithDefault returns f with the value absent for objects that do not set the field.
 func WithDefault(f resource.Field, absent string) resource.Field {
 	value := f.Value
 	f.Value = func(obj map[string]any) string {
@@ -69,7 +70,7 @@ func WithDefault(f resource.Field, absent string) resource.Field {
 	return f
 }
 
-// FieldLabelNotSupported is the FieldLabelError of most resources of the core group.
+// FieldLabelNotSupported is the FieldLabelError of most resources in the core group.
 func FieldLabelNotSupported(label string) string { return "field label not supported: " + label }
 
 // DefaultServiceReference sets the default port of the Service of a webhook or an

@@ -10,11 +10,11 @@ import (
 
 // A Status describes the status subresource of a built-in resource.
 type Status struct {
-	// Metadata is what a write to the subresource can change of metadata.
+	// Metadata says which metadata a write to the subresource can change.
 	Metadata StatusMetadata
 
-	// Prepare is resource.SubresourceStrategy.Prepare. If it is nil, Metadata.Prepare
-	// is used; a Prepare that is not nil has to call it.
+	// Prepare is resource.SubresourceStrategy.Prepare. If it is nil, Metadata.Prepare is
+	// used. A Prepare that is not nil must call Metadata.Prepare.
 	Prepare func(obj, old map[string]any)
 
 	Validate        func(obj, old map[string]any) validation.List
@@ -23,9 +23,9 @@ type Status struct {
 	// ResetFields are reset in addition to spec and what Metadata implies.
 	ResetFields []string
 
-	// OwnedByPrepare leaves the status of a write to the object to the Prepare of
-	// the Strategy. Otherwise a new object gets an empty status, and an update keeps
-	// the old one.
+	// OwnedByPrepare disables the default handling of status in writes to the object
+	// itself: an empty status on create, the old status on update. The Prepare of the
+	// Strategy sets it instead.
 	OwnedByPrepare bool
 }
 
@@ -42,7 +42,7 @@ func (s *Status) build() resource.SubresourceStrategy {
 	}
 }
 
-// A StatusMetadata is what a write to a status subresource can change of metadata.
+// A StatusMetadata says which metadata a write to a status subresource can change.
 type StatusMetadata int
 
 const (
@@ -52,7 +52,7 @@ const (
 	StatusMetadataExceptOwners                       // all but ownerReferences
 )
 
-// resetFields returns the paths that a write to the status leaves as they are.
+// resetFields returns the metadata paths that a write to the status cannot change.
 func (m StatusMetadata) resetFields() []string {
 	switch m {
 	case StatusMetadataNone:
@@ -65,7 +65,8 @@ func (m StatusMetadata) resetFields() []string {
 	return nil
 }
 
-// Prepare copies from old to obj all but status and what m can change.
+// Prepare copies everything from old to obj except status and the metadata that m
+// can change.
 func (m StatusMetadata) Prepare(obj, old map[string]any) {
 	for name := range obj {
 		switch name {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestStatusRules(t *testing.T) {
+func TestStatusMetadataPrepare(t *testing.T) {
 	object := func(status, spec, label, annotation string) map[string]any {
 		return map[string]any{
 			"metadata": map[string]any{
@@ -18,7 +18,7 @@ func TestStatusRules(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name              string
-		rule              StatusMetadata
+		metadata          StatusMetadata
 		label, annotation string
 	}{
 		{"all metadata", StatusMetadataAll, "new", "new"},
@@ -29,7 +29,7 @@ func TestStatusRules(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			obj := object("new", "new", "new", "new")
 			obj["extra"] = "new"
-			row.rule.Prepare(obj, object("old", "old", "old", "old"))
+			row.metadata.Prepare(obj, object("old", "old", "old", "old"))
 			assert.Equal(t, object("new", "old", row.label, row.annotation), obj)
 		})
 	}

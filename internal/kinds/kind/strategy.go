@@ -26,8 +26,8 @@ type Strategy struct {
 	// of its metadata, whose change increments metadata.generation. None means that
 	// the resource has no generation.
 	GenerationFields []string
-	// GenerationExact compares GenerationFields by object.Equal, which tells an
-	// absent list from an empty one, instead of validation.Equal.
+	// GenerationExact compares GenerationFields with object.Equal, which distinguishes
+	// an absent list from an empty one, instead of validation.Equal.
 	GenerationExact bool
 
 	// Status describes the status subresource, where the resource has one.
@@ -74,8 +74,8 @@ func (k *Strategy) Build(t *resource.Type) *resource.Strategy {
 	return &s
 }
 
-// resetStatus returns a Prepare that gives a new object an empty status and an
-// updated one its old status, and then calls prepare, which may be nil.
+// resetStatus returns a Prepare that sets the status of a new object to the empty
+// one and that of an update to the old one. It then calls prepare, which may be nil.
 func resetStatus(codec resource.Codec, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	newStatus := emptyStatus(codec)
 	return func(obj, old map[string]any) {
@@ -90,8 +90,8 @@ func resetStatus(codec resource.Codec, prepare func(obj, old map[string]any)) fu
 	}
 }
 
-// emptyStatus returns a function that returns the status of an empty object of the
-// codec's kind, alone in a map; the map is empty if the kind has no status.
+// emptyStatus returns a function that returns {"status": s}, where s is the status
+// of an empty object of the codec's kind, or an empty map if the kind has no status.
 func emptyStatus(c resource.Codec) func() map[string]any {
 	status := sync.OnceValue(func() map[string]any {
 		empty, _, err := c.Normalize(map[string]any{}, false)
@@ -107,7 +107,7 @@ func emptyStatus(c resource.Codec) func() map[string]any {
 	return func() map[string]any { return object.Copy(status()) }
 }
 
-// selectorText returns spec.selector as text: a label selector or, in a
+// selectorText returns spec.selector as text. The field is a label selector or, in a
 // ReplicationController, a map of labels.
 func selectorText(obj map[string]any) string {
 	spec := object.Map(obj, "spec", "selector")

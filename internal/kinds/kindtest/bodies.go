@@ -5,8 +5,8 @@ func PodTemplate(restartPolicy string) string {
 	return `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"` + restartPolicy + `","containers":[{"name":"c","image":"i"}]}}`
 }
 
-// Pod returns a Pod with one container. container and spec are further fields of
-// the container and of the spec.
+// Pod returns a Pod with one container. container and spec are additional fields of
+// the container and of the spec, as JSON without braces.
 func Pod(container, spec string) string {
 	if container != "" {
 		container = "," + container
@@ -17,5 +17,5 @@ func Pod(container, spec string) string {
 	return `{"metadata":{"name":"a","labels":{"a":"1","b":"2"}},"spec":{"containers":[{"name":"c","image":"i"` + container + `}]` + spec + `}}`
 }
 
-// NotSubdomain is what is wrong with a name that is not a DNS subdomain.
+// NotSubdomain is the error message for a name that is not a DNS subdomain.
 const NotSubdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`

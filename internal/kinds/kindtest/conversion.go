@@ -20,11 +20,12 @@ func Versions(t testing.TB, name string) (stored, other *resource.Type) {
 			return stored, v
 		}
 	}
-	require.Fail(t, "no other version", name)
+	require.Fail(t, "the resource has one version only", name)
 	return nil, nil
 }
 
-// Convert returns the object in the version of to, and checks that it is canonical.
+// Convert converts the object to the version of to, and checks that the result is
+// canonical.
 func Convert(t testing.TB, to *resource.Type, obj map[string]any) map[string]any {
 	t.Helper()
 	out, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})

@@ -1,5 +1,5 @@
-// Package kindtest tests the strategies of built-in kinds: each test is a table
-// of JSON bodies and of what the strategy makes of them.
+// Package kindtest tests the strategies of built-in kinds. Each test is a table of
+// JSON bodies and the expected results.
 package kindtest
 
 import (
@@ -72,8 +72,8 @@ func At(v any, path string) any {
 	return v
 }
 
-// A Row expects a value, as JSON, at a path of the object that is made from the
-// body; "" expects no value.
+// A Row expects a value, as JSON, at a path of the object that the body becomes. An
+// empty Want expects that the path has no value.
 type Row = struct {
 	Name, Body, Path, Want string
 }
@@ -91,8 +91,8 @@ func CheckRow(t *testing.T, r Row, obj map[string]any) {
 	assert.JSONEq(t, r.Want, string(b), r.Path)
 }
 
-// TestDefaults checks the defaulted objects, that defaulting is idempotent, and
-// that its result is canonical.
+// TestDefaults checks that defaulting sets the expected values, is idempotent, and
+// returns a canonical object.
 func TestDefaults(t *testing.T, name string, rows []Row) {
 	typ := TypeOf(t, name)
 	for _, r := range rows {
@@ -101,7 +101,7 @@ func TestDefaults(t *testing.T, name string, rows []Row) {
 			CheckRow(t, r, obj)
 			again := object.Copy(obj)
 			typ.Default(again)
-			assert.Equal(t, obj, again, "defaults of defaults")
+			assert.Equal(t, obj, again, "defaulting twice")
 			if name == "statefulsets.apps" {
 				return // kind and apiVersion of claim templates are encoded but not decoded
 			}
@@ -162,14 +162,15 @@ func (c reader) List(kind resource.Kind, namespace string) (all []map[string]any
 	return all
 }
 
-// Prepare calls the Prepare of the type, if it has one.
+// Prepare calls typ.Prepare if it is not nil.
 func Prepare(typ *resource.Type, obj, old map[string]any) {
 	if typ.Prepare != nil {
 		typ.Prepare(obj, old)
 	}
 }
 
-// Allocate allocates cluster IPs and node ports for the object, if its type has any.
+// Allocate allocates cluster IPs and node ports for the object if the type has an
+// Allocate function.
 func Allocate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
 	t.Helper()
 	if typ.Allocate != nil {
@@ -177,14 +178,15 @@ func Allocate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
 	}
 }
 
-// A pool is an unlimited [resource.Pool]: it allocates what is requested, and
-// consecutive addresses and ports otherwise.
+// A pool is an unlimited [resource.Pool]. It returns the requested address or port,
+// or the next unused one if none is requested.
 type pool struct {
 	families  []string
 	allocated int
 }
 
-// NewPool returns an unlimited pool with the IP families, the default one first.
+// NewPool returns an unlimited pool with the IP families. The first one is the
+// default.
 func NewPool(families ...string) resource.Pool { return &pool{families: families} }
 
 func (p *pool) Families() []string { return p.families }

@@ -41,7 +41,7 @@ func TestValidation(t *testing.T, name string, rows []ValidationRow) {
 }
 
 // TestStatusValidation checks the validation of updates of status. Old is stored
-// without preparation.
+// without calling Prepare.
 func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 	typ := TypeOf(t, name)
 	for _, r := range rows {
@@ -68,7 +68,7 @@ func CheckValidation(t *testing.T, r ValidationRow, validate func(obj, old map[s
 	assert.Equal(t, keptOld, old)
 }
 
-// Errors joins the texts of errors as an aggregate error of kube-apiserver does.
+// Errors joins error texts in the format of kube-apiserver's aggregate errors.
 func Errors(texts ...string) string {
 	if len(texts) > 1 {
 		return "[" + strings.Join(texts, ", ") + "]"
@@ -76,8 +76,8 @@ func Errors(texts ...string) string {
 	return strings.Join(texts, "")
 }
 
-// A PatchRow expects the validation errors of a valid base object to which a JSON
-// merge patch was applied.
+// A PatchRow expects the validation errors of a valid base object after a JSON merge
+// patch.
 type PatchRow = struct {
 	Name, Patch, Want string
 }

@@ -10,9 +10,19 @@ import (
 
 func TestDefaultNodes(t *testing.T) {
 	kindtest.TestDefaults(t, "nodes", []kindtest.Row{
-		{"allocatable", `{"status":{"capacity":{"cpu":"1.0001"}}}`, "status.allocatable", `{"cpu":"1001m"}`},
-		{"range", `{"spec":{"podCIDR":"10.1.0.0/24"}}`, "spec.podCIDRs", `["10.1.0.0/24"]`},
-		{"ranges", `{"spec":{"podCIDRs":["10.1.0.0/24","fd::/64"]}}`, "spec.podCIDR", `"10.1.0.0/24"`},
+		{"allocatable from capacity", `{"status":{"capacity":{"cpu":"1.0001"}}}`, "status.allocatable", `{"cpu":"1001m"}`},
+		{"podCIDRs from podCIDR", `{"spec":{"podCIDR":"10.1.0.0/24"}}`, "spec.podCIDRs", `["10.1.0.0/24"]`},
+		{"podCIDR from podCIDRs", `{"spec":{"podCIDRs":["10.1.0.0/24","fd::/64"]}}`, "spec.podCIDR", `"10.1.0.0/24"`},
+	})
+}
+
+func TestPrepareNode(t *testing.T) {
+	kindtest.TestCreates(t, "nodes", []kindtest.Row{
+		{"status is kept", `{"status":{"phase":"Running"}}`, "status.phase", `"Running"`},
+		{"configSource is dropped", `{"spec":{"configSource":{"configMap":{"name":"m"}}}}`, "spec.configSource", ``},
+	})
+	kindtest.TestUpdates(t, "nodes", []kindtest.Change{
+		{"status is unchanged", `{"status":{"phase":"Running"}}`, `{"status":{"phase":"Pending"}}`, "status.phase", `"Running"`},
 	})
 }
 
@@ -34,16 +44,16 @@ func TestValidateNodes(t *testing.T) {
 			`[metadata.taints[0].value: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?'), ` +
 				`metadata.taints[0].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute", metadata.taints[1].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute", ` +
 				`metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"No","TimeAdded":null}: taints must be unique by key and effect pair]`},
-		{"capacity", "", `{"status":{"capacity":{"pods":"100m"}}}`, `[status.capacity.pods: Invalid value: "100m": must be an integer, status.allocatable.pods: Invalid value: "100m": must be an integer]`},
-		{"networks", "", `{"spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}}`, `spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family`},
-		{"features", "", `{"status":{"declaredFeatures":["B","A","A","a"]}}`, `[status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically, status.declaredFeatures[2]: Duplicate value: "A", ` +
+		{"fractional pods in capacity", "", `{"status":{"capacity":{"pods":"100m"}}}`, `[status.capacity.pods: Invalid value: "100m": must be an integer, status.allocatable.pods: Invalid value: "100m": must be an integer]`},
+		{"two podCIDRs of one IP family", "", `{"spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}}`, `spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family`},
+		{"declared features", "", `{"status":{"declaredFeatures":["B","A","A","a"]}}`, `[status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically, status.declaredFeatures[2]: Duplicate value: "A", ` +
 			`status.declaredFeatures[3]: Invalid value: "a": invalid feature name "a": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes]`},
 		{"swap", "", `{"status":{"nodeInfo":{"swap":{"capacity":0}}}}`, "metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero"},
-		{"assigned once", `{"metadata":{"name":"a"},"spec":{"podCIDR":"10.0.0.0/24","providerID":"p","externalID":"e"}}`, update(`"spec":{"providerID":"q"}`),
+		{"changed immutable fields", `{"metadata":{"name":"a"},"spec":{"podCIDR":"10.0.0.0/24","providerID":"p","externalID":"e"}}`, update(`"spec":{"providerID":"q"}`),
 			`[spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, spec.providerID: Forbidden: node updates may not change providerID except from "" to valid, spec.externalID: Forbidden: may not be updated]`},
 	})
 	kindtest.TestStatusValidation(t, "nodes", []kindtest.ValidationRow{
-		{"an address twice", `{}`, `{"status":{"addresses":[{"type":"t","address":"a"},{"type":"t","address":"a"}]}}`, `status.addresses[1]: Duplicate value: {"Type":"t","Address":"a"}`},
+		{"duplicate address", `{}`, `{"status":{"addresses":[{"type":"t","address":"a"},{"type":"t","address":"a"}]}}`, `status.addresses[1]: Duplicate value: {"Type":"t","Address":"a"}`},
 	})
 	typ := kindtest.TypeOf(t, "nodes")
 	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), nil))

@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
-// SetDefaults gives a resource list the quantities that it lacks. It makes no
-// empty list.
+// SetDefaults sets the quantities that the named resource list does not have. It
+// does not create an empty list.
 func SetDefaults(resources map[string]any, name string, quantities map[string]any) {
 	if len(quantities) == 0 {
 		return
@@ -32,7 +32,7 @@ func AddQuantity(dst map[string]any, name, q string) {
 	dst[name] = q
 }
 
-// Max raises the quantities of dst to those of src.
+// Max sets each quantity of dst to the larger one of dst and src.
 func Max(dst, src map[string]any) {
 	for name, v := range src {
 		q, _ := v.(string)
@@ -42,13 +42,13 @@ func Max(dst, src map[string]any) {
 	}
 }
 
-// computeNames are the resources that determine the quality of service.
-var computeNames = [ComputeResourceCount]string{"cpu", "memory"}
+// computeResources are the resources that determine the QoS class.
+var computeResources = [ComputeResourceCount]string{"cpu", "memory"}
 
-// AddCompute adds of src what is more than none of CPU and memory, and returns
-// of how many that is.
+// AddCompute adds the positive CPU and memory quantities of src to dst, and returns
+// how many there are.
 func AddCompute(dst, src map[string]any) (n int) {
-	for _, name := range computeNames {
+	for _, name := range computeResources {
 		if q := object.String(src, name); quantity.IsPositive(q) {
 			AddQuantity(dst, name, q)
 			n++
@@ -57,5 +57,5 @@ func AddCompute(dst, src map[string]any) (n int) {
 	return n
 }
 
-// ComputeResourceCount is how many of them there are.
+// ComputeResourceCount is the number of resources that determine the QoS class.
 const ComputeResourceCount = 2

@@ -1,5 +1,5 @@
-// Package resources validates the names of compute resources, their quantities and
-// requirements, and adds lists of them.
+// Package resources validates and adds up compute resources: their names, quantities
+// and requirements.
 package resources
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// standardResources are the resources without a prefix.
+// standardResources are the resource names that need no prefix.
 var standardResources = []string{
 	"cpu", "memory", "ephemeral-storage",
 	"requests.cpu", "requests.memory", "requests.ephemeral-storage",
@@ -18,41 +18,42 @@ var standardResources = []string{
 	"storage", "requests.storage", "services.nodeports", "services.loadbalancers",
 }
 
-// countedResources are those of which there is a whole number.
-var countedResources = []string{
+// integerResources are the standard resources whose quantities must be integers.
+var integerResources = []string{
 	"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
 	"services.nodeports", "services.loadbalancers",
 }
 
-// podResources are those that a pod can ask for as a whole, besides huge pages.
+// podResources are the resources that kube-apiserver's error lists for pod-level
+// resources.
 var podResources = []string{"cpu", "hugepages-", "memory"}
 
-// IsNative reports whether Kubernetes itself knows the resource: its
-// name has no prefix or one of kubernetes.io.
+// IsNative reports whether the resource is defined by Kubernetes: its name has no
+// prefix, or one in kubernetes.io.
 func IsNative(name string) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, "kubernetes.io/")
 }
 
-// IsExtended reports whether the name is of a resource that only the
-// nodes know.
+// IsExtended reports whether the resource is an extended resource, such as
+// example.com/gpu.
 func IsExtended(name string) bool {
 	return !IsNative(name) && !strings.HasPrefix(name, "requests.") && len(validation.QualifiedName("requests."+name)) == 0
 }
 
-// IsInteger reports whether there are only whole numbers of a resource.
+// IsInteger reports whether quantities of the resource must be integers.
 func IsInteger(name string) bool {
-	return slices.Contains(countedResources, name) || IsExtended(name)
+	return slices.Contains(integerResources, name) || IsExtended(name)
 }
 
-// IsOvercommitAllowed reports whether more of a resource may be allowed than is
-// asked for.
+// IsOvercommitAllowed reports whether the limit of the resource may exceed its
+// request.
 func IsOvercommitAllowed(name string) bool { return IsNative(name) && !IsHugePages(name) }
 
 func IsQuotaHugePages(name string) bool {
 	return IsHugePages(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-// ValidateName checks the name of a resource.
+// ValidateName returns the messages for a name that is not a resource name.
 func ValidateName(name string) []string {
 	if messages := validation.QualifiedName(name); len(messages) > 0 {
 		return messages
@@ -63,7 +64,8 @@ func ValidateName(name string) []string {
 	return nil
 }
 
-// ValidateContainerResourceName checks the name of a resource of containers.
+// ValidateContainerResourceName validates a resource name in the requirements of a
+// container.
 func ValidateContainerResourceName(name string, path *validation.Path) validation.List {
 	messages := ValidateName(name)
 	switch {
@@ -77,7 +79,7 @@ func ValidateContainerResourceName(name string, path *validation.Path) validatio
 	return validation.Each(path, validation.NamedString(name), messages)
 }
 
-// ValidatePodResourceName checks the name of a resource of a pod as a whole.
+// ValidatePodResourceName validates a resource name in the pod-level requirements.
 func ValidatePodResourceName(name string, path *validation.Path) validation.List {
 	if messages := ValidateName(name); len(messages) > 0 {
 		return validation.Each(path, validation.NamedString(name), messages)
@@ -90,5 +92,6 @@ func ValidatePodResourceName(name string, path *validation.Path) validation.List
 
 func IsHugePages(resource string) bool { return strings.HasPrefix(resource, "hugepages-") }
 
-// IsStandard reports whether the resource is one of those without a prefix.
+// IsStandard reports whether the name is one of the resource names that need no
+// prefix.
 func IsStandard(name string) bool { return slices.Contains(standardResources, name) }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// ValidateQuantity checks how much there is of a resource.
+// ValidateQuantity validates the quantity of the named resource.
 func ValidateQuantity(name, amount string, path *validation.Path) validation.List {
 	list := ValidateNonNegativeQuantity(amount, path)
 	if IsInteger(name) && !quantity.IsInteger(amount) {
@@ -21,7 +21,6 @@ func ValidateQuantity(name, amount string, path *validation.Path) validation.Lis
 	return list
 }
 
-// ValidateNonNegativeQuantity checks that a quantity is not below 0.
 func ValidateNonNegativeQuantity(amount string, path *validation.Path) validation.List {
 	if quantity.Compare(amount, "0") >= 0 {
 		return nil
@@ -29,7 +28,6 @@ func ValidateNonNegativeQuantity(amount string, path *validation.Path) validatio
 	return validation.List{validation.Invalid(path, amount, "must be greater than or equal to 0")}
 }
 
-// ValidatePositiveQuantity checks that a quantity is above 0.
 func ValidatePositiveQuantity(amount string, path *validation.Path) validation.List {
 	if quantity.Compare(amount, "0") > 0 {
 		return nil
@@ -37,8 +35,8 @@ func ValidatePositiveQuantity(amount string, path *validation.Path) validation.L
 	return validation.List{validation.Invalid(path, amount, validation.NotPositive)}
 }
 
-// ValidateHugePages checks that a quantity of huge pages is a number of pages; path is
-// where it is.
+// ValidateHugePages checks that the quantity is a multiple of the page size in the
+// name.
 func ValidateHugePages(name, amount string, path *validation.Path) validation.List {
 	if size, err := wire.CanonicalQuantity(strings.TrimPrefix(name, "hugepages-")); err == nil {
 		page, _ := quantity.Nanos(size)
@@ -50,11 +48,11 @@ func ValidateHugePages(name, amount string, path *validation.Path) validation.Li
 	return validation.List{validation.Invalid(path, amount, fmt.Sprintf("%s is not positive integer multiple of %s", amount, name))}
 }
 
-// A NameRule checks the name of a resource at path.
+// A NameRule validates the name of a resource.
 type NameRule func(name string, path *validation.Path) validation.List
 
-// CheckRequirements checks the limits, requests and claims of a container or
-// a pod; claims are the names that the pod has for its own.
+// CheckRequirements validates the limits, requests and claims of a container or a
+// pod. claims are the names in the pod's spec.resourceClaims, sorted.
 func CheckRequirements(p validation.View, name NameRule, claims []string) {
 	if len(p.Obj) == 0 {
 		return
@@ -99,8 +97,8 @@ func CheckRequirements(p validation.View, name NameRule, claims []string) {
 	checkClaims(p, claims)
 }
 
-// checkClaims checks that a container names its pod's claims, each or each
-// request of it once.
+// checkClaims checks that the claims are among the known ones and occur once: each
+// claim as a whole, or each of its requests.
 func checkClaims(p validation.View, known []string) {
 	seen := validation.Seen{}
 	for _, claim := range p.Each("claims") {
