@@ -17,7 +17,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// conversions are those of all built-in resources.
+// conversions maps the versions of built-in resources that are not stored to their
+// conversions.
 var conversions = allConversions()
 
 func allConversions() map[kind.VersionedResource]kind.Conversion {
@@ -36,15 +37,15 @@ func allConversions() map[kind.VersionedResource]kind.Conversion {
 	return all
 }
 
-// conversionOf returns the conversion between t and its storage version. Its zero
-// value converts between versions of the same shape.
+// conversionOf returns the conversion between t and its storage version, and reports
+// whether there is one. The zero Conversion changes only apiVersion.
 func conversionOf(t *resource.Type) (c kind.Conversion, ok bool) {
 	c, ok = conversions[kind.VersionedResource{GroupVersion: t.GroupVersion, Name: t.Name}]
 	return c, ok || t.GroupVersion == t.Stored
 }
 
-// link sets Versions, Convert and the strategies of types that are versions of one
-// resource.
+// link sets Versions, Convert and the strategy of each type, so that all versions
+// of a resource share them.
 func link(types []*resource.Type) {
 	families := map[string][]*resource.Type{}
 	for _, t := range types {
@@ -69,8 +70,8 @@ func link(types []*resource.Type) {
 	}
 }
 
-// convertTo returns the function that converts objects to t by way of the storage
-// version.
+// convertTo returns the function that converts objects to the storage version and
+// then to t.
 func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any) ([]map[string]any, error) {
 	return func(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
 		for i, obj := range objs {

@@ -15,8 +15,9 @@ import (
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
-// Resources of the same shape have the same members in all their versions.
-func TestSameShape(t *testing.T) {
+// A resource whose conversion changes only apiVersion has the same fields in all
+// versions.
+func TestRenamedVersionsHaveSameFields(t *testing.T) {
 	for _, typ := range kindtest.AllTypes(t) {
 		if !kinds.IsRenamed(typ) || typ.GroupVersion == typ.Stored {
 			continue
@@ -25,30 +26,30 @@ func TestSameShape(t *testing.T) {
 			require.NotNil(t, typ.Versions)
 			stored := typ.Storage()
 			require.NotSame(t, typ, stored)
-			assert.Equal(t, members(t, stored), members(t, typ))
+			assert.Equal(t, fieldPaths(t, stored), fieldPaths(t, typ))
 			obj := kindtest.Decode(t, stored, `{"metadata":{"name":"a"}}`)
 			assert.Equal(t, obj, kindtest.Convert(t, stored, kindtest.Convert(t, typ, obj)))
 		})
 	}
 }
 
-// members are the paths of everything that a type's objects can have.
-func members(t testing.TB, typ *resource.Type) []string {
+// fieldPaths returns the paths and types of all fields of a type.
+func fieldPaths(t testing.TB, typ *resource.Type) []string {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	s, ok := schema.ForKind(p, typ.Group, typ.Version, typ.Kind)
 	require.True(t, ok)
-	return schemaMembers(s, typ.Kind)
+	return schemaFieldPaths(s, typ.Kind)
 }
 
-func schemaMembers(s *schema.Schema, path string) []string {
+func schemaFieldPaths(s *schema.Schema, path string) []string {
 	if s == nil {
 		return nil
 	}
 	out := []string{path + " " + s.Type}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		out = append(out, schemaMembers(s.Properties[name], path+"."+name)...)
+		out = append(out, schemaFieldPaths(s.Properties[name], path+"."+name)...)
 	}
-	return append(append(out, schemaMembers(s.Items, path+"[]")...), schemaMembers(s.Additional, path+"{}")...)
+	return append(append(out, schemaFieldPaths(s.Items, path+"[]")...), schemaFieldPaths(s.Additional, path+"{}")...)
 }

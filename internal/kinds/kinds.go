@@ -4,10 +4,11 @@
 //
 // A group's package has a file <kind>_strategy.go for each kind, and beside it
 // files for its defaults, validation, warnings and conversion. Functions named
-// default… set defaults, as k8s.io/kubernetes/pkg/apis does; prepare… make of an
-// object what is stored, as pkg/registry does; validate… and check… validate. They
-// change only the object that they are given, which may come to share values with
-// the old one, and are safe for concurrent use with different objects.
+// default… set defaults, as k8s.io/kubernetes/pkg/apis does. Functions named
+// prepare… reset and set fields before an object is stored, as pkg/registry does.
+// Functions named validate… and check… return or add errors. They change only the
+// new object, which may share values with the old object afterwards. They are safe
+// for concurrent use with different objects.
 package kinds
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// Types returns copies of a release's types that are ready to be served: with
-// their codecs, strategies, conversions and prefixes in the store.
+// Types returns copies of a release's types with their codecs, strategies,
+// conversions and storage prefixes set.
 func Types(released []*resource.Type) []*resource.Type {
 	isServed := make(map[kind.VersionedResource]bool, len(released))
 	for _, p := range released {
@@ -50,8 +51,8 @@ func qualified(group, name string) string {
 	return name + "." + group
 }
 
-// strategyOf returns the strategy of t. Resources without one in rules have
-// DNS subdomains as names and allow unconditional updates.
+// strategyOf returns the strategy of t. A resource without an entry in strategies
+// has DNS subdomains as names and allows unconditional updates.
 func strategyOf(t *resource.Type) *resource.Strategy {
 	s, ok := strategies[qualified(t.Stored.Group, t.Name)]
 	if !ok {

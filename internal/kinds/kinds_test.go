@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func TestEveryRuleIsServed(t *testing.T) {
+func TestEveryStrategyIsServed(t *testing.T) {
 	served := map[string]bool{}
 	for _, typ := range kindtest.AllTypes(t) {
 		served[kindtest.GroupResource(typ)] = true
@@ -40,7 +40,7 @@ func TestEveryKindDecodes(t *testing.T) {
 	}
 }
 
-func TestPlacesInTheStore(t *testing.T) {
+func TestStoragePrefixes(t *testing.T) {
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	places := map[string]*resource.Type{}
@@ -49,7 +49,7 @@ func TestPlacesInTheStore(t *testing.T) {
 			continue
 		}
 		if other := places[typ.Prefix]; other != nil {
-			assert.Equal(t, other.Name, typ.Name, "two resources in one place")
+			assert.Equal(t, other.Name, typ.Name, "two resources share a prefix")
 			assert.Equal(t, other.Stored, typ.Stored, "one resource stored in two versions")
 		}
 		places[typ.Prefix] = typ
@@ -76,17 +76,17 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 }
 
 // Validation and warnings accept objects without any fields and do not panic.
-func TestVerdictsOnMinimalObjects(t *testing.T) {
+func TestValidateMinimalObjects(t *testing.T) {
 	for _, typ := range kindtest.AllTypes(t) {
 		if typ.Strategy == nil {
 			continue
 		}
 		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
-			for _, judge := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.SubresourceStrategies["status"].Validate} {
-				if judge != nil {
-					judge(obj, nil)
-					judge(object.Copy(obj), obj)
+			for _, validate := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.SubresourceStrategies["status"].Validate} {
+				if validate != nil {
+					validate(obj, nil)
+					validate(object.Copy(obj), obj)
 				}
 			}
 			for _, warn := range []func(obj, old map[string]any) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {

@@ -30,7 +30,8 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/storage"
 )
 
-// strategies are those of all built-in resources, by resource and group.
+// strategies maps the built-in resources, such as "deployments.apps", to their
+// strategies.
 var strategies = allStrategies()
 
 func allStrategies() map[string]kind.Strategy {

@@ -17,18 +17,18 @@ func TestDefaultAdmission(t *testing.T) {
 		})
 	}
 	kindtest.TestDefaults(t, "validatingadmissionpolicybindings"+group, []kindtest.Row{
-		{"everything", `{}`, "spec.matchResources", ``},
-		{"something", `{"spec":{"matchResources":{}}}`, "spec.matchResources", `{"matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":{}}`},
+		{"no matchResources", `{}`, "spec.matchResources", ``},
+		{"matchResources", `{"spec":{"matchResources":{}}}`, "spec.matchResources", `{"matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":{}}`},
 		{"parameters", `{"spec":{"paramRef":{"name":"p"}}}`, "spec.paramRef", `{"name":"p"}`},
 	})
 	const service = `{"webhooks":[{"name":"w","clientConfig":{"service":{"name":"s","namespace":"n"}}}]}`
 	kindtest.TestDefaults(t, "validatingwebhookconfigurations"+group, []kindtest.Row{
 		{"webhook", service, "webhooks.0", `{"name":"w","admissionReviewVersions":null,"sideEffects":null,"clientConfig":{"service":{"name":"s","namespace":"n","port":443}},"failurePolicy":"Fail","matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":{},"timeoutSeconds":10}`},
 	})
-	kindtest.TestDefaults(t, "mutatingwebhookconfigurations"+group, []kindtest.Row{{"again", service, "webhooks.0.reinvocationPolicy", `"Never"`}})
+	kindtest.TestDefaults(t, "mutatingwebhookconfigurations"+group, []kindtest.Row{{"reinvocation", service, "webhooks.0.reinvocationPolicy", `"Never"`}})
 }
 
-func TestParametersOfTheAlphaVersion(t *testing.T) {
+func TestDefaultParamRefInV1alpha1(t *testing.T) {
 	obj := map[string]any{"apiVersion": "admissionregistration.k8s.io/v1alpha1", "spec": map[string]any{"paramRef": map[string]any{}}}
 	kindtest.TypeOf(t, "mutatingadmissionpolicybindings.admissionregistration.k8s.io").Default(obj)
 	assert.Equal(t, "Deny", kindtest.At(obj, "spec.paramRef.parameterNotFoundAction"))

@@ -4,15 +4,15 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultPolicy sets the defaults of an admission policy, of either kind.
+// defaultPolicy sets the defaults of a validating or mutating admission policy.
 func defaultPolicy(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	object.SetDefault(spec, "failurePolicy", "Fail")
 	defaultMatchResources(object.Map(spec, "matchConstraints"))
 }
 
-// defaultPolicyBinding sets the defaults of the binding of an admission policy, of either
-// kind.
+// defaultPolicyBinding sets the defaults of the binding of a validating or mutating
+// admission policy.
 func defaultPolicyBinding(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	defaultMatchResources(object.Map(spec, "matchResources"))
@@ -21,7 +21,7 @@ func defaultPolicyBinding(obj map[string]any) {
 	}
 }
 
-// defaultMatchResources sets the defaults of what a policy applies to; nil is everything.
+// defaultMatchResources sets the defaults of a MatchResources. match may be nil.
 func defaultMatchResources(match map[string]any) {
 	if match == nil {
 		return
@@ -33,7 +33,7 @@ func defaultMatchResources(match map[string]any) {
 	defaultScope(match["excludeResourceRules"])
 }
 
-// defaultScope has rules that name no scope match both.
+// defaultScope sets the scope "*" in rules without a scope.
 func defaultScope(rules any) {
 	for rule := range object.Each(rules) {
 		object.SetDefault(rule, "scope", "*")

@@ -21,7 +21,7 @@ func TestValidatePolicies(t *testing.T) {
 		return []kindtest.ValidationRow{
 			{"valid", "", policy(members), ""},
 			{"failure", "", policy(members + `,"failurePolicy":"a"`), `spec.failurePolicy: Unsupported value: "a": supported values: "Fail", "Ignore"`},
-			{"nothing to match", "", `{"spec":{` + members[1:] + `}}`, "spec.matchConstraints: Required value"},
+			{"no matchConstraints", "", `{"spec":{` + members[1:] + `}}`, "spec.matchConstraints: Required value"},
 			{"no rules", "", match(``), "spec.matchConstraints.resourceRules: Required value"},
 			{"names", "", match(`"matchPolicy":"a","resourceRules":[{"resourceNames":["b","b","/"],"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]`), `[spec.matchConstraints.matchPolicy: Unsupported value: "a": supported values: "Equivalent", "Exact", spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "b", spec.matchConstraints.resourceRules[0].resourceNames[2]: Invalid value: "/": may not contain '/']`},
 			{"parameters", "", policy(members + `,"paramKind":{}`), "[spec.paramKind.apiVersion: Required value, spec.paramKind.kind: Required value]"},
@@ -29,14 +29,14 @@ func TestValidatePolicies(t *testing.T) {
 			{"no version", "", policy(members + `,"paramKind":{"apiVersion":"a/","kind":"K"}`), `spec.paramKind.apiVersion: Invalid value: "a/": version must be specified`},
 			{"kind", "", policy(members + `,"paramKind":{"apiVersion":"v1","kind":"K_"}`), `spec.paramKind.kind: Invalid value: "K_": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`},
 			{"variables", "", policy(members + `,"variables":[{"name":"a","expression":"1"},{"name":" ","expression":" "},{"name":"in","expression":"1"},{"name":"1","expression":"1"}]`), `[spec.variables[1].name: Required value: name is not specified, spec.variables[1].expression: Required value: expression is not specified, spec.variables[2].name: Invalid value: "in": must be a valid CEL identifier, spec.variables[3].name: Invalid value: "1": must be a valid CEL identifier]`},
-			{"many conditions", "", policy(members + `,"matchConditions":[` + strings.Repeat(`{"name":"","expression":"true"},`, 64) + `{"name":"a","expression":"true"}]`), "[spec.matchConditions: Too many: 65: must have at most 64 items" + conditionsWithoutNames(64) + "]"},
+			{"many conditions", "", policy(members + `,"matchConditions":[` + strings.Repeat(`{"name":"","expression":"true"},`, 64) + `{"name":"a","expression":"true"}]`), "[spec.matchConditions: Too many: 65: must have at most 64 items" + missingNameErrors(64) + "]"},
 		}
 	}
 	validations := `,"validations":[{"expression":"true"}]`
 	kindtest.TestValidation(t, "validatingadmissionpolicies.admissionregistration.k8s.io", append(shared(validations), []kindtest.ValidationRow{
 		{"nothing", "", policy(``), "[spec.validations: Required value: validations or auditAnnotations must contain at least one item, spec.auditAnnotations: Required value: validations or auditAnnotations must contain at least one item]"},
 		{"validation", "", policy(`,"validations":[{"expression":" ","messageExpression":" ","message":" ","reason":"Odd"},{"expression":"true","message":"a\nb"}]`), `[spec.validations[0].expression: Required value: expression is not specified, spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified, spec.validations[0].message: Invalid value: " ": must be non-empty if specified, spec.validations[0].reason: Unsupported value: "Odd": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", spec.validations[1].message: Invalid value: "a\nb": must not contain line breaks]`},
-		{"message that ends a line", "", policy(`,"validations":[{"expression":"true","message":"a\n"}]`), ""},
+		{"message with a trailing newline", "", policy(`,"validations":[{"expression":"true","message":"a\n"}]`), ""},
 		{"annotations", "", policy(`,"auditAnnotations":[{"key":"a","valueExpression":"'b'"},{"key":"a","valueExpression":""},{"key":"c","valueExpression":"'` + strings.Repeat("x", 5<<10) + `'"}]`), `[spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified, spec.auditAnnotations[1].key: Duplicate value: "a", spec.auditAnnotations[2].valueExpression: Required value: must not exceed 5120 bytes in length]`},
 		{"key", "", policy(`,"auditAnnotations":[{"key":"a b","valueExpression":"'b'"}]`), `spec.auditAnnotations[0].key: Invalid value: "p/a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`},
 	}...))
@@ -49,7 +49,7 @@ func TestValidatePolicies(t *testing.T) {
 	}...))
 }
 
-func conditionsWithoutNames(n int) string {
+func missingNameErrors(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, ", spec.matchConditions[%d].name: Required value", i)
@@ -70,7 +70,7 @@ func TestValidatePolicyBindings(t *testing.T) {
 			{"valid", "", binding(members), ""},
 			{"parameters", "", binding(members + `,"paramRef":{"name":"a","parameterNotFoundAction":"Deny"},"matchResources":{}`), ""},
 			{"no parameters", "", binding(members + `,"paramRef":{}`), "[spec.paramRef: Required value: one of name or selector must be specified, spec.paramRef.parameterNotFoundAction: Required value]"},
-			{"parameters twice", "", binding(members + `,"paramRef":{"name":"a","selector":{},"parameterNotFoundAction":"b"}`), `[spec.paramRef.name: Forbidden: name and selector are mutually exclusive, spec.paramRef.selector: Forbidden: name and selector are mutually exclusive, spec.paramRef.parameterNotFoundAction: Unsupported value: "b": supported values: "Deny", "Allow"]`},
+			{"name and selector", "", binding(members + `,"paramRef":{"name":"a","selector":{},"parameterNotFoundAction":"b"}`), `[spec.paramRef.name: Forbidden: name and selector are mutually exclusive, spec.paramRef.selector: Forbidden: name and selector are mutually exclusive, spec.paramRef.parameterNotFoundAction: Unsupported value: "b": supported values: "Deny", "Allow"]`},
 			{"no policy", "", `{"spec":{` + strings.TrimPrefix(members, ",") + `}}`, "spec.policyName: Required value"},
 		}
 	}

@@ -47,8 +47,8 @@ func validateMutatingPolicy(obj, _ map[string]any) validation.List {
 	})
 }
 
-// checkPolicySpec checks what policies of both kinds have. The rules are further
-// ones for what the policy matches.
+// checkPolicySpec checks the fields that validating and mutating policies share.
+// The rules are additional checks of matchConstraints.
 func checkPolicySpec(spec validation.View, expressions *cel.Policy, scope cel.OptionalVariables, rules ...func(validation.View)) {
 	if spec.Has("failurePolicy") {
 		spec.OneOf("failurePolicy", "Fail", "Ignore")
@@ -71,7 +71,7 @@ func checkPolicySpec(spec validation.View, expressions *cel.Policy, scope cel.Op
 	}
 }
 
-// checkParamKind checks the kind of the objects that parametrize a policy.
+// checkParamKind checks the kind of the parameter objects of a policy.
 func checkParamKind(kind validation.View) {
 	if kind.Require("apiVersion") {
 		checkParamVersion(kind, kind.String("apiVersion"))
@@ -101,7 +101,7 @@ func checkParamVersion(kind validation.View, apiVersion string) {
 	}
 }
 
-// checkMatchResources checks what a policy or a binding is for.
+// checkMatchResources checks which requests a policy or a binding matches.
 func checkMatchResources(match validation.View) {
 	if match.Has("matchPolicy") {
 		match.OneOf("matchPolicy", "Equivalent", "Exact")
@@ -134,7 +134,8 @@ func checkResourceNames(rule validation.View) {
 	}
 }
 
-// checkMutatedOperations checks that there is something to mutate.
+// checkMutatedOperations checks that a mutating policy matches only operations that
+// have an object to mutate.
 func checkMutatedOperations(match validation.View) {
 	supported := []string{"*", "CONNECT", "CREATE", "UPDATE"}
 	for _, rule := range match.Each("resourceRules") {
@@ -146,12 +147,11 @@ func checkMutatedOperations(match validation.View) {
 	}
 }
 
-// checkMatchConditions checks the expressions that say whether a webhook or a policy
-// is for a request.
+// checkMatchConditions checks the match conditions of a webhook or a policy.
 func checkMatchConditions(p validation.View, scope cel.OptionalVariables) {
-	const most = 64
-	if n := p.Len("matchConditions"); n > most {
-		p.Add(validation.TooMany(p.At("matchConditions"), n, most))
+	const limit = 64
+	if n := p.Len("matchConditions"); n > limit {
+		p.Add(validation.TooMany(p.At("matchConditions"), n, limit))
 	}
 	seen := validation.Seen{}
 	for _, c := range p.Each("matchConditions") {
@@ -167,7 +167,8 @@ func checkMatchConditions(p validation.View, scope cel.OptionalVariables) {
 	}
 }
 
-// addCompileError notes why an expression does not compile, if it does not.
+// addCompileError adds err, the error of compiling the expression text, if it is
+// not nil.
 func addCompileError(p validation.View, name, text string, err error) {
 	if err != nil {
 		p.Add(validation.Invalid(p.At(name), text, err.Error()))
@@ -192,7 +193,7 @@ func checkPolicyVariable(v validation.View, expressions *cel.Policy, scope cel.O
 
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[_a-zA-Z][_a-zA-Z0-9]*$") })
 
-// isIdentifier reports whether an expression can refer to a name.
+// isIdentifier reports whether name is a CEL identifier that is not reserved.
 func isIdentifier(name string) bool {
 	switch name {
 	case "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
@@ -217,8 +218,8 @@ func checkPolicyValidation(v validation.View, expressions *cel.Policy, scope cel
 	v.OneOfIfSet("reason", "Forbidden", "Invalid", "RequestEntityTooLarge")
 }
 
-// checkNotBlank checks that text has more than spaces, if there is any, and reports
-// whether it is fine.
+// checkNotBlank checks that a field is absent or contains more than white space. It
+// reports whether the check passes.
 func checkNotBlank(p validation.View, name string) bool {
 	if text := p.String(name); text != "" && blank(text) {
 		p.Invalid(name, "must be non-empty if specified")
@@ -227,8 +228,8 @@ func checkNotBlank(p validation.View, name string) bool {
 	return true
 }
 
-// checkAuditAnnotations checks what a policy adds to the audit log, under keys that
-// have its name before them.
+// checkAuditAnnotations checks the audit annotations of a policy. Their keys are
+// prefixed with the name of the policy.
 func checkAuditAnnotations(spec validation.View, policy string, expressions *cel.Policy, scope cel.OptionalVariables) {
 	const (
 		most    = 20
@@ -261,17 +262,17 @@ func checkMutation(m validation.View, expressions *cel.Policy, scope cel.Optiona
 	scope.PatchTypes = true
 	switch typ := m.String("patchType"); typ {
 	case "JSONPatch":
-		checkMutationBy(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.JSONPatches) })
+		checkMutationOfType(m, typ, "jsonPatch", "applyConfiguration", func(text string) error { return expressions.Check(text, scope, cel.JSONPatches) })
 	case "ApplyConfiguration":
-		checkMutationBy(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.Patch) })
+		checkMutationOfType(m, typ, "applyConfiguration", "jsonPatch", func(text string) error { return expressions.Check(text, scope, cel.Patch) })
 	default:
 		m.RequireOneOf("patchType", "ApplyConfiguration", "JSONPatch")
 	}
 }
 
-// checkMutationBy checks that of the two ways to mutate there is the one that the
-// type names.
-func checkMutationBy(m validation.View, typ, own, other string, check func(text string) error) {
+// checkMutationOfType checks that a mutation has the field own, which belongs to its
+// patch type, and not the field other.
+func checkMutationOfType(m validation.View, typ, own, other string, check func(text string) error) {
 	if how, ok := m.Lookup(own); !ok {
 		m.Required(own, "must be specified when patchType is "+typ)
 	} else if text := strings.TrimSpace(how.String("expression")); text == "" {

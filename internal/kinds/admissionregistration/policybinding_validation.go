@@ -21,15 +21,15 @@ func validateMutatingPolicyBinding(obj, _ map[string]any) validation.List {
 	})
 }
 
-// checkPolicyBinding checks what bindings of both kinds have.
+// checkPolicyBinding checks the fields that bindings of validating and mutating
+// policies share.
 func checkPolicyBinding(spec validation.View) {
 	spec.RequireFormat("policyName", validation.Subdomain)
 	spec.IfPresent("paramRef", checkParamRef)
 	spec.IfPresent("matchResources", checkMatchResources)
 }
 
-// checkParamRef checks which objects parametrize a policy: one by its name, or all
-// that a selector finds.
+// checkParamRef checks the reference to parameter objects: a name or a selector.
 func checkParamRef(ref validation.View) {
 	const exclusive = "name and selector are mutually exclusive"
 	named, selected := ref.String("name") != "", ref.Has("selector")
@@ -47,7 +47,7 @@ func checkParamRef(ref validation.View) {
 	ref.RequireOneOf("parameterNotFoundAction", "Deny", "Allow")
 }
 
-// checkValidationActions checks what comes of a validation that fails.
+// checkValidationActions checks the actions that a failed validation causes.
 func checkValidationActions(spec validation.View, actions []string) {
 	path := spec.At("validationActions")
 	supported := []string{"Audit", "Deny", "Warn"}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// reviewVersions are the versions of AdmissionReview that the server speaks.
+// reviewVersions are the versions of AdmissionReview that kube-apiserver supports.
 var reviewVersions = []string{"v1", "v1beta1"}
 
 func validateValidatingWebhooks(obj, _ map[string]any) validation.List {
@@ -20,7 +20,7 @@ func validateMutatingWebhooks(obj, _ map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(configuration validation.View) { checkWebhooks(configuration, true) })
 }
 
-// checkWebhooks checks the webhooks of a configuration of either kind.
+// checkWebhooks checks the webhooks of a validating or mutating configuration.
 func checkWebhooks(configuration validation.View, mutating bool) {
 	seen := validation.Seen{}
 	for _, hook := range configuration.Each("webhooks") {
@@ -56,7 +56,8 @@ func checkWebhook(hook validation.View, mutating bool) {
 	checkMatchConditions(hook, cel.OptionalVariables{Authorizer: true})
 }
 
-// checkWebhookVersions checks the versions of AdmissionReview that a webhook speaks.
+// checkWebhookVersions checks the versions of AdmissionReview that a webhook
+// supports.
 func checkWebhookVersions(hook validation.View) {
 	const name = "admissionReviewVersions"
 	versions, known := hook.Strings(name), strings.Join(reviewVersions, ", ")
@@ -77,7 +78,7 @@ func checkWebhookVersions(hook validation.View) {
 	}
 }
 
-// checkWebhookClient checks where a webhook is called: at a URL or a service.
+// checkWebhookClient checks that a webhook has a valid URL or a valid service.
 func checkWebhookClient(client validation.View) {
 	service, isService := client.Lookup("service")
 	switch {
@@ -90,7 +91,7 @@ func checkWebhookClient(client validation.View) {
 	}
 }
 
-// checkOperationsRule checks what requests a webhook or a policy is for.
+// checkOperationsRule checks a RuleWithOperations of a webhook or a policy.
 func checkOperationsRule(rule validation.View) {
 	operations := rule.Strings("operations")
 	rule.Require("operations")
@@ -104,41 +105,42 @@ func checkOperationsRule(rule validation.View) {
 		}
 	}
 	rule.Require("apiGroups")
-	checkLonelyStar(rule, "apiGroups", "API groups")
+	checkWildcardAlone(rule, "apiGroups", "API groups")
 	rule.Require("apiVersions")
-	checkLonelyStar(rule, "apiVersions", "API versions")
+	checkWildcardAlone(rule, "apiVersions", "API versions")
 	for i, version := range rule.Strings("apiVersions") {
 		if version == "" {
 			rule.Add(validation.Required(rule.At("apiVersions").Index(i), ""))
 		}
 	}
 	rule.Require("resources")
-	checkAdmittedResources(rule, rule.Strings("resources"))
+	checkRuleResources(rule, rule.Strings("resources"))
 	rule.OneOfIfSet("scope", "*", "Cluster", "Namespaced")
 }
 
-// checkLonelyStar checks that a list with a "*" has nothing else.
-func checkLonelyStar(rule validation.View, name, what string) {
+// checkWildcardAlone checks that a list with a "*" has no other items.
+func checkWildcardAlone(rule validation.View, name, what string) {
 	if list := rule.Strings(name); len(list) > 1 && slices.Contains(list, "*") {
 		rule.Invalid(name, "if '*' is present, must not specify other "+what)
 	}
 }
 
-// checkAdmittedResources checks resources and subresources, either of which may be a
-// "*" that no other entry may repeat. Of the resources without a subresource,
-// the last decides whether there is one besides "*".
-func checkAdmittedResources(rule validation.View, resources []string) {
+// checkRuleResources checks the resources of a rule. The resource and the subresource
+// of an item may be "*"; later items must not name what the item covers already.
+// "*" without a subresource is an error if the last item without a subresource is
+// another resource, as in kube-apiserver.
+func checkRuleResources(rule validation.View, resources []string) {
 	everySub, everyResource := map[string]bool{}, map[string]bool{} // x/* and */x
-	plain := false
+	lastIsNamed := false
 	for i, r := range resources {
 		path := rule.At("resources").Index(i)
 		if r == "" {
 			rule.Add(validation.Required(path, ""))
 			continue
 		}
-		resource, sub, deeper := strings.Cut(r, "/")
-		if !deeper {
-			plain = r != "*"
+		resource, sub, hasSub := strings.Cut(r, "/")
+		if !hasSub {
+			lastIsNamed = r != "*"
 			continue
 		}
 		if everySub[resource] {
@@ -157,7 +159,7 @@ func checkAdmittedResources(rule validation.View, resources []string) {
 	if len(resources) > 1 && slices.Contains(resources, "*/*") {
 		rule.Invalid("resources", "if '*/*' is present, must not specify other resources")
 	}
-	if plain && slices.Contains(resources, "*") {
+	if lastIsNamed && slices.Contains(resources, "*") {
 		rule.Invalid("resources", "if '*' is present, must not specify other resources without subresources")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// defaultDefinition sets the defaults of the definition of custom resources.
+// defaultDefinition sets the defaults of a CustomResourceDefinition.
 func defaultDefinition(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	names := object.EnsureMap(spec, "names")
@@ -33,8 +33,8 @@ func defaultDefinition(obj map[string]any) {
 	}
 }
 
-// warnDefinition warns of formats in schemas that mean nothing, but not of those
-// that the old definition has.
+// warnDefinition returns a warning for each format in the schemas that
+// kube-apiserver does not know and that the old definition does not have.
 func warnDefinition(obj, old map[string]any) []string {
 	known := unrecognizedFormats(old)
 	var warnings []string
@@ -55,7 +55,7 @@ func unrecognizedFormats(definition map[string]any) []string {
 	return formats
 }
 
-// prepareDefinition notes the version in which objects are stored from now on.
+// prepareDefinition adds the storage version to status.storedVersions.
 func prepareDefinition(obj, old map[string]any) {
 	status := object.Copy(object.EnsureMap(obj, "status"))
 	addStorageVersion(status, object.Map(obj, "spec"))

@@ -32,11 +32,11 @@ func TestStoredVersions(t *testing.T) {
 		return `{"spec":{"names":{"kind":"K"},"versions":[{"name":"v1","storage":` + stored + `},{"name":"v2","storage":true}]}}`
 	}
 	kindtest.TestCreates(t, "customresourcedefinitions.apiextensions.k8s.io", []kindtest.Row{
-		{"stored", versions("true"), "status.storedVersions", `["v1"]`},
-		{"not its author's", `{"status":{"storedVersions":["v9"]},` + versions("false")[1:], "status.storedVersions", `["v2"]`},
+		{"storage version", versions("true"), "status.storedVersions", `["v1"]`},
+		{"status is reset", `{"status":{"storedVersions":["v9"]},` + versions("false")[1:], "status.storedVersions", `["v2"]`},
 	})
 	kindtest.TestUpdates(t, "customresourcedefinitions.apiextensions.k8s.io", []kindtest.Change{
-		{"another", versions("true"), versions("false"), "status.storedVersions", `["v1","v2"]`},
-		{"the same", versions("true"), versions("true"), "status.storedVersions", `["v1"]`},
+		{"new storage version", versions("true"), versions("false"), "status.storedVersions", `["v1","v2"]`},
+		{"same storage version", versions("true"), versions("true"), "status.storedVersions", `["v1"]`},
 	})
 }

@@ -11,7 +11,8 @@ func defaultAPIService(obj map[string]any) {
 	kind.DefaultServiceReference(object.Map(obj, "spec", "service"))
 }
 
-// prepareAPIService finds a new API that the server serves itself available.
+// prepareAPIService sets the condition Available of a new APIService that has no
+// service.
 func prepareAPIService(obj, old map[string]any) {
 	if old != nil || object.Value(obj, "spec", "service") != nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validateAPIService checks a group version that another server, or this one,
-// answers for. Its name says which.
+// validateAPIService checks an APIService. Without spec.service, this server serves
+// the group version.
 func validateAPIService(obj, _ map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(service validation.View) {
 		spec, meta := service.Field("spec"), service.Field("metadata")
@@ -32,9 +32,9 @@ func validateAPIService(obj, _ map[string]any) validation.List {
 	})
 }
 
-func checkPriorityUpTo(spec validation.View, name string, most int64) {
-	if n := spec.Int(name); n <= 0 || n > most {
-		spec.Invalid(name, fmt.Sprintf("must be positive and less than %d", most))
+func checkPriorityUpTo(spec validation.View, name string, limit int64) {
+	if n := spec.Int(name); n <= 0 || n > limit {
+		spec.Invalid(name, fmt.Sprintf("must be positive and less than %d", limit))
 	}
 }
 
@@ -56,7 +56,7 @@ func checkRemoteAPI(spec, service validation.View) {
 	}
 }
 
-// checkServicePort checks the port of a service that answers for the server.
+// checkServicePort checks the port of the service of an APIService.
 func checkServicePort(service validation.View, intro string) {
 	if messages := validation.PortNumber(int(service.Int("port"))); len(messages) > 0 {
 		service.Add(validation.Invalid(service.At("port"), service.Int("port"), intro+strings.Join(messages, ", ")))

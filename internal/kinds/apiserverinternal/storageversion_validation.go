@@ -9,8 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validateStorageVersion checks a new object. Afterwards only its status means
-// anything.
+// validateStorageVersion checks a new object. Updates change only the status.
 func validateStorageVersion(obj, old map[string]any) validation.List {
 	if old != nil {
 		return nil
@@ -55,8 +54,8 @@ func checkServerStorageVersion(version validation.View) {
 	}
 }
 
-// checkCommonEncoding checks that the version that all servers write in is told, if
-// there is one.
+// checkCommonEncoding checks that commonEncodingVersion is set to the version that
+// all servers encode objects in, or is absent if they differ.
 func checkCommonEncoding(status validation.View) {
 	common := ""
 	for i, version := range status.Each("storageVersions") {
@@ -71,18 +70,18 @@ func checkCommonEncoding(status validation.View) {
 		}
 	}
 	const name = "commonEncodingVersion"
-	switch told := status.Has(name); {
-	case common == "" && told:
+	switch present := status.Has(name); {
+	case common == "" && present:
 		status.Invalid(name, "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet")
-	case common != "" && !told:
+	case common != "" && !present:
 		status.Invalid(name, "the common encoding version is "+common)
 	case common != status.String(name):
 		status.Invalid(name, "the actual common encoding version is "+common)
 	}
 }
 
-// checkStorageVersionConditions checks conditions whose paths lack the name of their
-// list.
+// checkStorageVersionConditions checks the conditions. The paths of the errors lack
+// the name of the list, as in kube-apiserver.
 func checkStorageVersionConditions(status validation.View) {
 	places := map[string]int{}
 	for i, c := range status.Each("conditions") {
@@ -98,7 +97,7 @@ func checkStorageVersionConditions(status validation.View) {
 	}
 }
 
-// apiVersion says what is wrong with a group and version.
+// apiVersion returns the error text for an invalid apiVersion, "" if s is valid.
 func apiVersion(s string) string {
 	group, version, grouped := strings.Cut(s, "/")
 	if !grouped {
@@ -109,12 +108,12 @@ func apiVersion(s string) string {
 		return "an apiVersion is " + validation.RegexpMessage(rule, "[a-z]([-a-z0-9]*[a-z0-9])?", "my-name", "abc-123") +
 			" with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')"
 	}
-	var wrong []string
+	var messages []string
 	if grouped {
-		wrong = append(wrong, apiVersionPart("group", group, validation.DNS1123Subdomain)...)
+		messages = append(messages, apiVersionPart("group", group, validation.DNS1123Subdomain)...)
 	}
-	wrong = append(wrong, apiVersionPart("version", version, validation.DNS1035Label)...)
-	return strings.Join(wrong, ",")
+	messages = append(messages, apiVersionPart("version", version, validation.DNS1035Label)...)
+	return strings.Join(messages, ",")
 }
 
 func apiVersionPart(name, value string, format func(string) []string) []string {

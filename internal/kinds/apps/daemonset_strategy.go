@@ -27,12 +27,12 @@ func defaultDaemonSet(obj map[string]any) {
 	object.SetDefault(object.EnsureMap(object.Meta(obj), "annotations"), templateGeneration, "0")
 }
 
-// templateGeneration is the annotation that counts the templates that a
-// DaemonSet has had, once a member of its specification. It is always there.
+// templateGeneration is the annotation for the field templateGeneration of removed
+// API versions: the number of changes of spec.template. Every DaemonSet has it.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
-// prepareDaemonSet counts the templates: from what the object is created with,
-// at least 1.
+// prepareDaemonSet increments the template generation if an update changes the
+// template. A new DaemonSet keeps its own value if it is at least 1.
 func prepareDaemonSet(obj, old map[string]any) {
 	pods.PrepareTemplate(obj, old)
 	if old == nil {
@@ -47,7 +47,7 @@ func prepareDaemonSet(obj, old map[string]any) {
 	setTemplateGeneration(obj, n)
 }
 
-// prepareDaemonSetStatus leaves the templates' count alone.
+// prepareDaemonSetStatus keeps the template generation.
 func prepareDaemonSetStatus(obj, old map[string]any) {
 	kind.StatusMetadataAll.Prepare(obj, old)
 	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)

@@ -9,7 +9,7 @@ import (
 
 func validateDaemonSet(obj, old map[string]any) validation.List {
 	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
-	return append(selectorKept(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+	return append(checkImmutableSelector(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.LabelSelector("selector", selectors)
 		if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
 			pods.CheckSelected(p, labels)

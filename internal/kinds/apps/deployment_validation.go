@@ -8,12 +8,12 @@ import (
 
 func validateDeployment(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkDeploymentSpec)
-	return append(errs, selectorKept(obj, old)...)
+	return append(errs, checkImmutableSelector(obj, old)...)
 }
 
 func checkDeploymentSpec(p validation.View) {
 	p.NonNegative("replicas")
-	pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaTemplate)
+	pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
 	checkDeploymentStrategy(p.Field("strategy"))
 	p.NonNegative("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
 	if p.Has("progressDeadlineSeconds") && p.Int("progressDeadlineSeconds") <= p.Int("minReadySeconds") {

@@ -9,9 +9,9 @@ import (
 func validateReplicaSet(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.NonNegative("replicas", "minReadySeconds")
-		pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaTemplate)
+		pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
 	})
-	return append(errs, selectorKept(obj, old)...)
+	return append(errs, checkImmutableSelector(obj, old)...)
 }
 
 var replicaSetCounters = pods.StatusCounters{

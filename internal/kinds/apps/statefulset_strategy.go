@@ -32,7 +32,7 @@ func defaultStatefulSet(obj map[string]any) {
 	}
 }
 
-// prepareStatefulSet drops what a disabled feature gate holds back.
+// prepareStatefulSet drops the fields of disabled feature gates.
 func prepareStatefulSet(obj, old map[string]any) {
 	path := []string{"spec", "updateStrategy", "rollingUpdate"}
 	if rolling := object.Map(obj, path...); rolling != nil {

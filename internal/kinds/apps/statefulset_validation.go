@@ -14,7 +14,7 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 		return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), statefulSetRules{}.spec)
 	}
 	rules := statefulSetRules{exists: true}
-	// What was stored with a template that is wrong today may keep it.
+	// An update may keep an invalid template that is stored.
 	rules.anyTemplate = len(validation.Collect(object.Map(old, "spec"), nil, rules.spec)) > 0
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
 	for _, name := range []string{"serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"} {
@@ -25,8 +25,9 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	return errs
 }
 
-// statefulSetRules are relaxed for a set that exists: its name of a service and
-// its templates of claims cannot change, and were right once.
+// statefulSetRules are the rules for a StatefulSet. exists omits the checks of
+// serviceName and volumeClaimTemplates, which an update cannot change. anyTemplate
+// omits the validation of the pod template.
 type statefulSetRules struct{ exists, anyTemplate bool }
 
 func (r statefulSetRules) spec(p validation.View) {
@@ -58,8 +59,8 @@ func (r statefulSetRules) spec(p validation.View) {
 	pods.CheckRunsOn(p.Field("template").Field("spec"), "StatefulSet")
 }
 
-// template checks the template of a set as its controller completes it: with
-// volumes for the claims, and without the names that each pod has of its own.
+// template checks the pod template as the controller completes it: with a volume
+// for each claim template, and without hostname and subdomain.
 func (r statefulSetRules) template(p validation.View, claims any) {
 	if !r.anyTemplate {
 		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path))

@@ -8,8 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// selectorKept checks that an update leaves the label selector alone.
-func selectorKept(obj, old map[string]any) validation.List {
+// checkImmutableSelector checks that an update does not change the label selector.
+func checkImmutableSelector(obj, old map[string]any) validation.List {
 	if old == nil {
 		return nil
 	}
@@ -18,10 +18,10 @@ func selectorKept(obj, old map[string]any) validation.List {
 	})
 }
 
-// replicaTemplate is the rule of Deployments' templates too.
-var replicaTemplate = pods.PodTemplateOf("ReplicaSet")
+// replicaSetTemplate is the rule for the pod templates of ReplicaSets and Deployments.
+var replicaSetTemplate = pods.PodTemplateOf("ReplicaSet")
 
-// isZeroNumberOrPercent reports whether a number or percentage is 0, or none at all.
+// isZeroNumberOrPercent reports whether a number or percentage is 0 or absent.
 func isZeroNumberOrPercent(p validation.View, name string) bool {
 	if n, ok := validation.PercentValue(p.Obj[name]); ok {
 		return n == 0

@@ -23,7 +23,7 @@ func TestDefaultWorkloads(t *testing.T) {
 			{"not rolling", body(`"strategy":{"type":"Recreate"},`), "spec.strategy", `{"type":"Recreate"}`},
 			{"limits", body(""), "spec.progressDeadlineSeconds", `600`},
 			{"containers", body(""), "spec.template.spec.containers.0.imagePullPolicy", `"IfNotPresent"`},
-			{"links are a pod's own", body(""), "spec.template.spec.enableServiceLinks", ``},
+			{"enableServiceLinks has no default", body(""), "spec.template.spec.enableServiceLinks", ``},
 		})
 	})
 	t.Run("replicasets", func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestDefaultWorkloads(t *testing.T) {
 		kindtest.TestDefaults(t, "statefulsets.apps", []kindtest.Row{
 			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"partition":0}}`},
 			{"rolling by name", body(`"updateStrategy":{"type":"RollingUpdate"},`), "spec.updateStrategy", `{"type":"RollingUpdate"}`},
-			{"claims stay", body(`"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"},`), "spec.persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`},
+			{"claim retention", body(`"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"},`), "spec.persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`},
 			{"claims", body(`"volumeClaimTemplates":[{"metadata":{"name":"d"},"spec":{}}],`), "spec.volumeClaimTemplates", `[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"d"},"spec":{"resources":{},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]`},
 		})
 	})
@@ -41,14 +41,14 @@ func TestDefaultWorkloads(t *testing.T) {
 		kindtest.TestDefaults(t, "daemonsets.apps", []kindtest.Row{
 			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}`},
 			{"not rolling", body(`"updateStrategy":{"type":"OnDelete"},`), "spec.updateStrategy", `{"type":"OnDelete"}`},
-			{"not rolling, but told how", body(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":2}},`), "spec.updateStrategy.rollingUpdate", `{"maxUnavailable":2,"maxSurge":0}`},
+			{"rollingUpdate with OnDelete", body(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":2}},`), "spec.updateStrategy.rollingUpdate", `{"maxUnavailable":2,"maxSurge":0}`},
 		})
 	})
 	t.Run("replicationcontrollers", func(t *testing.T) {
 		const old = `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[]}}}}`
 		kindtest.TestDefaults(t, "replicationcontrollers", []kindtest.Row{
-			{"selects its pods", old, "spec.selector", `{"a":"b"}`},
-			{"is labeled like them", old, "metadata.labels", `{"a":"b"}`},
+			{"selector from template labels", old, "spec.selector", `{"a":"b"}`},
+			{"labels from template labels", old, "metadata.labels", `{"a":"b"}`},
 		})
 	})
 }
@@ -59,24 +59,24 @@ func TestPrepareWorkloads(t *testing.T) {
 		return `{"metadata":{"annotations":{"deprecated.daemonset.template.generation":"` + n + `"}},"spec":{` + template + `}}`
 	}
 	kindtest.TestCreates(t, "deployments.apps", []kindtest.Row{
-		{"a status is not its author's", `{"spec":{` + template + `},"status":{"replicas":3}}`, "status", `{}`},
+		{"status is reset", `{"spec":{` + template + `},"status":{"replicas":3}}`, "status", `{}`},
 	})
 	kindtest.TestCreates(t, "statefulsets.apps", []kindtest.Row{
-		{"a status has its zeros", body, "status", `{"replicas":0,"availableReplicas":0}`},
-		{"a disabled member", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"partition":0}`},
+		{"status has required fields", body, "status", `{"replicas":0,"availableReplicas":0}`},
+		{"field of a disabled feature gate", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"partition":0}`},
 	})
 	kindtest.TestCreates(t, "daemonsets.apps", []kindtest.Row{
 		{"first template", body, generation, `"1"`},
-		{"a later one", annotated("7"), generation, `"7"`},
-		{"none before the first", annotated("-7"), generation, `"1"`},
+		{"template generation from annotation", annotated("7"), generation, `"7"`},
+		{"negative template generation", annotated("-7"), generation, `"1"`},
 	})
 	kindtest.TestUpdates(t, "daemonsets.apps", []kindtest.Change{
 		{"same template", annotated("7"), annotated("1"), generation, `"7"`},
-		{"next template", body, `{"spec":{"template":{"spec":{"containers":[]}}}}`, generation, `"2"`},
+		{"changed template", body, `{"spec":{"template":{"spec":{"containers":[]}}}}`, generation, `"2"`},
 	})
 }
 
-func TestDaemonSetStatusKeepsTheGeneration(t *testing.T) {
+func TestDaemonSetStatusKeepsTemplateGeneration(t *testing.T) {
 	typ := kindtest.TypeOf(t, "daemonsets.apps")
 	old := kindtest.Create(t, typ, `{"spec":{`+template+`}}`)
 	obj := kindtest.Decode(t, typ, `{"status":{"numberReady":1}}`)
@@ -92,28 +92,28 @@ func TestStatefulSetGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typ.Default(stored) // what is read has its defaults
+	typ.Default(stored) // as when it is read from the store
 	if typ.Generation(obj, stored) {
-		t.Error("storing is no change")
+		t.Error("Generation reports a change between a created object and the stored one")
 	}
 	obj["spec"].(map[string]any)["replicas"] = int64(2)
 	if !typ.Generation(obj, stored) {
-		t.Error("replicas are a change")
+		t.Error("Generation reports no change of spec.replicas")
 	}
 }
 
-// What raises the generation is told by some kinds before they drop the fields of
-// disabled gates, and by others apart from an empty list.
-func TestRaisedGeneration(t *testing.T) {
+// Some kinds compare before they drop the fields of disabled feature gates, and some
+// treat an empty list as different from an absent one.
+func TestIncrementedGeneration(t *testing.T) {
 	for _, tt := range []struct {
 		name, resource, body, next string
-		raised                     bool
+		incremented                bool
 	}{
 		{"an empty list", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"imagePullSecrets":[],"nodeSelector":{}}}}}`, false},
 		{"an empty struct", "deployments.apps", `{"spec":{` + template + `}}`, `{"spec":{"template":{"spec":{"affinity":{}}}}}`, true},
 		{"an empty list of a policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{"spec":{"podSelector":{"matchLabels":{}}}}`, true},
 		{"the same policy", "networkpolicies.networking.k8s.io", `{"spec":{"podSelector":{}}}`, `{}`, false},
-		{"what is dropped", "endpointslices.discovery.k8s.io", `{"addressType":"IPv4","endpoints":[]}`, `{"endpoints":[{"addresses":["10.0.0.1"]}]}`, true},
+		{"dropped field", "endpointslices.discovery.k8s.io", `{"addressType":"IPv4","endpoints":[]}`, `{"endpoints":[{"addresses":["10.0.0.1"]}]}`, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			typ := kindtest.TypeOf(t, tt.resource)
@@ -121,7 +121,7 @@ func TestRaisedGeneration(t *testing.T) {
 			require.NoError(t, err)
 			next := kindtest.Decode(t, typ, kindtest.MergePatch(t, tt.body, tt.next))
 			object.Keep(next, old, "status")
-			assert.Equal(t, tt.raised, typ.Generation(next, old))
+			assert.Equal(t, tt.incremented, typ.Generation(next, old))
 		})
 	}
 	assert.True(t, kindtest.TypeOf(t, "endpointslices.discovery.k8s.io").GenerationBeforePrepare)

@@ -9,7 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
 )
 
-// workload is a workload whose pods run on, with more in its specification.
+// workload returns a workload with a valid selector and template, and with more in
+// its spec.
 func workload(more string) string {
 	return `{"metadata":{"name":"a","namespace":"n"},"spec":{"selector":{"matchLabels":{"a":"b"}},` + more + kindtest.PodTemplate("Always") + `}}`
 }
@@ -23,7 +24,7 @@ func TestValidateDeployment(t *testing.T) {
 		{"other selector", `{"spec":{"selector":{"matchLabels":{"a":"c"}}}}`, unselected},
 		{"no labels", `{"spec":{"template":{"metadata":{"labels":null}}}}`, strings.Replace(unselected, `{"a":"b"}`, "null", 1)},
 		{"empty labels", `{"spec":{"template":{"metadata":{"labels":{"a":null}}}}}`, strings.Replace(unselected, `{"a":"b"}`, "{}", 1)},
-		{"senseless selector", `{"spec":{"selector":{"matchLabels":null,"matchExpressions":[{"key":"a","operator":"Is"}]}}}`, kindtest.Errors(
+		{"invalid selector", `{"spec":{"selector":{"matchLabels":null,"matchExpressions":[{"key":"a","operator":"Is"}]}}}`, kindtest.Errors(
 			`spec.selector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,
 			`spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"Is"}]}: invalid label selector`)},
 		{"numbers", `{"spec":{"replicas":-1,"minReadySeconds":600,"revisionHistoryLimit":-2}}`, kindtest.Errors(
@@ -32,9 +33,9 @@ func TestValidateDeployment(t *testing.T) {
 			`spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds`)},
 		{"strategy", `{"spec":{"strategy":{"type":"Blue","rollingUpdate":{"maxSurge":"5%"}}}}`,
 			`spec.strategy: Unsupported value: {"Type":"Blue","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":"5%"}}: supported values: "Recreate", "RollingUpdate"`},
-		{"recreate by rolling", `{"spec":{"strategy":{"type":"Recreate","rollingUpdate":{}}}}`,
+		{"rollingUpdate with Recreate", `{"spec":{"strategy":{"type":"Recreate","rollingUpdate":{}}}}`,
 			"spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"},
-		{"no room to roll", `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"0%","maxUnavailable":0}}}}`,
+		{"no surge and none unavailable", `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"0%","maxUnavailable":0}}}}`,
 			"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"},
 		{"rolling numbers", `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":-1,"maxUnavailable":"101%"}}}}`, kindtest.Errors(
 			`spec.strategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to 0`,
@@ -49,12 +50,12 @@ func TestValidateDeployment(t *testing.T) {
 		{"replicas", `{"spec":{"replicas":3}}`, ""},
 	})
 	kindtest.TestPatchedStatus(t, name, `{"status":{"replicas":1,"collisionCount":2}}`, []kindtest.PatchRow{
-		{"more than there are", `{"status":{"readyReplicas":2,"availableReplicas":3}}`, kindtest.Errors(
+		{"more than replicas", `{"status":{"readyReplicas":2,"availableReplicas":3}}`, kindtest.Errors(
 			`status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas`,
 			`status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas`,
 			`status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas`)},
 		{"negative", `{"status":{"unavailableReplicas":-1}}`, `status.unavailableReplicas: Invalid value: -1: must be greater than or equal to 0`},
-		{"fewer than none", `{"status":{"replicas":-1}}`, kindtest.Errors(
+		{"negative replicas", `{"status":{"replicas":-1}}`, kindtest.Errors(
 			`status.replicas: Invalid value: -1: must be greater than or equal to 0`,
 			`status.updatedReplicas: Invalid value: 0: cannot be greater than status.replicas`,
 			`status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas`,
@@ -117,16 +118,16 @@ func TestValidateStatefulSet(t *testing.T) {
 			`spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Y": supported values: "Retain", "Delete"`)},
 		{"strategy", `{"spec":{"updateStrategy":{"type":"X"}}}`,
 			`spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`},
-		{"rolling on delete", `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":{"partition":2}}}}`,
+		{"rollingUpdate with OnDelete", `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":{"partition":2}}}}`,
 			`spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":2,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`},
 		{"partition", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`,
 			`spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0`},
 		{"ordinals", `{"spec":{"ordinals":{"start":-1}}}`, `spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0`},
-		{"claims are volumes", `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"data","mountPath":"/d"}]}]}}}}`, ""},
-		{"claims come first", `{"spec":{"template":{"spec":{"volumes":[{"name":"data","hostPath":{"path":""}},{"name":"x","hostPath":{"path":""}}]}}}}`,
+		{"mount of a claim template", `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"data","mountPath":"/d"}]}]}}}}`, ""},
+		{"volume with the name of a claim template", `{"spec":{"template":{"spec":{"volumes":[{"name":"data","hostPath":{"path":""}},{"name":"x","hostPath":{"path":""}}]}}}}`,
 			`spec.template.spec.volumes[1].hostPath.path: Required value`},
-		{"names are the pods' own", `{"spec":{"template":{"spec":{"hostname":"A","subdomain":"B"}}}}`, ""},
-		{"senseless selector", `{"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}}`, kindtest.Errors(
+		{"hostname and subdomain are ignored", `{"spec":{"template":{"spec":{"hostname":"A","subdomain":"B"}}}}`, ""},
+		{"invalid selector", `{"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}}`, kindtest.Errors(
 			"spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
 			`spec.selector: Invalid value: {"matchLabels":{"a":"b"},"matchExpressions":[{"key":"a","operator":"In"}]}`)},
 	})
@@ -162,18 +163,18 @@ func TestValidateControllerRevision(t *testing.T) {
 }
 
 func TestWarnOfTemplates(t *testing.T) {
-	const toleration = `{"spec":{"template":{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"}}}}}`
+	const nodeSelector = `{"spec":{"template":{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"}}}}}`
 	const warning = `spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead`
 	for _, name := range []string{"deployments.apps", "replicasets.apps", "daemonsets.apps", "statefulsets.apps", "replicationcontrollers", "jobs.batch"} {
 		t.Run(name, func(t *testing.T) {
 			typ := kindtest.TypeOf(t, name)
-			body := kindtest.MergePatch(t, workload(""), toleration)
+			body := kindtest.MergePatch(t, workload(""), nodeSelector)
 			if name == "replicationcontrollers" {
 				body = kindtest.MergePatch(t, body, `{"spec":{"selector":null}}`)
 			}
 			obj := kindtest.Create(t, typ, body)
-			assert.Contains(t, typ.WarningsOnWrite(obj, nil), warning, "new")
-			assert.NotContains(t, typ.WarningsOnWrite(obj, obj), warning, "as it was")
+			assert.Contains(t, typ.WarningsOnWrite(obj, nil), warning, "create")
+			assert.NotContains(t, typ.WarningsOnWrite(obj, obj), warning, "update without a change")
 		})
 	}
 	typ := kindtest.TypeOf(t, "statefulsets.apps")

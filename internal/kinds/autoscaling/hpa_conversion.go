@@ -12,10 +12,9 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// An autoscaler in version 1 has a field for the use of the CPU alone. What else
-// it measures, how it behaves and what its status tells are in annotations, as
-// JSON: metrics in a form of their own, behavior as kube-apiserver's own Go type
-// prints it.
+// In version v1 only the CPU utilization has a field. These annotations hold the
+// other metrics, the behavior and the conditions as JSON. The metrics have the form
+// of v2beta1; the behavior has the field names of kube-apiserver's internal Go type.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -23,79 +22,81 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// autoscalerAnnotations carry in version 1 what only version 2 has fields for.
+// autoscalerAnnotations are the annotations that hold, in version v1, fields of
+// version v2.
 var autoscalerAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 }
 
-// A metricMember is a member of a metric in version 1: where version 2 has it,
-// and what it is if version 2 does not have it and version 1 must, nil if it
-// need not.
-type metricMember struct {
+// A metricField is a field of a metric in the annotations: its name, its path in
+// version v2, and its value if it is absent there. A nil zero omits it.
+type metricField struct {
 	name string
 	path []string
 	zero any
 }
 
-// A metricForm is how version 1 writes the metrics of a kind, members in order.
+// A metricForm is the form of metrics of one type in the annotations, with their
+// fields in order.
 type metricForm struct {
-	kind    string
-	members []metricMember
+	kind   string
+	fields []metricField
 }
 
-func metricMemberAt(name string, zero any, path ...string) metricMember {
-	return metricMember{name, path, zero}
+func metricFieldAt(name string, zero any, path ...string) metricField {
+	return metricField{name, path, zero}
 }
 
-// selectorAt is the selector of a metric, and nameAt its name.
-func selectorAt(name string) metricMember { return metricMemberAt(name, nil, "metric", "selector") }
+func selectorAt(name string) metricField { return metricFieldAt(name, nil, "metric", "selector") }
 
 var (
-	nameAt     = metricMemberAt("metricName", "", "metric", "name")
-	resourceAt = metricMemberAt("name", "", "name")
-	objectAt   = metricMemberAt("target", map[string]any{}, "describedObject")
+	nameAt     = metricFieldAt("metricName", "", "metric", "name")
+	resourceAt = metricFieldAt("name", "", "name")
+	objectAt   = metricFieldAt("target", map[string]any{}, "describedObject")
 )
 
-// specForms are the metrics that an autoscaler is to keep to.
+// specForms are the forms of the metrics in the spec.
 var specForms = []metricForm{
-	{"object", []metricMember{objectAt, nameAt, metricMemberAt("targetValue", "0", "target", "value"),
-		selectorAt("selector"), metricMemberAt("averageValue", nil, "target", "averageValue")}},
-	{"pods", []metricMember{nameAt, metricMemberAt("targetAverageValue", "0", "target", "averageValue"), selectorAt("selector")}},
-	{"resource", []metricMember{resourceAt, metricMemberAt("targetAverageUtilization", nil, "target", "averageUtilization"),
-		metricMemberAt("targetAverageValue", nil, "target", "averageValue")}},
-	{"containerResource", []metricMember{resourceAt, metricMemberAt("targetAverageUtilization", nil, "target", "averageUtilization"),
-		metricMemberAt("targetAverageValue", nil, "target", "averageValue"), metricMemberAt("container", "", "container")}},
-	{"external", []metricMember{nameAt, selectorAt("metricSelector"), metricMemberAt("targetValue", nil, "target", "value"),
-		metricMemberAt("targetAverageValue", nil, "target", "averageValue")}},
+	{"object", []metricField{objectAt, nameAt, metricFieldAt("targetValue", "0", "target", "value"),
+		selectorAt("selector"), metricFieldAt("averageValue", nil, "target", "averageValue")}},
+	{"pods", []metricField{nameAt, metricFieldAt("targetAverageValue", "0", "target", "averageValue"), selectorAt("selector")}},
+	{"resource", []metricField{resourceAt, metricFieldAt("targetAverageUtilization", nil, "target", "averageUtilization"),
+		metricFieldAt("targetAverageValue", nil, "target", "averageValue")}},
+	{"containerResource", []metricField{resourceAt, metricFieldAt("targetAverageUtilization", nil, "target", "averageUtilization"),
+		metricFieldAt("targetAverageValue", nil, "target", "averageValue"), metricFieldAt("container", "", "container")}},
+	{"external", []metricField{nameAt, selectorAt("metricSelector"), metricFieldAt("targetValue", nil, "target", "value"),
+		metricFieldAt("targetAverageValue", nil, "target", "averageValue")}},
 }
 
-// statusForms are the metrics that it finds.
+// statusForms are the forms of the metrics in the status.
 var statusForms = []metricForm{
-	{"object", []metricMember{objectAt, nameAt, metricMemberAt("currentValue", "0", "current", "value"),
-		selectorAt("selector"), metricMemberAt("averageValue", nil, "current", "averageValue")}},
-	{"pods", []metricMember{nameAt, metricMemberAt("currentAverageValue", "0", "current", "averageValue"), selectorAt("selector")}},
-	{"resource", []metricMember{resourceAt, metricMemberAt("currentAverageUtilization", nil, "current", "averageUtilization"),
-		metricMemberAt("currentAverageValue", "0", "current", "averageValue")}},
-	{"containerResource", []metricMember{resourceAt, metricMemberAt("currentAverageUtilization", nil, "current", "averageUtilization"),
-		metricMemberAt("currentAverageValue", "0", "current", "averageValue"), metricMemberAt("container", "", "container")}},
-	{"external", []metricMember{nameAt, selectorAt("metricSelector"), metricMemberAt("currentValue", "0", "current", "value"),
-		metricMemberAt("currentAverageValue", nil, "current", "averageValue")}},
+	{"object", []metricField{objectAt, nameAt, metricFieldAt("currentValue", "0", "current", "value"),
+		selectorAt("selector"), metricFieldAt("averageValue", nil, "current", "averageValue")}},
+	{"pods", []metricField{nameAt, metricFieldAt("currentAverageValue", "0", "current", "averageValue"), selectorAt("selector")}},
+	{"resource", []metricField{resourceAt, metricFieldAt("currentAverageUtilization", nil, "current", "averageUtilization"),
+		metricFieldAt("currentAverageValue", "0", "current", "averageValue")}},
+	{"containerResource", []metricField{resourceAt, metricFieldAt("currentAverageUtilization", nil, "current", "averageUtilization"),
+		metricFieldAt("currentAverageValue", "0", "current", "averageValue"), metricFieldAt("container", "", "container")}},
+	{"external", []metricField{nameAt, selectorAt("metricSelector"), metricFieldAt("currentValue", "0", "current", "value"),
+		metricFieldAt("currentAverageValue", nil, "current", "averageValue")}},
 }
 
-// isCPU reports whether a metric is the one that version 1 has a field for.
+// isCPU reports whether metric is the CPU metric, which has fields in version v1.
 func isCPU(metric map[string]any) bool {
 	return metric["type"] == "Resource" && object.String(metric, "resource", "name") == "cpu"
 }
 
-// cpuUse is how much of the CPU a metric of it is about, if it says so.
-func cpuUse(metric map[string]any, member string) (any, bool) {
+// cpuUtilization returns averageUtilization of a CPU metric, and reports whether
+// metric is one that has it.
+func cpuUtilization(metric map[string]any, member string) (any, bool) {
 	use := object.Value(metric, "resource", member, "averageUtilization")
 	return use, isCPU(metric) && use != nil
 }
 
-// sameInAutoscalers is an autoscaler of what is the same in both versions.
-func sameInAutoscalers(obj map[string]any) map[string]any {
+// copySharedFields returns a copy of an autoscaler with only the fields that both
+// versions have.
+func copySharedFields(obj map[string]any) map[string]any {
 	spec, status := map[string]any{}, map[string]any{}
 	for _, name := range []string{"scaleTargetRef", "minReplicas", "maxReplicas"} {
 		object.Keep(spec, object.Map(obj, "spec"), name)
@@ -108,13 +109,13 @@ func sameInAutoscalers(obj map[string]any) map[string]any {
 
 func autoscalerToV1(obj map[string]any) map[string]any {
 	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
-	out := sameInAutoscalers(obj)
+	out := copySharedFields(obj)
 	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
 	kind.RemoveAnnotations(out, autoscalerAnnotations)
 	annotate := func(name, text string) { object.EnsureMap(object.Meta(out), "annotations")[name] = text }
 	var others []map[string]any
 	for metric := range object.Each(spec["metrics"]) {
-		if use, ok := cpuUse(metric, "target"); ok {
+		if use, ok := cpuUtilization(metric, "target"); ok {
 			object.SetDefault(outSpec, "targetCPUUtilizationPercentage", use)
 		} else {
 			others = append(others, metric)
@@ -125,7 +126,7 @@ func autoscalerToV1(obj map[string]any) map[string]any {
 	}
 	var current []map[string]any
 	for metric := range object.Each(status["currentMetrics"]) {
-		if use, ok := cpuUse(metric, "current"); ok {
+		if use, ok := cpuUtilization(metric, "current"); ok {
 			outStatus["currentCPUUtilizationPercentage"] = use
 		}
 		current = append(current, metric)
@@ -142,31 +143,32 @@ func autoscalerToV1(obj map[string]any) map[string]any {
 	return out
 }
 
-// jsonText is a value as JSON.
+// jsonText returns v as JSON.
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("kinds: " + err.Error()) // unreachable: the value was decoded from JSON
+		panic("autoscaling: " + err.Error()) // unreachable: the value was decoded from JSON
 	}
 	return string(text)
 }
 
-// ordered writes an object member by member.
-type ordered struct{ strings.Builder }
+// An objectWriter writes a JSON object with its fields in the order of the calls of
+// add.
+type objectWriter struct{ strings.Builder }
 
-func (o *ordered) add(name string, v any) {
+func (o *objectWriter) add(name string, v any) {
 	if o.Len() > 0 {
 		o.WriteByte(',')
 	}
 	o.WriteString(jsonText(name) + ":" + jsonText(v))
 }
 
-func (o *ordered) object() json.RawMessage { return json.RawMessage("{" + o.String() + "}") }
+func (o *objectWriter) object() json.RawMessage { return json.RawMessage("{" + o.String() + "}") }
 
 func writeMetrics(metrics []map[string]any, forms []metricForm) string {
 	var out []json.RawMessage
 	for _, metric := range metrics {
-		var o ordered
+		var o objectWriter
 		o.add("type", object.String(metric, "type"))
 		for _, form := range forms {
 			if m := object.Map(metric, form.kind); m != nil {
@@ -179,8 +181,8 @@ func writeMetrics(metrics []map[string]any, forms []metricForm) string {
 }
 
 func (f metricForm) write(metric map[string]any) json.RawMessage {
-	var o ordered
-	for _, m := range f.members {
+	var o objectWriter
+	for _, m := range f.fields {
 		v := object.Value(metric, m.path...)
 		if v == nil {
 			v = m.zero
@@ -201,7 +203,7 @@ func (f metricForm) write(metric map[string]any) json.RawMessage {
 
 func writeReference(v any) json.RawMessage {
 	ref, _ := v.(map[string]any)
-	var o ordered
+	var o objectWriter
 	o.add("kind", object.String(ref, "kind"))
 	o.add("name", object.String(ref, "name"))
 	if apiVersion := object.String(ref, "apiVersion"); apiVersion != "" {
@@ -213,7 +215,7 @@ func writeReference(v any) json.RawMessage {
 func writeConditions(conditions []any) string {
 	var out []json.RawMessage
 	for c := range object.Each(conditions) {
-		var o ordered
+		var o objectWriter
 		o.add("type", object.String(c, "type"))
 		o.add("status", object.String(c, "status"))
 		o.add("lastTransitionTime", c["lastTransitionTime"])
@@ -227,19 +229,19 @@ func writeConditions(conditions []any) string {
 	return jsonText(out)
 }
 
-// autoscalerFromV1 reads the annotations. One that does not make sense counts
-// for nothing.
+// autoscalerFromV1 converts an autoscaler of version v1. It ignores annotations that
+// are not valid.
 func autoscalerFromV1(obj map[string]any) map[string]any {
 	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
 	annotations := object.Map(obj, "metadata", "annotations")
-	out := sameInAutoscalers(obj)
+	out := copySharedFields(obj)
 	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
-	metrics, _ := readMetrics(annotations[metricsAnnotation], specForms, withTargetType)
+	metrics, _ := readMetrics(annotations[metricsAnnotation], specForms, setTargetType)
 	if use := spec["targetCPUUtilizationPercentage"]; use != nil {
 		metrics = append(metrics, cpuMetric(use))
 	}
 	if len(metrics) == 0 {
-		metrics = []any{cpuMetric(int64(defaultCPUUse))}
+		metrics = []any{cpuMetric(int64(defaultCPUUtilization))}
 	}
 	outSpec["metrics"] = metrics
 	if behavior := readBehavior(annotations[behaviorAnnotation]); len(behavior) > 0 {
@@ -253,7 +255,7 @@ func autoscalerFromV1(obj map[string]any) map[string]any {
 		outStatus["currentMetrics"] = current
 	}
 	if conditions, ok := readList(annotations[conditionsAnnotation]); ok {
-		if status, ok := sensible(map[string]any{"status": map[string]any{"conditions": conditions}}); ok {
+		if status, ok := normalize(map[string]any{"status": map[string]any{"conditions": conditions}}); ok {
 			object.Keep(outStatus, object.Map(status, "status"), "conditions")
 		}
 	}
@@ -261,21 +263,21 @@ func autoscalerFromV1(obj map[string]any) map[string]any {
 	return out
 }
 
-// defaultCPUUse is what an autoscaler keeps to that says nothing else, in
-// percent.
-const defaultCPUUse = 80
+// defaultCPUUtilization is the target of an autoscaler without metrics, in percent.
+const defaultCPUUtilization = 80
 
 func cpuMetric(use any) map[string]any {
 	return map[string]any{"type": "Resource", "resource": map[string]any{
 		"name": "cpu", "target": map[string]any{"type": "Utilization", "averageUtilization": use}}}
 }
 
-// autoscalerV2 decodes what the annotations hold.
+// autoscalerV2 decodes the values of the annotations.
 var autoscalerV2 = resource.BuiltinCodec(resource.Kind{
 	GroupVersion: resource.GroupVersion{Group: "autoscaling", Version: "v2"}, Kind: "HorizontalPodAutoscaler"})
 
-// sensible is a part of an autoscaler in canonical form, if its types are right.
-func sensible(obj map[string]any) (map[string]any, bool) {
+// normalize returns part of an autoscaler in canonical form, and reports whether all
+// fields have the types of the API.
+func normalize(obj map[string]any) (map[string]any, bool) {
 	normal, _, err := autoscalerV2.Normalize(obj, false)
 	return normal, err == nil
 }
@@ -293,8 +295,8 @@ func readList(annotation any) ([]any, bool) {
 	return list, ok
 }
 
-// readMetrics reads metrics, each completed if there is more to it than version
-// 1 says, and reports whether there are any to read.
+// readMetrics decodes the metrics in an annotation, and reports whether it has any.
+// complete sets the fields that the annotation does not have.
 func readMetrics(annotation any, forms []metricForm, complete func(kind string, metric map[string]any)) ([]any, bool) {
 	list, ok := readList(annotation)
 	if !ok {
@@ -317,13 +319,13 @@ func readMetrics(annotation any, forms []metricForm, complete func(kind string, 
 	}
 	member := map[bool]string{true: "metrics", false: "currentMetrics"}[complete != nil]
 	part := map[bool]string{true: "spec", false: "status"}[complete != nil]
-	normal, ok := sensible(map[string]any{part: map[string]any{member: out}})
+	normal, ok := normalize(map[string]any{part: map[string]any{member: out}})
 	return object.List(normal, part, member), ok
 }
 
 func (f metricForm) read(from map[string]any) map[string]any {
 	metric := map[string]any{}
-	for _, m := range f.members {
+	for _, m := range f.fields {
 		v := from[m.name]
 		if v == nil {
 			v = object.Copy(m.zero)
@@ -335,9 +337,9 @@ func (f metricForm) read(from map[string]any) map[string]any {
 	return metric
 }
 
-// withTargetType says what a metric's target is, which version 1 leaves to its
-// members.
-func withTargetType(kind string, metric map[string]any) {
+// setTargetType sets target.type, which the annotations do not have, from the other
+// fields of the target.
+func setTargetType(kind string, metric map[string]any) {
 	target := object.EnsureMap(metric, "target")
 	typ := "AverageValue"
 	switch {
@@ -348,11 +350,11 @@ func withTargetType(kind string, metric map[string]any) {
 	}
 	target["type"] = typ
 	if value, ok := target["value"].(string); ok && kind == "object" && typ == "AverageValue" && !quantity.IsPositive(strings.TrimPrefix(value, "-")) {
-		delete(target, "value") // version 1 cannot leave it out
+		delete(target, "value") // the annotation always has it
 	}
 }
 
-// readBehavior reads what a Go type printed: its names begin with capitals.
+// readBehavior decodes the behavior, whose field names begin with capital letters.
 func readBehavior(annotation any) map[string]any {
 	text, ok := annotation.(string)
 	if !ok {
@@ -363,7 +365,7 @@ func readBehavior(annotation any) map[string]any {
 		return nil
 	}
 	lowered, _ := lowerNames(value).(map[string]any)
-	normal, ok := sensible(map[string]any{"spec": map[string]any{"behavior": lowered}})
+	normal, ok := normalize(map[string]any{"spec": map[string]any{"behavior": lowered}})
 	if !ok {
 		return nil
 	}

@@ -47,7 +47,7 @@ func TestAutoscalerVersions(t *testing.T) {
 			obj := kindtest.Decode(t, v2, r.Body)
 			other := kindtest.Convert(t, v1, obj)
 			kindtest.CheckRow(t, r, other)
-			assert.Equal(t, obj, kindtest.Convert(t, v2, other), "and back")
+			assert.Equal(t, obj, kindtest.Convert(t, v2, other), "round trip")
 		})
 	}
 }
@@ -62,22 +62,22 @@ func TestAutoscalerAnnotations(t *testing.T) {
 	const cpu = `[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]`
 	for _, r := range []kindtest.Row{
 		{"nothing", `{}`, "spec.metrics", cpu},
-		{"no JSON", annotated("metrics", "nonsense"), "spec.metrics", cpu},
+		{"invalid JSON", annotated("metrics", "nonsense"), "spec.metrics", cpu},
 		{"other types", annotated("metrics", `[{"type":"Pods","pods":{"metricName":5}}]`), "spec.metrics", cpu},
-		{"no list", annotated("conditions", `{}`), "status.conditions", ``},
+		{"not a list", annotated("conditions", `{}`), "status.conditions", ``},
 		{"quantities", annotated("metrics", `[{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"1000m"}}]`), "spec.metrics",
 			`[{"type":"Pods","pods":{"metric":{"name":"m"},"target":{"type":"AverageValue","averageValue":"1"}}}]`},
 		{"no behavior", annotated("behavior", `[]`), "spec.behavior", ``},
-		{"gone", annotated("behavior", `{"ScaleUp":{"SelectPolicy":"Min"}}`), "metadata.annotations", ``},
+		{"annotations are removed", annotated("behavior", `{"ScaleUp":{"SelectPolicy":"Min"}}`), "metadata.annotations", ``},
 		{"behavior", annotated("behavior", `{"ScaleUp":{"SelectPolicy":"Min"}}`), "spec.behavior", `{"scaleUp":{"selectPolicy":"Min"}}`},
 	} {
 		t.Run(r.Name, func(t *testing.T) { kindtest.CheckRow(t, r, kindtest.Convert(t, v2, kindtest.Decode(t, v1, r.Body))) })
 	}
 }
 
-// What version 1 has in annotations is the specification's and the status's, and
-// is kept from the writes that may not change these.
-func TestWritesInAnotherVersion(t *testing.T) {
+// A write in version v1 to the spec cannot change the annotations that hold the
+// status, and a write to the status cannot change those that hold the spec.
+func TestWriteInV1KeepsAnnotations(t *testing.T) {
 	v2, v1 := kindtest.Versions(t, "horizontalpodautoscalers.autoscaling")
 	old := kindtest.Decode(t, v2, `{"spec":{"metrics":[{"type":"Pods","pods":{"metric":{"name":"m"},"target":{"type":"AverageValue","averageValue":"1"}}}]},
 		"status":{"conditions":[{"type":"A","status":"True","lastTransitionTime":null}]}}`)

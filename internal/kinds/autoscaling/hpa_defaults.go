@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultAutoscaler sets the defaults of an autoscaler of version 2, and of version 1 what
-// it shares with that.
+// defaultAutoscaler sets the defaults of an autoscaler. In version v1 it sets only
+// those of the fields that both versions have.
 func defaultAutoscaler(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	object.SetDefault(spec, "minReplicas", int64(1))
@@ -15,7 +15,7 @@ func defaultAutoscaler(obj map[string]any) {
 	}
 	kind.RemoveAnnotations(obj, autoscalerAnnotations)
 	if len(object.List(spec, "metrics")) == 0 {
-		spec["metrics"] = []any{cpuMetric(int64(defaultCPUUse))}
+		spec["metrics"] = []any{cpuMetric(int64(defaultCPUUtilization))}
 	}
 	if behavior := object.Map(spec, "behavior"); behavior != nil {
 		up, down := object.EnsureMap(behavior, "scaleUp"), object.EnsureMap(behavior, "scaleDown")
@@ -27,7 +27,7 @@ func defaultAutoscaler(obj map[string]any) {
 	}
 }
 
-// scalingPolicy allows so much change every 15 seconds.
+// scalingPolicy returns a policy that allows a change by value every 15 seconds.
 func scalingPolicy(unit string, value int64) map[string]any {
 	return map[string]any{"type": unit, "value": value, "periodSeconds": int64(15)}
 }

@@ -14,7 +14,7 @@ func TestDefaultAutoscaler(t *testing.T) {
 		{"no behavior", `{}`, "spec.behavior", ``},
 		{"behavior", `{"spec":{"behavior":{}}}`, "spec.behavior", `{"scaleUp":{"stabilizationWindowSeconds":0,"selectPolicy":"Max","policies":[` + pods + `,` + percent + `]},"scaleDown":{"selectPolicy":"Max","policies":[` + percent + `]}}`},
 		{"behavior in part", `{"spec":{"behavior":{"scaleUp":{"stabilizationWindowSeconds":5,"policies":[` + pods + `]}}}}`, "spec.behavior.scaleUp", `{"stabilizationWindowSeconds":5,"selectPolicy":"Max","policies":[` + pods + `]}`},
-		{"annotations of version 1", `{"metadata":{"annotations":{"autoscaling.alpha.kubernetes.io/metrics":"[]","k":"v"}}}`, "metadata.annotations", `{"k":"v"}`},
+		{"annotations of v1", `{"metadata":{"annotations":{"autoscaling.alpha.kubernetes.io/metrics":"[]","k":"v"}}}`, "metadata.annotations", `{"k":"v"}`},
 	})
 }
 
@@ -34,7 +34,7 @@ func TestValidateAutoscaler(t *testing.T) {
 			`spec.scaleTargetRef.kind: Required value`, `spec.scaleTargetRef.name: Invalid value: "a/b": may not contain '/'`,
 			`spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group`)},
 		{"core target", `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"ReplicationController"}}}`, ""},
-		{"senseless version", `{"spec":{"scaleTargetRef":{"apiVersion":"a/b/c"}}}`,
+		{"invalid apiVersion", `{"spec":{"scaleTargetRef":{"apiVersion":"a/b/c"}}}`,
 			`spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`},
 		{"no type", metric(`{"type":""}`), kindtest.Errors(
 			`spec.metrics[0].type: Required value: must specify a metric source type`,

@@ -13,7 +13,7 @@ import (
 
 func validateAutoscaler(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		rules := checkAutoscalerRulesFor(spec, validation.View{Obj: object.Map(old, "spec")}, old != nil)
+		rules := autoscalerRulesFor(spec, validation.View{Obj: object.Map(old, "spec")}, old != nil)
 		rules.spec(spec)
 	})
 }
@@ -24,17 +24,18 @@ func validateAutoscalerStatus(obj, _ map[string]any) validation.List {
 	})
 }
 
-// autoscalerRules are relaxed by what the autoscaler holds already.
+// autoscalerRules are the rules for an autoscaler. An update may keep values of the
+// old object that are no longer valid.
 type autoscalerRules struct {
-	fewest  int64           // replicas, at least
-	target  apiVersionCheck // of what is scaled
-	metrics apiVersionCheck // of what is measured
+	minReplicas int64           // the least valid value of minReplicas
+	target      apiVersionCheck // for scaleTargetRef
+	metrics     apiVersionCheck // for describedObject of metrics
 }
 
-func checkAutoscalerRulesFor(spec, old validation.View, exists bool) autoscalerRules {
-	rules := autoscalerRules{fewest: 1, target: grouped, metrics: anyGroup}
+func autoscalerRulesFor(spec, old validation.View, exists bool) autoscalerRules {
+	rules := autoscalerRules{minReplicas: 1, target: requireGroup, metrics: anyGroup}
 	if old.Has("minReplicas") && old.Int("minReplicas") == 0 {
-		rules.fewest = 0
+		rules.minReplicas = 0
 	}
 	target, was := spec.Field("scaleTargetRef"), old.Field("scaleTargetRef")
 	switch {
@@ -52,8 +53,8 @@ func checkAutoscalerRulesFor(spec, old validation.View, exists bool) autoscalerR
 	return rules
 }
 
-// An apiVersionCheck tells what is wrong with the apiVersion of a reference, ""
-// if nothing is.
+// An apiVersionCheck returns the error text for the apiVersion of a reference, "" if
+// it is valid.
 type apiVersionCheck func(apiVersion string) string
 
 func anyAPIVersion(string) string { return "" }
@@ -65,7 +66,7 @@ func anyGroup(apiVersion string) string {
 	return ""
 }
 
-func grouped(apiVersion string) string {
+func requireGroup(apiVersion string) string {
 	if detail := anyGroup(apiVersion); detail != "" {
 		return detail
 	}
@@ -76,18 +77,18 @@ func grouped(apiVersion string) string {
 }
 
 func (r autoscalerRules) spec(p validation.View) {
-	fewest, most := p.Int("minReplicas"), p.Int("maxReplicas")
-	if p.Has("minReplicas") && fewest < r.fewest {
-		p.Invalid("minReplicas", fmt.Sprintf("must be greater than or equal to %d", r.fewest))
+	minReplicas, maxReplicas := p.Int("minReplicas"), p.Int("maxReplicas")
+	if p.Has("minReplicas") && minReplicas < r.minReplicas {
+		p.Invalid("minReplicas", fmt.Sprintf("must be greater than or equal to %d", r.minReplicas))
 	}
 	switch {
-	case most == 0:
+	case maxReplicas == 0:
 		p.Required("maxReplicas", "must be set and greater than 0")
-	case most < 0:
+	case maxReplicas < 0:
 		p.Invalid("maxReplicas", "must be greater than or equal to 1")
 	}
-	if p.Has("minReplicas") && most < fewest {
-		p.Add(validation.Invalid(p.At("maxReplicas"), most, "must be greater than or equal to `minReplicas`"))
+	if p.Has("minReplicas") && maxReplicas < minReplicas {
+		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`"))
 	}
 	checkScaledReference(p.Field("scaleTargetRef"), r.target)
 	scalesToZero := false
@@ -95,7 +96,7 @@ func (r autoscalerRules) spec(p validation.View) {
 		r.metric(metric)
 		scalesToZero = scalesToZero || metric.String("type") == "Object" || metric.String("type") == "External"
 	}
-	if p.Has("minReplicas") && fewest == 0 && !scalesToZero {
+	if p.Has("minReplicas") && minReplicas == 0 && !scalesToZero {
 		p.Forbidden("metrics", "must specify at least one Object or External metric to support scaling to zero replicas")
 	}
 	if behavior, ok := p.Lookup("behavior"); ok {
@@ -142,15 +143,15 @@ func checkScalingRules(p validation.View) {
 	}
 }
 
-// A metricSource is a kind of metric: the member that describes one, the type
-// that names it, and the rule for it.
+// A metricSource is a type of metric: its field in a metric, its name, and the rule
+// for it.
 type metricSource struct {
 	member, typ string
 	rule        func(autoscalerRules, validation.View)
 }
 
-// metricSources are in the order in which they are looked for: only the first
-// that a metric has is checked.
+// metricSources are in the order in which kube-apiserver checks them. If a metric
+// has several, only the first is checked.
 var metricSources = []metricSource{
 	{"object", "Object", autoscalerRules.objectMetric},
 	{"external", "External", autoscalerRules.externalMetric},
@@ -159,7 +160,7 @@ var metricSources = []metricSource{
 	{"containerResource", "ContainerResource", autoscalerRules.containerMetric},
 }
 
-// metricTypes are the types of metrics as messages list them.
+// metricTypes are the types of metrics in the order of error messages.
 var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 
 func (r autoscalerRules) metric(p validation.View) {
@@ -260,7 +261,7 @@ func checkMetricIdentifier(p validation.View) {
 	metric.Format("name", validation.PathSegment)
 }
 
-// checkMetricTarget checks what a metric is to be, and returns it.
+// checkMetricTarget checks the target of a metric, and returns its view.
 func checkMetricTarget(p validation.View) validation.View {
 	target := p.Field("target")
 	typ := target.String("type")
