@@ -6,7 +6,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// prepareNode takes the status of a new node as it comes.
+// prepareNode keeps the status that a create request sets. An update keeps the old
+// status.
 func prepareNode(obj, old map[string]any) {
 	kind.DropDisabledField(object.EnsureMap(obj, "spec"), object.Map(old, "spec"), "configSource")
 	if old != nil {

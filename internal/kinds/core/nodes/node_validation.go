@@ -14,11 +14,11 @@ func validateNode(obj, old map[string]any) validation.List {
 	if old == nil {
 		return validation.Collect(obj, nil, checkNode)
 	}
-	return validation.Collect(obj, nil, checkNode, nodeUpdate(old))
+	return validation.Collect(obj, nil, checkNode, nodeUpdateRule(old))
 }
 
 func validateNodeStatus(obj, old map[string]any) validation.List {
-	return validation.Collect(obj, nil, nodeUpdate(old))
+	return validation.Collect(obj, nil, nodeUpdateRule(old))
 }
 
 func checkNode(p validation.View) {
@@ -32,7 +32,8 @@ func checkNode(p validation.View) {
 	checkPodCIDRs(p.Field("spec"))
 }
 
-// checkNodeTaints checks the taints, which kube-apiserver takes to be in metadata.
+// checkNodeTaints validates spec.taints. kube-apiserver reports the errors at
+// metadata.taints.
 func checkNodeTaints(p validation.View) {
 	path := p.At("metadata").Child("taints")
 	seen := validation.Seen{}
@@ -45,9 +46,9 @@ func checkNodeTaints(p validation.View) {
 		}
 		taint.RequireOneOf("effect", taintEffects...)
 		if id := effect + "/" + key; seen[id] {
-			twice := validation.Duplicate(taint.Path, validation.AsGoType("core.Taint", taint.Obj))
-			twice.Detail = "taints must be unique by key and effect pair"
-			taint.Add(twice)
+			duplicate := validation.Duplicate(taint.Path, validation.AsGoType("core.Taint", taint.Obj))
+			duplicate.Detail = "taints must be unique by key and effect pair"
+			taint.Add(duplicate)
 		} else {
 			seen[id] = true
 		}
@@ -65,10 +66,10 @@ func checkNodeResources(p validation.View) {
 
 const maxFeatureName = 253
 
-// featureName is the form of the names of features that nodes declare.
-var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+var featureNamePattern = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 
-// checkDeclaredFeatures checks the features of a node, which are sorted.
+// checkDeclaredFeatures checks that status.declaredFeatures is sorted and unique,
+// and that each name is valid.
 func checkDeclaredFeatures(p validation.View) {
 	features := p.Strings("declaredFeatures")
 	for i, name := range features {
@@ -82,13 +83,13 @@ func checkDeclaredFeatures(p validation.View) {
 		switch {
 		case len(name) > maxFeatureName:
 			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, maxFeatureName)))
-		case !featureName.MatchString(name):
+		case !featureNamePattern.MatchString(name):
 			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name)))
 		}
 	}
 }
 
-// checkPodCIDRs checks the networks of a node's pods, one for each IP family.
+// checkPodCIDRs validates spec.podCIDRs. Each IP family may occur once.
 func checkPodCIDRs(p validation.View) {
 	cidrs := p.Strings("podCIDRs")
 	families := validation.Seen{}
@@ -115,8 +116,8 @@ func checkPodCIDRs(p validation.View) {
 	}
 }
 
-// nodeUpdate returns the rule of what may become of a node.
-func nodeUpdate(old map[string]any) func(validation.View) {
+// nodeUpdateRule returns the rule for an update of a Node or of its status.
+func nodeUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		checkNodeResources(p)
 		status, spec := p.Field("status"), p.Field("spec")
@@ -130,7 +131,7 @@ func nodeUpdate(old map[string]any) func(validation.View) {
 			seen[id] = true
 		}
 		was := object.Map(old, "spec")
-		checkAssignedOnce(spec, was)
+		checkAssignedFields(spec, was)
 		checkNodeTaints(p)
 		if spec.String("externalID") != object.String(was, "externalID") {
 			spec.Forbidden("externalID", "may not be updated")
@@ -138,8 +139,9 @@ func nodeUpdate(old map[string]any) func(validation.View) {
 	}
 }
 
-// checkAssignedOnce checks that what was assigned to a node stays.
-func checkAssignedOnce(p validation.View, old map[string]any) {
+// checkAssignedFields checks that podCIDRs and providerID do not change once they
+// are set.
+func checkAssignedFields(p validation.View, old map[string]any) {
 	if was := object.Strings(old, "podCIDRs"); len(was) > 0 {
 		const detail = `node updates may not change podCIDR except from "" to valid`
 		now := p.Strings("podCIDRs")

@@ -5,7 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnNode warns of members that mean nothing any more.
+// warnNode warns about removed and deprecated fields.
 func warnNode(obj, _ map[string]any) []string {
 	var warnings []string
 	spec := validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}
@@ -32,5 +32,5 @@ var deprecatedNodeLabels = map[string]string{
 	"node-role.kubernetes.io/master":                `use "node-role.kubernetes.io/control-plane" instead`,
 }
 
-// DeprecatedLabel returns why the node label is deprecated; "" if it is not.
+// DeprecatedLabel returns why the node label is deprecated, or "" if it is not.
 func DeprecatedLabel(key string) string { return deprecatedNodeLabels[key] }

@@ -4,7 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// CheckNodeSelector checks which nodes are selected: of a pod or a volume.
+// CheckNodeSelector validates the node selector of a Pod or a PersistentVolume.
 func CheckNodeSelector(p validation.View) {
 	if p.Len("nodeSelectorTerms") == 0 {
 		p.Required("nodeSelectorTerms", "must have at least one node selector term")
@@ -15,18 +15,18 @@ func CheckNodeSelector(p validation.View) {
 	}
 }
 
-// CheckNodeSelectorTerm checks one term of a node selector. anyValue takes values
-// that no label can have.
-func CheckNodeSelectorTerm(p validation.View, anyValue bool) {
+// CheckNodeSelectorTerm validates one term of a node selector. If allowInvalidValues
+// is set, values need not be valid label values.
+func CheckNodeSelectorTerm(p validation.View, allowInvalidValues bool) {
 	for _, requirement := range p.Each("matchExpressions") {
-		checkNodeRequirement(requirement, anyValue)
+		checkNodeRequirement(requirement, allowInvalidValues)
 	}
 	for _, requirement := range p.Each("matchFields") {
 		checkNodeFieldRequirement(requirement)
 	}
 }
 
-func checkNodeRequirement(p validation.View, anyValue bool) {
+func checkNodeRequirement(p validation.View, allowInvalidValues bool) {
 	values := p.Len("values")
 	switch p.String("operator") {
 	case "In", "NotIn":
@@ -45,7 +45,7 @@ func checkNodeRequirement(p validation.View, anyValue bool) {
 		p.InvalidNamed("operator", "not a valid selector operator")
 	}
 	p.AddList(validation.LabelKey(p.String("key"), p.At("key")))
-	if !anyValue {
+	if !allowInvalidValues {
 		p.EachFormat("values", validation.LabelValue)
 	}
 }

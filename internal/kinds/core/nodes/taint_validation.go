@@ -6,10 +6,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// taintEffects are what a taint can do to pods that do not tolerate it.
 var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
-// CheckTolerations checks the list of tolerations at a member.
+// CheckTolerations validates the tolerations in the field name.
 func CheckTolerations(p validation.View, name string) {
 	for _, t := range p.Each(name) {
 		checkToleration(t)
@@ -36,7 +35,7 @@ func checkToleration(p validation.View) {
 		if value != "" {
 			p.Add(validation.Invalid(p.At("operator"), value, "value must be empty when `operator` is 'Exists'"))
 		}
-	case "Lt", "Gt": // wait for a feature gate
+	case "Lt", "Gt": // need a feature gate that is off by default
 		p.Add(validation.NotSupported(p.At("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"}))
 	default:
 		p.OneOf("operator", "Equal", "Exists")

@@ -253,7 +253,7 @@ func (r *podRules) checkDevices(c validation.View) {
 		if takenPaths[at] {
 			device.Invalid("devicePath", "must be unique")
 		}
-		if volumes.StepsBack(at) {
+		if volumes.HasBacksteps(at) {
 			device.Invalid("devicePath", "can not contain backsteps ('..')")
 		} else {
 			takenPaths[at] = true

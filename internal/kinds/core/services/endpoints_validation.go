@@ -16,7 +16,7 @@ func validateEndpoints(obj, old map[string]any) validation.List {
 		return errs
 	}
 	if validation.Equal(obj["subsets"], old["subsets"]) {
-		errs = nil // what was once valid may stay
+		errs = nil // unchanged subsets are accepted
 	}
 	return errs
 }
@@ -50,14 +50,15 @@ func checkEndpointAddress(p validation.View) {
 	checkEndpointIP(p, ip, p.At("ip"))
 }
 
-// checkEndpointIP checks that an address can be one of another machine.
+// checkEndpointIP checks that the address is not unspecified, loopback or
+// link-local.
 func checkEndpointIP(p validation.View, ip string, path *validation.Path) {
 	addr := parseAddress(ip)
 	if !addr.IsValid() {
 		p.Add(validation.Invalid(path, ip, "must be a valid IP address"))
 		return
 	}
-	for _, unfit := range []struct {
+	for _, class := range []struct {
 		is     bool
 		detail string
 	}{
@@ -66,16 +67,17 @@ func checkEndpointIP(p validation.View, ip string, path *validation.Path) {
 		{addr.IsLinkLocalUnicast(), "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
 		{addr.IsLinkLocalMulticast(), "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"},
 	} {
-		if unfit.is {
-			p.Add(validation.Invalid(path, ip, unfit.detail))
+		if class.is {
+			p.Add(validation.Invalid(path, ip, class.detail))
 		}
 	}
 }
 
-// parseAddress reads an IP address, in one of its older spellings too.
+// parseAddress parses an IP address. It accepts leading zeros and IPv4-mapped IPv6
+// addresses.
 func parseAddress(ip string) netip.Addr { return validation.ParseIP(ip).Unmap() }
 
-// checkEndpointPort checks a port but for its name.
+// checkEndpointPort validates everything but the name of a port.
 func checkEndpointPort(p validation.View) {
 	p.InRange("port", 1, 65535)
 	p.RequireOneOf("protocol", protocols...)
@@ -84,7 +86,7 @@ func checkEndpointPort(p validation.View) {
 	}
 }
 
-// warnEndpoints warns of addresses that are spelled in an odd way.
+// warnEndpoints warns about addresses that are not in canonical form.
 func warnEndpoints(obj, _ map[string]any) []string {
 	if object.String(obj, "metadata", "labels", "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
 		return nil

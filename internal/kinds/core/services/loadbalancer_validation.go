@@ -4,11 +4,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// CheckLoadBalancerIngress checks one way in through a load balancer, which may have
-// an address that is held already.
-func CheckLoadBalancerIngress(p validation.View, held []string) {
+// CheckLoadBalancerIngress validates an item of status.loadBalancer.ingress. oldIPs
+// are addresses of the old object. They are accepted in legacy formats.
+func CheckLoadBalancerIngress(p validation.View, oldIPs []string) {
 	if ip := p.String("ip"); ip != "" {
-		p.AddList(validation.LegacyIP(ip, held, p.At("ip")))
+		p.AddList(validation.LegacyIP(ip, oldIPs, p.At("ip")))
 	}
 	p.FormatIfSet("hostname", validation.DNS1123Subdomain)
 	if validation.IsIP(p.String("hostname")) {

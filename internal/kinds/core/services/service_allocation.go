@@ -11,17 +11,17 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// allocateService gives a service its cluster IPs and node ports, after it has
-// brought the members in line by which clients ask for them. An update that
-// leaves out what the service has been given keeps it.
+// allocateService allocates the cluster IPs and node ports of a Service. It first
+// sets clusterIP and clusterIPs to agree. An update that omits allocated values
+// keeps them.
 func allocateService(obj, old map[string]any, pool resource.Pool) error {
 	spec, was := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
 	if was != nil {
-		keepAssigned(spec, was)
+		keepAllocated(spec, was)
 	}
-	linkClusterIPs(spec, was)
-	if needsClusterIP(spec) && !staysPreferred(spec, was) {
-		if errs := setFamilies(spec, was, pool.Families()); len(errs) > 0 {
+	normalizeClusterIPs(spec, was)
+	if needsClusterIP(spec) && !keepsPreferDualStack(spec, was) {
+		if errs := setIPFamilies(spec, was, pool.Families()); len(errs) > 0 {
 			return &resource.Invalid{Errors: errs}
 		}
 		if err := allocateIPs(spec, was, pool); errors.Is(err, resource.ErrFull) {
@@ -41,32 +41,32 @@ func allocateService(obj, old map[string]any, pool resource.Pool) error {
 	return nil
 }
 
-// staysPreferred reports whether an update leaves a service that would rather
-// have both families as it is: it is not given another address because the
-// cluster has got another family.
-func staysPreferred(spec, old map[string]any) bool {
+// keepsPreferDualStack reports whether an update leaves the type, the cluster IPs
+// and the IP families of a PreferDualStack Service unchanged. Such a Service gets no
+// second address if the cluster has become dual-stack.
+func keepsPreferDualStack(spec, old map[string]any) bool {
 	const prefer = "PreferDualStack"
 	return old != nil && kind.SameField(spec, old, "type") && spec["ipFamilyPolicy"] == prefer && (old["ipFamilyPolicy"] == nil || old["ipFamilyPolicy"] == prefer) &&
 		kind.SameField(spec, old, "clusterIP") && kind.SameField(spec, old, "clusterIPs") && kind.SameField(spec, old, "ipFamilies")
 }
 
-// A familyChoice is the choice of a service's IP families.
-type familyChoice struct {
+// A familyDefaults sets the IP families of a Service.
+type familyDefaults struct {
 	validation.View
 	old        map[string]any
-	configured []string // the families of the cluster, the default one first
+	configured []string // families of the cluster, the default one first
 }
 
-// setFamilies says of which IP families a service's addresses are, or why they
-// cannot be of those that it asks for.
-func setFamilies(spec, old map[string]any, configured []string) validation.List {
+// setIPFamilies sets ipFamilyPolicy and ipFamilies. It returns errors if they do not
+// fit the cluster IPs or the families of the cluster.
+func setIPFamilies(spec, old map[string]any, configured []string) validation.List {
 	headless := spec["clusterIP"] == "None" && len(object.Map(spec, "selector")) == 0
 	switch {
 	case spec["ipFamilyPolicy"] != nil:
 	case old["ipFamilyPolicy"] != nil:
 		spec["ipFamilyPolicy"] = old["ipFamilyPolicy"]
 	case headless:
-		spec["ipFamilyPolicy"] = "RequireDualStack" // its endpoints may have any
+		spec["ipFamilyPolicy"] = "RequireDualStack" // its endpoints may have any family
 	default:
 		spec["ipFamilyPolicy"] = "SingleStack"
 	}
@@ -76,9 +76,9 @@ func setFamilies(spec, old map[string]any, configured []string) validation.List 
 	}
 	single := spec["ipFamilyPolicy"] == "SingleStack"
 	if errs := validation.Collect(spec, path, func(p validation.View) {
-		c := familyChoice{p, old, configured}
+		c := familyDefaults{p, old, configured}
 		c.checkPolicy(single)
-		c.infer()
+		c.inferFamilies()
 	}); len(errs) > 0 {
 		return errs
 	}
@@ -87,7 +87,7 @@ func setFamilies(spec, old map[string]any, configured []string) validation.List 
 		families = configured[:1]
 	}
 	if !headless {
-		if errs := validation.Collect(spec, path, func(p validation.View) { familyChoice{p, old, configured}.checkConfigured() }); len(errs) > 0 {
+		if errs := validation.Collect(spec, path, func(p validation.View) { familyDefaults{p, old, configured}.checkConfigured() }); len(errs) > 0 {
 			return errs
 		}
 	}
@@ -98,7 +98,6 @@ func setFamilies(spec, old map[string]any, configured []string) validation.List 
 	return nil
 }
 
-// stringList is a list of strings in generic form.
 func stringList(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
@@ -107,21 +106,21 @@ func stringList(list []string) []any {
 	return out
 }
 
-func (c familyChoice) badPolicy(detail string) {
+func (c familyDefaults) badPolicy(detail string) {
 	c.Add(validation.Invalid(c.At("ipFamilyPolicy"), validation.AsGoType("*s", c.Obj["ipFamilyPolicy"]), detail))
 }
 
-// checkPolicy checks that the policy fits how many families and addresses there
-// are. An update to a single family lets go of the second one.
-func (c familyChoice) checkPolicy(single bool) {
+// checkPolicy checks that ipFamilyPolicy allows the number of families and
+// addresses. An update to SingleStack drops the secondary ones.
+func (c familyDefaults) checkPolicy(single bool) {
 	if c.old != nil {
 		if single {
-			keepFirst(c.Obj, c.old, "clusterIPs")
-			keepFirst(c.Obj, c.old, "ipFamilies")
+			dropSecondary(c.Obj, c.old, "clusterIPs")
+			dropSecondary(c.Obj, c.old, "ipFamilies")
 		} else {
-			for _, list := range []struct{ name, told string }{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
+			for _, list := range []struct{ name, label string }{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
 				if n := c.Len(list.name); n > 0 && n < len(object.List(c.old, list.name)) {
-					c.badPolicy("must be 'SingleStack' to release the secondary " + list.told)
+					c.badPolicy("must be 'SingleStack' to release the secondary " + list.label)
 				}
 			}
 		}
@@ -138,8 +137,8 @@ func (c familyChoice) checkPolicy(single bool) {
 	}
 }
 
-// infer takes the families that are not named from the addresses.
-func (c familyChoice) infer() {
+// inferFamilies sets the missing ipFamilies from the cluster IPs.
+func (c familyDefaults) inferFamilies() {
 	families := c.Strings("ipFamilies")
 	for i, ip := range c.Strings("clusterIPs") {
 		if ip == "None" {
@@ -160,8 +159,8 @@ func (c familyChoice) infer() {
 	}
 }
 
-// checkConfigured checks that the cluster has the families.
-func (c familyChoice) checkConfigured() {
+// checkConfigured checks that the cluster supports the requested families.
+func (c familyDefaults) checkConfigured() {
 	if c.String("ipFamilyPolicy") == "RequireDualStack" && len(c.configured) < 2 {
 		c.badPolicy("this cluster is not configured for dual-stack services")
 	}
@@ -172,16 +171,16 @@ func (c familyChoice) checkConfigured() {
 	}
 }
 
-// keepFirst shortens a list that an update leaves alone while it asks for a
-// single family.
-func keepFirst(spec, old map[string]any, name string) {
+// dropSecondary keeps only the first element of a list that the update does not
+// change.
+func dropSecondary(spec, old map[string]any, name string) {
 	if list := object.List(spec, name); len(list) > 1 && kind.SameField(spec, old, name) {
 		spec[name] = list[:1:1]
 	}
 }
 
-// allocateIPs gives a service an address of each of its families that it has
-// none of yet, the one it asks for if it asks.
+// allocateIPs allocates a cluster IP for each IP family that has none: the requested
+// one, or any.
 func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 	ips := object.Strings(spec, "clusterIPs")
 	if len(ips) > 0 && ips[0] == "None" {
@@ -201,7 +200,7 @@ func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 		}
 		ip, err := pool.IP(families[i], ips[i])
 		if err != nil {
-			return refusedIP(ips, ips[i], err)
+			return ipError(ips, ips[i], err)
 		}
 		ips[i] = ip
 	}
@@ -211,7 +210,7 @@ func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 	return nil
 }
 
-func refusedIP(ips []string, ip string, err error) error {
+func ipError(ips []string, ip string, err error) error {
 	if errors.Is(err, resource.ErrFull) {
 		return err
 	}
@@ -222,36 +221,36 @@ func refusedIP(ips []string, ip string, err error) error {
 	return &resource.Invalid{Errors: validation.List{validation.Invalid(validation.NewPath("spec", "clusterIPs"), stringList(ips), detail)}}
 }
 
-// allocatePorts gives the ports of a service node ports, where it has none and
-// its type assigns them. Ports of one number share one where the service is new.
+// allocatePorts allocates the missing node ports of a Service. On create, ports with
+// the same number but different protocols get the same node port.
 func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
-	held := map[int64]bool{} // by the service, before or by now
+	held := map[int64]bool{} // node ports that the Service has
 	if needsNodePorts(old) {
 		held = nodePorts(old)
 	}
-	shared := map[int64]int64{} // by the ports of one number
+	shared := map[int64]int64{} // node port by port number
 	seen := map[string]bool{}
 	for _, port := range (validation.View{Obj: spec, Path: validation.NewPath("spec")}).Each("ports") {
-		number, asked := port.Int("port"), port.Int("nodePort")
-		if asked == 0 && !assignsNodePorts(spec) {
+		number, requested := port.Int("port"), port.Int("nodePort")
+		if requested == 0 && !allocatesNodePorts(spec) {
 			continue
 		}
-		if old == nil && asked == 0 {
-			asked = requestedPort(spec, number, shared)
+		if old == nil && requested == 0 {
+			requested = sharedNodePort(spec, number, shared)
 		}
-		given := asked
-		if taken := held[asked] && (old != nil || shared[number] == asked); asked == 0 || !taken {
+		allocated := requested
+		if taken := held[requested] && (old != nil || shared[number] == requested); requested == 0 || !taken {
 			var err error
-			if given, err = pool.Port(asked); err != nil {
-				return refusedPort(port.At("nodePort"), asked, err)
+			if allocated, err = pool.Port(requested); err != nil {
+				return portError(port.At("nodePort"), requested, err)
 			}
 		}
-		port.Obj["nodePort"] = given
-		held[given] = true
+		port.Obj["nodePort"] = allocated
+		held[allocated] = true
 		if shared[number] == 0 {
-			shared[number] = given
+			shared[number] = allocated
 		}
-		id := fmt.Sprintf("{%s %d}", port.String("protocol"), given)
+		id := fmt.Sprintf("{%s %d}", port.String("protocol"), allocated)
 		if old != nil && seen[id] {
 			return resource.Failure("duplicate nodePort: " + id)
 		}
@@ -260,16 +259,16 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 	return nil
 }
 
-func refusedPort(at *validation.Path, asked int64, err error) error {
-	if asked == 0 {
+func portError(at *validation.Path, requested int64, err error) error {
+	if requested == 0 {
 		return fmt.Errorf("failed to allocate a nodePort: %w", err)
 	}
-	return &resource.Invalid{Errors: validation.List{validation.Invalid(at, asked, err.Error())}}
+	return &resource.Invalid{Errors: validation.List{validation.Invalid(at, requested, err.Error())}}
 }
 
-// requestedPort is the node port that another port of the same number has or
-// asks for; 0 if there is none.
-func requestedPort(spec map[string]any, number int64, shared map[int64]int64) int64 {
+// sharedNodePort returns the node port that another port with the same number has or
+// requests, or 0.
+func sharedNodePort(spec map[string]any, number int64, shared map[int64]int64) int64 {
 	if n := shared[number]; n != 0 {
 		return n
 	}
@@ -282,16 +281,16 @@ func requestedPort(spec map[string]any, number int64, shared map[int64]int64) in
 }
 
 func allocateHealthCheckPort(spec map[string]any, pool resource.Pool) error {
-	asked, _ := object.Int(spec, "healthCheckNodePort")
-	given, err := pool.Port(asked)
+	requested, _ := object.Int(spec, "healthCheckNodePort")
+	allocated, err := pool.Port(requested)
 	if err != nil {
-		return fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %v", asked, err)
+		return fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %v", requested, err)
 	}
-	spec["healthCheckNodePort"] = given
+	spec["healthCheckNodePort"] = allocated
 	return nil
 }
 
-// NodePorts are the ports that a service holds on every node.
+// NodePorts returns the node ports of a Service, its health check port included.
 func NodePorts(service map[string]any) []int64 {
 	spec := object.Map(service, "spec")
 	var out []int64
@@ -304,8 +303,8 @@ func NodePorts(service map[string]any) []int64 {
 	return out
 }
 
-// ClusterIPs are the addresses that a service holds. One that was put past the
-// API may name the first alone.
+// ClusterIPs returns the cluster IPs of a Service. An object that was stored without
+// validation may have clusterIP but no clusterIPs.
 func ClusterIPs(service map[string]any) []string {
 	spec := object.Map(service, "spec")
 	if !needsClusterIP(spec) || isHeadless(spec) {

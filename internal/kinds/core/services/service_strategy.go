@@ -7,8 +7,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// reachable reports whether a Service can be reached from outside the cluster.
-func reachable(spec map[string]any) bool {
+// externallyAccessible reports whether a Service can be reached from outside the
+// cluster.
+func externallyAccessible(spec map[string]any) bool {
 	return needsNodePorts(spec) || spec["type"] == "ClusterIP" && len(object.List(spec, "externalIPs")) > 0
 }
 
@@ -22,14 +23,14 @@ func needsHealthCheckPort(spec map[string]any) bool {
 	return spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
 }
 
-// prepareService takes out of an update what the service's type does not have,
-// unless the update changes it.
+// prepareService drops fields that the new type of the Service does not have, unless
+// the update changes them.
 func prepareService(obj, old map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	if old != nil {
-		dropForType(spec, object.Map(old, "spec"))
+		dropTypeDependentFields(spec, object.Map(old, "spec"))
 		if spec["type"] != "LoadBalancer" {
-			// The status may be the old object's own.
+			// The status may be shared with the old object.
 			status := object.Copy(object.EnsureMap(obj, "status"))
 			status["loadBalancer"] = map[string]any{}
 			obj["status"] = status
@@ -40,15 +41,16 @@ func prepareService(obj, old map[string]any) {
 	}
 }
 
-// dropForType takes out what the new type of a service has no use for.
-func dropForType(spec, old map[string]any) {
+// dropTypeDependentFields drops the fields that the old type has, the new type does
+// not have, and the update does not change.
+func dropTypeDependentFields(spec, old map[string]any) {
 	if needsClusterIP(old) && !needsClusterIP(spec) {
 		if kind.SameField(spec, old, "clusterIP") && kind.SameField(spec, old, "clusterIPs") {
 			delete(spec, "clusterIP")
 			delete(spec, "clusterIPs")
 		}
-		dropSame(spec, old, "ipFamilies")
-		dropSame(spec, old, "ipFamilyPolicy")
+		dropUnchanged(spec, old, "ipFamilies")
+		dropUnchanged(spec, old, "ipFamilyPolicy")
 	}
 	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
 		for port := range object.Each(spec["ports"]) {
@@ -56,19 +58,19 @@ func dropForType(spec, old map[string]any) {
 		}
 	}
 	if needsHealthCheckPort(old) && !needsHealthCheckPort(spec) {
-		dropSame(spec, old, "healthCheckNodePort")
+		dropUnchanged(spec, old, "healthCheckNodePort")
 	}
 	if old["type"] == "LoadBalancer" && spec["type"] != "LoadBalancer" {
-		dropSame(spec, old, "allocateLoadBalancerNodePorts")
-		dropSame(spec, old, "loadBalancerClass")
+		dropUnchanged(spec, old, "allocateLoadBalancerNodePorts")
+		dropUnchanged(spec, old, "loadBalancerClass")
 	}
-	if reachable(old) && !reachable(spec) {
-		dropSame(spec, old, "externalTrafficPolicy")
+	if externallyAccessible(old) && !externallyAccessible(spec) {
+		dropUnchanged(spec, old, "externalTrafficPolicy")
 	}
 }
 
-// dropSame takes a member from spec that an update has not changed.
-func dropSame(spec, old map[string]any, name string) {
+// dropUnchanged deletes a field of spec that equals the one of old.
+func dropUnchanged(spec, old map[string]any, name string) {
 	if kind.SameField(spec, old, name) {
 		delete(spec, name)
 	}
@@ -84,7 +86,7 @@ func hasNewNodePort(spec, old map[string]any) bool {
 	return false
 }
 
-// nodePorts are the node ports of a service.
+// nodePorts returns the set of node ports of a Service.
 func nodePorts(spec map[string]any) map[int64]bool {
 	out := map[int64]bool{}
 	for port := range object.Each(spec["ports"]) {
@@ -95,13 +97,13 @@ func nodePorts(spec map[string]any) map[int64]bool {
 	return out
 }
 
-// keepAssigned gives an update that leaves them out the addresses and ports
-// that the service has been assigned. Ports are known by their names.
-func keepAssigned(spec, old map[string]any) {
+// keepAllocated copies the allocated cluster IPs and ports that the update omits
+// from old. Ports are matched by name.
+func keepAllocated(spec, old map[string]any) {
 	if needsClusterIP(spec) && needsClusterIP(old) {
 		kind.CopyMissing(spec, old, "clusterIP", "clusterIPs")
 	}
-	if assignsNodePorts(spec) && assignsNodePorts(old) {
+	if allocatesNodePorts(spec) && allocatesNodePorts(old) {
 		assigned := map[string]int64{}
 		for port := range object.Each(old["ports"]) {
 			assigned[object.String(port, "name")], _ = object.Int(port, "nodePort")
@@ -119,14 +121,15 @@ func keepAssigned(spec, old map[string]any) {
 	}
 }
 
-// assignsNodePorts is needsNodePorts for load balancers that do not go without.
-func assignsNodePorts(spec map[string]any) bool {
+// allocatesNodePorts reports whether the ports of the Service get node ports. A
+// LoadBalancer Service can disable them with allocateLoadBalancerNodePorts.
+func allocatesNodePorts(spec map[string]any) bool {
 	return needsNodePorts(spec) && (spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false)
 }
 
-// linkClusterIPs keeps clusterIP the first of clusterIPs for clients that know
-// it alone. Old is nil on a creation.
-func linkClusterIPs(spec, old map[string]any) {
+// normalizeClusterIPs makes clusterIP and clusterIPs[0] agree for clients that know
+// only clusterIP. old is nil on create.
+func normalizeClusterIPs(spec, old map[string]any) {
 	ip := object.String(spec, "clusterIP")
 	list := object.List(spec, "clusterIPs")
 	if old == nil {

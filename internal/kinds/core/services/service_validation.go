@@ -16,7 +16,7 @@ const (
 	rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges"
 )
 
-// maxAffinitySeconds is how long a client may be kept to one endpoint: a day.
+// maxAffinitySeconds is the maximum timeout of ClientIP session affinity: one day.
 const maxAffinitySeconds = 24 * 60 * 60
 
 func validateService(obj, old map[string]any) validation.List {
@@ -31,7 +31,7 @@ func isHeadless(spec map[string]any) bool {
 	return len(ips) == 1 && ips[0] == "None"
 }
 
-// serviceRule returns the rule of a service; old is nil on a creation.
+// serviceRule returns the rule for a Service. old is nil on create.
 func serviceRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		annotations := p.Field("metadata").Field("annotations")
@@ -43,7 +43,7 @@ func serviceRule(old map[string]any) func(validation.View) {
 		checkServiceType(spec)
 		names := validation.Seen{}
 		for _, port := range spec.Each("ports") {
-			checkPortOfService(port, spec.Len("ports") > 1, names)
+			checkServicePort(port, spec.Len("ports") > 1, names)
 		}
 		spec.AddList(validation.Labels(object.Map(spec.Obj, "selector"), spec.At("selector")))
 		checkSessionAffinity(spec)
@@ -52,7 +52,7 @@ func serviceRule(old map[string]any) func(validation.View) {
 		spec.RequireOneOf("type", "ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 		checkUniquePorts(spec)
 		checkSourceRanges(spec, annotations, old)
-		checkLoadBalancing(spec)
+		checkLoadBalancerFields(spec)
 		checkTrafficPolicies(spec)
 	}
 }
@@ -86,10 +86,10 @@ func checkServiceType(p validation.View) {
 	}
 }
 
-func checkPortOfService(p validation.View, needsName bool, taken validation.Seen) {
+func checkServicePort(p validation.View, needsName bool, names validation.Seen) {
 	if name := p.String("name"); name != "" {
 		p.Format("name", validation.DNS1123Label)
-		taken.Unique(p, "name")
+		names.Unique(p, "name")
 	} else if needsName {
 		p.Required("name", "")
 	}
@@ -133,8 +133,8 @@ func checkSessionAffinity(p validation.View) {
 	}
 }
 
-// checkClusterIPs checks the addresses of a service, their families and what is said
-// of both. The old specification is nil on a creation.
+// checkClusterIPs validates clusterIP, clusterIPs and ipFamilies against each other.
+// old is the old spec, nil on create.
 func checkClusterIPs(p validation.View, old map[string]any) {
 	if p.String("type") == "ExternalName" {
 		return
@@ -192,10 +192,10 @@ func checkClusterIPs(p validation.View, old map[string]any) {
 }
 
 func checkExternalIPs(p validation.View, old map[string]any) {
-	held := object.Strings(old, "externalIPs")
+	oldIPs := object.Strings(old, "externalIPs")
 	for i, ip := range p.Strings("externalIPs") {
 		path := p.At("externalIPs").Index(i)
-		if errs := validation.LegacyIP(ip, held, path); len(errs) > 0 {
+		if errs := validation.LegacyIP(ip, oldIPs, path); len(errs) > 0 {
 			p.AddList(errs)
 		} else {
 			checkEndpointIP(p, ip, path)
@@ -203,8 +203,8 @@ func checkExternalIPs(p validation.View, old map[string]any) {
 	}
 }
 
-// checkUniquePorts checks that no two ports have the same number and protocol, on
-// the nodes and on the service itself.
+// checkUniquePorts checks that port numbers are unique for each protocol, and node
+// ports as well.
 func checkUniquePorts(p validation.View) {
 	if p.String("type") == "ClusterIP" {
 		for _, port := range p.Each("ports") {
@@ -235,11 +235,11 @@ func checkUniquePorts(p validation.View) {
 	}
 }
 
-// checkSourceRanges checks from where a load balancer may be reached, by the field or
-// else by the older annotation. What was there may stay.
+// checkSourceRanges validates loadBalancerSourceRanges or, if it is empty, the older
+// annotation. Values of the old object are accepted.
 func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 	const detail = "may only be used when `type` is 'LoadBalancer'"
-	path := p.At("LoadBalancerSourceRanges") // so kube-apiserver calls it
+	path := p.At("LoadBalancerSourceRanges") // the name in kube-apiserver's errors
 	ranges := p.Strings("loadBalancerSourceRanges")
 	annotated := annotations.Has(rangesAnnotation)
 	if len(ranges) == 0 {
@@ -252,12 +252,12 @@ func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 		p.Add(validation.Forbidden(path, detail))
 	}
 	if len(ranges) > 0 {
-		held := object.Strings(old, "spec", "loadBalancerSourceRanges")
-		for i := range held {
-			held[i] = strings.TrimSpace(held[i])
+		oldRanges := object.Strings(old, "spec", "loadBalancerSourceRanges")
+		for i := range oldRanges {
+			oldRanges[i] = strings.TrimSpace(oldRanges[i])
 		}
 		for i, cidr := range ranges {
-			p.AddList(validation.LegacyCIDR(strings.TrimSpace(cidr), held, path.Index(i)))
+			p.AddList(validation.LegacyCIDR(strings.TrimSpace(cidr), oldRanges, path.Index(i)))
 		}
 		return
 	}
@@ -273,14 +273,14 @@ func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 	}
 }
 
-// checkLoadBalancing checks what only load balancers have.
-func checkLoadBalancing(p validation.View) {
+// checkLoadBalancerFields checks the fields that only LoadBalancer Services have.
+func checkLoadBalancerFields(p validation.View) {
 	const detail = "may only be used when `type` is 'LoadBalancer'"
-	balanced := p.String("type") == "LoadBalancer"
+	isLoadBalancer := p.String("type") == "LoadBalancer"
 	switch set := p.Has("allocateLoadBalancerNodePorts"); {
-	case set && !balanced:
+	case set && !isLoadBalancer:
 		p.Forbidden("allocateLoadBalancerNodePorts", detail)
-	case !set && balanced:
+	case !set && isLoadBalancer:
 		p.Add(validation.Required(validation.NewPath("allocateLoadBalancerNodePorts"), ""))
 	}
 	checkLoadBalancerClass(p)
@@ -296,9 +296,10 @@ func checkLoadBalancerClass(p validation.View) {
 	}
 }
 
-// checkTrafficPolicies checks which endpoints traffic goes to.
+// checkTrafficPolicies validates the traffic policies, the health check port and
+// trafficDistribution.
 func checkTrafficPolicies(p validation.View) {
-	if reachable(p.Obj) {
+	if externallyAccessible(p.Obj) {
 		p.RequireOneOf("externalTrafficPolicy", "Cluster", "Local")
 	} else if p.String("externalTrafficPolicy") != "" {
 		p.InvalidNamed("externalTrafficPolicy", "may only be set for externally-accessible services")
@@ -325,8 +326,7 @@ func checkTrafficPolicies(p validation.View) {
 	}
 }
 
-// serviceUpdateRule returns the rule of what may become of a service of the old
-// specification.
+// serviceUpdateRule returns the rule for an update. old is the old spec.
 func serviceUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		spec := p.Field("spec")
@@ -348,8 +348,8 @@ func serviceUpdateRule(old map[string]any) func(validation.View) {
 	}
 }
 
-// checkClusterIPsUpdate checks that a service keeps its addresses, but for a second
-// one that comes or goes.
+// checkClusterIPsUpdate checks that cluster IPs do not change. A secondary one may
+// be added or label.
 func checkClusterIPsUpdate(p validation.View, old map[string]any) {
 	is, was := p.Strings("clusterIPs"), object.Strings(old, "clusterIPs")
 	invalid := func(i int, detail string) {
@@ -372,11 +372,12 @@ func checkClusterIPsUpdate(p validation.View, old map[string]any) {
 	}
 }
 
-// checkIPFamiliesUpdate does the same for the families.
+// checkIPFamiliesUpdate checks that IP families do not change. A secondary one may
+// be added or label.
 func checkIPFamiliesUpdate(p validation.View, old map[string]any) {
 	is, was := p.Strings("ipFamilies"), object.Strings(old, "ipFamilies")
-	invalid := func(told, detail string) {
-		p.Add(validation.Invalid(p.At("ipFamilies").Index(0), validation.AsGoType("[]s", p.Obj[told]), detail))
+	invalid := func(field, detail string) {
+		p.Add(validation.Invalid(p.At("ipFamilies").Index(0), validation.AsGoType("[]s", p.Obj[field]), detail))
 	}
 	if len(is) == len(was) {
 		for i := range was {
@@ -397,34 +398,34 @@ func checkIPFamiliesUpdate(p validation.View, old map[string]any) {
 	}
 }
 
-func checkNeedsSingleStack(p validation.View, released string) {
+func checkNeedsSingleStack(p validation.View, label string) {
 	if p.String("ipFamilyPolicy") != "SingleStack" {
-		p.Add(validation.Invalid(p.At("ipFamilyPolicy"), validation.AsGoType("*s", p.Obj["ipFamilyPolicy"]), "must be set to 'SingleStack' when releasing the secondary "+released))
+		p.Add(validation.Invalid(p.At("ipFamilyPolicy"), validation.AsGoType("*s", p.Obj["ipFamilyPolicy"]), "must be set to 'SingleStack' when releasing the secondary "+label))
 	}
 }
 
 func validateServiceStatus(obj, old map[string]any) validation.List {
-	balanced := object.String(obj, "spec", "type") == "LoadBalancer"
-	var held []string
+	isLoadBalancer := object.String(obj, "spec", "type") == "LoadBalancer"
+	var oldIPs []string
 	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
-		held = append(held, object.String(ingress, "ip"))
+		oldIPs = append(oldIPs, object.String(ingress, "ip"))
 	}
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
-		balancer := p.Field("loadBalancer")
-		if !balanced && balancer.Len("ingress") > 0 {
-			balancer.Forbidden("ingress", "may only be used when `spec.type` is 'LoadBalancer'")
+		loadBalancer := p.Field("loadBalancer")
+		if !isLoadBalancer && loadBalancer.Len("ingress") > 0 {
+			loadBalancer.Forbidden("ingress", "may only be used when `spec.type` is 'LoadBalancer'")
 			return
 		}
-		for _, ingress := range balancer.Each("ingress") {
-			checkServiceIngress(ingress, held)
+		for _, ingress := range loadBalancer.Each("ingress") {
+			checkServiceIngress(ingress, oldIPs)
 		}
 	})
 }
 
-func checkServiceIngress(p validation.View, held []string) {
+func checkServiceIngress(p validation.View, oldIPs []string) {
 	ip := p.String("ip")
 	if ip != "" {
-		p.AddList(validation.LegacyIP(ip, held, p.At("ip")))
+		p.AddList(validation.LegacyIP(ip, oldIPs, p.At("ip")))
 	}
 	switch set := p.Has("ipMode"); {
 	case !set && ip != "":

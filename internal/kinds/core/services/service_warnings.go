@@ -4,8 +4,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnService warns of what has no effect, and of what had better be written in
-// another way.
+// warnService warns about deprecated and ignored fields and values that are not in
+// canonical form.
 func warnService(obj, _ map[string]any) []string {
 	whole := validation.View{Obj: obj}
 	spec := whole.Field("spec")
@@ -56,7 +56,7 @@ func warnService(obj, _ map[string]any) []string {
 	return warnings
 }
 
-// warnServiceStatus warns of addresses that are spelled in an odd way.
+// warnServiceStatus warns about addresses that are not in canonical form.
 func warnServiceStatus(obj, _ map[string]any) []string {
 	var warnings []string
 	for _, ingress := range (validation.View{Obj: obj}).Field("status").Field("loadBalancer").Each("ingress") {

@@ -13,8 +13,8 @@ func defaultPersistentVolume(obj map[string]any) {
 	object.SetDefault(spec, "volumeMode", "Filesystem")
 }
 
-// DefaultVolumeSpec sets the defaults of what persistent volumes and those of attachments
-// share.
+// DefaultVolumeSpec sets the defaults that the spec of a PersistentVolume and the
+// inline volume of a VolumeAttachment share.
 func DefaultVolumeSpec(spec map[string]any) {
 	quantity.RoundList(spec["capacity"])
 	DefaultSources(spec)

@@ -6,15 +6,16 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// preparePersistentVolume gives a new volume its phase.
+// preparePersistentVolume sets the status of a new PersistentVolume.
 func preparePersistentVolume(obj, old map[string]any) {
 	if old == nil {
 		obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Value(obj, "metadata", "creationTimestamp")}
 	}
 }
 
-// stampPersistentVolume dates the phase that a volume comes to.
-func stampPersistentVolume(obj, old map[string]any, by resource.Author) {
+// setPhaseTransitionTime sets lastPhaseTransitionTime when an update changes the
+// phase.
+func setPhaseTransitionTime(obj, old map[string]any, by resource.Author) {
 	const date = "lastPhaseTransitionTime"
 	if old == nil {
 		return
@@ -35,7 +36,7 @@ var persistentVolumeStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  defaultPersistentVolume,
 		Prepare:                  preparePersistentVolume,
-		PrepareWithAuthor:        stampPersistentVolume,
+		PrepareWithAuthor:        setPhaseTransitionTime,
 		Validate:                 validatePersistentVolume,
 		WarningsOnWrite:          warnPersistentVolume,
 	},

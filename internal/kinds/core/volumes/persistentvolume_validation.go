@@ -14,18 +14,19 @@ import (
 
 func validatePersistentVolume(obj, old map[string]any) validation.List {
 	if old == nil {
-		return validation.Collect(obj, nil, persistentVolume(nil), checkMountOptions)
+		return validation.Collect(obj, nil, persistentVolumeRule(nil), checkMountOptions)
 	}
-	return validation.Collect(obj, nil, persistentVolume(old), checkMountOptions, persistentVolume(old), persistentVolumeUpdate(old))
+	return validation.Collect(obj, nil, persistentVolumeRule(old), checkMountOptions, persistentVolumeRule(old), persistentVolumeUpdateRule(old))
 }
 
-// persistentVolume returns the rule of a volume's specification.
-func persistentVolume(old map[string]any) func(validation.View) {
-	var anyLabelValue bool
+// persistentVolumeRule returns the rule for a PersistentVolume. If old has node
+// affinity values that are not label values, the new ones may be invalid too.
+func persistentVolumeRule(old map[string]any) func(validation.View) {
+	var allowInvalidValues bool
 	for term := range object.Each(object.Value(old, "spec", "nodeAffinity", "required", "nodeSelectorTerms")) {
 		for e := range object.Each(term["matchExpressions"]) {
 			for _, value := range object.Strings(e, "values") {
-				anyLabelValue = anyLabelValue || len(validation.LabelValue(value)) > 0
+				allowInvalidValues = allowInvalidValues || len(validation.LabelValue(value)) > 0
 			}
 		}
 	}
@@ -36,15 +37,15 @@ func persistentVolume(old map[string]any) func(validation.View) {
 		if spec.String("persistentVolumeReclaimPolicy") != "" {
 			spec.OneOf("persistentVolumeReclaimPolicy", "Delete", "Recycle", "Retain")
 		}
-		spec.IfPresent("nodeAffinity", func(affinity validation.View) { checkVolumeAffinity(affinity, anyLabelValue) })
-		checkPersistentSource(spec, p.Field("metadata").String("name"))
+		spec.IfPresent("nodeAffinity", func(affinity validation.View) { checkVolumeAffinity(affinity, allowInvalidValues) })
+		checkPersistentVolumeSource(spec, p.Field("metadata").String("name"))
 		spec.FormatIfSet("storageClassName", validation.Subdomain)
 		spec.OneOfIfSet("volumeMode", "Block", "Filesystem")
 		checkVolumeAttributesClass(spec)
 	}
 }
 
-// CheckInlineVolume checks a volume that an attachment describes itself.
+// CheckInlineVolume validates the inline volume of a VolumeAttachment.
 func CheckInlineVolume(p validation.View) {
 	const inline = "may not be specified in the context of inline volumes"
 	if p.Has("claimRef") {
@@ -63,7 +64,7 @@ func CheckInlineVolume(p validation.View) {
 	if p.Has("nodeAffinity") {
 		p.Forbidden("nodeAffinity", inline)
 	}
-	checkPersistentSource(p, "")
+	checkPersistentVolumeSource(p, "")
 	if p.String("storageClassName") != "" {
 		p.Forbidden("storageClassName", inline)
 	}
@@ -90,7 +91,8 @@ func checkVolumeCapacity(p validation.View) {
 	}
 }
 
-// checkBasicResource checks a quantity that the error quotes as a number.
+// checkBasicResource checks that the quantity is not negative. The error quotes the
+// quantity as a number.
 func checkBasicResource(p validation.View, amount string, at *validation.Path) {
 	if units := quantity.RoundToUnits(amount); quantity.Compare(units, "0") < 0 {
 		n, _ := quantity.Nanos(units)
@@ -98,13 +100,13 @@ func checkBasicResource(p validation.View, amount string, at *validation.Path) {
 	}
 }
 
-func checkVolumeAffinity(p validation.View, anyLabelValue bool) {
+func checkVolumeAffinity(p validation.View, allowInvalidValues bool) {
 	required, ok := p.Lookup("required")
 	if !ok {
 		p.Required("required", "must specify required node constraints")
 		return
 	}
-	if required.Len("nodeSelectorTerms") == 0 || !anyLabelValue {
+	if required.Len("nodeSelectorTerms") == 0 || !allowInvalidValues {
 		nodes.CheckNodeSelector(required)
 		return
 	}
@@ -113,9 +115,9 @@ func checkVolumeAffinity(p validation.View, anyLabelValue bool) {
 	}
 }
 
-// persistentSources are the members by which a persistent volume says what it
-// is, in the order in which they are looked at.
-var persistentSources = []struct {
+// persistentVolumeSources are the volume sources of PersistentVolumes with their
+// rules, in the order of validation.
+var persistentVolumeSources = []struct {
 	name string
 	rule func(validation.View)
 }{
@@ -129,7 +131,7 @@ var persistentSources = []struct {
 	{"quobyte", CheckQuobyte},
 	{"cephfs", CheckCephfsVolume},
 	{"iscsi", checkPersistentISCSI},
-	{"cinder", namespacedSecret(CheckCinderVolume)},
+	{"cinder", requireSecretNamespace(CheckCinderVolume)},
 	{"fc", CheckFibreChannel},
 	{"flexVolume", CheckFlexVolume},
 	{"azureFile", checkPersistentAzureFile},
@@ -139,15 +141,16 @@ var persistentSources = []struct {
 	{"azureDisk", CheckAzureDisk},
 	{"scaleIO", CheckScaleIO},
 	{"local", checkLocalVolume},
-	{"storageos", namespacedSecret(CheckStorageOS)},
+	{"storageos", requireSecretNamespace(CheckStorageOS)},
 	{"csi", checkPersistentCSI},
 }
 
-// checkPersistentSource checks that a persistent volume says in one way what it is.
-func checkPersistentSource(p validation.View, name string) {
+// checkPersistentVolumeSource checks that the spec has exactly one volume source,
+// and validates it.
+func checkPersistentVolumeSource(p validation.View, name string) {
 	sources := 0
-	for i := range persistentSources {
-		s := &persistentSources[i]
+	for i := range persistentVolumeSources {
+		s := &persistentVolumeSources[i]
 		source, ok := p.Lookup(s.name)
 		if !ok {
 			continue
@@ -159,9 +162,9 @@ func checkPersistentSource(p validation.View, name string) {
 		}
 		switch s.name {
 		case "gcePersistentDisk":
-			source.Path = p.At("persistentDisk") // so kube-apiserver calls it
+			source.Path = p.At("persistentDisk") // the name in kube-apiserver's errors
 		case "iscsi":
-			checkShortPortal(source, name)
+			checkTargetPortal(source, name)
 		}
 		s.rule(source)
 		if s.name == "local" && !p.Has("nodeAffinity") {
@@ -188,9 +191,9 @@ func checkPersistentGlusterfs(p validation.View) {
 	p.Format("endpointsNamespace", validation.DNS1123Label)
 }
 
-// checkShortPortal checks the length of a portal together with that of the volume's
-// name, by which initiators are told apart.
-func checkShortPortal(p validation.View, volume string) {
+// checkTargetPortal checks that targetPortal is set. With an initiatorName, the
+// volume's name and the portal together must not be too long.
+func checkTargetPortal(p validation.View, volume string) {
 	p.Require("targetPortal")
 	if p.Has("initiatorName") && len(volume+":"+p.String("targetPortal")) > MaxPortal {
 		p.Add(validation.Invalid(p.At("targetportal"), p.String("targetPortal"), PortalTooLong))
@@ -207,9 +210,9 @@ func checkPersistentISCSI(p validation.View) {
 	}
 }
 
-// namespacedSecret adds to the rule of a source that the secret which it names
-// has a namespace.
-func namespacedSecret(rule func(validation.View)) func(validation.View) {
+// requireSecretNamespace returns rule with the additional check that secretRef has a
+// namespace.
+func requireSecretNamespace(rule func(validation.View)) func(validation.View) {
 	return func(p validation.View) {
 		rule(p)
 		p.IfPresent("secretRef", func(ref validation.View) { ref.Require("namespace") })
@@ -255,8 +258,8 @@ func checkVolumeAttributesClass(p validation.View) {
 	}
 }
 
-// mounted are the sources that take mount options.
-var mounted = []string{
+// mountOptionSources are the volume sources that support mount options.
+var mountOptionSources = []string{
 	"gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs",
 	"azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
 }
@@ -265,17 +268,17 @@ const mountAnnotation = "volume.beta.kubernetes.io/mount-options"
 
 func checkMountOptions(p validation.View) {
 	annotations := p.Field("metadata").Field("annotations")
-	takes := slices.ContainsFunc(mounted, p.Field("spec").Has)
-	if annotations.Has(mountAnnotation) && !takes {
+	supported := slices.ContainsFunc(mountOptionSources, p.Field("spec").Has)
+	if annotations.Has(mountAnnotation) && !supported {
 		annotations.Forbidden(mountAnnotation, "may not specify mount options for this volume type")
 	}
 }
 
-// persistentVolumeUpdate returns the rule of what may become of a volume.
-func persistentVolumeUpdate(old map[string]any) func(validation.View) {
+// persistentVolumeUpdateRule returns the rule for an update of a PersistentVolume.
+func persistentVolumeUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		is, was := object.Map(p.Obj, "spec"), object.Map(old, "spec")
-		if before, after := sourceOf(was), sourceOf(is); !validation.Equal(before, withoutNewExpandSecret(after, before)) {
+		if before, after := sourceFields(was), sourceFields(is); !validation.Equal(before, withoutNewExpandSecret(after, before)) {
 			after = withoutNewExpandSecret(after, before)
 			p.Add(validation.Forbidden(validation.NewPath("spec", "persistentvolumesource"),
 				"spec.persistentvolumesource is immutable after creation\n"+unversioned.Diff("core.PersistentVolumeSource", before, after)))
@@ -290,19 +293,19 @@ func persistentVolumeUpdate(old map[string]any) func(validation.View) {
 	}
 }
 
-// sourceOf are the members of a specification that say what a volume is.
-func sourceOf(spec map[string]any) map[string]any {
+// sourceFields returns the fields of spec that are volume sources.
+func sourceFields(spec map[string]any) map[string]any {
 	out := map[string]any{}
-	for i := range persistentSources {
-		if name := persistentSources[i].name; spec[name] != nil {
+	for i := range persistentVolumeSources {
+		if name := persistentVolumeSources[i].name; spec[name] != nil {
 			out[name] = spec[name]
 		}
 	}
 	return out
 }
 
-// withoutNewExpandSecret is a source without the secret for its expansion, which
-// may come later.
+// withoutNewExpandSecret returns source without csi.controllerExpandSecretRef if old
+// is a CSI volume without one: an update may add it.
 func withoutNewExpandSecret(source, old map[string]any) map[string]any {
 	const name = "controllerExpandSecretRef"
 	csi, was := object.Map(source, "csi"), object.Map(old, "csi")
@@ -314,9 +317,8 @@ func withoutNewExpandSecret(source, old map[string]any) map[string]any {
 	return source
 }
 
-// finalLabels are the labels of nodes that have got another name, by the old
-// one.
-var finalLabels = map[string]string{
+// gaNodeLabels maps deprecated beta node labels to the labels that replace them.
+var gaNodeLabels = map[string]string{
 	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
 	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
 	"beta.kubernetes.io/os":                    "kubernetes.io/os",
@@ -324,8 +326,8 @@ var finalLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// sameAffinity compares affinities, of which the new one may name labels by
-// their final names.
+// sameAffinity compares node affinities. The new one may replace beta labels with
+// the GA ones.
 func sameAffinity(is, was any) bool {
 	if validation.Equal(is, was) {
 		return true
@@ -347,9 +349,9 @@ func sameAffinity(is, was any) bool {
 				return false
 			}
 			r, _ := requirements[j].(map[string]any)
-			// A key without a final form may become none.
-			if final := finalLabels[object.String(e, "key")]; final == object.String(r, "key") {
-				e["key"] = final
+			// A key without a GA name may be replaced with an empty one.
+			if label := gaNodeLabels[object.String(e, "key")]; label == object.String(r, "key") {
+				e["key"] = label
 			}
 		}
 	}

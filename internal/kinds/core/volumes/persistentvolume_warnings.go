@@ -7,8 +7,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// deadPlugins are the sources that work no more.
-var deadPlugins = []struct{ name, told, why string }{
+// deprecatedSources are the volume sources that no longer work, with the names that
+// the warnings use.
+var deprecatedSources = []struct{ name, label, why string }{
 	{"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
 	{"photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
 	{"scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
@@ -22,8 +23,8 @@ const classAnnotation = "volume.beta.kubernetes.io/storage-class"
 func warnPersistentVolume(obj, _ map[string]any) []string {
 	var warnings []string
 	warn := func(at *validation.Path, text string) { warnings = append(warnings, fmt.Sprintf("%s: %s", at, text)) }
-	whole := validation.View{Obj: obj}
-	annotations, spec := whole.Field("metadata").Field("annotations"), whole.Field("spec")
+	root := validation.View{Obj: obj}
+	annotations, spec := root.Field("metadata").Field("annotations"), root.Field("spec")
 	if annotations.Has(classAnnotation) {
 		warn(annotations.Path.Key(classAnnotation), `deprecated since v1.8; use "storageClassName" attribute instead`)
 	}
@@ -40,9 +41,9 @@ func warnPersistentVolume(obj, _ map[string]any) []string {
 			}
 		}
 	}
-	for _, p := range deadPlugins {
+	for _, p := range deprecatedSources {
 		if spec.Has(p.name) {
-			warn(spec.At(p.told), p.why)
+			warn(spec.At(p.label), p.why)
 		}
 	}
 	return warnings

@@ -12,7 +12,8 @@ func DefaultClaim(obj map[string]any) {
 	quantity.RoundList(object.Value(obj, "status", "allocatedResources"))
 }
 
-// DefaultClaimSpec sets the defaults of what claims and their templates share.
+// DefaultClaimSpec sets the defaults that the spec of a claim and of a claim
+// template share.
 func DefaultClaimSpec(spec map[string]any) {
 	object.SetDefault(spec, "volumeMode", "Filesystem")
 	quantity.RoundRequirements(spec["resources"])

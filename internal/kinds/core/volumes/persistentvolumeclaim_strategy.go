@@ -6,7 +6,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// prepareClaim brings the two ways to name a claim's source in line.
+// prepareClaim drops unsupported data sources and sets dataSource and dataSourceRef
+// to the same object.
 func prepareClaim(obj, old map[string]any) {
 	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
 	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec["dataSourceRef"] == nil {
@@ -18,14 +19,14 @@ func prepareClaim(obj, old map[string]any) {
 	source, ref := object.Map(spec, "dataSource"), object.Map(spec, "dataSourceRef")
 	switch {
 	case source != nil && ref == nil:
-		spec["dataSourceRef"] = sameSource(source)
+		spec["dataSourceRef"] = copySource(source)
 	case source == nil && ref != nil && object.String(ref, "namespace") == "":
-		spec["dataSource"] = sameSource(ref)
+		spec["dataSource"] = copySource(ref)
 	}
 }
 
-// completeClaim says where a new claim, whose status is empty, begins.
-func completeClaim(obj map[string]any) bool {
+// setPendingPhase sets the phase of a new claim. It always returns true.
+func setPendingPhase(obj map[string]any) bool {
 	object.EnsureMap(obj, "status")["phase"] = "Pending"
 	return true
 }
@@ -37,8 +38,8 @@ func isClaimSource(source map[string]any) bool {
 	return group == "" && kind == "PersistentVolumeClaim" || group == "snapshot.storage.k8s.io" && kind == "VolumeSnapshot"
 }
 
-// sameSource is a source in the other of the two forms.
-func sameSource(source map[string]any) map[string]any {
+// copySource returns a dataSource as dataSourceRef, or the reverse.
+func copySource(source map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, name := range []string{"apiGroup", "kind", "name"} {
 		object.Keep(out, source, name)
@@ -53,15 +54,15 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  DefaultClaim,
 		Prepare:                  prepareClaim,
-		DefaultAfterCreate:       completeClaim,
+		DefaultAfterCreate:       setPendingPhase,
 		Validate:                 validateClaim,
 		WarningsOnWrite:          warnClaim,
 	},
 	Status: kind.Status{Validate: validateClaimStatus},
 }
 
-// ClaimStorageClass returns the StorageClass that a claim names, in its spec or
-// in the older annotation; nil if it names none.
+// ClaimStorageClass returns the name of the claim's StorageClass, from the beta
+// annotation or else from its spec, or nil if it has none.
 func ClaimStorageClass(claim map[string]any) any {
 	if name := object.Value(claim, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); name != nil {
 		return name

@@ -11,15 +11,15 @@ import (
 )
 
 func validateClaim(obj, old map[string]any) validation.List {
-	spec := func(p validation.View) { claimRulesAfter(old).spec(p.Field("spec")) }
+	spec := func(p validation.View) { claimRulesForUpdate(old).spec(p.Field("spec")) }
 	if old == nil {
 		return validation.Collect(obj, nil, spec)
 	}
-	return validation.Collect(obj, nil, spec, claimUpdate(old))
+	return validation.Collect(obj, nil, spec, claimUpdateRule(old))
 }
 
-// claimUpdate returns the rule of what may become of a claim.
-func claimUpdate(old map[string]any) func(validation.View) {
+// claimUpdateRule returns the rule for an update of a claim.
+func claimUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		spec, was := p.Field("spec"), object.Map(old, "spec")
 		masked := object.Copy(spec.Obj)
@@ -27,7 +27,7 @@ func claimUpdate(old map[string]any) func(validation.View) {
 		if object.String(was, "volumeName") == "" {
 			object.Keep(wasMasked, masked, "volumeName") // binding is allowed, once
 		}
-		checkClassUpdate(p, old, masked)
+		checkStorageClassUpdate(p, old, masked)
 		if object.String(p.Obj, "status", "phase") == "Bound" {
 			if requests := object.Map(masked, "resources", "requests"); requests != nil {
 				requests["storage"] = "0"
@@ -39,16 +39,16 @@ func claimUpdate(old map[string]any) func(validation.View) {
 			spec.Add(validation.Forbidden(spec.Path, "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"+
 				unversioned.Diff("core.PersistentVolumeClaimSpec", wasMasked, masked)))
 		}
-		checkClaimShrinks(spec, old)
+		checkStorageRequestUpdate(spec, old)
 		validation.View{Obj: spec.Obj, Path: nil, Errs: p.Errs}.ImmutableAs("volumeMode", "*s", was)
-		checkClaimAttributes(spec, old)
+		checkAttributesClassUpdate(spec, old)
 	}
 }
 
-// checkClassUpdate checks that a claim changes its storage class only from one in
-// the annotation to the same one in the specification, or from none. It masks
-// the allowed change.
-func checkClassUpdate(p validation.View, old, masked map[string]any) {
+// checkStorageClassUpdate checks that the storage class does not change. An update
+// may set it if it is not set, or move it from the annotation to the spec: then it
+// is deleted from masked.
+func checkStorageClassUpdate(p validation.View, old, masked map[string]any) {
 	annotation, annotated := object.Value(old, "metadata", "annotations", classAnnotation).(string)
 	_, hadClass := object.Value(old, "spec", "storageClassName").(string)
 	class, hasClass := p.Field("spec").Obj["storageClassName"].(string)
@@ -65,8 +65,9 @@ func checkClassUpdate(p validation.View, old, masked map[string]any) {
 	}
 }
 
-// checkClaimShrinks checks that a claim asks for no less than it has got.
-func checkClaimShrinks(p validation.View, old map[string]any) {
+// checkStorageRequestUpdate checks that the storage request is not reduced to the
+// capacity or below.
+func checkStorageRequestUpdate(p validation.View, old map[string]any) {
 	size := func(obj map[string]any, path ...string) string {
 		if q := object.String(obj, path...); q != "" {
 			return q
@@ -79,9 +80,9 @@ func checkClaimShrinks(p validation.View, old map[string]any) {
 	}
 }
 
-// checkClaimAttributes checks that a claim keeps having a class of attributes once
-// one was applied.
-func checkClaimAttributes(p validation.View, old map[string]any) {
+// checkAttributesClassUpdate checks that volumeAttributesClassName is not removed
+// once a class was applied.
+func checkAttributesClassUpdate(p validation.View, old map[string]any) {
 	const name = "volumeAttributesClassName"
 	if validation.Equal(p.Obj[name], object.Value(old, "spec", name)) || object.Value(old, "status", "currentVolumeAttributesClassName") == nil {
 		return
@@ -94,7 +95,6 @@ func checkClaimAttributes(p validation.View, old map[string]any) {
 	}
 }
 
-// resizeStatuses are how far a claim has come in growing, sorted.
 var resizeStatuses = []string{
 	"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending",
 }
@@ -114,14 +114,14 @@ func checkClaimStatus(p validation.View) {
 	}
 	for resource, v := range p.Entries("allocatedResourceStatuses") {
 		path := p.At("allocatedResourceStatuses")
-		p.AddList(claimResource(resource, path))
+		p.AddList(validateClaimResourceName(resource, path))
 		if status, _ := v.(string); !slices.Contains(resizeStatuses, status) {
 			p.Add(validation.NotSupported(path, validation.NamedString(resource), resizeStatuses))
 		}
 	}
 	for resource, quantity := range p.Quantities("allocatedResources") {
 		path := p.At("allocatedResources")
-		if errs := claimResource(resource, path); len(errs) > 0 {
+		if errs := validateClaimResourceName(resource, path); len(errs) > 0 {
 			p.AddList(errs)
 			continue
 		}
@@ -132,9 +132,9 @@ func checkClaimStatus(p validation.View) {
 	}
 }
 
-// claimResource checks the name of what a claim gets: storage, or something
-// that only others know.
-func claimResource(name string, path *validation.Path) validation.List {
+// validateClaimResourceName checks that the name is storage or a name outside
+// kubernetes.io.
+func validateClaimResourceName(name string, path *validation.Path) validation.List {
 	if messages := validation.QualifiedName(name); len(messages) > 0 {
 		return validation.Each(path, name, messages)
 	}

@@ -9,28 +9,27 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// accessModes are the ways in which nodes may share a volume, sorted.
+// accessModes are the supported access modes, sorted.
 var accessModes = []string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}
 
-// CheckClaimTemplate checks what the claim of an ephemeral volume is made from.
+// CheckClaimTemplate validates the claim template of an ephemeral volume.
 func CheckClaimTemplate(p validation.View) {
 	kind.CheckTemplateMeta(p.Field("metadata"))
 	CheckClaimSpec(p.Field("spec"))
 }
 
-// CheckClaimSpec checks what a new persistent volume claim asks for.
+// CheckClaimSpec validates the spec of a new PersistentVolumeClaim.
 func CheckClaimSpec(p validation.View) { claimRules{}.spec(p) }
 
-// claimRules are relaxed for a claim that exists and has a source of an API
-// group: it may be any.
-type claimRules struct{ anyGroup bool }
+// claimRules validates the spec of a claim. An update of a claim whose data source
+// has an API group accepts an invalid group.
+type claimRules struct{ allowInvalidGroup bool }
 
-func claimRulesAfter(old map[string]any) claimRules {
+func claimRulesForUpdate(old map[string]any) claimRules {
 	spec := object.Map(old, "spec")
 	return claimRules{object.Value(spec, "dataSource", "apiGroup") != nil || object.Value(spec, "dataSourceRef", "apiGroup") != nil}
 }
 
-// spec checks what a persistent volume claim asks for.
 func (r claimRules) spec(p validation.View) {
 	if p.Len("accessModes") == 0 {
 		p.Required("accessModes", "at least 1 access mode is required")
@@ -51,7 +50,7 @@ func (r claimRules) spec(p validation.View) {
 		r.dataSource(ref)
 		ref.FormatIfSet("namespace", validation.DNS1123Label)
 	})
-	checkDataSourcesAgree(p)
+	checkDataSourcesMatch(p)
 	p.FormatIfSet("volumeAttributesClassName", validation.Subdomain)
 }
 
@@ -70,25 +69,26 @@ func checkClaimAccess(p validation.View) {
 	}
 }
 
-// dataSource checks what a volume is to be filled from.
+// dataSource validates dataSource or dataSourceRef.
 func (r claimRules) dataSource(p validation.View) {
 	p.RequireEach("name", "kind")
 	group, kind := p.String("apiGroup"), p.String("kind")
 	if group == "" && kind != "PersistentVolumeClaim" {
 		p.Add(validation.Invalid(p.Path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
 	}
-	if !r.anyGroup {
+	if !r.allowInvalidGroup {
 		p.FormatIfSet("apiGroup", validation.DNS1123Subdomain)
 	}
 }
 
-// checkDataSourcesAgree checks that the older field says what the newer one does.
-func checkDataSourcesAgree(p validation.View) {
+// checkDataSourcesMatch checks that dataSource and dataSourceRef are the same
+// object.
+func checkDataSourcesMatch(p validation.View) {
 	source, ref := object.Map(p.Obj, "dataSource"), object.Map(p.Obj, "dataSourceRef")
 	if source == nil || ref == nil {
 		return
 	}
-	// kube-apiserver quotes a path, which prints as an empty object.
+	// kube-apiserver quotes a field path here, which prints as an empty object.
 	quoted := map[string]any{}
 	switch {
 	case object.String(ref, "namespace") != "":

@@ -9,18 +9,19 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// warnClaim warns of fractions of bytes, and of the annotation for the class.
+// warnClaim warns about fractional byte quantities and the annotation for the
+// storage class.
 func warnClaim(obj, _ map[string]any) []string {
-	whole := validation.View{Obj: obj}
-	annotations := whole.Field("metadata").Field("annotations")
+	root := validation.View{Obj: obj}
+	annotations := root.Field("metadata").Field("annotations")
 	var warnings []string
 	if annotations.Has(classAnnotation) {
 		warnings = append(warnings, fmt.Sprintf(`%s: deprecated since v1.8; use "storageClassName" attribute instead`, annotations.Path.Key(classAnnotation)))
 	}
-	return append(warnings, WarnClaimSpec(whole.Field("spec"))...)
+	return append(warnings, WarnClaimSpec(root.Field("spec"))...)
 }
 
-// WarnClaimSpec warns of what a claim asks for in fractions of bytes.
+// WarnClaimSpec warns about fractional byte quantities.
 func WarnClaimSpec(p validation.View) []string {
 	var warnings []string
 	resources := p.Field("resources")

@@ -4,12 +4,11 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultMode is the mode of files made from objects: 0644.
+// defaultMode is the default mode of files in a volume.
 const defaultMode = int64(0o644)
 
-// volumeSources are what completes the sources of volumes, of pods and
-// persistent ones.
-var volumeSources = map[string][]object.Default{
+// sourceDefaults are the default values of volume sources, by field name.
+var sourceDefaults = map[string][]object.Default{
 	"azureDisk": {
 		{Name: "cachingMode", Value: "ReadWrite"}, {Name: "fsType", Value: "ext4"}, {Name: "readOnly", Value: false}, {Name: "kind", Value: "Shared"},
 	},
@@ -23,11 +22,12 @@ var volumeSources = map[string][]object.Default{
 	"secret":      {{Name: "defaultMode", Value: defaultMode}},
 }
 
-// DefaultSources sets the defaults of the members of a volume that are its source.
+// DefaultSources sets the defaults of the volume sources of a Pod's volume or a
+// PersistentVolume's spec.
 func DefaultSources(volume map[string]any) {
 	for name, v := range volume {
 		if source, ok := v.(map[string]any); ok {
-			object.SetDefaults(source, volumeSources[name])
+			object.SetDefaults(source, sourceDefaults[name])
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// CheckHostPath is the rule of a directory or file of the node.
 func CheckHostPath(p validation.View) {
 	if !p.Require("path") {
 		return
@@ -34,7 +33,7 @@ func checkDiskPartition(p validation.View) {
 	}
 }
 
-// CheckFileMode checks permissions.
+// CheckFileMode checks that the field holds file permissions.
 func CheckFileMode(p validation.View, name string) {
 	if n := p.Int(name); n < 0 || n > 0o777 {
 		p.Invalid(name, "must be a number between 0 and 0777 (octal), both inclusive")
@@ -59,13 +58,13 @@ func CheckIscsiVolume(p validation.View) {
 	checkIscsiInitiator(p)
 }
 
-// checkIscsiTarget checks what is mounted. unknown is what is said of a name of
-// another authority.
-func checkIscsiTarget(p validation.View, unknown string) {
+// checkIscsiTarget validates the target. unknownDetail is the error for an iqn with
+// an unknownDetail prefix.
+func checkIscsiTarget(p validation.View, unknownDetail string) {
 	if p.Require("iqn") {
 		switch known, valid := iscsiName(p.String("iqn")); {
 		case !known:
-			p.Invalid("iqn", unknown)
+			p.Invalid("iqn", unknownDetail)
 		case !valid:
 			p.Invalid("iqn", "must be valid format")
 		}
@@ -78,7 +77,6 @@ func checkIscsiTarget(p validation.View, unknown string) {
 	}
 }
 
-// checkIscsiInitiator checks who mounts it.
 func checkIscsiInitiator(p validation.View) {
 	if !p.Has("initiatorName") {
 		return
@@ -92,8 +90,8 @@ func checkIscsiInitiator(p validation.View) {
 	}
 }
 
-// iscsiName reports whether a name is of a known naming authority, and whether
-// it has the format of that.
+// iscsiName reports whether the name starts with a known naming authority, and
+// whether it is valid for that authority.
 //
 // See RFC 3720, section 3.2.6.3.
 func iscsiName(name string) (known, valid bool) {
@@ -108,8 +106,8 @@ func iscsiName(name string) (known, valid bool) {
 	return false, false
 }
 
-// isHardwareName reports whether a name is its authority, a separator and n
-// letters and digits.
+// isHardwareName reports whether the name is a three-letter authority, a separator
+// and n letters and digits.
 func isHardwareName(name string, n int) bool {
 	const authority = len("eui.")
 	return len(name) == authority+n && name[authority-1] != '\n' && !strings.ContainsFunc(name[authority:], notAlphanumeric)
@@ -119,8 +117,8 @@ func notAlphanumeric(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 }
 
-// isQualifiedISCSIName reports whether a name has, somewhere up to its end, the
-// form iqn.YYYY-MM.domain:string.
+// isQualifiedISCSIName reports whether the name has a suffix of the form
+// iqn.YYYY-MM.domain:string.
 func isQualifiedISCSIName(name string) bool {
 	for i := range name {
 		rest, ok := strings.CutPrefix(name[i:], "iqn.")
@@ -251,7 +249,7 @@ func CheckStorageOS(p validation.View) {
 
 const maxCSIDriver = 63
 
-// CheckCSIDriverName checks the name of a driver at a member.
+// CheckCSIDriverName checks that the field holds the name of a CSI driver.
 func CheckCSIDriverName(p validation.View, name string) {
 	if p.Require(name) {
 		p.AddList(DriverName(p.String(name), p.At(name)))
@@ -266,14 +264,14 @@ func DriverName(driver string, path *validation.Path) validation.List {
 	return append(list, validation.Each(path, driver, validation.DNS1123Subdomain(strings.ToLower(driver)))...)
 }
 
-// The bounds of the lifetime of a service account's token, in seconds.
+// The bounds of the lifetime of a ServiceAccount token, in seconds.
 const (
 	MinTokenExpiration = 10 * 60
 	MaxTokenExpiration = 1 << 32
 )
 
-// StepsBack reports whether a path leads to a parent directory on its way.
-func StepsBack(p string) bool {
+// HasBacksteps reports whether the path has an element "..".
+func HasBacksteps(p string) bool {
 	for element := range strings.SplitSeq(p, "/") {
 		if element == ".." {
 			return true
@@ -282,14 +280,13 @@ func StepsBack(p string) bool {
 	return false
 }
 
-// CheckNoBacksteps checks that a path does not step back.
 func CheckNoBacksteps(p validation.View, name string) {
-	if StepsBack(p.String(name)) {
+	if HasBacksteps(p.String(name)) {
 		p.Invalid(name, "must not contain '..'")
 	}
 }
 
-// CheckDescendingPath checks that a path leads down from where it is used.
+// CheckDescendingPath checks that the path is relative and has no element "..".
 func CheckDescendingPath(p validation.View, name string) {
 	if path.IsAbs(p.String(name)) {
 		p.Invalid(name, "must be a relative path")
@@ -297,11 +294,11 @@ func CheckDescendingPath(p validation.View, name string) {
 	CheckNoBacksteps(p, name)
 }
 
-// forbiddenAs are the sources that kube-apiserver calls by another name when
-// they are one too many.
-var forbiddenAs = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+// forbiddenNames are the names of volume sources in the error about a second source,
+// where they differ from the field names.
+var forbiddenNames = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
-// ForbidVolumeSource forbids a source of a volume that has another one.
+// ForbidVolumeSource reports a volume source of a volume that already has one.
 func ForbidVolumeSource(p validation.View, name string) {
-	p.Forbidden(cmp.Or(forbiddenAs[name], name), "may not specify more than 1 volume type")
+	p.Forbidden(cmp.Or(forbiddenNames[name], name), "may not specify more than 1 volume type")
 }
