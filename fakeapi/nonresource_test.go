@@ -76,6 +76,83 @@ func TestComponentStatuses(t *testing.T) {
 	assert.Len(t, rows["rows"], 3)
 }
 
+// Other representations of a scale subresource are those of the Scale, but the
+// columns of a custom resource's Table are those of the resource.
+func TestScaleRepresentations(t *testing.T) {
+	const (
+		tables   = "application/json;as=Table;v=v1;g=meta.k8s.io"
+		metadata = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default, labels: {app: web}}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: sets.example.com}
+spec:
+  group: example.com
+  names: {plural: sets, kind: Set}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+    subresources: {scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+    additionalPrinterColumns: [{name: Replicas, type: integer, jsonPath: .spec.replicas}]
+---
+apiVersion: example.com/v1
+kind: Set
+metadata: {name: one, namespace: default}
+spec: {size: 2}
+`))
+	columns := func(table fakeapi.Object) (names []any) {
+		for _, c := range table["columnDefinitions"].([]any) {
+			names = append(names, c.(map[string]any)["name"])
+		}
+		return names
+	}
+	row := func(table fakeapi.Object) map[string]any { return table["rows"].([]any)[0].(map[string]any) }
+
+	deployment := "/apis/apps/v1/namespaces/default/deployments/web/scale"
+	code, table := askWith(t, srv, "GET", deployment, "", "Accept", tables)
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "Table", table["kind"])
+	assert.Equal(t, []any{"Name", "Desired", "Available", "Age"}, columns(table))
+	cells := row(table)["cells"].([]any)
+	require.Len(t, cells, 4)
+	assert.Equal(t, []any{"web", 3.0, 0.0}, cells[:3])
+	embedded := fakeapi.Object(row(table)["object"].(map[string]any))
+	assert.Equal(t, "PartialObjectMetadata", embedded["kind"])
+	assert.Equal(t, "web", embedded.Name())
+	assert.NotContains(t, embedded["metadata"], "labels")
+	assert.Equal(t, fakeapi.Object(table).ResourceVersion(), embedded.ResourceVersion())
+
+	code, table = askWith(t, srv, "GET", deployment+"?includeObject=Object", "", "Accept", tables)
+	assert.Equal(t, http.StatusOK, code)
+	code, scale := do(t, srv, "GET", deployment, "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, map[string]any(scale), row(table)["object"])
+
+	code, partial := askWith(t, srv, "GET", deployment, "", "Accept", metadata)
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "PartialObjectMetadata", partial["kind"])
+	assert.Equal(t, scale["metadata"], partial["metadata"])
+
+	code, table = askWith(t, srv, "GET", "/apis/example.com/v1/namespaces/default/sets/one/scale", "", "Accept", tables)
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, []any{"Name", "Replicas"}, columns(table))
+	assert.Equal(t, []any{"one", 2.0}, row(table)["cells"])
+}
+
 func TestDeprecationWarnings(t *testing.T) {
 	endpoints := "/api/v1/namespaces/default/endpoints"
 	for release, want := range map[string][]string{

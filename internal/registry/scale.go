@@ -66,15 +66,15 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 	return obj, nil
 }
 
-// Scale returns the Scale of an object of type t in JSON. It fails for an object
+// Scale returns the Scale of an object of type t. It fails for an object
 // without the number of replicas where t requires one.
-func Scale(t *resource.Type, obj map[string]any) ([]byte, error) {
+func Scale(t *resource.Type, obj map[string]any) (map[string]any, error) {
 	if missing := t.Scale.Missing; missing != "" {
 		if _, ok := object.Int(obj, t.Scale.Spec...); !ok {
 			return nil, status.Internal(missing)
 		}
 	}
-	return t.Scale.Codec.Append(nil, newScale(t, t.Subresource("scale"), obj)), nil
+	return newScale(t, t.Subresource("scale"), obj), nil
 }
 
 // newScale returns the Scale of an object.

@@ -45,7 +45,7 @@ func (r *request) componentStatuses() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(true)
+	shape, err := r.representation(r.typ, true)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(true)
+	shape, err := r.representation(r.typ, true)
 	if err != nil {
 		return err
 	}

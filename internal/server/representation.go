@@ -31,14 +31,14 @@ type representation interface {
 	listWire() *wire.Type
 }
 
-// representation returns the representation that the client asks for. list is
-// set if the answer is a list.
-func (r *request) representation(list bool) (representation, error) {
+// representation returns the representation that the client asks for, of objects
+// of type t. list is set if the answer is a list.
+func (r *request) representation(t *resource.Type, list bool) (representation, error) {
 	apiVersion := "meta.k8s.io/" + r.out.Version
 	refused := ""
 	switch r.out.View {
 	case codec.Table:
-		return r.tableRows(apiVersion)
+		return r.tableRows(t, apiVersion)
 	case codec.PartialMetadata:
 		if list {
 			refused = "a list (*%s.%sList)"
@@ -48,13 +48,13 @@ func (r *request) representation(list bool) (representation, error) {
 			refused = "not a list (*%s.%s)"
 		}
 	default:
-		return whole{r.typ}, nil
+		return whole{t}, nil
 	}
 	if refused != "" {
 		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
-			"you requested %s, but the requested object is "+refused, r.out.View, resource.InternalPackage(r.typ.Group), r.typ.Kind), nil)
+			"you requested %s, but the requested object is "+refused, r.out.View, resource.InternalPackage(t.Group), t.Kind), nil)
 	}
-	return &metadataOnly{apiVersion: apiVersion, typ: r.typ}, nil
+	return &metadataOnly{apiVersion: apiVersion, typ: t}, nil
 }
 
 // writeListMeta writes the metadata of a list.
@@ -179,26 +179,26 @@ type tableRows struct {
 	begun      bool // the columns were written; a watch writes them once
 }
 
-func (r *request) tableRows(apiVersion string) (representation, error) {
+func (r *request) tableRows(t *resource.Type, apiVersion string) (representation, error) {
 	include := r.query().Get("includeObject")
 	if errs := validation.IncludeObject(include); len(errs) > 0 {
 		return nil, status.BadRequest("Unable to convert to Table as requested: " + errs.Message())
 	}
 	return &tableRows{
 		apiVersion: apiVersion,
-		typ:        r.typ,
-		layout:     r.layout(),
+		typ:        t,
+		layout:     layoutOf(t),
 		include:    include,
 		now:        r.server.config.Clock.Now(),
 	}, nil
 }
 
-// layout returns the columns of the request's objects.
-func (r *request) layout() *table.Layout {
-	if r.typ.Layout != nil {
-		return r.typ.Layout
+// layoutOf returns the columns of a type's objects.
+func layoutOf(t *resource.Type) *table.Layout {
+	if t.Layout != nil {
+		return t.Layout
 	}
-	return table.For(r.typ.Group, r.typ.Kind)
+	return table.For(t.Group, t.Kind)
 }
 
 // wire returns nil: Tables have no protobuf encoding.

@@ -43,7 +43,7 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(false)
+	shape, err := r.representation(r.typ, false)
 	if err != nil {
 		return err
 	}

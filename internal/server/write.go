@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -82,18 +83,43 @@ func (r *request) answer(code int, o *storage.Object) error {
 		return err
 	}
 	if r.sub != nil && r.Subresource == "scale" && r.typ.Scale != nil {
-		scale, err := registry.Scale(r.typ, o.Decode(r.typ))
-		if err != nil {
-			return err
-		}
-		return r.answerJSON(code, append(scale, '\n'), r.typ.Scale.Codec.Wire())
+		return r.answerScale(code, o)
 	}
-	shape, err := r.representation(false)
+	return r.answerObject(code, r.typ, o)
+}
+
+// answerScale writes the Scale of a stored object.
+func (r *request) answerScale(code int, o *storage.Object) error {
+	scale, err := registry.Scale(r.typ, o.Decode(r.typ))
+	if err != nil {
+		return err
+	}
+	c := r.typ.Scale.Codec
+	if r.out.View == codec.Whole {
+		return r.answerJSON(code, append(c.Append(nil, scale), '\n'), c.Wire())
+	}
+	// The Table of a custom resource's Scale has the columns of the custom resource.
+	t := &resource.Type{
+		GroupVersion: r.sub.Kind.GroupVersion,
+		Kind:         r.sub.Kind.Kind,
+		Codec:        c,
+		Strategy:     &resource.Strategy{Layout: r.typ.Layout},
+	}
+	version := object.String(scale, "metadata", "resourceVersion")
+	s := storage.New(t, scale).WithVersionText(version) // New removes it
+	s.Revision = o.Revision
+	return r.answerObject(code, t, s)
+}
+
+// answerObject writes an object of type t in the representation and the media type
+// that the client asks for.
+func (r *request) answerObject(code int, t *resource.Type, o *storage.Object) error {
+	shape, err := r.representation(t, false)
 	if err != nil {
 		return err
 	}
 	if _, whole := shape.(whole); whole {
-		return r.answerJSON(code, o.JSON(), r.typ.Codec.Wire())
+		return r.answerJSON(code, o.JSON(), t.Codec.Wire())
 	}
 	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
 }
@@ -186,7 +212,7 @@ func (r *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(true)
+	shape, err := r.representation(r.typ, true)
 	if err != nil {
 		return err
 	}
