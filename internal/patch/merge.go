@@ -90,13 +90,3 @@ func plain(_ string, v any) bool {
 	_, fraction := v.(float64)
 	return v != nil && !fraction
 }
-
-// Merge parses and applies a JSON Merge Patch. Its errors are those of
-// [MergePatch.ApplyText].
-func Merge(doc, body []byte) ([]byte, error) {
-	p, err := ParseMerge(body, false)
-	if err != nil {
-		return nil, err
-	}
-	return p.ApplyText(doc)
-}

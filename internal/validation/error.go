@@ -20,9 +20,7 @@ const (
 	ReasonNotSupported Reason = "FieldValueNotSupported"
 	ReasonForbidden    Reason = "FieldValueForbidden"
 	ReasonTooLong      Reason = "FieldValueTooLong"
-	ReasonTooShort     Reason = "FieldValueTooShort"
 	ReasonTooMany      Reason = "FieldValueTooMany"
-	ReasonTooFew       Reason = "FieldValueTooFew"
 	ReasonTypeInvalid  Reason = "FieldValueTypeInvalid"
 	ReasonInternal     Reason = "InternalError"
 )
@@ -35,9 +33,7 @@ var reasonText = map[Reason]string{
 	ReasonNotSupported: "Unsupported value",
 	ReasonForbidden:    "Forbidden",
 	ReasonTooLong:      "Too long",
-	ReasonTooShort:     "Too short",
 	ReasonTooMany:      "Too many",
-	ReasonTooFew:       "Too few",
 	ReasonTypeInvalid:  "Invalid value",
 	ReasonInternal:     "Internal error",
 }
@@ -82,7 +78,7 @@ func (e *Error) Body() string {
 	var b strings.Builder
 	b.WriteString(reasonText[e.Reason])
 	switch e.Reason {
-	case ReasonRequired, ReasonForbidden, ReasonTooLong, ReasonTooShort, ReasonInternal:
+	case ReasonRequired, ReasonForbidden, ReasonTooLong, ReasonInternal:
 	default:
 		if e.BadValue != (NoValue{}) {
 			b.WriteString(": ")
@@ -166,30 +162,11 @@ func Forbidden(path *Path, detail string) *Error {
 // TooLong reports a value of more than limit bytes, without quoting it. The
 // message omits a negative limit.
 func TooLong(path *Path, limit int) *Error {
-	return tooLong(path, limit, "byte")
-}
-
-// TooLongCharacters is TooLong for a limit in characters.
-func TooLongCharacters(path *Path, limit int) *Error {
-	return tooLong(path, limit, "character")
-}
-
-func tooLong(path *Path, limit int, unit string) *Error {
 	detail := "value is too long"
 	if limit >= 0 {
-		detail = "may not be more than " + count(limit, unit)
+		detail = "may not be more than " + count(limit, "byte")
 	}
 	return newError(ReasonTooLong, path, "<value omitted>", detail)
-}
-
-// TooShort reports a value of fewer than limit characters. The message omits a
-// negative limit.
-func TooShort(path *Path, value string, limit int) *Error {
-	detail := "value is too short"
-	if limit >= 0 {
-		detail = "must be at least " + count(limit, "character")
-	}
-	return newError(ReasonTooShort, path, value, detail)
 }
 
 // TooMany reports a list of more than limit items. The message omits a negative
@@ -204,16 +181,6 @@ func TooMany(path *Path, actual, limit int) *Error {
 		value = actual
 	}
 	return newError(ReasonTooMany, path, value, detail)
-}
-
-// TooFew reports a list of fewer than limit items. The message omits a negative
-// limit.
-func TooFew(path *Path, actual, limit int) *Error {
-	detail := "has too few items"
-	if limit >= 0 {
-		detail = "must have at least " + count(limit, "item")
-	}
-	return newError(ReasonTooFew, path, actual, detail)
 }
 
 // Internal reports an error that the request did not cause. err must not be

@@ -32,7 +32,6 @@ const (
 	qualifiedNameRE              = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 	labelValueRE                 = "(" + qualifiedNameRE + ")?"
 	cIdentifierRE                = "[A-Za-z_][A-Za-z0-9_]*"
-	envVarNameRE                 = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 	configMapKeyRE               = "[-._a-zA-Z0-9]+"
 	percentRE                    = "[0-9]+%"
 	httpHeaderNameRE             = "[-A-Za-z0-9]+"
@@ -51,13 +50,11 @@ const (
 	qualifiedNameRule              = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 	labelValueRule                 = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 	cIdentifierRule                = "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'"
-	envVarNameRule                 = "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
 	relaxedEnvVarNameRule          = "a valid environment variable name must consist only of printable ASCII characters other than '='"
 	configMapKeyRule               = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
 	percentRule                    = "a valid percent string must be a numeric string followed by an ending '%'"
 	httpHeaderNameRule             = "a valid HTTP header must consist of alphanumeric characters or '-'"
 	conditionReasonRule            = "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'"
-	decimalIntegerRule             = "must be a valid decimal integer in canonical form"
 	uuidRule                       = "must be a lowercase UUID in 8-4-4-4-12 format"
 	nonEmptyRule                   = "must be non-empty"
 )
@@ -108,19 +105,9 @@ func isDNS1035Label(s string) bool {
 // DNS1123Label checks one label of a host name: at most 63 lower case letters,
 // digits and inner dashes. Names of namespaces and Services are such labels.
 func DNS1123Label(s string) []string {
-	return dns1123Label(s, MaxLengthMessage)
-}
-
-// ShortName is DNS1123Label for schemas, format k8s-short-name. The message
-// about length differs.
-func ShortName(s string) []string {
-	return dns1123Label(s, maxBytesMessage)
-}
-
-func dns1123Label(s string, tooLong func(int) string) []string {
 	var msgs []string
 	if len(s) > DNS1123LabelMaxLength {
-		msgs = append(msgs, tooLong(DNS1123LabelMaxLength))
+		msgs = append(msgs, MaxLengthMessage(DNS1123LabelMaxLength))
 	}
 	if isDNS1123Label(s) {
 		return msgs
@@ -298,17 +285,6 @@ func CIdentifier(s string) []string {
 	return []string{RegexpMessage(cIdentifierRule, cIdentifierRE, "my_name", "MY_NAME", "MyName")}
 }
 
-// EnvVarName checks the name of an environment variable by the rule before
-// RelaxedEnvVarName.
-func EnvVarName(s string) []string {
-	const first = letter | dash | dot | underscore
-	var msgs []string
-	if !enclosed(s, first, first|digit, first|digit) {
-		msgs = append(msgs, RegexpMessage(envVarNameRule, envVarNameRE, "my.env-name", "MY_ENV.NAME", "MyEnvName1"))
-	}
-	return append(msgs, parentDirectory(s)...)
-}
-
 // RelaxedEnvVarName checks the name of an environment variable: printable ASCII
 // except the equals sign.
 func RelaxedEnvVarName(s string) []string {
@@ -423,19 +399,6 @@ func ConditionReason(s string) []string {
 	}
 	return []string{RegexpMessage(conditionReasonRule, conditionReasonRE,
 		"my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")}
-}
-
-// DecimalInteger checks an integer of any size: no plus sign, no leading zeros,
-// no negative zero.
-func DecimalInteger(s string) []string {
-	if s == "" {
-		return []string{nonEmptyRule}
-	}
-	digits := strings.TrimPrefix(s, "-")
-	if s == "0" || digit.all(digits) && digits[0] != '0' {
-		return nil
-	}
-	return []string{decimalIntegerRule}
 }
 
 // UUID checks a UUID in lower case.

@@ -28,7 +28,6 @@ var formats = map[string]struct {
 	got, want func(string) []string
 }{
 	"DNS1123Label":                   {validation.DNS1123Label, utilvalidation.IsDNS1123Label},
-	"ShortName":                      {validation.ShortName, content.IsDNS1123Label},
 	"DNS1123Subdomain":               {validation.DNS1123Subdomain, utilvalidation.IsDNS1123Subdomain},
 	"LongName":                       {validation.LongName, content.IsDNS1123Subdomain},
 	"LongNameCaseless":               {validation.LongNameCaseless, content.IsDNS1123SubdomainCaseless},
@@ -39,13 +38,11 @@ var formats = map[string]struct {
 	"LabelValue":                     {validation.LabelValue, utilvalidation.IsValidLabelValue},
 	"PathSegment":                    {validation.PathSegment, content.IsPathSegmentName},
 	"CIdentifier":                    {validation.CIdentifier, utilvalidation.IsCIdentifier},
-	"EnvVarName":                     {validation.EnvVarName, utilvalidation.IsEnvVarName},
 	"RelaxedEnvVarName":              {validation.RelaxedEnvVarName, utilvalidation.IsRelaxedEnvVarName},
 	"ConfigMapKey":                   {validation.ConfigMapKey, utilvalidation.IsConfigMapKey},
 	"PortName":                       {validation.PortName, utilvalidation.IsValidPortName},
 	"Percent":                        {validation.Percent, utilvalidation.IsValidPercent},
 	"HTTPHeaderName":                 {validation.HTTPHeaderName, utilvalidation.IsHTTPHeaderName},
-	"DecimalInteger":                 {validation.DecimalInteger, content.IsDecimalInteger},
 	"UUID": {validation.UUID, func(s string) []string {
 		return details(validate.UUID(context.Background(), operation.Operation{}, nil, &s, nil))
 	}},
