@@ -10,7 +10,8 @@
 //	                directory per page. "fakeapi serve", "record" and "replay" run in
 //	                the background until the page ends.
 //	sh interrupt    interrupts the last of these commands at the end of the block.
-//	sh name=WORD    is run by another test, or by .ci/run.
+//	sh name=install is run by TestInstall in a module of a user.
+//	sh name=WORD    is not run by these tests: it runs them, or TestRecipes runs it.
 //	yaml file=NAME  is written to NAME in that directory. A later go or sh block of
 //	                the page must name the file.
 //	diff            is a change of the repository, go file=NAME a new file. The commands in

@@ -1,0 +1,99 @@
+package docs
+
+import (
+	"archive/zip"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	modulePath    = "github.com/kubefake/kubefake"
+	moduleVersion = "v0.0.1"
+)
+
+// The blocks named install work as if the module had been released: a module proxy in
+// a directory serves this tree.
+func TestInstall(t *testing.T) {
+	proxy, modules, home := t.TempDir(), t.TempDir(), t.TempDir()
+	writeModule(t, proxy)
+	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
+	require.NoError(t, err)
+	goenv := strings.Fields(string(cache))
+	for _, p := range pages(t) {
+		script := "set -euo pipefail\n"
+		for _, b := range p.blocks {
+			if b.args["name"] == "install" {
+				script += b.text
+			}
+		}
+		if !strings.Contains(script, "go get") {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if !strings.Contains(script, "go mod init") { // the reader has a module
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/shop\n\ngo 1.26\n"), 0o644))
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GOWORK=off", "GOSUMDB=off", "GONOSUMDB=*", "GONOPROXY=none", "GOMODCACHE="+modules, "GOBIN="+home,
+				"GOFLAGS=-modcacherw -trimpath", "GOPROXY=file://"+proxy+",file://"+filepath.ToSlash(goenv[0])+"/cache/download,"+goenv[1])
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			if strings.Contains(script, "go install") {
+				require.FileExists(t, filepath.Join(home, "fakeapi"))
+			}
+		})
+	}
+}
+
+// writeModule writes the root module to the directory of a module proxy.
+func writeModule(t *testing.T, proxy string) {
+	dir := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	write := func(name string, text []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	write("list", []byte(moduleVersion+"\n"))
+	write(moduleVersion+".info", []byte(`{"Version":"`+moduleVersion+`"}`))
+	write(moduleVersion+".mod", mod)
+	f, err := os.Create(filepath.Join(dir, moduleVersion+".zip"))
+	require.NoError(t, err)
+	defer f.Close()
+	z := zip.NewWriter(f)
+	tree := os.DirFS(root)
+	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || name == ".":
+			return err
+		case d.IsDir():
+			_, err := fs.Stat(tree, name+"/go.mod")
+			if err == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" {
+				return fs.SkipDir // another module, or no part of the packages
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		w, err := z.Create(modulePath + "@" + moduleVersion + "/" + name)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	})
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+}
