@@ -232,12 +232,12 @@ func checkNotBlank(p validation.View, name string) bool {
 // prefixed with the name of the policy.
 func checkAuditAnnotations(spec validation.View, policy string, expressions *cel.Policy, scope cel.OptionalVariables) {
 	const (
-		most    = 20
+		limit   = 20
 		longest = 5 << 10
 	)
-	if spec.Len("auditAnnotations") > most {
+	if spec.Len("auditAnnotations") > limit {
 		list := validation.AsGoType("[]admissionregistration.AuditAnnotation", spec.Obj["auditAnnotations"])
-		spec.Add(validation.Invalid(spec.At("auditAnnotations"), list, fmt.Sprintf("must not have more than %d auditAnnotations", most)))
+		spec.Add(validation.Invalid(spec.At("auditAnnotations"), list, fmt.Sprintf("must not have more than %d auditAnnotations", limit)))
 	}
 	seen := validation.Seen{}
 	for _, a := range spec.Each("auditAnnotations") {

@@ -82,7 +82,7 @@ func TestValidateJob(t *testing.T) {
 		{"both", `{"spec":{"completions":3,"parallelism":3}}`, ""},
 	})
 	kindtest.TestPatchedUpdates(t, name, owned(kindtest.MergePatch(t, base, `{"spec":{"suspend":true}}`), `,"suspend":true`), []kindtest.PatchRow{
-		{"directives of an idle job", `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"affinity":{"nodeAffinity":{}},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}]}}}}`, ""},
+		{"scheduling directives of a suspended job", `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"affinity":{"nodeAffinity":{}},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}]}}}}`, ""},
 	})
 }
 
@@ -117,7 +117,7 @@ func TestValidateJobStatus(t *testing.T) {
 	kindtest.TestPatchedStatus(t, "jobs.batch", base, []kindtest.PatchRow{
 		{"counters", `{"status":{"active":-1,"ready":1}}`, kindtest.Errors(
 			`status.active: Invalid value: -1: must be greater than or equal to 0`, `status.ready: Invalid value: 1: cannot set more ready pods than active`)},
-		{"nothing of ready pods", `{"status":{"active":-1}}`, `status.active: Invalid value: -1: must be greater than or equal to 0`},
+		{"no ready pods", `{"status":{"active":-1}}`, `status.active: Invalid value: -1: must be greater than or equal to 0`},
 		{"uncounted", `{"status":{"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}}}`, kindtest.Errors(
 			`status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty`, `status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`)},
 		{"complete alone", condition("Complete"), kindtest.Errors(
@@ -125,7 +125,7 @@ func TestValidateJobStatus(t *testing.T) {
 			`status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition`)},
 		{"failed alone", condition("Failed"),
 			`status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition`},
-		{"failed and met", condition("Failed", "FailureTarget", "SuccessCriteriaMet"), kindtest.Errors(
+		{"failed and successful", condition("Failed", "FailureTarget", "SuccessCriteriaMet"), kindtest.Errors(
 			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions`,
 			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions`)},
 		{"finished with pods", `{"status":{"active":1,"terminating":1,"uncountedTerminatedPods":{"failed":["a"]},"conditions":[{"type":"Failed","status":"True"},{"type":"FailureTarget","status":"True"}]}}`, kindtest.Errors(
@@ -143,12 +143,12 @@ func TestValidateJobStatus(t *testing.T) {
 	})
 	kindtest.TestPatchedStatus(t, "jobs.batch", `{"spec":{"completions":4},"status":{"failed":2,"succeeded":2,"startTime":"2024-01-02T03:04:05Z","completedIndexes":"bad",
 		"conditions":[{"type":"FailureTarget","status":"True"}]}}`, []kindtest.PatchRow{
-		{"backwards", `{"status":{"failed":1,"succeeded":1,"startTime":null,"conditions":[]}}`, kindtest.Errors(
+		{"decreased counters and removed conditions", `{"status":{"failed":1,"succeeded":1,"startTime":null,"conditions":[]}}`, kindtest.Errors(
 			`status.conditions: Invalid value: cannot disable the terminal FailureTarget=True condition`,
 			`status.failed: Invalid value: 1: cannot decrease the failed counter`,
 			`status.succeeded: Invalid value: 1: cannot decrease the succeeded counter`,
 			`status.startTime: Invalid value: null: field is immutable for unsuspended job once set`)},
-		{"bad indexes as they were", `{"status":{"failed":3}}`, ""},
+		{"unchanged invalid indexes", `{"status":{"failed":3}}`, ""},
 	})
 }
 

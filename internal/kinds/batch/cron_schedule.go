@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A cronField is one of the five fields of a schedule: the numbers it may have,
-// and the names that stand for some of them.
+// A cronField is one of the five fields of a schedule: the least and the greatest
+// number, and names for numbers.
 type cronField struct {
 	lo, hi int
 	names  []string // of lo and the numbers after it
@@ -22,8 +22,8 @@ var cronFields = []cronField{
 	{0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
-// checkSchedule returns what is wrong with the schedule of a CronJob, in the
-// words of github.com/robfig/cron.
+// checkSchedule checks the schedule of a CronJob. Its errors have the texts of
+// github.com/robfig/cron.
 //
 // See https://pkg.go.dev/github.com/robfig/cron/v3#hdr-CRON_Expression_Format.
 func checkSchedule(schedule string) error {
@@ -54,7 +54,7 @@ func checkSchedule(schedule string) error {
 	return nil
 }
 
-// checkDescriptor checks a schedule that is a word.
+// checkDescriptor checks a schedule such as "@daily" or "@every 1h".
 func checkDescriptor(word string) error {
 	switch word {
 	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly":
@@ -70,8 +70,7 @@ func checkDescriptor(word string) error {
 	return nil
 }
 
-// check checks an expression: a number, a range of numbers or a star, and how
-// many to step over.
+// check checks an expression: a number, a range or a "*", and an optional step.
 func (f cronField) check(expr string) error {
 	parts := strings.Split(expr, "/")
 	bounds := strings.Split(parts[0], "-")
@@ -105,7 +104,7 @@ func (f cronField) check(expr string) error {
 	return nil
 }
 
-// bounds reads a range, whose ends are one for a single number.
+// bounds parses a range. For a single number, lo and hi are equal.
 func (f cronField) bounds(ends []string, expr string) (lo, hi int, err error) {
 	if ends[0] == "*" || ends[0] == "?" {
 		return f.lo, f.hi, nil
@@ -123,7 +122,7 @@ func (f cronField) bounds(ends []string, expr string) (lo, hi int, err error) {
 	return 0, 0, fmt.Errorf("too many hyphens: %s", expr)
 }
 
-// number reads a number or its name.
+// number parses a number or a name.
 func (f cronField) number(s string) (int, error) {
 	for i, name := range f.names {
 		if strings.EqualFold(s, name) {
@@ -144,12 +143,12 @@ func cronNumber(s string) (int, error) {
 	return n, nil
 }
 
-// timeZoneMistakes are what is wrong with the name of a time zone.
+// checkTimeZone returns the error texts for the name of a time zone.
 //
 // Differs from kube-apiserver: time zones of CronJobs: kube-apiserver has a
 // time zone database of its own. Here the names in the database of the machine
 // are valid. Request: POST of a CronJob with spec.timeZone.
-func timeZoneMistakes(name string) []string {
+func checkTimeZone(name string) []string {
 	if name == "" {
 		return []string{"timeZone must be nil or non-empty string"}
 	}
@@ -168,8 +167,8 @@ func timeZoneMistakes(name string) []string {
 	return messages
 }
 
-// timeZonePartMaxLength is the limit of what stands between the slashes of a
-// time zone's name, in bytes.
+// timeZonePartMaxLength is the maximum length of each part of the name of a time
+// zone, in bytes. The parts are separated by slashes.
 const timeZonePartMaxLength = 14
 
 func isTimeZonePart(s string) bool {

@@ -8,7 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// cronJobNameMaxLength leaves room for what the names of the jobs add.
+// cronJobNameMaxLength is the maximum length of the name of a CronJob. The names of
+// its Jobs have a suffix.
 const cronJobNameMaxLength = 52
 
 func validateCronJob(obj, old map[string]any) validation.List {
@@ -19,7 +20,7 @@ func validateCronJob(obj, old map[string]any) validation.List {
 		}
 		p.NonNegative("startingDeadlineSeconds")
 		if p.Has("timeZone") && (old == nil || p.Obj["timeZone"] != was.Obj["timeZone"]) {
-			p.Format("timeZone", timeZoneMistakes)
+			p.Format("timeZone", checkTimeZone)
 		}
 		p.RequireOneOf("concurrencyPolicy", "Allow", "Forbid", "Replace")
 		job := p.Field("jobTemplate").Field("spec")
@@ -38,8 +39,8 @@ func validateCronJob(obj, old map[string]any) validation.List {
 	return errs
 }
 
-// checkCronSchedule checks a schedule, which has no time zone of its own unless the
-// CronJob's had one before.
+// checkCronSchedule checks spec.schedule. zoned accepts a time zone in it, for
+// CronJobs that are stored with one.
 func checkCronSchedule(p validation.View, zoned bool) {
 	schedule := p.String("schedule")
 	if err := checkSchedule(schedule); err != nil {

@@ -17,7 +17,8 @@ func defaultJob(obj map[string]any) {
 		object.SetDefault(spec, "backoffLimit", int64(math.MaxInt32))
 	}
 	object.SetDefault(spec, "backoffLimit", int64(6))
-	// Not a copy: what prepareJob adds to the template's labels, the job has too.
+	// The Job shares the map with the template, so that it also has the labels that
+	// prepareJob adds.
 	meta, labels := object.Meta(obj), object.Map(spec, "template", "metadata", "labels")
 	if len(labels) > 0 && len(object.Map(meta, "labels")) == 0 {
 		meta["labels"] = labels
@@ -32,7 +33,7 @@ func defaultJob(obj map[string]any) {
 	defaultJobSpec(spec)
 }
 
-// defaultJobSpec sets the defaults of what jobs and their templates share.
+// defaultJobSpec sets the defaults of the spec of a Job or of a CronJob's template.
 func defaultJobSpec(spec map[string]any) {
 	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 	for rule := range object.Each(object.Value(spec, "podFailurePolicy", "rules")) {

@@ -12,36 +12,36 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A jobStatus is the status of a Job as it is and as it was. What was wrong
-// already and has not changed is not told again: a Job's specification may
-// change under its status.
+// A jobStatus is the new and the old status of a Job. Most checks apply only to
+// fields and conditions that changed: a stored status may be invalid because the
+// spec changed after it.
 type jobStatus struct {
 	validation.View
 	spec validation.View
-	was  validation.View
-	// now and before tell which conditions of these types are true.
+	old  validation.View
+	// now and before have the types of the conditions that are "True".
 	now, before map[string]bool
 }
 
 func validateJobStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 		s := jobStatus{
-			View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, was: validation.View{Obj: object.Map(old, "status")},
+			View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, old: validation.View{Obj: object.Map(old, "status")},
 			now: trueConditions(obj), before: trueConditions(old),
 		}
 		s.NonNegative("active", "succeeded", "failed", "ready", "terminating")
-		s.uncounted()
-		s.complete()
-		s.finished()
-		s.indexes()
-		s.pods()
-		s.successCriteria()
-		s.past()
+		s.checkUncountedPods()
+		s.checkCompletion()
+		s.checkFinished()
+		s.checkIndexes()
+		s.checkPodCounts()
+		s.checkSuccessCriteria()
+		s.checkUpdate()
 	})
 }
 
-// The conditions of a Job. It ends complete or failed; before that it meets its
-// criteria of success, or is bound to fail.
+// The types of a Job's conditions. A Job has SuccessCriteriaMet before Complete, and
+// FailureTarget before Failed.
 const (
 	jobComplete      = "Complete"
 	jobFailed        = "Failed"
@@ -60,26 +60,26 @@ func trueConditions(job map[string]any) map[string]bool {
 	return out
 }
 
-// turned reports whether one of the conditions is not what it was.
-func (s *jobStatus) turned(conditions ...string) bool {
+// conditionChanged reports whether one of the conditions became true or ceased to be.
+func (s *jobStatus) conditionChanged(conditions ...string) bool {
 	return slices.ContainsFunc(conditions, func(c string) bool { return s.now[c] != s.before[c] })
 }
 
-// changed reports whether one of the members is not what it was.
+// changed reports whether one of the fields changed.
 func (s *jobStatus) changed(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return !validation.Equal(s.Obj[name], s.was.Obj[name]) })
+	return slices.ContainsFunc(names, func(name string) bool { return !validation.Equal(s.Obj[name], s.old.Obj[name]) })
 }
 
 func (s *jobStatus) isFinished() bool { return s.now[jobComplete] || s.now[jobFailed] }
 
 func (s *jobStatus) wasFinished() bool { return s.before[jobComplete] || s.before[jobFailed] }
 
-// conflict says what is wrong with the conditions as a whole.
-func (s *jobStatus) conflict(detail string) {
+// addConflict adds an error about the conditions.
+func (s *jobStatus) addConflict(detail string) {
 	s.Add(validation.Inconsistent(s.At("conditions"), detail))
 }
 
-func (s *jobStatus) uncounted() {
+func (s *jobStatus) checkUncountedPods() {
 	pods := s.Field("uncountedTerminatedPods")
 	seen := validation.Seen{}
 	for _, list := range []string{"succeeded", "failed"} {
@@ -95,16 +95,17 @@ func (s *jobStatus) uncounted() {
 	}
 }
 
-// complete checks what follows from a Job's completion, and from its failure.
-func (s *jobStatus) complete() {
+// checkCompletion checks the conditions Complete and Failed and the fields that
+// depend on them.
+func (s *jobStatus) checkCompletion() {
 	complete, failed := s.now[jobComplete], s.now[jobFailed]
-	if s.turned(jobComplete, jobFailed) && complete && failed {
-		s.conflict("cannot set Complete=True and Failed=true conditions")
+	if s.conditionChanged(jobComplete, jobFailed) && complete && failed {
+		s.addConflict("cannot set Complete=True and Failed=true conditions")
 	}
-	if s.turned(jobComplete, jobFailureTarget) && complete && s.now[jobFailureTarget] {
-		s.conflict("cannot set Complete=True and FailureTarget=true conditions")
+	if s.conditionChanged(jobComplete, jobFailureTarget) && complete && s.now[jobFailureTarget] {
+		s.addConflict("cannot set Complete=True and FailureTarget=true conditions")
 	}
-	if s.turned(jobComplete) || s.changed("completionTime") {
+	if s.conditionChanged(jobComplete) || s.changed("completionTime") {
 		switch timed := s.Has("completionTime"); {
 		case timed && !complete:
 			s.Invalid("completionTime", "cannot set completionTime when there is no Complete=True condition")
@@ -115,23 +116,24 @@ func (s *jobStatus) complete() {
 	if s.changed("startTime", "completionTime") && before(s.String("completionTime"), s.String("startTime")) {
 		s.Invalid("completionTime", "must be equal to or after `startTime`")
 	}
-	if (s.turned(jobFailed) || s.changed("failedIndexes")) && failed && !s.now[jobFailureTarget] {
-		s.conflict("cannot set Failed=True condition without the FailureTarget=true condition")
+	if (s.conditionChanged(jobFailed) || s.changed("failedIndexes")) && failed && !s.now[jobFailureTarget] {
+		s.addConflict("cannot set Failed=True condition without the FailureTarget=true condition")
 	}
-	if s.turned(jobComplete, jobSuccess) && complete && !s.now[jobSuccess] {
-		s.conflict("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+	if s.conditionChanged(jobComplete, jobSuccess) && complete && !s.now[jobSuccess] {
+		s.addConflict("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 	}
 }
 
-// before reports whether two times are there and the first is the earlier one.
+// before reports whether a and b are times and a is before b.
 func before(a, b string) bool {
 	x, errX := time.Parse(time.RFC3339, a)
 	y, errY := time.Parse(time.RFC3339, b)
 	return errX == nil && errY == nil && x.Before(y)
 }
 
-// finished checks that a Job which has ended has no pods to account for.
-func (s *jobStatus) finished() {
+// checkFinished checks that a finished Job has a start time and neither active nor
+// uncounted pods.
+func (s *jobStatus) checkFinished() {
 	if !s.isFinished() {
 		return
 	}
@@ -139,8 +141,8 @@ func (s *jobStatus) finished() {
 	if (ended || s.changed("active")) && s.Int("active") > 0 {
 		s.Invalid("active", "active>0 is invalid for finished job")
 	}
-	never := s.spec.Bool("suspend") && s.spec.Has("completions") && s.spec.Int("completions") == 0
-	if (ended || s.changed("startTime")) && !never && !s.Has("startTime") {
+	neverStarted := s.spec.Bool("suspend") && s.spec.Has("completions") && s.spec.Int("completions") == 0
+	if (ended || s.changed("startTime")) && !neverStarted && !s.Has("startTime") {
 		s.Required("startTime", "startTime is required for finished job")
 	}
 	if pods := s.Field("uncountedTerminatedPods"); (ended || s.changed("uncountedTerminatedPods")) && pods.Len("failed")+pods.Len("succeeded") > 0 {
@@ -148,8 +150,8 @@ func (s *jobStatus) finished() {
 	}
 }
 
-// indexes checks which pods of an indexed Job are told to have ended.
-func (s *jobStatus) indexes() {
+// checkIndexes checks completedIndexes and failedIndexes.
+func (s *jobStatus) checkIndexes() {
 	completions := s.spec.Int("completions")
 	counted := s.spec.Has("completions")
 	newCompleted, newFailed := s.changed("completedIndexes"), s.changed("failedIndexes")
@@ -174,7 +176,7 @@ func (s *jobStatus) indexes() {
 	}
 }
 
-func (s *jobStatus) pods() {
+func (s *jobStatus) checkPodCounts() {
 	if (s.isFinished() != s.wasFinished() || s.changed("terminating")) && s.isFinished() && s.Int("terminating") > 0 {
 		s.Invalid("terminating", "terminating>0 is invalid for finished job")
 	}
@@ -183,75 +185,76 @@ func (s *jobStatus) pods() {
 	}
 }
 
-func (s *jobStatus) successCriteria() {
+func (s *jobStatus) checkSuccessCriteria() {
 	met := s.now[jobSuccess]
 	if met && s.now[jobFailed] {
-		s.conflict("cannot set SuccessCriteriaMet=True and Failed=true conditions")
+		s.addConflict("cannot set SuccessCriteriaMet=True and Failed=true conditions")
 	}
 	if met && s.now[jobFailureTarget] {
-		s.conflict("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+		s.addConflict("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
 	}
 	if s.spec.Has("successPolicy") && !met && s.now[jobComplete] {
-		s.conflict("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+		s.addConflict("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 	}
 }
 
-// past checks that what has come about stays.
-func (s *jobStatus) past() {
+// checkUpdate checks that conditions, counters and times that cannot be undone are
+// kept.
+func (s *jobStatus) checkUpdate() {
 	for _, c := range []string{jobFailed, jobComplete, jobFailureTarget} {
 		if s.before[c] && !s.now[c] {
-			s.conflict(fmt.Sprintf("cannot disable the terminal %s=True condition", c))
+			s.addConflict(fmt.Sprintf("cannot disable the terminal %s=True condition", c))
 		}
 	}
-	if failed := s.Int("failed"); failed < s.was.Int("failed") {
+	if failed := s.Int("failed"); failed < s.old.Int("failed") {
 		s.Add(validation.Invalid(s.At("failed"), failed, "cannot decrease the failed counter"))
 	}
 	// An indexed Job can be scaled down.
 	scalable := s.spec.String("completionMode") == "Indexed" && s.spec.Obj["completions"] == s.spec.Obj["parallelism"]
-	if succeeded := s.Int("succeeded"); !scalable && succeeded < s.was.Int("succeeded") {
+	if succeeded := s.Int("succeeded"); !scalable && succeeded < s.old.Int("succeeded") {
 		s.Add(validation.Invalid(s.At("succeeded"), succeeded, "cannot decrease the succeeded counter"))
 	}
-	if s.Has("completionTime") && s.was.Has("completionTime") && s.changed("completionTime") {
+	if s.Has("completionTime") && s.old.Has("completionTime") && s.changed("completionTime") {
 		s.Invalid("completionTime", "field is immutable")
 	}
 	resuming := s.before[jobSuspended] && object.Condition(map[string]any{"status": s.Obj}, jobSuspended, "False") != nil
-	if s.was.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
+	if s.old.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
 		s.Invalid("startTime", "field is immutable for unsuspended job once set")
 	}
 	if s.before[jobSuccess] && !s.now[jobSuccess] {
-		s.conflict("cannot disable the SuccessCriteriaMet=True condition")
+		s.addConflict("cannot disable the SuccessCriteriaMet=True condition")
 	}
 	if s.before[jobComplete] && !s.before[jobSuccess] && s.now[jobSuccess] {
-		s.conflict("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
+		s.addConflict("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
 	}
 }
 
-// indexes are numbers from 0 on, written as "1,3-5,7": intervals in rising
-// order.
+// indexes are the completion indexes in a text such as "1,3-5,7": intervals in
+// ascending order.
 type indexes []interval
 
-// An interval has both its ends.
+// An interval includes first and last.
 type interval struct{ first, last int }
 
-// parseIndexes reads indexes below the number of completions. With an error, the
-// first, it returns those that it understood.
+// parseIndexes parses indexes that are less than completions. It returns the valid
+// intervals and the first error.
 func parseIndexes(text string, completions int64) (indexes, error) {
 	if text == "" {
 		return nil, nil
 	}
 	var out indexes
-	var mistake error
+	var firstErr error
 	for s := range strings.SplitSeq(text, ",") {
 		next, err := parseInterval(s, completions)
 		if err == nil {
-			if len(out) > 0 && mistake == nil && out[len(out)-1].last >= next.first {
-				mistake = outOfOrder(out[len(out)-1].last, next.first)
+			if len(out) > 0 && firstErr == nil && out[len(out)-1].last >= next.first {
+				firstErr = outOfOrder(out[len(out)-1].last, next.first)
 			}
 			out = append(out, next)
 		}
-		mistake = cmp.Or(mistake, err)
+		firstErr = cmp.Or(firstErr, err)
 	}
-	return out, mistake
+	return out, firstErr
 }
 
 func parseInterval(text string, completions int64) (interval, error) {
@@ -283,7 +286,7 @@ func outOfOrder(previous, current int) error {
 	return fmt.Errorf("non-increasing order, previous: %d, current: %d", previous, current)
 }
 
-// total is how many there are.
+// total returns the number of indexes.
 func (x indexes) total() int64 {
 	n := 0
 	for _, i := range x {
@@ -292,7 +295,7 @@ func (x indexes) total() int64 {
 	return int64(n)
 }
 
-// overlap is the first index that is in both, if there is one.
+// overlap returns the least index that is in both, and reports whether there is one.
 func (x indexes) overlap(y indexes) (int, bool) {
 	for len(x) > 0 && len(y) > 0 {
 		a, b := x[0], y[0]

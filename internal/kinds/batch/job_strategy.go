@@ -9,16 +9,16 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// The labels by which a job knows its pods, and what they were called before
-// labels had to have a domain.
+// The labels of a Job's pods, and their legacy names without a prefix.
 const (
 	jobName             = "batch.kubernetes.io/job-name"
-	jobNameBefore       = "job-name"
+	legacyJobName       = "job-name"
 	controllerUID       = "batch.kubernetes.io/controller-uid"
-	controllerUIDBefore = "controller-uid"
+	legacyControllerUID = "controller-uid"
 )
 
-// prepareJob has a new job select its own pods, unless its author sees to that.
+// prepareJob generates the selector and the pod labels of a new Job, unless
+// spec.manualSelector is true.
 func prepareJob(obj, old map[string]any) {
 	pods.PrepareTemplate(obj, old)
 	if old != nil || object.Bool(obj, "spec", "manualSelector") {
@@ -27,7 +27,7 @@ func prepareJob(obj, old map[string]any) {
 	meta, spec := object.Meta(obj), object.EnsureMap(obj, "spec")
 	labels := object.EnsureMap(object.EnsureMap(object.EnsureMap(spec, "template"), "metadata"), "labels")
 	for _, label := range []struct{ name, from string }{
-		{jobName, "name"}, {jobNameBefore, "name"}, {controllerUID, "uid"}, {controllerUIDBefore, "uid"},
+		{jobName, "name"}, {legacyJobName, "name"}, {controllerUID, "uid"}, {legacyControllerUID, "uid"},
 	} {
 		if _, ok := labels[label.name]; !ok {
 			labels[label.name] = object.String(meta, label.from)
@@ -36,7 +36,7 @@ func prepareJob(obj, old map[string]any) {
 	object.SetDefault(object.EnsureMap(object.EnsureMap(spec, "selector"), "matchLabels"), controllerUID, object.String(meta, "uid"))
 }
 
-// completeJob gives a new job without labels those of its pods.
+// completeJob sets the labels of a new Job without labels to those of its template.
 func completeJob(obj map[string]any) bool {
 	return kind.CopyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkJobSpecUpdate checks what an update may change.
+// checkJobSpecUpdate checks that an update keeps the immutable fields.
 func checkJobSpecUpdate(p validation.View, old map[string]any) {
 	was := validation.View{Obj: object.Map(old, "spec")}
 	indexed := p.String("completionMode") == "Indexed"
@@ -27,8 +27,8 @@ func checkJobSpecUpdate(p validation.View, old map[string]any) {
 	p.ImmutableAs("successPolicy", "*batch.SuccessPolicy", was.Obj)
 }
 
-// checkJobTemplateUpdate lets the template of a suspended Job that has no pods
-// change where the pods are to run and what they may use.
+// checkJobTemplateUpdate checks that an update keeps the pod template. The scheduling
+// directives and resources of a suspended Job without pods may change.
 func checkJobTemplateUpdate(p validation.View, old map[string]any) {
 	template, was := object.Map(p.Obj, "template"), object.Map(old, "spec", "template")
 	if !idle(old) {
@@ -53,15 +53,16 @@ func checkJobTemplateUpdate(p validation.View, old map[string]any) {
 	}
 }
 
-// idle reports whether a Job is suspended and has no pods: because it never
-// started, or because they are gone.
+// idle reports whether a Job is suspended and has no pods: it never started, or its
+// pods are deleted.
 func idle(job map[string]any) bool {
 	active, _ := object.Int(job, "status", "active")
 	return object.Bool(job, "spec", "suspend") && active == 0 &&
 		(object.Value(job, "status", "startTime") == nil || object.Condition(job, "Suspended", "True") != nil)
 }
 
-// keepNodeAffinity gives dst the affinity to nodes of src, and no other.
+// keepNodeAffinity copies the node affinity from src to dst. It deletes it from dst
+// if src does not have it.
 func keepNodeAffinity(dst, src map[string]any) {
 	affinity := maps.Clone(object.Map(dst, "affinity"))
 	if affinity == nil {
@@ -75,8 +76,8 @@ func keepNodeAffinity(dst, src map[string]any) {
 	dst["affinity"] = affinity
 }
 
-// keepResources gives the containers of dst the resources that those of src
-// have, as long as they are the same ones.
+// keepResources copies the resources of the containers in a list from src to dst, if
+// both lists have the same length. It skips containers whose names differ.
 func keepResources(dst, src map[string]any, list string) {
 	was, now := object.List(dst, list), object.List(src, list)
 	if len(was) != len(now) {

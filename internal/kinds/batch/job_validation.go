@@ -14,7 +14,7 @@ import (
 const (
 	indexedMostParallel      = 100_000
 	indexedMostFailed        = 100_000
-	highCompletions          = 100_000 // from here on the next two limits hold
+	highCompletions          = 100_000 // above it, the next two limits apply
 	highCompletionsParallel  = 10_000
 	highCompletionsFailed    = 10_000
 	failureRulesMaxItems     = 20
@@ -27,24 +27,24 @@ const (
 
 func validateJob(obj, old map[string]any) validation.List {
 	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
-	errs := generatedSelector(obj, old)
+	errs := validateGeneratedSelector(obj, old)
 	spec := func(p validation.View) { checkWholeJobSpec(p, selectors) }
 	errs = append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec)...)
-	errs = append(errs, indexedHostNames(obj)...)
+	errs = append(errs, validateIndexedHostNames(obj)...)
 	if old == nil {
 		return errs
 	}
 	return append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec, func(p validation.View) { checkJobSpecUpdate(p, old) })...)
 }
 
-// generatedSelector checks that a Job which selects its pods by itself has the
-// labels that it would have given them.
-func generatedSelector(job, old map[string]any) validation.List {
+// validateGeneratedSelector checks that a Job without spec.manualSelector has the
+// generated selector and pod labels.
+func validateGeneratedSelector(job, old map[string]any) validation.List {
 	if object.Bool(job, "spec", "manualSelector") || object.Map(job, "spec", "selector") == nil {
 		return nil
 	}
 	name, uid := object.String(job, "metadata", "name"), object.String(job, "metadata", "uid")
-	expected := []struct{ label, value string }{{controllerUIDBefore, uid}, {jobNameBefore, name}, {controllerUID, uid}, {jobName, name}}
+	expected := []struct{ label, value string }{{legacyControllerUID, uid}, {legacyJobName, name}, {controllerUID, uid}, {jobName, name}}
 	was := object.Map(old, "spec", "template", "metadata", "labels")
 	if old != nil && (was[jobName] == nil || was[controllerUID] == nil) {
 		expected = expected[:2]
@@ -68,9 +68,9 @@ func generatedSelector(job, old map[string]any) validation.List {
 	return errs
 }
 
-// indexedHostNames checks that the pods of an indexed Job can be called by their
-// index.
-func indexedHostNames(job map[string]any) validation.List {
+// validateIndexedHostNames checks that the host names of the pods of an indexed Job,
+// which end with the index, are valid.
+func validateIndexedHostNames(job map[string]any) validation.List {
 	completions, _ := object.Int(job, "spec", "completions")
 	if object.String(job, "spec", "completionMode") != "Indexed" || completions <= 0 {
 		return nil
@@ -94,7 +94,7 @@ func checkWholeJobSpec(p validation.View, selectors validation.LabelSelectorOpti
 	}
 }
 
-// checkJobSpec checks what Jobs and their templates share.
+// checkJobSpec checks the spec of a Job or of a CronJob's template.
 func checkJobSpec(p validation.View) {
 	p.NonNegative("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes")
 	if p.Has("maxFailedIndexes") && !p.Has("backoffLimitPerIndex") {
@@ -151,8 +151,8 @@ func checkIndexedJob(p validation.View) {
 	checkAtMost(p, "maxFailedIndexes", highCompletionsFailed, when)
 }
 
-// checkAtMost checks that a number is not above a limit, which messages say holds
-// when.
+// checkAtMost checks that a number is not above a limit. when is the end of the error
+// text.
 func checkAtMost(p validation.View, name string, limit int64, when string) {
 	if p.Has(name) && p.Int(name) > limit {
 		p.Invalid(name, fmt.Sprintf("must be less than or equal to %d", limit)+when)
@@ -185,7 +185,7 @@ func checkPodFailurePolicy(p, job validation.View) {
 	}
 }
 
-// containerNames are the names of a pod's containers.
+// containerNames returns the names of the containers and init containers of a pod.
 func containerNames(spec map[string]any) []string {
 	var out []string
 	for _, list := range []string{"containers", "initContainers"} {
@@ -196,15 +196,15 @@ func containerNames(spec map[string]any) []string {
 	return out
 }
 
-// checkMaxItems checks that a list has no more than so many items.
+// checkMaxItems checks that a list has at most limit items.
 func checkMaxItems(p validation.View, name string, limit int) {
 	if n := p.Len(name); n > limit {
 		p.Add(validation.TooMany(p.At(name), n, limit))
 	}
 }
 
-// checkOneOf is needsOneOf which says of a missing value what there is to
-// choose from.
+// checkOneOf is View.RequireOneOf with an error for an absent value that lists the
+// valid ones.
 func checkOneOf(p validation.View, name string, values ...string) {
 	if p.String(name) == "" {
 		p.Required(name, fmt.Sprintf("valid values: %q", values))
@@ -300,8 +300,7 @@ func warnJob(obj, old map[string]any) []string {
 	return append(pods.WarnOfPodNames(obj, old), warnOfJobSpec(obj, old, "spec")...)
 }
 
-// warnOfJobSpec warns of a Job's specification at a path, unless it is as it
-// was.
+// warnOfJobSpec returns the warnings about the Job spec at a path if it changed.
 func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
 	if old != nil && pods.SameGeneration(obj, old) {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// prepareSigningRequest leaves a request as it was made.
+// prepareSigningRequest keeps the spec on an update.
 func prepareSigningRequest(obj, old map[string]any) {
 	if old != nil {
 		object.Keep(obj, old, "spec")
 	}
 }
 
-// stampSigningRequest says in a new request whose it is, and dates the
-// conditions of one that is decided on.
+// stampSigningRequest sets the user in the spec of a new request. On an update it sets
+// the times of the conditions.
 func stampSigningRequest(obj, old map[string]any, by resource.Author) {
 	if old == nil {
 		spec := object.EnsureMap(obj, "spec")
@@ -44,7 +44,7 @@ func stampSigningRequest(obj, old map[string]any, by resource.Author) {
 	}
 }
 
-// list is a list of strings as a generic value, nil if it is empty.
+// list returns the strings as a generic list, or nil if there are none.
 func list(texts []string) any {
 	if len(texts) == 0 {
 		return nil
@@ -52,7 +52,8 @@ func list(texts []string) any {
 	return object.FromStrings(texts)
 }
 
-// extra are a user's attributes as a generic value, nil if there are none.
+// extra returns the extra attributes of a user as a generic map, or nil if there are
+// none.
 func extra(attributes map[string][]string) any {
 	if len(attributes) == 0 {
 		return nil
@@ -64,24 +65,24 @@ func extra(attributes map[string][]string) any {
 	return out
 }
 
-// prepareSigningRequestStatus leaves to a write of the status all but the
-// decision, which has a subresource of its own.
+// prepareSigningRequestStatus keeps the conditions Approved and Denied, which only the
+// approval subresource changes.
 func prepareSigningRequestStatus(obj, old map[string]any) {
 	kind.StatusMetadataAll.Prepare(obj, old)
 	conditions := object.List(obj, "status", "conditions")
 	before := object.List(old, "status", "conditions")
 	for _, typ := range []string{certificateApproved, certificateDenied} {
-		mine, theirs := placesOf(conditions, typ), placesOf(before, typ)
-		if len(mine) != len(theirs) {
-			continue // which is refused
+		now, was := conditionIndexes(conditions, typ), conditionIndexes(before, typ)
+		if len(now) != len(was) {
+			continue // validation rejects it
 		}
-		for i := range mine {
-			conditions[mine[i]] = object.Copy(before[theirs[i]])
+		for i := range now {
+			conditions[now[i]] = object.Copy(before[was[i]])
 		}
 	}
 }
 
-// prepareApproval leaves to a write of the approval the conditions alone.
+// prepareApproval keeps everything except status.conditions.
 func prepareApproval(obj, old map[string]any) {
 	conditions := object.Value(obj, "status", "conditions")
 	kind.StatusMetadataAll.Prepare(obj, old)
@@ -96,15 +97,15 @@ func prepareApproval(obj, old map[string]any) {
 	obj["status"] = status
 }
 
-// placesOf are where the conditions of a type stand in a list.
-func placesOf(conditions []any, typ string) []int {
-	var places []int
+// conditionIndexes returns the indexes of the conditions of a type.
+func conditionIndexes(conditions []any, typ string) []int {
+	var out []int
 	for i, c := range conditions {
 		if c, _ := c.(map[string]any); c["type"] == typ {
-			places = append(places, i)
+			out = append(out, i)
 		}
 	}
-	return places
+	return out
 }
 
 var certificateSigningRequestStrategy = kind.Strategy{
@@ -127,7 +128,7 @@ var certificateSigningRequestStrategy = kind.Strategy{
 	},
 }
 
-// The conditions of a request. They are never withdrawn, and the first two
+// The types of a request's conditions. They cannot be removed. Approved and Denied
 // exclude each other.
 const (
 	certificateApproved = "Approved"

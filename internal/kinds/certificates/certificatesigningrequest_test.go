@@ -54,8 +54,8 @@ func TestValidateSigningRequests(t *testing.T) {
 		{"no domain", "", spec(usages + `,"signerName":"a/b"`), `spec.signerName: Invalid value: "a": should be a domain with at least two segments separated by dots`},
 		{"labels", "", spec(usages + `,"signerName":"a..io/b"`), `spec.signerName: Invalid value: "a..io": validating label "": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`},
 		{"legacy", "", spec(usages + `,"signerName":"kubernetes.io/legacy-unknown"`), `spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version`},
-		{"brief", "", spec(usages + `,"signerName":"a.io/b","expirationSeconds":599`), "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"},
-		{"long", "", spec(usages + `,"signerName":"` + strings.Repeat("a.", 127) + `a/b"`), "spec.signerName: Too long: may not be more than 253 bytes"},
+		{"short expiration", "", spec(usages + `,"signerName":"a.io/b","expirationSeconds":599`), "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"},
+		{"long name", "", spec(usages + `,"signerName":"` + strings.Repeat("a.", 127) + `a/b"`), "spec.signerName: Too long: may not be more than 253 bytes"},
 	})
 }
 
@@ -70,7 +70,7 @@ func TestValidateSigningRequestStatus(t *testing.T) {
 	kindtest.TestStatusValidation(t, "certificatesigningrequests.certificates.k8s.io", []kindtest.ValidationRow{
 		{"issued", status(approved), status(approved + `,"certificate":"` + certificate + `"`), ""},
 		{"issued again", status(`"certificate":"YQ=="`), status(`"certificate":"` + certificate + `"`), "status.certificate: Forbidden: updates may not modify existing certificate content"},
-		{"kept", status(`"certificate":"YQ=="`), status(`"certificate":"YQ=="`), ""},
+		{"certificate unchanged", status(`"certificate":"YQ=="`), status(`"certificate":"YQ=="`), ""},
 		{"no certificate", `{}`, status(`"certificate":"YQ=="`), `status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block`},
 		{"another block", `{}`, status(`"certificate":"` + inBase64("KEY", nil) + `"`), `status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "KEY"`},
 		{"empty block", `{}`, status(`"certificate":"` + inBase64("CERTIFICATE", nil) + `"`), `status.certificate: Invalid value: "<certificate data>": found CERTIFICATE PEM block containing 0 certificates`},
@@ -103,7 +103,7 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-func TestWhoOwnsSigningRequests(t *testing.T) {
+func TestResetFields(t *testing.T) {
 	typ := kindtest.TypeOf(t, "certificatesigningrequests.certificates.k8s.io")
 	assert.Equal(t, []string{"status", "spec"}, typ.ResetFields)
 	assert.Equal(t, []string{"spec", "status.conditions"}, typ.SubresourceStrategies["status"].ResetFields)
@@ -112,7 +112,7 @@ func TestWhoOwnsSigningRequests(t *testing.T) {
 	assert.Equal(t, []string{"spec", "metadata"}, claims.SubresourceStrategies["status"].ResetFields)
 }
 
-// signingRequestPEM is a signed request, as a body has it: in base64.
+// signingRequestPEM returns a signed request in PEM, encoded in base64.
 func signingRequestPEM(t *testing.T) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)

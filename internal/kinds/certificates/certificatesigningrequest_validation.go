@@ -12,8 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validateSigningRequest checks a new request. Afterwards its specification
-// stays.
+// validateSigningRequest checks a new request. Updates cannot change the spec.
 func validateSigningRequest(obj, old map[string]any) validation.List {
 	if old != nil {
 		return nil
@@ -47,7 +46,7 @@ func checkSigningRequest(spec validation.View) {
 	}
 }
 
-// keyUsages are the purposes of a certificate, sorted.
+// keyUsages are the valid key usages, sorted.
 var keyUsages = []string{
 	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment",
 	"decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel",
@@ -55,7 +54,7 @@ var keyUsages = []string{
 	"server auth", "signing", "timestamping",
 }
 
-// bytesValue is a member that has bytes as messages quote it.
+// bytesValue returns a field of bytes as error messages quote it.
 func bytesValue(v any) any {
 	if s, ok := v.(string); ok {
 		return validation.NamedString(s)
@@ -63,7 +62,7 @@ func bytesValue(v any) any {
 	return nil
 }
 
-// checkRequest checks a PKCS #10 request in PEM, which must be signed.
+// checkRequest checks that text is a signed PKCS #10 request in PEM.
 func checkRequest(text []byte) error {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
@@ -76,8 +75,8 @@ func checkRequest(text []byte) error {
 	return request.CheckSignature()
 }
 
-// signerName checks the name of a signer: a domain and a path, whose labels may
-// be as long as subdomains.
+// signerName checks the name of a signer: a domain and a path. Each label of the path
+// may be as long as a subdomain.
 func signerName(name string, path *validation.Path) validation.List {
 	if name == "" {
 		return validation.List{validation.Required(path, "")}
@@ -103,8 +102,8 @@ func signerName(name string, path *validation.Path) validation.List {
 	return list
 }
 
-// signerLabels checks the labels of one side of a signer's name, up to the first
-// that is wrong.
+// signerLabels checks the labels of the domain or the path of a signer's name, up to
+// the first invalid one.
 func signerLabels(side string, format func(string) []string, path *validation.Path) validation.List {
 	for label := range strings.SplitSeq(side, ".") {
 		messages := format(label)
@@ -118,8 +117,8 @@ func signerLabels(side string, format func(string) []string, path *validation.Pa
 	return nil
 }
 
-// validateSigningRequestStatus checks what a signer writes: not the decision,
-// and the certificate once.
+// validateSigningRequestStatus checks a write of a signer. It must neither add nor
+// remove Approved and Denied, and must not change a certificate that is set.
 func validateSigningRequestStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		checkRequestConditions(status)
@@ -133,7 +132,7 @@ func validateSigningRequestStatus(obj, old map[string]any) validation.List {
 		}
 		checkKeepsConditions(status, before, certificateApproved, certificateDenied, certificateFailed)
 		for _, typ := range []string{certificateApproved, certificateDenied} {
-			if len(placesOf(object.List(status.Obj, "conditions"), typ)) > len(placesOf(object.List(before, "conditions"), typ)) {
+			if len(conditionIndexes(object.List(status.Obj, "conditions"), typ)) > len(conditionIndexes(object.List(before, "conditions"), typ)) {
 				status.Forbidden("conditions", fmt.Sprintf("updates may not add a condition of type %q", typ))
 			}
 		}
@@ -143,7 +142,7 @@ func validateSigningRequestStatus(obj, old map[string]any) validation.List {
 	})
 }
 
-// validateApproval checks a decision, which is final.
+// validateApproval checks a write to the approval subresource.
 func validateApproval(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		checkRequestConditions(status)
@@ -153,7 +152,7 @@ func validateApproval(obj, old map[string]any) validation.List {
 
 func checkKeepsConditions(status validation.View, before map[string]any, types ...string) {
 	for _, typ := range types {
-		if len(placesOf(object.List(status.Obj, "conditions"), typ)) < len(placesOf(object.List(before, "conditions"), typ)) {
+		if len(conditionIndexes(object.List(status.Obj, "conditions"), typ)) < len(conditionIndexes(object.List(before, "conditions"), typ)) {
 			status.Forbidden("conditions", fmt.Sprintf("updates may not remove a condition of type %q", typ))
 		}
 	}
@@ -180,7 +179,7 @@ func checkRequestConditions(status validation.View) {
 	}
 }
 
-// checkCertificates checks certificates in PEM; none at all are fine.
+// checkCertificates checks certificates in PEM. An empty text is valid.
 func checkCertificates(text []byte) error {
 	if len(text) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// prepareLease drops what a disabled feature gate holds back.
+// prepareLease drops the fields of disabled feature gates.
 func prepareLease(obj, old map[string]any) {
 	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
 	kind.DropDisabledField(spec, oldSpec, "strategy")

@@ -10,7 +10,7 @@ import (
 
 func TestPrepareLease(t *testing.T) {
 	kindtest.TestCreates(t, "leases.coordination.k8s.io", []kindtest.Row{
-		{"disabled members", `{"spec":{"holderIdentity":"h","strategy":"OldestEmulationVersion","preferredHolder":"p"}}`, "spec", `{"holderIdentity":"h"}`},
+		{"fields of disabled feature gates", `{"spec":{"holderIdentity":"h","strategy":"OldestEmulationVersion","preferredHolder":"p"}}`, "spec", `{"holderIdentity":"h"}`},
 	})
 }
 
@@ -18,7 +18,7 @@ func TestValidateLeases(t *testing.T) {
 	kindtest.TestValidation(t, "leases.coordination.k8s.io", []kindtest.ValidationRow{
 		{"empty", "", `{}`, ""},
 		{"numbers", "", `{"spec":{"leaseDurationSeconds":0,"leaseTransitions":-1}}`, "[spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0, spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0]"},
-		{"gated", "", `{"spec":{"strategy":"None"}}`, ""},
+		{"strategy while the feature gate is disabled", "", `{"spec":{"strategy":"None"}}`, ""},
 	})
 	typ := kindtest.TypeOf(t, "leases.coordination.k8s.io")
 	gated := map[string]any{"spec": map[string]any{"strategy": "None", "preferredHolder": "a"}}

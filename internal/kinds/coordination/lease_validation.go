@@ -24,8 +24,9 @@ func validateLease(obj, _ map[string]any) validation.List {
 
 const oldestEmulationVersion = "OldestEmulationVersion"
 
-// checkLeaseStrategy checks how a leader is chosen: by a way that Kubernetes names,
-// or by another with a qualified name. Mistakes are noted a level too deep.
+// checkLeaseStrategy checks the strategy of a leader election: one of Kubernetes, or
+// a custom one with a qualified name. The path of its errors is strategy.strategy, as
+// in kube-apiserver.
 func checkLeaseStrategy(spec validation.View) {
 	strategy, path := spec.String("strategy"), spec.At("strategy").Child("strategy")
 	switch {

@@ -33,7 +33,7 @@ func checkLeaseCandidate(spec validation.View) {
 	checkLeaseStrategy(spec)
 }
 
-// parseVersion is the semantic version at a member, zero if there is none.
+// parseVersion returns the semantic version in a field, or the zero Version.
 func parseVersion(p validation.View, name string) semver.Version {
 	text := p.String(name)
 	if text == "" {

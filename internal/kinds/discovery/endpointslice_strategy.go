@@ -14,7 +14,8 @@ func defaultEndpointSlice(obj map[string]any) {
 	}
 }
 
-// prepareEndpointSlice drops what version 1 keeps only as it finds it.
+// prepareEndpointSlice drops deprecatedTopology, unless an update does not change the
+// endpoints.
 func prepareEndpointSlice(obj, old map[string]any) {
 	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
 		return

@@ -50,7 +50,7 @@ func TestValidateEndpointSlice(t *testing.T) {
 		{"many endpoints", endpoint(strings.Repeat(`{"addresses":["10.0.0.1"]},`, 1000) + `{}`), `endpoints: Too many: 1001: must have at most 1000 items`},
 	})
 	kindtest.TestPatchedUpdates(t, name, `{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["127.0.0.1"]}]}`, []kindtest.PatchRow{
-		{"bad endpoints as they were", `{"ports":[{"port":1}]}`, ""},
+		{"unchanged invalid endpoints", `{"ports":[{"port":1}]}`, ""},
 		{"type", `{"addressType":"IPv6"}`, `addressType: Invalid value: "IPv6": field is immutable`},
 	})
 	typ := kindtest.TypeOf(t, name)
@@ -59,5 +59,5 @@ func TestValidateEndpointSlice(t *testing.T) {
 	assert.Equal(t, []string{"spec.addressType: FQDN endpoints are deprecated", address}, typ.WarningsOnWrite(slice, nil))
 	assert.Equal(t, []string{address}, typ.WarningsOnWrite(slice, slice))
 	slice["metadata"] = map[string]any{"labels": map[string]any{"endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}}
-	assert.Empty(t, typ.WarningsOnWrite(slice, slice), "the controller's")
+	assert.Empty(t, typ.WarningsOnWrite(slice, slice), "slice of a controller")
 }

@@ -11,7 +11,7 @@ var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 
 func validateEndpointSlice(obj, old map[string]any) validation.List {
 	errs := validation.Collect(obj, nil, checkEndpointSlice)
-	// What is wrong with endpoints is no concern of an update that leaves them.
+	// An update may keep invalid endpoints that are stored.
 	if old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]) {
 		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
 	}
@@ -50,8 +50,8 @@ func checkSliceEndpoints(p validation.View) {
 	}
 }
 
-// addressChecks check the addresses of a type: one of them, and its path in the
-// list.
+// addressChecks maps an address type to the check of one address. list is the path of
+// the addresses, path that of the address.
 var addressChecks = map[string]func(address string, list, path *validation.Path) validation.List{
 	"IPv4": func(address string, list, path *validation.Path) validation.List {
 		return familyAddress(address, "IPv4", list, path, validation.LegacyIP(address, nil, path))
@@ -64,8 +64,8 @@ var addressChecks = map[string]func(address string, list, path *validation.Path)
 	},
 }
 
-// familyAddress checks that an address is of a family, unless errs are wrong
-// with it already.
+// familyAddress checks that an address belongs to a family. It returns errs, the
+// errors of the address, if there are any.
 func familyAddress(address, family string, list, path *validation.Path, errs validation.List) validation.List {
 	if len(errs) > 0 {
 		return errs

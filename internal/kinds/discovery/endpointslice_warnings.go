@@ -23,5 +23,5 @@ func warnEndpointSlice(obj, old map[string]any) []string {
 	return warnings
 }
 
-// sliceControllers write slices of endpoints that they have checked.
+// sliceControllers are the controllers whose slices cause no warnings.
 var sliceControllers = []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// eventNames are the members that events have by other names in the group
+// eventNames are the fields of Events whose names differ between the core group and
 // events.k8s.io.
 var eventNames = []struct{ core, new string }{
 	{"involvedObject", "regarding"},
@@ -42,28 +42,28 @@ func rename(obj map[string]any, from, to string) {
 	}
 }
 
-// eventMembers are the members of an event that an update in the group
-// events.k8s.io leaves alone, with their Go types.
-var eventMembers = []struct{ name, typ string }{
+// immutableEventFields are the fields of an Event that an update in the group
+// events.k8s.io cannot change, with their Go types.
+var immutableEventFields = []struct{ name, typ string }{
 	{"involvedObject", "core.ObjectReference"}, {"reason", "s"}, {"message", "s"}, {"source", "core.EventSource"},
 	{"firstTimestamp", "t"}, {"lastTimestamp", "t"}, {"count", "i"}, {"reason", "s"}, {"type", "s"},
 	{"eventTime", "t"}, {"action", "s"}, {"related", "*core.ObjectReference"},
-	{reportingMember, "s"}, {"reportingInstance", "s"},
+	{coreReportingController, "s"}, {"reportingInstance", "s"},
 }
 
-// What reports an event is told by its name in the group events.k8s.io.
+// The name of the same field in the core group and in events.k8s.io.
 const (
-	reportingMember = "reportingComponent"
-	reportingTold   = "reportingController"
+	coreReportingController = "reportingComponent"
+	newReportingController  = "reportingController"
 )
 
-// validateNewEvent checks an event that is written in the group events.k8s.io:
-// it has what its kind was given there, and keeps it.
+// validateNewEvent checks a write of an Event in the group events.k8s.io: it requires
+// the fields of that group, and updates cannot change most fields.
 func validateNewEvent(obj, old map[string]any) validation.List {
 	errs := validateEvent(obj, old)
 	for _, e := range errs {
-		if e.Field == reportingMember {
-			e.Field = reportingTold
+		if e.Field == coreReportingController {
+			e.Field = newReportingController
 		}
 	}
 	return append(errs, validation.Collect(obj, nil, func(p validation.View) {
@@ -72,7 +72,7 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 			meta.AddList(validation.ObjectMeta(meta.Obj, true, validation.SubdomainName, meta.Path))
 			meta.AddList(validation.FinalizerNames(meta.Obj, meta.Path))
 			checkEventSeries(p)
-			checkUnreported(p)
+			checkDeprecatedFields(p)
 			return
 		}
 		meta.AddList(validation.ObjectMetaUpdate(meta.Obj, object.Map(old, "metadata"), meta.Path))
@@ -80,10 +80,10 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 		if !validation.Equal(obj["series"], old["series"]) {
 			checkEventSeries(p)
 		}
-		for _, member := range eventMembers {
+		for _, member := range immutableEventFields {
 			path := p.At(member.name)
-			if member.name == reportingMember {
-				path = p.At(reportingTold)
+			if member.name == coreReportingController {
+				path = p.At(newReportingController)
 			}
 			if !validation.Equal(obj[member.name], old[member.name]) {
 				p.Add(validation.Invalid(path, eventValue(member.typ, obj[member.name]), "field is immutable"))
@@ -92,7 +92,7 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 	})...)
 }
 
-// eventValue is the value of a member as messages print it.
+// eventValue returns the value of a field as error messages print it.
 func eventValue(typ string, v any) any {
 	if s, ok := v.(string); ok && typ == "s" {
 		return s
@@ -113,9 +113,9 @@ func checkEventSeries(p validation.View) {
 	}
 }
 
-// checkUnreported checks that a new event has its time and type, and nothing of what
-// only older ones had.
-func checkUnreported(p validation.View) {
+// checkDeprecatedFields checks that a new Event has a time and a type, and none of the
+// deprecated fields.
+func checkDeprecatedFields(p validation.View) {
 	if !p.Has("eventTime") {
 		p.Required("eventTime", "")
 	}
@@ -147,7 +147,7 @@ func Conversions() map[kind.VersionedResource]kind.Conversion {
 	}
 }
 
-// newEventFields are what field selectors may name in the group events.k8s.io.
+// newEventFields returns the selectable fields of the group events.k8s.io.
 func newEventFields() []resource.Field {
 	return append(referenceFields("regarding"),
 		kind.SelectableField("reason", "reason"),

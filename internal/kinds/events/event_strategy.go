@@ -7,8 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// referenceFields are what field selectors may name of a reference to an
-// object.
+// referenceFields returns the selectable fields of an object reference.
 func referenceFields(member string) (fields []resource.Field) {
 	for _, name := range []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"} {
 		fields = append(fields, kind.SelectableField(member+"."+name, member, name))

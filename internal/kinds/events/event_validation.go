@@ -7,8 +7,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validateEvent checks an event as the older of its two APIs does, which asks
-// little of events that have no eventTime.
+// validateEvent checks a write of an Event in the core group. Most checks apply only
+// to Events with eventTime.
 func validateEvent(obj, _ map[string]any) validation.List {
 	return validation.Collect(obj, nil, checkEvent)
 }
@@ -34,12 +34,13 @@ func checkEvent(p validation.View) {
 	p.AddList(validation.Each(p.At("namespace"), namespace, validation.DNS1123Subdomain(namespace)))
 }
 
-// addNamespaceMismatch says that the object of an event is in another namespace.
+// addNamespaceMismatch adds the error that the involved object is in another
+// namespace.
 func addNamespaceMismatch(p validation.View) {
 	p.Add(validation.Invalid(p.At("namespace"), p.String("namespace"), "does not match event.namespace"))
 }
 
-// checkNewEvent checks what events with an eventTime have to have.
+// checkNewEvent checks the fields that an Event with eventTime must have.
 func checkNewEvent(p validation.View) {
 	p.Require("reportingComponent")
 	p.Format("reportingComponent", validation.QualifiedName)
@@ -50,7 +51,8 @@ func checkNewEvent(p validation.View) {
 	checkLength(p, "message", maxEventNote)
 }
 
-// checkLength checks the length of a text, which is not quoted.
+// checkLength checks that a string is at most limit bytes long. The error does not
+// quote it.
 func checkLength(p validation.View, name string, limit int) {
 	if len(p.String(name)) > limit {
 		p.Add(validation.Invalid(p.At(name), "", fmt.Sprintf("can have at most %d characters", limit)))

@@ -10,8 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// The flow schema and the priority level of what is never held back, and those
-// of what no other takes, are the same in every cluster.
+// The names of the mandatory FlowSchemas and PriorityLevelConfigurations.
 const (
 	flowExempt   = "exempt"
 	flowCatchAll = "catch-all"
@@ -43,15 +42,15 @@ func validateFlowSchema(obj, _ map[string]any) validation.List {
 	})
 }
 
-// checkFlowPrecedence checks where a schema stands among the others. The first place
-// is taken.
+// checkFlowPrecedence checks matchingPrecedence. Only the FlowSchema "exempt" can have
+// the value 1.
 func checkFlowPrecedence(spec validation.View, name string) {
-	const last = 10000
+	const limit = 10000
 	switch n := spec.Int("matchingPrecedence"); {
 	case n <= 0:
 		spec.Invalid("matchingPrecedence", "must be a positive value")
-	case n > last:
-		spec.Invalid("matchingPrecedence", fmt.Sprintf("must not be greater than %d", last))
+	case n > limit:
+		spec.Invalid("matchingPrecedence", fmt.Sprintf("must not be greater than %d", limit))
 	case n == 1 && name != flowExempt:
 		spec.Invalid("matchingPrecedence", "only the schema named 'exempt' may have matchingPrecedence 1")
 	}
@@ -83,19 +82,19 @@ func checkFlowRule(rule validation.View) {
 	}
 }
 
-// flowSubjects are the members that describe the kinds of subjects.
-var flowSubjects = []struct{ kind, member string }{
+// flowSubjects maps the kinds of subjects to their fields.
+var flowSubjects = []struct{ kind, field string }{
 	{"ServiceAccount", "serviceAccount"}, {"User", "user"}, {"Group", "group"},
 }
 
 func checkFlowSubject(subject validation.View) {
 	kind := subject.String("kind")
-	known := slices.IndexFunc(flowSubjects, func(s struct{ kind, member string }) bool { return s.kind == kind })
+	known := slices.IndexFunc(flowSubjects, func(s struct{ kind, field string }) bool { return s.kind == kind })
 	if known < 0 {
 		subject.OneOf("kind", "Group", "ServiceAccount", "User")
 		return
 	}
-	if m := flowSubjects[known].member; !subject.Has(m) {
+	if m := flowSubjects[known].field; !subject.Has(m) {
 		subject.Required(m, fmt.Sprintf("%s is required when subject kind is '%s'", m, kind))
 	} else if described := subject.Field(m); kind == "ServiceAccount" {
 		checkFlowServiceAccount(described)
@@ -103,8 +102,8 @@ func checkFlowSubject(subject validation.View) {
 		described.Require("name")
 	}
 	for _, other := range flowSubjects {
-		if other.kind != kind && subject.Has(other.member) {
-			subject.Forbidden(other.member, fmt.Sprintf("%s is forbidden when subject kind is not '%s'", other.member, other.kind))
+		if other.kind != kind && subject.Has(other.field) {
+			subject.Forbidden(other.field, fmt.Sprintf("%s is forbidden when subject kind is not '%s'", other.field, other.kind))
 		}
 	}
 }
@@ -145,7 +144,8 @@ func checkFlowNonResourceRule(rule validation.View) {
 	}
 }
 
-// checkFlowVerbs checks the verbs of a rule, whose names are told as a whole.
+// checkFlowVerbs checks the verbs of a rule. The error for unknown verbs quotes the
+// whole list.
 func checkFlowVerbs(rule validation.View) {
 	supported := []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 	if !checkFlowList(rule, "verbs", "verbs must contain at least one value", "verbs") {
@@ -159,8 +159,8 @@ func checkFlowVerbs(rule validation.View) {
 	}
 }
 
-// checkFlowList checks that a list is not empty, and that a "*" in it stands alone.
-// It reports whether the list names each of what it is for.
+// checkFlowList checks that a list is not empty, and that a list with a "*" has no
+// other items. It reports whether the list has no "*".
 func checkFlowList(rule validation.View, name, missing, what string) (named bool) {
 	switch list := rule.Strings(name); {
 	case len(list) == 0:
@@ -173,7 +173,7 @@ func checkFlowList(rule validation.View, name, missing, what string) (named bool
 	return false
 }
 
-// flowURL checks a path that may end in a wildcard.
+// flowURL is the format of a nonResourceURL, which may end with a wildcard.
 func flowURL(path string) []string {
 	switch stars := strings.Count(path, "*"); {
 	case path == "":
@@ -194,8 +194,8 @@ func validateFlowStatus(obj, _ map[string]any) validation.List {
 	return validation.Collect(obj, nil, checkFlowConditions)
 }
 
-// checkFlowConditions checks that the conditions of either kind have types, all
-// different.
+// checkFlowConditions checks that the types of the conditions of a FlowSchema or a
+// PriorityLevelConfiguration are set and unique.
 func checkFlowConditions(obj validation.View) {
 	seen := validation.Seen{}
 	for _, c := range obj.Field("status").Each("conditions") {

@@ -82,12 +82,12 @@ func checkPercentage(p validation.View, name string) {
 	}
 }
 
-// checkFlowQueues checks the queues that requests are dealt to as cards of a deck: a
-// hash of so many bits must tell all hands apart.
+// checkFlowQueues checks the configuration of the queues. Shuffle sharding needs
+// queues and hands with at most maxEntropy bits.
 func checkFlowQueues(queuing validation.View) {
 	const (
-		mostQueues  = 10 * 1000 * 1000
-		mostEntropy = 60 // bits
+		maxQueues  = 10 * 1000 * 1000
+		maxEntropy = 60 // bits
 	)
 	if queuing.Int("queueLengthLimit") <= 0 {
 		queuing.Invalid("queueLengthLimit", "must be positive")
@@ -96,26 +96,27 @@ func checkFlowQueues(queuing validation.View) {
 	switch {
 	case queues <= 0:
 		queuing.Invalid("queues", "must be positive")
-	case queues > mostQueues:
-		queuing.Invalid("queues", fmt.Sprintf("must not be greater than %d", mostQueues))
+	case queues > maxQueues:
+		queuing.Invalid("queues", fmt.Sprintf("must not be greater than %d", maxQueues))
 	}
 	switch {
 	case hand <= 0:
 		queuing.Invalid("handSize", "must be positive")
 	case hand > queues:
 		queuing.Invalid("handSize", fmt.Sprintf("should not be greater than queues (%d)", queues))
-	case handEntropy(queues, hand) > mostEntropy:
-		queuing.Invalid("handSize", fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, mostEntropy))
+	case handEntropy(queues, hand) > maxEntropy:
+		queuing.Invalid("handSize", fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, maxEntropy))
 	}
 }
 
-// handEntropy is how many bits it takes to deal a hand from a deck.
+// handEntropy returns the number of bits that shuffle sharding needs to choose hand
+// queues from deck queues.
 func handEntropy(deck, hand int64) int {
 	return int(math.Ceil(math.Log2(float64(deck)) * float64(hand)))
 }
 
-// checkFixedPriorityLevel keeps the levels that are the same in every cluster. What
-// is exempt may be told how much of the server it takes.
+// checkFixedPriorityLevel checks that the spec of a mandatory priority level has its
+// fixed value. The concurrency fields of the level "exempt" can change.
 func checkFixedPriorityLevel(spec validation.View, name string) {
 	fixed := release.FlowSpec("prioritylevelconfigurations", name)
 	have, except := spec.Obj, ""

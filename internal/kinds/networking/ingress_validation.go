@@ -9,8 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// ingressClass is the annotation that named the class of an Ingress before its
-// specification did.
+// ingressClass is the annotation that preceded spec.ingressClassName.
 const ingressClass = "kubernetes.io/ingress.class"
 
 func validateIngress(obj, old map[string]any) validation.List {
@@ -34,7 +33,8 @@ func warnIngress(obj, old map[string]any) []string {
 	return []string{fmt.Sprintf("annotation %q is deprecated, please use 'spec.ingressClassName' instead", ingressClass)}
 }
 
-// ingressRules are relaxed by what is already wrong with the Ingress.
+// ingressRules are the rules for an Ingress. An update may keep invalid secret names
+// and wildcard rules that are stored.
 type ingressRules struct{ anySecretName, anyWildcardRule bool }
 
 func hasBadSecretName(ingress map[string]any) bool {
@@ -76,7 +76,7 @@ func (r ingressRules) spec(p validation.View) {
 	}
 }
 
-// hostName is the format of a host that may be a wildcard.
+// hostName is the format of a host, which may begin with a wildcard.
 func hostName(host string) []string {
 	if strings.Contains(host, "*") {
 		return validation.WildcardDNS1123Subdomain(host)
@@ -153,7 +153,7 @@ func checkIngressBackend(p validation.View) {
 	}
 }
 
-// checkBackendPort checks that a backend names its service's port or numbers it.
+// checkBackendPort checks that the port of a backend has a name or a number.
 func checkBackendPort(backend, port validation.View) {
 	name, number := port.String("name") != "", port.Int("number") != 0
 	switch {
@@ -178,13 +178,13 @@ func checkTypedReference(p validation.View) {
 }
 
 func validateIngressStatus(obj, old map[string]any) validation.List {
-	var held []string
+	var stored []string
 	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
-		held = append(held, object.String(ingress, "ip"))
+		stored = append(stored, object.String(ingress, "ip"))
 	}
 	return validation.Collect(object.Map(obj, "status", "loadBalancer"), loadBalancerPath, func(p validation.View) {
 		for _, ingress := range p.Each("ingress") {
-			services.CheckLoadBalancerIngress(ingress, held)
+			services.CheckLoadBalancerIngress(ingress, stored)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func warnIngressStatus(obj, _ map[string]any) []string {
 	return warnings
 }
 
-// What no path that is matched exactly or by prefix may have.
+// The parts that paths of the types Exact and Prefix cannot have.
 var (
 	pathSequences = []string{"//", "/./", "/../", "%2f", "%2F"}
 	pathSuffixes  = []string{"/..", "/."}

@@ -26,7 +26,7 @@ func checkIPAddressSpec(p validation.View) {
 	parent.FormatIfSet("namespace", validation.PathSegment)
 }
 
-// parentOf is what an IPAddress is for, as messages print it.
+// parentOf returns spec.parentRef of an IPAddress as error messages print it.
 func parentOf(address map[string]any) unversioned.Value {
 	return validation.AsGoType("*networking.ParentReference", object.Value(address, "spec", "parentRef"))
 }

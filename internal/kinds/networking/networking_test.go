@@ -9,8 +9,8 @@ import (
 func TestDefaultNetworking(t *testing.T) {
 	kindtest.TestDefaults(t, "networkpolicies.networking.k8s.io", []kindtest.Row{
 		{"ingress", `{}`, "spec.policyTypes", `["Ingress"]`},
-		{"egress too", `{"spec":{"egress":[{}]}}`, "spec.policyTypes", `["Ingress","Egress"]`},
-		{"as it says", `{"spec":{"policyTypes":["Egress"]}}`, "spec.policyTypes", `["Egress"]`},
+		{"egress", `{"spec":{"egress":[{}]}}`, "spec.policyTypes", `["Ingress","Egress"]`},
+		{"explicit policy types", `{"spec":{"policyTypes":["Egress"]}}`, "spec.policyTypes", `["Egress"]`},
 		{"ports", `{"spec":{"ingress":[{"ports":[{"port":80}]}]}}`, "spec.ingress.0.ports", `[{"port":80,"protocol":"TCP"}]`},
 	})
 	kindtest.TestDefaults(t, "ingressclasses.networking.k8s.io", []kindtest.Row{

@@ -23,9 +23,9 @@ func TestValidateNetworkPolicy(t *testing.T) {
 			`spec.ingress[0].ports[0].port: Invalid value: "a--b": must not contain consecutive hyphens`},
 		{"end before port quotes the port", rule(`{"ports":[{"port":80,"endPort":79}]}`),
 			"spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`"},
-		{"end of a name", rule(`{"ports":[{"port":"http","endPort":79}]}`),
+		{"endPort with a port name", rule(`{"ports":[{"port":"http","endPort":79}]}`),
 			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is non-numeric"},
-		{"end of nothing", rule(`{"ports":[{"endPort":79}]}`),
+		{"endPort without port", rule(`{"ports":[{"endPort":79}]}`),
 			"spec.ingress[0].ports[0].endPort: Invalid value: 79: may not be specified when `port` is not specified"},
 		{"no peer", rule(`{"from":[{}]}`), `spec.ingress[0].from[0]: Required value: must specify a peer`},
 		{"two peers", rule(`{"from":[{"podSelector":{},"ipBlock":{"cidr":"10.0.0.0/8"}}]}`),
@@ -42,8 +42,8 @@ func TestValidateNetworkPolicy(t *testing.T) {
 			`spec.policyTypes: Invalid value: ["Ingress","Egress","Both"]: may not specify more than two policyTypes`},
 	})
 	kindtest.TestPatchedUpdates(t, name, `{"metadata":{"name":"a"},"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b c"]}]},"egress":[{"to":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}]}}`, []kindtest.PatchRow{
-		{"held network elsewhere", rule(`{"from":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}`), ""},
-		{"new ambiguous network", rule(`{"from":[{"ipBlock":{"cidr":"011.0.0.0/8"}}]}`),
+		{"stored CIDR in another rule", rule(`{"from":[{"ipBlock":{"cidr":"010.0.0.0/8"}}]}`), ""},
+		{"new ambiguous CIDR", rule(`{"from":[{"ipBlock":{"cidr":"011.0.0.0/8"}}]}`),
 			`spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "011.0.0.0/8": must not have leading 0s in IP or prefix length`},
 	})
 	assert.Equal(t, []string{`spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.1.1/16" is ambiguous in this context (should be "10.1.0.0/16" or "10.1.1.1/32"?)`},
@@ -57,7 +57,7 @@ func TestValidateIngress(t *testing.T) {
 		return `{"spec":{"rules":[{"http":{"paths":[` + strings.Replace(path, "}", `,"backend":{"service":{"name":"a","port":{"name":"p"}}}}`, 1) + `]}}]}}`
 	}
 	kindtest.TestPatched(t, name, base, []kindtest.PatchRow{
-		{"nothing", `{"spec":null}`, "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"},
+		{"no spec", `{"spec":null}`, "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"},
 		{"no backend", `{"spec":{"defaultBackend":{"service":null}}}`, `spec.defaultBackend: Invalid value: "": resource or service backend is required`},
 		{"two backends", `{"spec":{"defaultBackend":{"resource":{"kind":"K","name":"n"}}}}`,
 			`spec.defaultBackend: Invalid value: "": cannot set both resource and service backends`},
@@ -78,7 +78,7 @@ func TestValidateIngress(t *testing.T) {
 			`spec.rules[0].http.paths[0].pathType: Unsupported value: "Regex": supported values: "Exact", "ImplementationSpecific", "Prefix"`},
 		{"relative", path(`{"pathType":"Prefix"}`), `spec.rules[0].http.paths[0].path: Invalid value: "": must be an absolute path`},
 		{"any path", path(`{"pathType":"ImplementationSpecific"}`), ""},
-		{"relative to anything", path(`{"path":"x","pathType":"ImplementationSpecific"}`),
+		{"relative path, ImplementationSpecific", path(`{"path":"x","pathType":"ImplementationSpecific"}`),
 			`spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path`},
 		{"path parts", path(`{"path":"//%2f/..","pathType":"Exact"}`), kindtest.Errors(
 			`spec.rules[0].http.paths[0].path: Invalid value: "//%2f/..": must not contain '//'`,
@@ -137,7 +137,7 @@ func TestValidateIPAddress(t *testing.T) {
 func TestValidateServiceCIDR(t *testing.T) {
 	const base = `{"metadata":{"name":"a"},"spec":{"cidrs":["10.0.0.0/24"]}}`
 	kindtest.TestPatched(t, "servicecidrs.networking.k8s.io", base, []kindtest.PatchRow{
-		{"none", `{"spec":{"cidrs":[]}}`, `spec.cidrs: Required value: at least one CIDR required`},
+		{"no CIDR", `{"spec":{"cidrs":[]}}`, `spec.cidrs: Required value: at least one CIDR required`},
 		{"three", `{"spec":{"cidrs":["a","b","c"]}}`, `spec.cidrs: Invalid value: {"CIDRs":["a","b","c"]}: may only hold up to 2 values`},
 		{"one family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`,
 			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`},
@@ -148,7 +148,7 @@ func TestValidateServiceCIDR(t *testing.T) {
 		{"second family", `{"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]}}`, ""},
 		{"second of the first family", `{"spec":{"cidrs":["10.0.0.0/24","10.0.1.0/24"]}}`,
 			`spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`},
-		{"none left", `{"spec":null}`, `spec.cidrs: Invalid value: null: field is immutable`},
+		{"removed spec", `{"spec":null}`, `spec.cidrs: Invalid value: null: field is immutable`},
 		{"an empty list", `{"spec":{"cidrs":[]}}`, `spec.cidrs: Invalid value: []: field is immutable`},
 	})
 }

@@ -8,23 +8,24 @@ import (
 func validateNetworkPolicy(obj, old map[string]any) validation.List {
 	rules := networkPolicyRules{
 		selectors: validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "podSelector")},
-		held:      heldBlocks(old),
+		stored:    storedCIDRs(old),
 	}
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
 }
 
-// networkPolicyRules are relaxed by what the policy already holds.
+// networkPolicyRules are the rules for a NetworkPolicy. An update may keep invalid
+// selectors and CIDRs that are stored.
 type networkPolicyRules struct {
 	selectors validation.LabelSelectorOptions
-	held      []string // networks
+	stored    []string // CIDRs
 }
 
-// networkPolicyDirections are the members that have rules, with the member that
-// has a rule's peers.
+// networkPolicyDirections maps the fields with rules to the field with the peers of a
+// rule.
 var networkPolicyDirections = []struct{ name, peers string }{{"ingress", "from"}, {"egress", "to"}}
 
-// checkPeers are the peers of all rules of a policy.
-func checkPeers(spec validation.View, rule func(validation.View)) {
+// eachPeer calls a rule for the peers of all rules of a policy.
+func eachPeer(spec validation.View, rule func(validation.View)) {
 	for _, direction := range networkPolicyDirections {
 		for _, r := range spec.Each(direction.name) {
 			for _, peer := range r.Each(direction.peers) {
@@ -34,15 +35,15 @@ func checkPeers(spec validation.View, rule func(validation.View)) {
 	}
 }
 
-// heldBlocks are the networks in the rules of a policy.
-func heldBlocks(policy map[string]any) []string {
-	var held []string
-	checkPeers(validation.View{Obj: object.Map(policy, "spec")}, func(peer validation.View) {
+// storedCIDRs returns the CIDRs in the rules of a stored policy.
+func storedCIDRs(policy map[string]any) []string {
+	var cidrs []string
+	eachPeer(validation.View{Obj: object.Map(policy, "spec")}, func(peer validation.View) {
 		if block, ok := peer.Lookup("ipBlock"); ok {
-			held = append(append(held, block.String("cidr")), block.Strings("except")...)
+			cidrs = append(append(cidrs, block.String("cidr")), block.Strings("except")...)
 		}
 	})
-	return held
+	return cidrs
 }
 
 func (n networkPolicyRules) spec(spec validation.View) {
@@ -109,7 +110,7 @@ func (n networkPolicyRules) ipBlock(p validation.View) {
 	if !p.Require("cidr") {
 		return
 	}
-	p.AddList(validation.LegacyCIDR(p.String("cidr"), n.held, p.At("cidr")))
+	p.AddList(validation.LegacyCIDR(p.String("cidr"), n.stored, p.At("cidr")))
 	_, network := validation.ParseCIDR(p.String("cidr"))
 	if network == nil {
 		return
@@ -117,7 +118,7 @@ func (n networkPolicyRules) ipBlock(p validation.View) {
 	bits, _ := network.Mask.Size()
 	for i, s := range p.Strings("except") {
 		path := p.At("except").Index(i)
-		p.AddList(validation.LegacyCIDR(s, n.held, path))
+		p.AddList(validation.LegacyCIDR(s, n.stored, path))
 		_, except := validation.ParseCIDR(s)
 		if except == nil {
 			continue
@@ -130,7 +131,7 @@ func (n networkPolicyRules) ipBlock(p validation.View) {
 
 func warnNetworkPolicy(obj, _ map[string]any) []string {
 	var warnings []string
-	checkPeers(validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}, func(peer validation.View) {
+	eachPeer(validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}, func(peer validation.View) {
 		block, ok := peer.Lookup("ipBlock")
 		if !ok {
 			return

@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validateServiceCIDR lets a ServiceCIDR have a network for each of the two
-// families, the second of which may be given later.
+// validateServiceCIDR checks a ServiceCIDR. It has at most one CIDR for each IP family.
+// An update can add the CIDR of the other family.
 func validateServiceCIDR(obj, old map[string]any) validation.List {
 	path := validation.NewPath("spec").Child("cidrs")
 	networks, was := object.Strings(obj, "spec", "cidrs"), object.Strings(old, "spec", "cidrs")

@@ -4,7 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// rbacGroup is the group of roles, and of users and groups as subjects.
+// rbacGroup is the API group of roles and of the subjects User and Group.
 const rbacGroup = "rbac.authorization.k8s.io"
 
 func validateRole(obj, _ map[string]any) validation.List {

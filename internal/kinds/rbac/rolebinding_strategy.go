@@ -7,7 +7,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// defaultRoleBinding sets the defaults of the references of bindings of either scope.
+// defaultRoleBinding sets the API groups of the references in a RoleBinding or a
+// ClusterRoleBinding.
 func defaultRoleBinding(obj map[string]any) {
 	object.SetDefaultIfZero(object.EnsureMap(obj, "roleRef"), "apiGroup", rbacGroup)
 	for subject := range object.Each(obj["subjects"]) {

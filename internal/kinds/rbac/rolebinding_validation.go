@@ -13,8 +13,8 @@ func validateClusterRoleBinding(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(binding validation.View) { checkRoleBinding(binding, old, false, "ClusterRole") })
 }
 
-// checkRoleBinding checks a binding of one of the kinds of roles. What it binds to
-// stays.
+// checkRoleBinding checks a binding whose role has one of the kinds. An update cannot
+// change the role.
 func checkRoleBinding(binding validation.View, old map[string]any, namespaced bool, roleKinds ...string) {
 	ref := binding.Field("roleRef")
 	ref.OneOfStrings("apiGroup", rbacGroup)
@@ -28,7 +28,7 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 	}
 }
 
-// A roleRef is a reference to a role as messages print it.
+// A roleRef is a roleRef as error messages print it.
 type roleRef struct{ APIGroup, Kind, Name string }
 
 func checkRoleSubject(subject validation.View, namespaced bool) {

@@ -6,11 +6,11 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// exactMembers are what a request for devices of one class is made of. Version
-// v1beta1 has them in the request itself, later ones in its member exactly.
-var exactMembers = []string{"deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity"}
+// exactRequestFields are the fields of an ExactDeviceRequest. Version v1beta1 has them
+// in the DeviceRequest itself, later versions in its field exactly.
+var exactRequestFields = []string{"deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity"}
 
-// claimRequests are the requests of a claim, or of the claim in a template.
+// claimRequests returns the device requests of a claim or of a claim template.
 func claimRequests(obj map[string]any) any {
 	spec := object.Map(obj, "spec")
 	if obj["kind"] == "ResourceClaimTemplate" {
@@ -22,7 +22,7 @@ func claimRequests(obj map[string]any) any {
 func claimFromV1beta1(obj map[string]any) map[string]any {
 	for request := range object.Each(claimRequests(obj)) {
 		exactly := map[string]any{}
-		for _, name := range exactMembers {
+		for _, name := range exactRequestFields {
 			if v, ok := request[name]; ok && v != "" {
 				exactly[name] = v
 			}
@@ -38,7 +38,7 @@ func claimFromV1beta1(obj map[string]any) map[string]any {
 func claimToV1beta1(obj map[string]any) map[string]any {
 	for request := range object.Each(claimRequests(obj)) {
 		exactly := object.Map(request, "exactly")
-		for _, name := range exactMembers {
+		for _, name := range exactRequestFields {
 			object.Keep(request, exactly, name)
 		}
 		delete(request, "exactly")
@@ -46,8 +46,8 @@ func claimToV1beta1(obj map[string]any) map[string]any {
 	return obj
 }
 
-// sliceFromV1beta1 raises what describes a device, which stands a level lower in
-// version v1beta1.
+// sliceFromV1beta1 moves the fields of each device out of its field basic, which only
+// v1beta1 has.
 func sliceFromV1beta1(obj map[string]any) map[string]any {
 	for device := range object.Each(object.Value(obj, "spec", "devices")) {
 		basic := object.Map(device, "basic")

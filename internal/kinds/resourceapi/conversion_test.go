@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// inV1beta1 is the type of a resource of devices in version v1beta1.
+// inV1beta1 returns version v1beta1 of a type of the group resource.k8s.io.
 func inV1beta1(t testing.TB, stored *resource.Type) *resource.Type {
 	t.Helper()
 	i := slices.IndexFunc(stored.Versions, func(v *resource.Type) bool { return v.Version == "v1beta1" })
@@ -30,7 +30,7 @@ func TestDeviceVersions(t *testing.T) {
 			"spec.spec.devices.requests.0", `{"name":"r","deviceClassName":"c","allocationMode":"ExactCount","count":1,"adminAccess":true}`},
 		{"device", "resourceslices", `{"spec":{"devices":[{"name":"d","nodeName":"n","taints":[{"key":"k","effect":"NoSchedule"}]}]}}`,
 			"spec.devices.0", `{"name":"d","basic":{"nodeName":"n","taints":[{"key":"k","effect":"NoSchedule"}]}}`},
-		{"device of nothing", "resourceslices", `{"spec":{"devices":[{"name":"d"}]}}`, "spec.devices.0", `{"name":"d","basic":{}}`},
+		{"device with only a name", "resourceslices", `{"spec":{"devices":[{"name":"d"}]}}`, "spec.devices.0", `{"name":"d","basic":{}}`},
 		{"class", "deviceclasses", `{"spec":{"selectors":[{"cel":{"expression":"true"}}]}}`, "spec.selectors.0.cel.expression", `"true"`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
@@ -38,13 +38,13 @@ func TestDeviceVersions(t *testing.T) {
 			obj := kindtest.Decode(t, stored, r.stored)
 			other := kindtest.Convert(t, inV1beta1(t, stored), obj)
 			kindtest.CheckRow(t, kindtest.Row{r.name, "", r.path, r.want}, other)
-			assert.Equal(t, obj, kindtest.Convert(t, stored, other), "and back")
+			assert.Equal(t, obj, kindtest.Convert(t, stored, other), "round trip")
 		})
 	}
 }
 
-// A preparation in another version changes the metadata that its caller holds.
-func TestPrepareKeepsMetadataAtHand(t *testing.T) {
+// Prepare in a version that is not stored changes the caller's metadata, not a copy.
+func TestPrepareKeepsMetadataMap(t *testing.T) {
 	typ := inV1beta1(t, kindtest.TypeOf(t, "resourceslices.resource.k8s.io"))
 	obj := kindtest.Decode(t, typ, `{"metadata":{"name":"a"}}`)
 	meta := object.Meta(obj)
@@ -53,7 +53,7 @@ func TestPrepareKeepsMetadataAtHand(t *testing.T) {
 	assert.Equal(t, "a", meta["name"])
 }
 
-func TestSliceFieldsAreOfAVersion(t *testing.T) {
+func TestSliceFieldLabelError(t *testing.T) {
 	stored := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
 	assert.Equal(t, "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: a", stored.FieldLabelError("a"))
 	assert.Equal(t, "field label not supported for resource.k8s.io/v1beta1, Kind=ResourceSlice: a", inV1beta1(t, stored).FieldLabelError("a"))
@@ -81,13 +81,13 @@ func TestAdminAccess(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			stored := kindtest.TypeOf(t, r.resource+".resource.k8s.io")
 			meta := `{"metadata":{"namespace":"` + r.namespace + `"},`
-			w := &resource.Write{Object: kindtest.Decode(t, stored, meta+r.body+`}`), Reader: cluster, Authorize: anybodyMay}
+			w := &resource.Write{Object: kindtest.Decode(t, stored, meta+r.body+`}`), Reader: cluster, Authorize: authorizeAll}
 			if r.old != "" {
 				w.Old = kindtest.Decode(t, stored, meta+r.old+`}`)
 			}
 			assert.Equal(t, r.want, stored.ValidateInNamespace(w).Message())
 			typ := inV1beta1(t, stored)
-			other := &resource.Write{Object: kindtest.Convert(t, typ, w.Object), Reader: cluster, Authorize: anybodyMay}
+			other := &resource.Write{Object: kindtest.Convert(t, typ, w.Object), Reader: cluster, Authorize: authorizeAll}
 			if w.Old != nil {
 				other.Old = kindtest.Convert(t, typ, w.Old)
 			}

@@ -8,8 +8,8 @@ import (
 
 func validateDeviceClass(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		checkItems(spec, "selectors", mostDeviceSelectors, checkDeviceSelector)
-		checkItems(spec, "config", mostDeviceConfigs, checkOpaqueConfig)
+		checkItems(spec, "selectors", maxDeviceSelectors, checkDeviceSelector)
+		checkItems(spec, "config", maxDeviceConfigs, checkOpaqueConfig)
 		if name := spec.String("extendedResourceName"); spec.Has("extendedResourceName") && !resources.IsExtended(name) {
 			spec.Invalid("extendedResourceName", "must be a valid extended resource name")
 		}

@@ -6,7 +6,8 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// stampTaintRule dates a rule's taint, and anew when its effect changes.
+// stampTaintRule sets timeAdded of the taint if it is absent, or if the effect changes
+// and timeAdded does not.
 func stampTaintRule(obj, old map[string]any, by resource.Author) {
 	taint, before := object.Map(obj, "spec", "taint"), object.Map(old, "spec", "taint")
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkDeviceTaint checks a taint. An effect that it had is not looked at again.
+// checkDeviceTaint checks a taint. It does not check an effect that did not change.
 func checkDeviceTaint(taint validation.View, old map[string]any) {
 	taint.Format("key", validation.QualifiedName)
 	taint.FormatIfSet("value", validation.LabelValue)
@@ -36,6 +36,6 @@ func validateTaintRule(obj, old map[string]any) validation.List {
 func validateTaintRuleStatus(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
-		checkSize(status, "conditions", mostTaintRuleStatuses)
+		checkSize(status, "conditions", maxTaintRuleStatuses)
 	})
 }

@@ -6,38 +6,39 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkFixed checks that a part is as it was; its type is what messages print it by.
-func checkFixed(p validation.View, old map[string]any, typ string) {
+// checkImmutable checks that an object did not change. The error quotes it as the Go
+// type typ.
+func checkImmutable(p validation.View, old map[string]any, typ string) {
 	if !validation.Equal(p.Obj, old) {
 		p.Add(validation.Invalid(p.Path, validation.AsGoType(typ, p.Obj), "field is immutable"))
 	}
 }
 
-// checkSize checks the length of a list, and reports whether its items may be
-// looked at.
-func checkSize(p validation.View, name string, most int) bool {
-	if n := p.Len(name); n > most {
-		p.Add(validation.TooMany(p.At(name), n, most))
+// checkSize checks that a list has at most limit items, and reports whether it has.
+// The items of longer lists are not checked.
+func checkSize(p validation.View, name string, limit int) bool {
+	if n := p.Len(name); n > limit {
+		p.Add(validation.TooMany(p.At(name), n, limit))
 		return false
 	}
 	return true
 }
 
-// checkItems checks the objects of a list of at most so many.
-func checkItems(p validation.View, name string, most int, rule func(validation.View)) {
-	if checkSize(p, name, most) {
+// checkItems checks that a list has at most limit items, and calls rule for each.
+func checkItems(p validation.View, name string, limit int, rule func(validation.View)) {
+	if checkSize(p, name, limit) {
 		for _, item := range p.Each(name) {
 			rule(item)
 		}
 	}
 }
 
-// checkKeyedItems is parts for objects that a member tells apart.
-func checkKeyedItems(p validation.View, name string, most int, key string, rule func(validation.View)) {
-	if !checkSize(p, name, most) {
+// checkKeyedItems is checkItems for objects with a field key that must be unique.
+func checkKeyedItems(p validation.View, name string, limit int, key string, rule func(validation.View)) {
+	if !checkSize(p, name, limit) {
 		return
 	}
-	checkItems(p, name, most, rule)
+	checkItems(p, name, limit, rule)
 	seen := map[string]bool{}
 	for _, item := range p.Each(name) {
 		value := item.String(key)
@@ -48,9 +49,10 @@ func checkKeyedItems(p validation.View, name string, most int, key string, rule 
 	}
 }
 
-// checkUniqueStrings checks the strings of a list of at most so many, all different.
-func checkUniqueStrings(p validation.View, name string, most int, rule func(text string, path *validation.Path) validation.List) {
-	if !checkSize(p, name, most) {
+// checkUniqueStrings checks that a list has at most limit strings and no duplicates,
+// and calls rule for each.
+func checkUniqueStrings(p validation.View, name string, limit int, rule func(text string, path *validation.Path) validation.List) {
+	if !checkSize(p, name, limit) {
 		return
 	}
 	list := p.Strings(name)
@@ -64,22 +66,22 @@ func checkUniqueStrings(p validation.View, name string, most int, rule func(text
 	}
 }
 
-// checkEntries checks the keys and the objects of a map. Long keys are shortened in
-// paths.
-func checkEntries(p validation.View, name string, longest int, key func(string, *validation.Path) validation.List, rule func(validation.View)) {
+// checkEntries calls key and rule for the keys and the objects of a map. Paths contain
+// keys shortened to maxLength.
+func checkEntries(p validation.View, name string, maxLength int, key func(string, *validation.Path) validation.List, rule func(validation.View)) {
 	for k, v := range p.Entries(name) {
 		m, _ := v.(map[string]any)
 		p.AddList(key(k, p.At(name)))
-		rule(validation.View{Obj: m, Path: p.At(name).Key(shortened(k, longest)), Errs: p.Errs})
+		rule(validation.View{Obj: m, Path: p.At(name).Key(shorten(k, maxLength)), Errs: p.Errs})
 	}
 }
 
-// shortened cuts out the middle of a long text.
-func shortened(s string, longest int) string {
+// shorten returns s with its middle replaced by "..." if it is longer than maxLength.
+func shorten(s string, maxLength int) string {
 	const ellipsis = "..."
-	if len(s) <= longest {
+	if len(s) <= maxLength {
 		return s
 	}
-	rest := longest - len(ellipsis)
+	rest := maxLength - len(ellipsis)
 	return s[:(rest+1)/2] + ellipsis + s[len(s)-rest/2:]
 }

@@ -31,7 +31,7 @@ func TestChangedClaimTemplate(t *testing.T) {
 	assert.Empty(t, typ.Validate(kindtest.Decode(t, typ, base), kindtest.Decode(t, typ, base)))
 }
 
-func TestTaintsAreDated(t *testing.T) {
+func TestTaintTimes(t *testing.T) {
 	const now, then = "2024-01-02T03:04:06Z", "2024-01-02T03:04:05Z"
 	by := resource.Author{Now: now}
 	slices := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
@@ -39,7 +39,7 @@ func TestTaintsAreDated(t *testing.T) {
 	slices.PrepareWithAuthor(obj, nil, by)
 	assert.Equal(t, now, kindtest.At(obj, "spec.devices.0.taints.0.timeAdded"))
 	assert.Equal(t, then, kindtest.At(obj, "spec.devices.0.taints.1.timeAdded"))
-	assert.Nil(t, kindtest.At(obj, "spec.devices.0.attributes.x.bools"), "a disabled member")
+	assert.Nil(t, kindtest.At(obj, "spec.devices.0.attributes.x.bools"), "field of a disabled feature gate")
 
 	taint := func(effect, time any) map[string]any {
 		return map[string]any{"spec": map[string]any{"taint": map[string]any{"effect": effect, "timeAdded": time}}}

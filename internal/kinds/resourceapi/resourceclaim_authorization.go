@@ -12,12 +12,12 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// claimAuthority checks that who writes a claim or its status may do what that
-// does: have access to devices in use, allocate devices, report on them.
+// authorizeClaim checks that the author of a write to a claim or its status may use
+// admin access, change the allocation and change the status of devices.
 //
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/.
-func claimAuthority(w *resource.Write) validation.List {
-	errs := adminAccess(w)
+func authorizeClaim(w *resource.Write) validation.List {
+	errs := checkAdminAccess(w)
 	if w.Old == nil {
 		return errs
 	}
@@ -30,14 +30,14 @@ func claimAuthority(w *resource.Write) validation.List {
 		}
 	}
 	if now["allocation"] == nil {
-		return errs // what is said of devices is dropped
+		return errs // the status of devices is dropped
 	}
 	verbs := []string{"arbitrary-node:" + w.Verb}
 	if node := boundNode(w.Author); node != "" && node == allocatedNode(now) {
 		verbs = slices.Insert(verbs, 0, "associated-node:"+w.Verb)
 	}
 	for _, driver := range changedDrivers(now, was) {
-		if err := mayReport(w, verbs, driver); err != nil {
+		if err := authorizeDriver(w, verbs, driver); err != nil {
 			errs = append(errs, validation.Forbidden(path.Child("devices"), fmt.Sprintf(
 				"changing status.devices requires resource=%q, verb=%q permission: %s", "resourceclaims/driver", fmt.Sprint(verbs), err)))
 		}
@@ -45,9 +45,9 @@ func claimAuthority(w *resource.Write) validation.List {
 	return errs
 }
 
-// mayReport returns an error if the author may not report on a driver's devices: any of the
-// verbs will do.
-func mayReport(w *resource.Write, verbs []string, driver string) (first error) {
+// authorizeDriver returns nil if the author may use one of the verbs on the devices of
+// the driver, and the first error otherwise.
+func authorizeDriver(w *resource.Write, verbs []string, driver string) (first error) {
 	for _, verb := range verbs {
 		err := w.Authorize(verb, "driver", object.String(w.Object, "metadata", "namespace"), driver)
 		if err == nil {
@@ -60,8 +60,7 @@ func mayReport(w *resource.Write, verbs []string, driver string) (first error) {
 	return first
 }
 
-// changedDrivers are the drivers whose devices are reported on otherwise than
-// before, sorted.
+// changedDrivers returns the sorted drivers whose device statuses differ.
 func changedDrivers(now, was map[string]any) []string {
 	key := func(device map[string]any) string {
 		return strings.Join([]string{object.String(device, "driver"), object.String(device, "pool"), object.String(device, "device"), object.String(device, "shareID")}, "/")
@@ -84,8 +83,8 @@ func changedDrivers(now, was map[string]any) []string {
 	return slices.Sorted(maps.Keys(drivers))
 }
 
-// boundNode is the node that the token of a service account is bound to, "" if
-// that is not who.
+// boundNode returns the node that the author's service account token is bound to, or
+// "".
 func boundNode(author resource.Author) string {
 	nodes := author.Extra[authn.ExtraNodeName]
 	if _, _, ok := authn.SplitServiceAccount(author.Name); !ok || len(nodes) != 1 {
@@ -94,8 +93,8 @@ func boundNode(author resource.Author) string {
 	return nodes[0]
 }
 
-// allocatedNode is the one node that a claim's devices are allocated on, "" if
-// there is not one alone.
+// allocatedNode returns the node that a claim's devices are allocated on, or "" if
+// they are not allocated on exactly one.
 func allocatedNode(status map[string]any) string {
 	terms := object.List(status, "allocation", "nodeSelector", "nodeSelectorTerms")
 	if len(terms) != 1 {
@@ -114,16 +113,15 @@ func allocatedNode(status map[string]any) string {
 	return values[0]
 }
 
-// adminNamespaces is the label of the namespaces in which claims may ask for
-// access to devices that are in use.
-const adminNamespaces = "resource.kubernetes.io/admin-access"
+// adminAccessLabel is the label of namespaces in which claims may request admin
+// access: access to devices that are in use.
+const adminAccessLabel = "resource.kubernetes.io/admin-access"
 
-// adminAccess checks that a new claim or template asks for administrative access
-// to devices in a namespace for that, and that a status gives it first in such a
-// one.
+// checkAdminAccess checks that new claims and templates with admin access, and statuses
+// that first allocate it, are in a namespace with adminAccessLabel.
 //
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/#admin-access.
-func adminAccess(w *resource.Write) validation.List {
+func checkAdminAccess(w *resource.Write) validation.List {
 	path := adminAccessRequest(w.Object)
 	if w.Old != nil {
 		path = adminAccessResult(w.Object)
@@ -135,14 +133,13 @@ func adminAccess(w *resource.Write) validation.List {
 		return nil
 	}
 	namespace := w.Get(resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Namespace"}, "", object.String(w.Object, "metadata", "namespace"))
-	if object.String(namespace, "metadata", "labels", adminNamespaces) == "true" {
+	if object.String(namespace, "metadata", "labels", adminAccessLabel) == "true" {
 		return nil
 	}
-	return validation.List{validation.Forbidden(path, "admin access to devices requires the `"+adminNamespaces+": true` label on the containing namespace")}
+	return validation.List{validation.Forbidden(path, "admin access to devices requires the `"+adminAccessLabel+": true` label on the containing namespace")}
 }
 
-// adminAccessRequest is the path of the first request for administrative access,
-// nil if there is none.
+// adminAccessRequest returns the path of the first request for admin access, or nil.
 func adminAccessRequest(obj map[string]any) *validation.Path {
 	requests, _ := claimRequests(obj).([]any)
 	return firstAdminAccess(requests, validation.NewPath("spec", "devices", "requests"), "exactly", "adminAccess")

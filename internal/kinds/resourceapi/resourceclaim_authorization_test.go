@@ -13,9 +13,9 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-func anybodyMay(verb, subresource, namespace, name string) error { return nil }
+func authorizeAll(verb, subresource, namespace, name string) error { return nil }
 
-func TestClaimAuthority(t *testing.T) {
+func TestAuthorizeClaim(t *testing.T) {
 	const (
 		allocation = `"allocation":{"nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]}}`
 		device     = `{"driver":"d","pool":"p","device":"x"}`

@@ -15,8 +15,8 @@ func defaultResourceClaimTemplate(obj map[string]any) {
 	defaultDeviceRequests(object.Map(obj, "spec", "spec"))
 }
 
-// defaultDeviceRequests sets the defaults of the requests of a claim's specification. In
-// v1beta1 a request for one class is the request itself.
+// defaultDeviceRequests sets the defaults of the device requests in a claim's spec.
+// v1beta1 has no field exactly: its fields are in the request itself.
 func defaultDeviceRequests(spec map[string]any) {
 	for request := range object.Each(object.Value(spec, "devices", "requests")) {
 		if exactly := object.Map(request, "exactly"); exactly != nil {

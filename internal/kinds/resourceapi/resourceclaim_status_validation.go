@@ -12,19 +12,18 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// prepareResourceClaimStatus drops what is told of devices that the claim gives
-// back.
+// prepareResourceClaimStatus drops the statuses of devices that the update deallocates.
 func prepareResourceClaimStatus(obj, old map[string]any) {
 	kind.StatusMetadataNone.Prepare(obj, old)
 	status := object.Map(obj, "status")
 	if status["devices"] == nil {
 		return
 	}
-	held, given := allocatedDevices(status), allocatedDevices(object.Map(old, "status"))
+	now, was := allocatedDevices(status), allocatedDevices(object.Map(old, "status"))
 	kept := slices.DeleteFunc(slices.Clone(object.List(status, "devices")), func(v any) bool {
 		device, _ := v.(map[string]any)
 		id := deviceIDOf(device)
-		return given[id] && !held[id]
+		return was[id] && !now[id]
 	})
 	if len(kept) == 0 {
 		delete(status, "devices")
@@ -33,7 +32,7 @@ func prepareResourceClaimStatus(obj, old map[string]any) {
 	}
 }
 
-// A deviceID names a device, or a share of one.
+// A deviceID identifies a device or a share of a device.
 type deviceID struct{ Driver, Pool, Device, ShareID string }
 
 func deviceIDOf(device map[string]any) deviceID {
@@ -48,12 +47,12 @@ func allocatedDevices(status map[string]any) map[deviceID]bool {
 	return out
 }
 
-// validateResourceClaimStatus checks what a claim got, and who uses it. What it
-// got stays until it is given back.
+// validateResourceClaimStatus checks the allocation, the consumers and the devices. An
+// allocation cannot change until it is removed.
 func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		before := object.Map(old, "status")
-		checkKeyedItems(status, "reservedFor", mostDeviceConsumers, "uid", func(consumer validation.View) {
+		checkKeyedItems(status, "reservedFor", maxDeviceConsumers, "uid", func(consumer validation.View) {
 			consumer.RequireEach("resource", "name", "uid")
 		})
 		checkDeviceStatuses(status)
@@ -62,22 +61,22 @@ func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 			switch {
 			case !allocated:
 				status.Forbidden("reservedFor", "may not be specified when `allocated` is not set")
-			case object.Value(obj, "metadata", "deletionTimestamp") != nil && joined(consumers, object.List(before, "reservedFor")):
+			case object.Value(obj, "metadata", "deletionTimestamp") != nil && hasNewItem(consumers, object.List(before, "reservedFor")):
 				status.Forbidden("reservedFor", "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set")
 			}
 		}
 		switch {
 		case !allocated:
 		case before["allocation"] != nil:
-			checkFixed(allocation, object.Map(before, "allocation"), "resource.AllocationResult")
+			checkImmutable(allocation, object.Map(before, "allocation"), "resource.AllocationResult")
 		default:
 			checkDeviceAllocation(allocation, deviceRequestNames(object.Map(obj, "spec", "devices")))
 		}
 	})
 }
 
-// joined reports whether a list has something that the one before had not.
-func joined(list, before []any) bool {
+// hasNewItem reports whether list has an item that before does not have.
+func hasNewItem(list, before []any) bool {
 	return slices.ContainsFunc(list, func(v any) bool {
 		return !slices.ContainsFunc(before, func(w any) bool { return validation.Equal(v, w) })
 	})
@@ -91,7 +90,7 @@ func checkDeviceStatuses(status validation.View) {
 		if id := deviceIDOf(device.Obj); !allocated[id] {
 			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim"))
 		}
-		checkSize(device, "conditions", mostDeviceConditions)
+		checkSize(device, "conditions", maxDeviceConditions)
 		device.AddList(validation.Conditions(object.List(device.Obj, "conditions"), device.At("conditions")))
 		if device.Has("data") {
 			checkRawObject(device, "data")
@@ -108,7 +107,7 @@ func checkDeviceStatuses(status validation.View) {
 	}
 }
 
-// checkDeviceAddress checks where a device is found.
+// checkDeviceAddress checks the driver, the pool, the name and the share of a device.
 func checkDeviceAddress(device validation.View) {
 	volumes.CheckCSIDriverName(device, "driver")
 	checkPoolName(device, "pool")
@@ -127,8 +126,8 @@ func checkShareID(device validation.View) {
 	}
 }
 
-// uuidError says what is wrong with a UUID in any of its forms: plain, without
-// dashes, in braces or as a URN.
+// uuidError returns the error text for an invalid UUID, "" if it is valid. The forms
+// with dashes, without dashes, in braces and as a URN are valid.
 func uuidError(s string) string {
 	const plain = len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
 	switch len(s) {
@@ -155,19 +154,19 @@ func uuidError(s string) string {
 }
 
 func checkDeviceNetwork(network validation.View) {
-	if len(network.String("interfaceName")) > longestInterface {
-		network.Add(validation.TooLong(network.At("interfaceName"), longestInterface))
+	if len(network.String("interfaceName")) > maxInterfaceLength {
+		network.Add(validation.TooLong(network.At("interfaceName"), maxInterfaceLength))
 	}
-	if len(network.String("hardwareAddress")) > longestHardware {
-		network.Add(validation.TooLong(network.At("hardwareAddress"), longestHardware))
+	if len(network.String("hardwareAddress")) > maxHardwareLength {
+		network.Add(validation.TooLong(network.At("hardwareAddress"), maxHardwareLength))
 	}
-	checkUniqueStrings(network, "ips", mostDeviceIPs, validation.InterfaceAddress)
+	checkUniqueStrings(network, "ips", maxDeviceIPs, validation.InterfaceAddress)
 }
 
-// checkDeviceAllocation checks what a claim gets.
+// checkDeviceAllocation checks a new allocation.
 func checkDeviceAllocation(allocation validation.View, requests deviceRequests) {
 	devices := allocation.Field("devices")
-	checkItems(devices, "results", mostDeviceRequests, func(result validation.View) {
+	checkItems(devices, "results", maxDeviceRequests, func(result validation.View) {
 		result.AddList(requests.check(result.String("request"), result.At("request")))
 		volumes.CheckCSIDriverName(result, "driver")
 		checkPoolName(result, "pool")
@@ -177,20 +176,20 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 			checkShareID(result)
 		}
 	})
-	checkItems(devices, "config", 2*mostDeviceConfigs, func(config validation.View) {
+	checkItems(devices, "config", 2*maxDeviceConfigs, func(config validation.View) {
 		config.RequireOneOf("source", "FromClaim", "FromClass")
-		checkUniqueStrings(config, "requests", mostDeviceRequests, requests.check)
+		checkUniqueStrings(config, "requests", maxDeviceRequests, requests.check)
 		checkOpaqueConfig(config)
 	})
 	allocation.IfPresent("nodeSelector", nodes.CheckNodeSelector)
 }
 
-// checkBindingConditions checks the conditions that a device has to meet, and those
-// that it must not, before a pod is bound. There are both or neither.
+// checkBindingConditions checks bindingConditions and bindingFailureConditions. Both
+// or neither must be set.
 func checkBindingConditions(p validation.View) {
 	const wanted, unwanted = "bindingConditions", "bindingFailureConditions"
 	for _, name := range []string{wanted, unwanted} {
-		if checkSize(p, name, mostBindingConditions) {
+		if checkSize(p, name, maxBindingConditions) {
 			p.EachFormat(name, validation.QualifiedName)
 		}
 	}

@@ -11,7 +11,7 @@ var resourceClaimStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Default:                  defaultResourceClaim,
-		ValidateInNamespace:      claimAuthority,
+		ValidateInNamespace:      authorizeClaim,
 		Validate:                 validateResourceClaim,
 	},
 	Status: kind.Status{

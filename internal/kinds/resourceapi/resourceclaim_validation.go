@@ -13,32 +13,32 @@ import (
 
 // Limits of the API of devices.
 const (
-	mostDeviceRequests    = 32
-	mostDeviceConstraints = 32
-	mostDeviceConfigs     = 32
-	mostDeviceSelectors   = 32
-	mostDeviceChoices     = 8
-	mostDeviceConditions  = 8
-	mostDeviceConsumers   = 256
-	mostDeviceIPs         = 16
-	mostBindingConditions = 4
+	maxDeviceRequests    = 32
+	maxDeviceConstraints = 32
+	maxDeviceConfigs     = 32
+	maxDeviceSelectors   = 32
+	maxDeviceChoices     = 8
+	maxDeviceConditions  = 8
+	maxDeviceConsumers   = 256
+	maxDeviceIPs         = 16
+	maxBindingConditions = 4
 
-	longestSelector   = 10 << 10
-	longestParameters = 10 << 10
-	longestAttribute  = 64
-	longestIdentifier = 32
-	longestInterface  = 256
-	longestHardware   = 128
+	maxSelectorLength   = 10 << 10
+	maxParametersLength = 10 << 10
+	maxAttributeLength  = 64
+	maxIdentifierLength = 32
+	maxInterfaceLength  = 256
+	maxHardwareLength   = 128
 )
 
-// validateResourceClaim checks a claim. What it asks for stays.
+// validateResourceClaim checks a claim. Updates cannot change the spec.
 func validateResourceClaim(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(claim validation.View) {
 		spec := claim.Field("spec")
 		if old == nil {
 			checkDeviceClaim(spec.Field("devices"))
 		} else {
-			checkFixed(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
+			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
 		}
 	})
 }
@@ -49,27 +49,27 @@ func validateResourceClaimTemplate(obj, old map[string]any) validation.List {
 		kind.CheckTemplateMeta(spec.Field("metadata"))
 		checkDeviceClaim(spec.Field("spec").Field("devices"))
 		if old != nil {
-			checkFixed(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
+			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
 		}
 	})
 }
 
-// checkDeviceClaim checks what devices a claim asks for.
+// checkDeviceClaim checks the requests, constraints and configuration of devices.
 func checkDeviceClaim(devices validation.View) {
 	requests := deviceRequestNames(devices.Obj)
-	checkKeyedItems(devices, "requests", mostDeviceRequests, "name", checkDeviceRequest)
-	checkItems(devices, "constraints", mostDeviceConstraints, func(constraint validation.View) {
-		checkUniqueStrings(constraint, "requests", mostDeviceRequests, requests.check)
+	checkKeyedItems(devices, "requests", maxDeviceRequests, "name", checkDeviceRequest)
+	checkItems(devices, "constraints", maxDeviceConstraints, func(constraint validation.View) {
+		checkUniqueStrings(constraint, "requests", maxDeviceRequests, requests.check)
 		checkDeviceConstraint(constraint)
 	})
-	checkItems(devices, "config", mostDeviceConfigs, func(config validation.View) {
-		checkUniqueStrings(config, "requests", mostDeviceRequests, requests.check)
+	checkItems(devices, "config", maxDeviceConfigs, func(config validation.View) {
+		checkUniqueStrings(config, "requests", maxDeviceRequests, requests.check)
 		checkOpaqueConfig(config)
 	})
 }
 
-// deviceRequests are the names of requests: of the whole ones, and after a slash
-// of their choices.
+// deviceRequests are the names of requests and, as "request/subrequest", of their
+// subrequests.
 type deviceRequests map[string]bool
 
 func deviceRequestNames(devices map[string]any) deviceRequests {
@@ -109,30 +109,30 @@ func checkDeviceRequest(request validation.View) {
 	case exact && choices:
 		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
 	case exact:
-		checkDeviceWish(exactly)
+		checkExactDeviceRequest(exactly)
 	case choices:
-		checkKeyedItems(request, "firstAvailable", mostDeviceChoices, "name", func(choice validation.View) {
+		checkKeyedItems(request, "firstAvailable", maxDeviceChoices, "name", func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
-			checkDeviceWish(choice)
+			checkExactDeviceRequest(choice)
 		})
 	default:
 		request.Add(validation.Required(request.Path, one))
 	}
 }
 
-// checkDeviceWish checks what a request, or one of its choices, asks for.
-func checkDeviceWish(wish validation.View) {
-	wish.RequireFormat("deviceClassName", validation.DNS1123Subdomain)
-	checkItems(wish, "selectors", mostDeviceSelectors, checkDeviceSelector)
-	switch mode := wish.String("allocationMode"); {
-	case mode == "All" && wish.Int("count") != 0:
-		wish.Invalid("count", "must not be specified when allocationMode is 'All'")
+// checkExactDeviceRequest checks the fields of an exact request or a subrequest.
+func checkExactDeviceRequest(request validation.View) {
+	request.RequireFormat("deviceClassName", validation.DNS1123Subdomain)
+	checkItems(request, "selectors", maxDeviceSelectors, checkDeviceSelector)
+	switch mode := request.String("allocationMode"); {
+	case mode == "All" && request.Int("count") != 0:
+		request.Invalid("count", "must not be specified when allocationMode is 'All'")
 	case mode == "ExactCount":
-		wish.Positive("count")
+		request.Positive("count")
 	default:
-		wish.OneOf("allocationMode", "All", "ExactCount")
+		request.OneOf("allocationMode", "All", "ExactCount")
 	}
-	for _, toleration := range wish.Each("tolerations") {
+	for _, toleration := range request.Each("tolerations") {
 		checkDeviceToleration(toleration)
 	}
 }
@@ -142,8 +142,8 @@ func checkDeviceSelector(selector validation.View) {
 	switch {
 	case !ok:
 		selector.Required("cel", "")
-	case len(expression.String("expression")) > longestSelector:
-		expression.Add(validation.TooLong(expression.At("expression"), longestSelector))
+	case len(expression.String("expression")) > maxSelectorLength:
+		expression.Add(validation.TooLong(expression.At("expression"), maxSelectorLength))
 	default:
 		if err := cel.CheckDeviceSelector(expression.String("expression"), expression.At("expression")); err != nil {
 			expression.Add(err)
@@ -190,7 +190,7 @@ func checkFullAttributeName(p validation.View, name string) {
 }
 
 // attributeName checks the name of an attribute or a capacity, which may have a
-// domain. Names with several slashes are let pass.
+// domain. Names with several slashes are valid, as in kube-apiserver.
 func attributeName(name string, path *validation.Path) validation.List {
 	domain, id, qualified := strings.Cut(name, "/")
 	switch {
@@ -213,13 +213,13 @@ func attributeName(name string, path *validation.Path) validation.List {
 
 func attributeIdentifier(id string, path *validation.Path) validation.List {
 	var list validation.List
-	if len(id) > longestIdentifier {
-		list = append(list, validation.TooLong(path, longestIdentifier))
+	if len(id) > maxIdentifierLength {
+		list = append(list, validation.TooLong(path, maxIdentifierLength))
 	}
 	return append(list, validation.Each(path, id, validation.CIdentifier(id))...)
 }
 
-// checkOpaqueConfig checks parameters that only a driver understands.
+// checkOpaqueConfig checks the opaque parameters of a driver.
 func checkOpaqueConfig(config validation.View) {
 	opaque, ok := config.Lookup("opaque")
 	if !ok {
@@ -237,14 +237,14 @@ func checkRawObject(p validation.View, name string) {
 		p.Required(name, "")
 		return
 	}
-	if text, err := json.Marshal(v); err == nil && len(text) > longestParameters {
-		p.Add(validation.TooLong(p.At(name), longestParameters))
+	if text, err := json.Marshal(v); err == nil && len(text) > maxParametersLength {
+		p.Add(validation.TooLong(p.At(name), maxParametersLength))
 	} else if _, ok := v.(map[string]any); !ok {
 		p.Add(validation.Invalid(p.At(name), "<value omitted>", "must be a valid JSON object"))
 	}
 }
 
-// checkPoolName checks the name of a pool: subdomains with slashes between them.
+// checkPoolName checks the name of a pool: subdomains separated by slashes.
 func checkPoolName(p validation.View, name string) {
 	pool := p.String(name)
 	if !p.Require(name) {

@@ -11,7 +11,7 @@ var resourceClaimTemplateStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Default:                  defaultResourceClaimTemplate,
-		ValidateInNamespace:      adminAccess,
+		ValidateInNamespace:      checkAdminAccess,
 		Validate:                 validateResourceClaimTemplate,
 	},
 }

@@ -34,7 +34,7 @@ func TestPoolStatusRequests(t *testing.T) {
 		{"status", `{"status":{"poolCount":1,"pools":[{"driver":"d","poolName":"p","generation":1,"resourceSliceCount":1,"nodeName":"n"}]}}`, `{}`, ""},
 		{"no count", `{"status":{}}`, `{}`, "status.poolCount: Required value"},
 		{"count", `{"status":{"poolCount":-1}}`, `{}`, "status.poolCount: Invalid value: -1: must be greater than or equal to 0"},
-		{"pool of nothing", `{"status":{"poolCount":1,"pools":[{}]}}`, `{}`, "[status.pools[0].driver: Required value, status.pools[0].poolName: Required value, status.pools[0].generation: Required value]"},
+		{"empty pool item", `{"status":{"poolCount":1,"pools":[{}]}}`, `{}`, "[status.pools[0].driver: Required value, status.pools[0].poolName: Required value, status.pools[0].generation: Required value]"},
 		{"counts of devices", `{"status":{"poolCount":1,"pools":[{"driver":"d","poolName":"p","generation":1,"resourceSliceCount":0,"totalDevices":-1}]}}`, `{}`,
 			"[status.pools[0].resourceSliceCount: Invalid value: 0: must be greater than or equal to 1, status.pools[0].totalDevices: Invalid value: -1: must be greater than or equal to 0]"},
 		{"second status", `{"status":{"poolCount":2}}`, `{"status":{"poolCount":1}}`, `status: Invalid value: {"PoolCount":2,"Pools":null,"Conditions":null}: field is immutable`},

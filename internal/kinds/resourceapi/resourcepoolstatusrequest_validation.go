@@ -10,12 +10,12 @@ import (
 
 // Limits of a request for the status of pools of devices.
 const (
-	defaultPools    = 100
-	mostPools       = 1000
-	longestPoolNote = 256
+	defaultPools      = 100
+	maxPools          = 1000
+	maxPoolNoteLength = 256
 )
 
-// validatePoolStatusRequest checks what a request asks for, which stays.
+// validatePoolStatusRequest checks the spec of a request. Updates cannot change it.
 func validatePoolStatusRequest(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
 		if old != nil {
@@ -29,13 +29,13 @@ func validatePoolStatusRequest(obj, old map[string]any) validation.List {
 			checkPoolSegments(spec, "poolName")
 		}
 		checkAtLeast(spec, 1, "limit")
-		if n := spec.Int("limit"); n > mostPools {
-			spec.Add(validation.Invalid(spec.At("limit"), n, fmt.Sprintf("must be less than or equal to %d", mostPools)))
+		if n := spec.Int("limit"); n > maxPools {
+			spec.Add(validation.Invalid(spec.At("limit"), n, fmt.Sprintf("must be less than or equal to %d", maxPools)))
 		}
 	})
 }
 
-// validatePoolStatus checks the answer to a request, which is given once.
+// validatePoolStatus checks the status of a request. It can be set only once.
 func validatePoolStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		switch {
@@ -82,19 +82,20 @@ func checkPoolStatus(pool validation.View) {
 	if pool.Has("nodeName") {
 		pool.AddList(validation.Each(pool.At("nodeName"), pool.String("nodeName"), validation.LongName(pool.String("nodeName"))))
 	}
-	if note := pool.String("validationError"); len(note) > longestPoolNote {
-		pool.Add(validation.TooLong(pool.At("validationError"), longestPoolNote))
+	if note := pool.String("validationError"); len(note) > maxPoolNoteLength {
+		pool.Add(validation.TooLong(pool.At("validationError"), maxPoolNoteLength))
 	}
 }
 
-// checkAtLeast checks that a number, if there is one, is not below the least.
+// checkAtLeast checks that a field is absent or not less than least.
 func checkAtLeast(p validation.View, least int64, name string) {
 	if n := p.Int(name); p.Has(name) && n < least {
 		p.Add(validation.Invalid(p.At(name), n, fmt.Sprintf("must be greater than or equal to %d", least)))
 	}
 }
 
-// checkPoolSegments checks the name of a pool, telling which of its segments is wrong.
+// checkPoolSegments checks the name of a pool. Its errors contain the index of the
+// invalid segment.
 func checkPoolSegments(p validation.View, name string) {
 	pool := p.String(name)
 	if len(pool) > validation.DNS1123SubdomainMaxLength {

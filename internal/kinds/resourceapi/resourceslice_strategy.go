@@ -8,7 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// prepareResourceSlice drops what disabled feature gates hold back.
+// prepareResourceSlice drops the fields of disabled feature gates.
 func prepareResourceSlice(obj, _ map[string]any) {
 	for device := range devices(obj) {
 		delete(device, "nodeAllocatableResourceMappings")
@@ -21,8 +21,8 @@ func prepareResourceSlice(obj, _ map[string]any) {
 	}
 }
 
-// devices are the devices of a slice. In v1beta1 what describes one stands a
-// level lower.
+// devices iterates over the devices of a slice. In v1beta1 it yields the field basic
+// of each device.
 func devices(slice map[string]any) func(yield func(map[string]any) bool) {
 	return func(yield func(map[string]any) bool) {
 		for device := range object.Each(object.Value(slice, "spec", "devices")) {
@@ -36,7 +36,7 @@ func devices(slice map[string]any) func(yield func(map[string]any) bool) {
 	}
 }
 
-// stampResourceSlice dates the taints of devices.
+// stampResourceSlice sets timeAdded of new taints.
 func stampResourceSlice(obj, _ map[string]any, by resource.Author) {
 	for device := range devices(obj) {
 		for taint := range object.Each(device["taints"]) {
@@ -45,8 +45,9 @@ func stampResourceSlice(obj, _ map[string]any, by resource.Author) {
 	}
 }
 
-// unknownSliceField words the refusal of a field label, which names the version.
-func unknownSliceField(t *resource.Type) func(label string) string {
+// sliceFieldLabelError returns the FieldLabelError of a version of ResourceSlices. The
+// text contains the version.
+func sliceFieldLabelError(t *resource.Type) func(label string) string {
 	return func(label string) string {
 		return fmt.Sprintf("field label not supported for %s, Kind=%s: %s", t.GroupVersion, t.Kind, label)
 	}
@@ -64,5 +65,5 @@ var resourceSliceStrategy = kind.Strategy{
 		SelectableFields:         []resource.Field{kind.SelectableField("spec.nodeName", "spec", "nodeName"), kind.SelectableField("spec.driver", "spec", "driver")},
 	},
 	GenerationFields:   []string{"spec"},
-	FieldLabelErrorFor: unknownSliceField,
+	FieldLabelErrorFor: sliceFieldLabelError,
 }

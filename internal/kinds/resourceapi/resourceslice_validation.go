@@ -16,17 +16,17 @@ import (
 
 // Limits of a slice of devices.
 const (
-	mostDevices           = 128
-	mostElaborateDevices  = 64 // with taints or counters
-	mostCounterSets       = 8
-	mostCounters          = 32
-	mostConsumptions      = 2
-	mostDeviceTaints      = 16
-	mostAttributes        = 32
-	mostAttributeValues   = 48
-	mostCapacityOptions   = 10
-	longestAttributeName  = 63 + 1 + longestIdentifier
-	mostTaintRuleStatuses = 8
+	maxDevices             = 128
+	maxElaborateDevices    = 64 // with taints or counters
+	maxCounterSets         = 8
+	maxCounters            = 32
+	maxConsumptions        = 2
+	maxDeviceTaints        = 16
+	maxAttributes          = 32
+	maxAttributeValues     = 48
+	maxCapacityOptions     = 10
+	maxAttributeNameLength = 63 + 1 + maxIdentifierLength
+	maxTaintRuleStatuses   = 8
 )
 
 func validateResourceSlice(obj, old map[string]any) validation.List {
@@ -43,10 +43,10 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 		if spec.Has("sharedCounters") && spec.Has("devices") {
 			spec.Add(validation.Invalid(spec.Path, "", "only one of `sharedCounters` or `devices` is allowed"))
 		}
-		checkKeyedItems(spec, "devices", maxDevices(spec), "name", func(device validation.View) {
-			checkSliceDevice(device, deviceNamed(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
+		checkKeyedItems(spec, "devices", deviceLimit(spec), "name", func(device validation.View) {
+			checkSliceDevice(device, findDevice(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
 		})
-		checkKeyedItems(spec, "sharedCounters", mostCounterSets, "name", func(set validation.View) {
+		checkKeyedItems(spec, "sharedCounters", maxCounterSets, "name", func(set validation.View) {
 			set.RequireFormat("name", validation.DNS1123Label)
 			checkCounters(set)
 		})
@@ -61,8 +61,7 @@ func checkResourcePool(pool validation.View) {
 	}
 }
 
-// checkSliceNodes checks from which nodes the devices can be reached: it is said in
-// one way.
+// checkSliceNodes checks that a slice selects its nodes by exactly one field.
 func checkSliceNodes(spec validation.View) {
 	var ways []string
 	if spec.Has("nodeName") {
@@ -88,7 +87,7 @@ func checkSliceNodes(spec validation.View) {
 	}
 }
 
-// nodeFields checks the name of a node, and returns the way if it is one.
+// nodeFields checks nodeName, and returns the name of the field if it is not empty.
 func nodeFields(p validation.View, empty string) []string {
 	if p.String("nodeName") == "" {
 		p.Invalid("nodeName", empty)
@@ -98,7 +97,7 @@ func nodeFields(p validation.View, empty string) []string {
 	return []string{"`nodeName`"}
 }
 
-// trueFields checks a member that is true or absent, and returns the way if it is.
+// trueFields checks that a field is true or absent, and returns its name if it is true.
 func trueFields(p validation.View, name string) []string {
 	if !p.Has(name) {
 		return nil
@@ -110,7 +109,8 @@ func trueFields(p validation.View, name string) []string {
 	return []string{"`" + name + "`"}
 }
 
-// checkDeviceNodes is sliceNodes for one device.
+// checkDeviceNodes is checkSliceNodes for one device. chosen reports whether the slice
+// has perDeviceNodeSelection.
 func checkDeviceNodes(device validation.View, chosen bool) {
 	if !chosen {
 		if device.Has("nodeName") || device.Has("nodeSelector") || device.Has("allNodes") {
@@ -137,18 +137,18 @@ func checkDeviceNodes(device validation.View, chosen bool) {
 	}
 }
 
-// maxDevices is how many devices a slice may have.
-func maxDevices(spec validation.View) int {
+// deviceLimit returns the maximum number of devices of a slice.
+func deviceLimit(spec validation.View) int {
 	for device := range object.Each(spec.Obj["devices"]) {
 		if len(object.List(device, "taints"))+len(object.List(device, "consumesCounters")) > 0 {
-			return mostElaborateDevices
+			return maxElaborateDevices
 		}
 	}
-	return mostDevices
+	return maxDevices
 }
 
-// deviceNamed is the device of that name in a slice's specification, or nil.
-func deviceNamed(spec map[string]any, name string) map[string]any {
+// findDevice returns the device with the name in the spec of a slice, or nil.
+func findDevice(spec map[string]any, name string) map[string]any {
 	for device := range object.Each(spec["devices"]) {
 		if device["name"] == name {
 			return device
@@ -159,20 +159,20 @@ func deviceNamed(spec map[string]any, name string) map[string]any {
 
 func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool) {
 	device.Format("name", validation.DNS1123Label)
-	if n := device.Len("attributes") + device.Len("capacity"); n > mostAttributes {
-		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", mostAttributes)))
+	if n := device.Len("attributes") + device.Len("capacity"); n > maxAttributes {
+		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxAttributes)))
 	}
-	if n := device.Len("attributes"); n > mostAttributeValues {
-		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attribute values must not exceed %d", mostAttributeValues)))
+	if n := device.Len("attributes"); n > maxAttributeValues {
+		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attribute values must not exceed %d", maxAttributeValues)))
 	}
-	checkEntries(device, "attributes", longestAttributeName, attributeName, checkDeviceAttribute)
-	checkEntries(device, "capacity", longestAttributeName, attributeName, func(capacity validation.View) {
+	checkEntries(device, "attributes", maxAttributeNameLength, attributeName, checkDeviceAttribute)
+	checkEntries(device, "capacity", maxAttributeNameLength, attributeName, func(capacity validation.View) {
 		checkDeviceCapacity(capacity, device.Bool("allowMultipleAllocations"))
 	})
 	if old == nil || !validation.Equal(device.Obj["taints"], old["taints"]) {
-		checkItems(device, "taints", mostDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
+		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
 	}
-	checkKeyedItems(device, "consumesCounters", mostConsumptions, "counterSet", func(consumption validation.View) {
+	checkKeyedItems(device, "consumesCounters", maxConsumptions, "counterSet", func(consumption validation.View) {
 		consumption.RequireFormat("counterSet", validation.DNS1123Label)
 		checkCounters(consumption)
 	})
@@ -180,13 +180,13 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	checkBindingConditions(device)
 }
 
-// checkCounters checks the counters that are shared or consumed.
+// checkCounters checks shared or consumed counters.
 func checkCounters(p validation.View) {
 	switch n := p.Len("counters"); {
 	case n == 0:
 		p.Required("counters", "")
-	case n > mostCounters:
-		p.Add(validation.TooMany(p.At("counters"), n, mostCounters))
+	case n > maxCounters:
+		p.Add(validation.TooMany(p.At("counters"), n, maxCounters))
 	default:
 		label := func(name string, path *validation.Path) validation.List {
 			return validation.Each(path, name, validation.DNS1123Label(name))
@@ -197,15 +197,15 @@ func checkCounters(p validation.View) {
 
 // checkDeviceAttribute checks that an attribute has one value.
 func checkDeviceAttribute(attribute validation.View) {
-	if len(attribute.String("string")) > longestAttribute {
-		attribute.Add(validation.TooLong(attribute.At("string"), longestAttribute))
+	if len(attribute.String("string")) > maxAttributeLength {
+		attribute.Add(validation.TooLong(attribute.At("string"), maxAttributeLength))
 	}
 	if attribute.Has("version") {
 		if _, err := semver.Parse(attribute.String("version")); err != nil {
 			attribute.Invalid("version", "must be a string compatible with semver.org spec 2.0.0")
 		}
-		if len(attribute.String("version")) > longestAttribute {
-			attribute.Add(validation.TooLong(attribute.At("version"), longestAttribute))
+		if len(attribute.String("version")) > maxAttributeLength {
+			attribute.Add(validation.TooLong(attribute.At("version"), maxAttributeLength))
 		}
 	}
 	const one = "exactly one value must be specified"
@@ -218,8 +218,8 @@ func checkDeviceAttribute(attribute validation.View) {
 	}
 }
 
-// checkDeviceCapacity checks how much of a capacity may be asked for; all of it, if
-// the device is not shared.
+// checkDeviceCapacity checks the request policy of a capacity. shared reports whether
+// the device allows multiple allocations; others must not have a policy.
 func checkDeviceCapacity(capacity validation.View, shared bool) {
 	policy, ok := capacity.Lookup("requestPolicy")
 	switch {
@@ -243,8 +243,8 @@ func checkDeviceCapacity(capacity validation.View, shared bool) {
 	}
 }
 
-// checkCapacityOptions checks the amounts that may be asked for: ascending, none
-// beyond the capacity, the default among them.
+// checkCapacityOptions checks validValues: in ascending order, not greater than the
+// capacity, and including the default.
 func checkCapacityOptions(policy validation.View, whole string) {
 	path, options := policy.At("validValues"), policy.Strings("validValues")
 	for i := 1; i < len(options); i++ {
@@ -253,7 +253,7 @@ func checkCapacityOptions(policy validation.View, whole string) {
 		}
 	}
 	known := false
-	if checkSize(policy, "validValues", mostCapacityOptions) {
+	if checkSize(policy, "validValues", maxCapacityOptions) {
 		seen := map[string]bool{}
 		var twice validation.List
 		for i, option := range options {
@@ -274,48 +274,48 @@ func checkCapacityOptions(policy validation.View, whole string) {
 	}
 }
 
-// checkCapacityRange checks a range of amounts that may be asked for.
-func checkCapacityRange(limits validation.View, usual, whole string) {
+// checkCapacityRange checks validRange. defaultValue is the default, capacity the capacity.
+func checkCapacityRange(limits validation.View, defaultValue, capacity string) {
 	if !limits.Has("min") {
 		limits.Required("min", "required when validRange is defined")
 		return
 	}
-	least, most, step := limits.String("min"), limits.String("max"), limits.String("step")
+	lo, hi, step := limits.String("min"), limits.String("max"), limits.String("step")
 	check := func(broken bool, name, value, detail string) {
 		if broken {
 			limits.Add(validation.Invalid(limits.At(name), value, detail))
 		}
 	}
-	check(quantity.Compare(least, whole) > 0, "min", least, "min is larger than capacity value: "+whole)
-	check(quantity.Compare(usual, least) < 0, "min", usual, "default is less than min: "+least)
+	check(quantity.Compare(lo, capacity) > 0, "min", lo, "min is larger than capacity value: "+capacity)
+	check(quantity.Compare(defaultValue, lo) < 0, "min", defaultValue, "default is less than min: "+lo)
 	if limits.Has("max") {
-		check(quantity.Compare(least, most) > 0, "max", least, "min is larger than max: "+most)
-		check(quantity.Compare(most, whole) > 0, "max", most, "max is larger than capacity value: "+whole)
-		check(quantity.Compare(usual, most) > 0, "max", usual, "default is more than max: "+most)
+		check(quantity.Compare(lo, hi) > 0, "max", lo, "min is larger than max: "+hi)
+		check(quantity.Compare(hi, capacity) > 0, "max", hi, "max is larger than capacity value: "+capacity)
+		check(quantity.Compare(defaultValue, hi) > 0, "max", defaultValue, "default is more than max: "+hi)
 	}
 	if limits.Has("step") {
-		first := quantity.Add(least, step)
-		detail := fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step, least)
-		check(quantity.Compare(first, whole) > 0, "step", step, fmt.Sprintf("one step %s is larger than capacity value: %s", first, whole))
-		check(!onStep(usual, least, step), "step", usual, detail)
-		check(limits.Has("max") && !onStep(most, least, step), "step", most, detail)
+		first := quantity.Add(lo, step)
+		detail := fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step, lo)
+		check(quantity.Compare(first, capacity) > 0, "step", step, fmt.Sprintf("one step %s is larger than capacity value: %s", first, capacity))
+		check(!onStep(defaultValue, lo, step), "step", defaultValue, detail)
+		check(limits.Has("max") && !onStep(hi, lo, step), "step", hi, detail)
 	}
 }
 
-// onStep reports whether whole steps lead from one amount to another. A step of
-// nothing leads nowhere.
+// onStep reports whether amount differs from from by a multiple of step. It returns
+// false if step is 0.
 func onStep(amount, from, step string) bool {
 	n := units(step)
 	return n != 0 && (units(amount)-units(from))%n == 0
 }
 
-// units is a quantity as a whole number, rounded up.
+// units returns a quantity as a whole number, rounded up.
 func units(q string) int64 {
 	n, _ := quantity.Nanos(quantity.RoundToUnits(q))
 	return new(big.Int).Quo(n, quantity.Billion).Int64()
 }
 
-// warnResourceSlice warns of drivers that are not named as they should be.
+// warnResourceSlice returns a warning if the name of the driver is not in lower case.
 func warnResourceSlice(obj, _ map[string]any) []string {
 	driver := object.String(obj, "spec", "driver")
 	if driver == strings.ToLower(driver) {

@@ -8,8 +8,8 @@ import (
 
 func TestDefaultPriorityClass(t *testing.T) {
 	kindtest.TestDefaults(t, "priorityclasses.scheduling.k8s.io", []kindtest.Row{
-		{"preempts", `{}`, "preemptionPolicy", `"PreemptLowerPriority"`},
-		{"does not", `{"preemptionPolicy":"Never"}`, "preemptionPolicy", `"Never"`},
+		{"default policy", `{}`, "preemptionPolicy", `"PreemptLowerPriority"`},
+		{"explicit policy", `{"preemptionPolicy":"Never"}`, "preemptionPolicy", `"Never"`},
 	})
 }
 
@@ -23,7 +23,7 @@ func TestValidatePriorityClass(t *testing.T) {
 		{"system's value", `{"metadata":{"name":"system-node-critical"}}`, reserved + `value of system-node-critical PriorityClass must be 2000001000`},
 		{"system's default", `{"metadata":{"name":"system-node-critical"},"value":2000001000,"globalDefault":true}`,
 			reserved + `globalDefault of system-node-critical PriorityClass must be false`},
-		{"system's own", `{"metadata":{"name":"system-node-critical"},"value":2000001000}`, ""},
+		{"valid reserved class", `{"metadata":{"name":"system-node-critical"},"value":2000001000}`, ""},
 	})
 	kindtest.TestPatchedUpdates(t, name, `{"metadata":{"name":"a"},"value":1}`, []kindtest.PatchRow{
 		{"value and policy", `{"value":2,"preemptionPolicy":"Never"}`, kindtest.Errors(

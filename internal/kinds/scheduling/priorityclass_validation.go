@@ -8,14 +8,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// systemPriorities are the priorities that Kubernetes keeps for itself, by the
-// names of their classes.
+// systemPriorities maps the PriorityClasses that Kubernetes reserves to their values.
 var systemPriorities = map[string]int64{
 	"system-cluster-critical": 2000000000,
 	"system-node-critical":    2000001000,
 }
 
-// Names with this prefix are for no other classes.
+// systemPriorityPrefix is the prefix of names that only these PriorityClasses can have.
 const (
 	systemPriorityPrefix = "system-"
 	highestUserPriority  = 1000000000
@@ -32,7 +31,7 @@ func validatePriorityClass(obj, old map[string]any) validation.List {
 		}
 		name := object.String(obj, "metadata", "name")
 		if strings.HasPrefix(name, systemPriorityPrefix) {
-			if detail := systemPriorityMistake(name, p); detail != "" {
+			if detail := checkSystemPriority(name, p); detail != "" {
 				p.Add(validation.Forbidden(validation.NewPath("metadata", "name"), "priority class names with '"+systemPriorityPrefix+"' prefix are reserved for system use only. error: "+detail))
 			}
 		} else if p.Int("value") > highestUserPriority {
@@ -44,9 +43,9 @@ func validatePriorityClass(obj, old map[string]any) validation.List {
 	})
 }
 
-// systemPriorityMistake tells how a class differs from the system's of its name,
-// "" if it does not.
-func systemPriorityMistake(name string, class validation.View) string {
+// checkSystemPriority returns the error text for a class that differs from the
+// reserved one with the same name, "" if it does not.
+func checkSystemPriority(name string, class validation.View) string {
 	switch value, ok := systemPriorities[name]; {
 	case !ok:
 		return name + " is not a known system priority class"
@@ -58,7 +57,8 @@ func systemPriorityMistake(name string, class validation.View) string {
 	return ""
 }
 
-// SystemPriority returns the value of a PriorityClass of the system.
+// SystemPriority returns the value of a PriorityClass that Kubernetes reserves, and
+// reports whether name is one.
 func SystemPriority(name string) (value int64, ok bool) {
 	value, ok = systemPriorities[name]
 	return value, ok

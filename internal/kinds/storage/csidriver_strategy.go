@@ -19,8 +19,8 @@ func defaultCSIDriver(obj map[string]any) {
 	}
 }
 
-// prepareCSIDriver counts the changes of a driver, whose generation starts with
-// the first.
+// prepareCSIDriver drops the fields of disabled feature gates, and increments the
+// generation if an update changes the spec. A new CSIDriver has no generation.
 func prepareCSIDriver(obj, old map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	kind.DropDisabledField(spec, object.Map(old, "spec"), "preventPodSchedulingIfMissing")

@@ -46,8 +46,8 @@ func checkCSIDriver(p validation.View) {
 	}
 }
 
-// warnCSIDriver warns of tokens that a driver is given in a place where they
-// may be logged.
+// warnCSIDriver returns a warning if the driver gets service account tokens in a field
+// that may be logged.
 func warnCSIDriver(obj, old map[string]any) []string {
 	spec := object.Map(obj, "spec")
 	tokens := object.List(spec, "tokenRequests")

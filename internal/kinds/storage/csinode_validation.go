@@ -41,8 +41,8 @@ func checkCSINode(p validation.View) {
 	}
 }
 
-// checkCSINodeUpdate checks that the drivers that stay have changed in no more than
-// what nodes can take of their volumes.
+// checkCSINodeUpdate checks that an update changes only the allocatable field of
+// existing drivers.
 func checkCSINodeUpdate(p validation.View, old map[string]any) {
 	for was := range object.Each(old["drivers"]) {
 		for is := range object.Each(p.Obj["drivers"]) {

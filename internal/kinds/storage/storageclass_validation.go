@@ -40,7 +40,8 @@ func checkStorageClass(p validation.View) {
 	} else {
 		p.OneOf("volumeBindingMode", "Immediate", "WaitForFirstConsumer")
 	}
-	// A term that allows anything is told once for each term, too.
+	// terms starts with a nil map for each term, so that an empty term causes an
+	// additional duplicate error for each term, as in kube-apiserver.
 	terms := make([]map[string][]string, p.Len("allowedTopologies"))
 	for _, term := range p.Each("allowedTopologies") {
 		values := checkTopologyTerm(term)
@@ -53,7 +54,7 @@ func checkStorageClass(p validation.View) {
 	}
 }
 
-// checkDriver checks the name of what makes volumes.
+// checkDriver checks the name of a provisioner or a driver.
 func checkDriver(p validation.View, name string) {
 	if p.Require(name) {
 		lower := strings.ToLower(p.String(name))
@@ -92,8 +93,8 @@ func warnStorageClass(obj, _ map[string]any) []string {
 	return warnings
 }
 
-// checkTopologyTerm checks where a volume may be, and returns the sorted values by
-// key.
+// checkTopologyTerm checks a term of allowedTopologies, and returns its values, sorted,
+// by key.
 func checkTopologyTerm(p validation.View) map[string][]string {
 	out := map[string][]string{}
 	for _, e := range p.Each("matchLabelExpressions") {

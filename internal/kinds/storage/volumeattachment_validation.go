@@ -46,10 +46,10 @@ func checkVolumeAttachment(p validation.View) {
 	}
 }
 
-// checkVolumeError checks what went wrong with an attachment.
+// checkVolumeError checks an error of attaching or detaching.
 func checkVolumeError(p validation.View) {
 	if len(p.String("message")) > maxVolumeMessage {
-		p.Add(validation.TooLong(p.At("message"), maxParametersSize)) // the limit that kube-apiserver tells is another's
+		p.Add(validation.TooLong(p.At("message"), maxParametersSize)) // kube-apiserver reports this limit, not maxVolumeMessage
 	}
 	if code := p.Int("errorCode"); code < 0 {
 		p.Invalid("errorCode", validation.RangeMessage(0, math.MaxInt32))
