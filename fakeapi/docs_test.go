@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeTables checks that the tables of the README have every option and every
-// requirement.
-func TestReadmeTables(t *testing.T) {
+// TestDocsTables checks that the tables in docs have every option and every requirement.
+func TestDocsTables(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
