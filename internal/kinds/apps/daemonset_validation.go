@@ -12,10 +12,10 @@ func validateDaemonSet(obj, old map[string]any) validation.List {
 	return append(checkImmutableSelector(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.LabelSelector("selector", selectors)
 		if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
-			pods.CheckSelected(p, labels)
+			pods.CheckSelectorMatches(p, labels)
 		}
 		pods.CheckNotEmptySelector(p, "daemonset")
-		pods.PodTemplateOf("DaemonSet")(p.Field("template"))
+		pods.CheckPodTemplate("DaemonSet")(p.Field("template"))
 		p.NonNegative("minReadySeconds")
 		checkDaemonSetUpdateStrategy(p.Field("updateStrategy"))
 		p.NonNegative("revisionHistoryLimit")

@@ -13,7 +13,7 @@ func validateDeployment(obj, old map[string]any) validation.List {
 
 func checkDeploymentSpec(p validation.View) {
 	p.NonNegative("replicas")
-	pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
+	pods.CheckRequiredSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
 	checkDeploymentStrategy(p.Field("strategy"))
 	p.NonNegative("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
 	if p.Has("progressDeadlineSeconds") && p.Int("progressDeadlineSeconds") <= p.Int("minReadySeconds") {

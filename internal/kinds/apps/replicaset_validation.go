@@ -9,7 +9,7 @@ import (
 func validateReplicaSet(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.NonNegative("replicas", "minReadySeconds")
-		pods.CheckNeededSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
+		pods.CheckRequiredSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
 	})
 	return append(errs, checkImmutableSelector(obj, old)...)
 }

@@ -53,10 +53,10 @@ func (r statefulSetRules) spec(p validation.View) {
 	if !r.exists {
 		p.FormatIfSet("serviceName", validation.DNS1123Label)
 	}
-	pods.CheckNeededSelector(p, "statefulset", "", func(template validation.View) {
+	pods.CheckRequiredSelector(p, "statefulset", "", func(template validation.View) {
 		r.template(template, p.Obj["volumeClaimTemplates"])
 	})
-	pods.CheckRunsOn(p.Field("template").Field("spec"), "StatefulSet")
+	pods.CheckAlwaysRestarts(p.Field("template").Field("spec"), "StatefulSet")
 }
 
 // template checks the pod template as the controller completes it: with a volume
@@ -127,7 +127,7 @@ func checkStatefulSetUpdateStrategy(p validation.View) {
 }
 
 func warnStatefulSet(obj, old map[string]any) []string {
-	warnings := pods.WarnOfTemplate(obj, old)
+	warnings := pods.WarnWorkloadTemplate(obj, old)
 	for _, claim := range (validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}).Each("volumeClaimTemplates") {
 		spec := validation.View{Obj: object.Map(claim.Obj, "spec"), Path: claim.Path}
 		if old != nil {

@@ -19,7 +19,7 @@ func checkImmutableSelector(obj, old map[string]any) validation.List {
 }
 
 // replicaSetTemplate is the rule for the pod templates of ReplicaSets and Deployments.
-var replicaSetTemplate = pods.PodTemplateOf("ReplicaSet")
+var replicaSetTemplate = pods.CheckPodTemplate("ReplicaSet")
 
 // isZeroNumberOrPercent reports whether a number or percentage is 0 or absent.
 func isZeroNumberOrPercent(p validation.View, name string) bool {

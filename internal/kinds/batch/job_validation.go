@@ -90,7 +90,7 @@ func checkWholeJobSpec(p validation.View, selectors validation.LabelSelectorOpti
 	}
 	p.LabelSelector("selector", selectors)
 	if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
-		pods.CheckSelected(p, labels)
+		pods.CheckSelectorMatches(p, labels)
 	}
 }
 
@@ -297,7 +297,7 @@ func checkSuccessRule(p validation.View, completions int64) {
 }
 
 func warnJob(obj, old map[string]any) []string {
-	return append(pods.WarnOfPodNames(obj, old), warnOfJobSpec(obj, old, "spec")...)
+	return append(pods.WarnWorkloadName(obj, old), warnOfJobSpec(obj, old, "spec")...)
 }
 
 // warnOfJobSpec returns the warnings about the Job spec at a path if it changed.

@@ -24,7 +24,7 @@ func validateReplicationController(obj, _ map[string]any) validation.List {
 				break
 			}
 		}
-		pods.PodTemplateOf("ReplicationController")(template)
+		pods.CheckPodTemplate("ReplicationController")(template)
 	})
 }
 

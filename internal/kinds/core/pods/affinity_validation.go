@@ -14,8 +14,7 @@ const (
 	preferredDuring = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-// checkAffinity checks the nodes and the other pods that a pod is drawn to or kept
-// from.
+// checkAffinity validates node affinity, pod affinity and pod anti-affinity.
 func checkAffinity(p validation.View) {
 	p.IfPresent("nodeAffinity", func(nodeAffinity validation.View) {
 		nodeAffinity.IfPresent(requiredDuring, nodes.CheckNodeSelector)
@@ -56,8 +55,9 @@ func checkPodAffinityTerm(p validation.View) {
 	p.AddList(validation.LabelKey(p.String("topologyKey"), p.At("topologyKey")))
 }
 
-// checkMatchLabelKeys checks the labels whose values a label selector takes from the
-// pod itself, by the time that it has taken them.
+// checkMatchLabelKeys validates matchLabelKeys and mismatchLabelKeys. The
+// labelSelector contains the requirements that mergeMatchLabelKeys has added for
+// them.
 func checkMatchLabelKeys(p validation.View) {
 	match, mismatch := p.Strings("matchLabelKeys"), p.Strings("mismatchLabelKeys")
 	if len(match) == 0 && len(mismatch) == 0 {
@@ -100,7 +100,7 @@ func lastIndex(list []string, s string) int {
 	return -1
 }
 
-// checkTopologySpreadConstraint checks how pods are spread; rest are the constraints
+// checkTopologySpreadConstraint validates a constraint. rest are the constraints
 // after it.
 func checkTopologySpreadConstraint(p validation.View, rest []any) {
 	p.Positive("maxSkew")

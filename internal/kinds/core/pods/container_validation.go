@@ -50,7 +50,8 @@ func (r *podRules) checkInitContainers() {
 		if name := c.String("name"); name != "" || seen[name] {
 			seen.Unique(c, "name")
 		}
-		// They run one by one. kube-apiserver takes each for the first.
+		// Init containers run one after another, so their ports cannot conflict.
+		// kube-apiserver reports errors in any of them at index 0.
 		checkHostPorts(c, r.spec.At("initContainers").Index(0).Child("ports"), validation.Seen{})
 		if c.String("restartPolicy") == "Always" {
 			r.checkLifecycle(c)
@@ -70,9 +71,9 @@ func (r *podRules) checkInitContainers() {
 	}
 }
 
-// notEphemeral are the fields of containers that ephemeral ones cannot have, in
-// the order of Kubernetes' types.
-var notEphemeral = []string{
+// forbiddenInEphemeral are the container fields that ephemeral containers cannot
+// set, in the order of kube-apiserver's errors.
+var forbiddenInEphemeral = []string{
 	"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
 }
 
@@ -88,13 +89,13 @@ func (r *podRules) checkEphemeralContainers() {
 	}
 	for _, c := range r.spec.Each("ephemeralContainers") {
 		r.checkContainer(c)
-		checkPaddedImage(c)
+		checkImageWhitespace(c)
 		seen.Unique(c, "name")
 		if target := c.String("targetContainerName"); target != "" && !others[target] {
 			c.Add(validation.NotFound(c.At("targetContainerName"), target))
 		}
-		for _, name := range notEphemeral {
-			isNone := !c.Has(name) || name == "resources" && c.Len(name) == 0 // every container has resources
+		for _, name := range forbiddenInEphemeral {
+			isNone := !c.Has(name) || name == "resources" && c.Len(name) == 0 // decoding sets resources in every container
 			if !isNone {
 				c.Forbidden(name, why)
 			}
@@ -109,7 +110,7 @@ func (r *podRules) checkEphemeralContainers() {
 	}
 }
 
-// checkContainer checks what containers of all sorts have.
+// checkContainer validates the fields that all kinds of containers have.
 func (r *podRules) checkContainer(c validation.View) {
 	c.RequireFormat("name", validation.DNS1123Label)
 	c.Require("image")
@@ -128,12 +129,12 @@ func (r *podRules) checkContainer(c validation.View) {
 	c.IfPresent("securityContext", r.checkContainerSecurity)
 }
 
-// pullPolicies are those of container images and of image volumes.
+// pullPolicies are the pull policies of container images and image volumes.
 var pullPolicies = []string{"Always", "IfNotPresent", "Never"}
 
-// checkPaddedImage refuses space around the image of a pod's container. A template
-// may have it.
-func checkPaddedImage(c validation.View) {
+// checkImageWhitespace checks that the image has no leading or trailing whitespace.
+// It applies to Pods but not to pod templates.
+func checkImageWhitespace(c validation.View) {
 	if image := c.String("image"); strings.TrimSpace(image) != image {
 		c.Invalid("image", "must not have leading or trailing whitespace")
 	}
@@ -161,8 +162,8 @@ func checkContainerPorts(c validation.View) {
 	}
 }
 
-// checkHostPorts checks that no other container has taken a container's ports of the
-// node. The ports are told as being at path.
+// checkHostPorts checks that the host ports of a container are not in taken, and
+// adds them to it. Errors are reported at path.
 func checkHostPorts(c validation.View, path *validation.Path, taken validation.Seen) {
 	for i, port := range c.Each("ports") {
 		number := port.Int("hostPort")
@@ -203,8 +204,8 @@ func (r *podRules) checkMounts(c validation.View) {
 	}
 }
 
-// checkMountOptions checks how a volume is mounted. kube-apiserver leaves out of
-// most of the paths which of the mounts is meant.
+// checkMountOptions validates the options of a volume mount. kube-apiserver reports
+// most of the errors at volumeMounts without an index.
 func checkMountOptions(c, mount validation.View) {
 	mounts := validation.View{Obj: mount.Obj, Path: c.At("volumeMounts"), Errs: c.Errs}
 	if mount.String("subPath") != "" {
@@ -270,8 +271,8 @@ func (r *podRules) checkDevices(c validation.View) {
 	}
 }
 
-// checkResizePolicy notes most errors in an item at the list, as
-// kube-apiserver does.
+// checkResizePolicy validates resizePolicy. kube-apiserver reports most of the
+// errors at the list without an index.
 func (r *podRules) checkResizePolicy(c validation.View) {
 	if c.Len("resizePolicy") == 0 {
 		return
@@ -291,7 +292,7 @@ func (r *podRules) checkResizePolicy(c validation.View) {
 	}
 }
 
-// checkOneOfAt is needsOneOf for a value that is told as being elsewhere.
+// checkOneOfAt reports an error at path unless value is one of values.
 func checkOneOfAt(p validation.View, path *validation.Path, value string, values ...string) {
 	switch {
 	case value == "":
@@ -308,7 +309,7 @@ const (
 	rulesNeedPolicy = "must specify restartPolicy when restart rules are used"
 )
 
-// checkRestartRules checks when a container of its own policy is started again.
+// checkRestartRules validates restartPolicy and restartPolicyRules of a container.
 func checkRestartRules(c validation.View) {
 	c.OneOfIfSet("restartPolicy", "Always", "Never", "OnFailure")
 	if n := c.Len("restartPolicyRules"); n > maxRestartRules {
@@ -372,7 +373,8 @@ func (r *podRules) checkProbes(c validation.View) {
 	}
 }
 
-// checkHandler checks what a probe or a lifecycle event does: one thing.
+// checkHandler checks that a probe or lifecycle event has exactly one handler, and
+// validates it.
 func (r *podRules) checkHandler(p validation.View) {
 	handlers := 0
 	for _, h := range [...]struct {
@@ -381,8 +383,8 @@ func (r *podRules) checkHandler(p validation.View) {
 	}{
 		{"exec", func(exec validation.View) { exec.Require("command") }},
 		{"httpGet", checkHttpGet},
-		{"tcpSocket", checkPortOf},
-		{"grpc", checkPortOf},
+		{"tcpSocket", checkPortReference},
+		{"grpc", checkPortReference},
 		{"sleep", r.checkSleep},
 	} {
 		handler, ok := p.Lookup(h.name)
@@ -402,7 +404,7 @@ func (r *podRules) checkHandler(p validation.View) {
 
 func checkHttpGet(p validation.View) {
 	p.Require("path")
-	checkPortOf(p)
+	checkPortReference(p)
 	p.OneOf("scheme", "HTTP", "HTTPS")
 	for _, header := range p.Each("httpHeaders") {
 		name := header.String("name")
@@ -410,8 +412,8 @@ func checkHttpGet(p validation.View) {
 	}
 }
 
-// checkPortOf checks a port by its number or name.
-func checkPortOf(p validation.View) {
+// checkPortReference validates the port of a handler, a number or a name.
+func checkPortReference(p validation.View) {
 	if name, ok := p.Obj["port"].(string); ok {
 		p.AddList(validation.Each(p.At("port"), name, validation.PortName(name)))
 		return
@@ -425,8 +427,8 @@ func (r *podRules) checkSleep(p validation.View) {
 	}
 }
 
-// checkFilePath checks the path of a file in a volume: one that descends and takes no
-// name that the volume itself may need.
+// checkFilePath checks that the path of a file in a volume is relative, has no
+// element ".." and does not start with "..".
 func checkFilePath(p validation.View, name string) {
 	value := p.String(name)
 	if value == "" {
@@ -438,7 +440,7 @@ func checkFilePath(p validation.View, name string) {
 	}
 }
 
-// linuxSignals are the signals that can stop a container, sorted.
+// linuxSignals returns the supported values of stopSignal on Linux, sorted.
 func linuxSignals() []string {
 	signals := strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT " +
 		"SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMIN SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP " +

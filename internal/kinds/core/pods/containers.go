@@ -7,8 +7,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// RegularContainers are the containers that have resources of their own: all but
-// ephemeral ones.
+// RegularContainers iterates over the containers and init containers, but not over
+// the ephemeral containers.
 func RegularContainers(spec map[string]any) iter.Seq[map[string]any] {
 	return containersIn(spec, "containers", "initContainers")
 }
@@ -29,7 +29,7 @@ func containersIn(spec map[string]any, lists ...string) iter.Seq[map[string]any]
 	}
 }
 
-// eachContainer are the containers of a specification, of all sorts.
+// eachContainer iterates over containers of all kinds.
 func eachContainer(spec validation.View) iter.Seq[validation.View] {
 	return func(yield func(validation.View) bool) {
 		for _, list := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
@@ -42,7 +42,7 @@ func eachContainer(spec validation.View) iter.Seq[validation.View] {
 	}
 }
 
-// hasContainer reports whether a specification has a container of the name.
+// hasContainer reports whether spec has a container of any kind with the name.
 func hasContainer(spec map[string]any, name string) bool {
 	for c := range AllContainers(spec) {
 		if object.String(c, "name") == name {

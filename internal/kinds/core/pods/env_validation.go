@@ -10,7 +10,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkValueFrom checks where the value of an environment variable comes from.
+// checkValueFrom validates the source of an environment variable. value is the value
+// that the variable sets itself.
 func checkValueFrom(source validation.View, value string) {
 	sources := 0
 	count := func(name string, rule func(validation.View)) {
@@ -67,7 +68,7 @@ func checkFieldRef(ref validation.View, supported []string) {
 		unknown("unsupported pod version: " + version)
 		return
 	}
-	if member, key, ok := subscript(field); ok {
+	if member, key, ok := splitSubscript(field); ok {
 		switch member {
 		case "metadata.annotations":
 			key = strings.ToLower(key)
@@ -80,7 +81,7 @@ func checkFieldRef(ref validation.View, supported []string) {
 		return
 	}
 	if field == "spec.host" {
-		field = "spec.nodeName" // its old name
+		field = "spec.nodeName" // deprecated name
 	}
 	switch {
 	case !slices.Contains(knownFields, field):
@@ -90,8 +91,8 @@ func checkFieldRef(ref validation.View, supported []string) {
 	}
 }
 
-// subscript splits "metadata.labels['key']".
-func subscript(field string) (member, key string, ok bool) {
+// splitSubscript splits "metadata.labels['key']" into "metadata.labels" and "key".
+func splitSubscript(field string) (member, key string, ok bool) {
 	rest, ok := strings.CutSuffix(field, "']")
 	if !ok {
 		return "", "", false
@@ -100,15 +101,14 @@ func subscript(field string) (member, key string, ok bool) {
 	return member, key, ok && member != ""
 }
 
-// resourceFields are the resources of a container that it can be told of,
-// besides its huge pages.
+// resourceFields are the values of resourceFieldRef.resource besides huge pages.
 var resourceFields = []string{
 	"limits.cpu", "limits.ephemeral-storage", "limits.memory",
 	"requests.cpu", "requests.ephemeral-storage", "requests.memory",
 }
 
-// checkResourceFieldRef checks a reference to a resource of a container, which a
-// file has to name.
+// checkResourceFieldRef validates a resourceFieldRef. In a volume file it must name
+// the container.
 func checkResourceFieldRef(ref validation.View, inFile bool) {
 	resource := ref.String("resource")
 	isHugePages := strings.HasPrefix(resource, "requests.hugepages-") || strings.HasPrefix(resource, "limits.hugepages-")
@@ -139,7 +139,6 @@ func checkResourceFieldRef(ref validation.View, inFile bool) {
 	}
 }
 
-// memoryDivisors are the divisors of resources that are measured in bytes.
 var memoryDivisors = []string{"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"}
 
 func checkBadDivisor(ref validation.View, resource string) {
@@ -147,7 +146,6 @@ func checkBadDivisor(ref validation.View, resource string) {
 		fmt.Sprintf("only divisor's values %s are supported with the %s resource", strings.Join(memoryDivisors, ", "), resource)))
 }
 
-// checkKeyRef checks a reference to a key of a ConfigMap or a Secret.
 func checkKeyRef(ref validation.View) {
 	ref.Format("name", validation.Subdomain)
 	ref.RequireFormat("key", validation.ConfigMapKey)
@@ -161,8 +159,8 @@ func checkFileKeyRef(ref validation.View) {
 	}
 }
 
-// The fields of a pod that its containers can be told of, in their environment
-// and in files.
+// The fields of a Pod that a fieldRef can select: in an environment variable, and in
+// a volume file.
 var (
 	envFields = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
@@ -170,7 +168,8 @@ var (
 	}
 	fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
-	// knownFields are those that a field path can name at all.
+	// knownFields are the field paths that kube-apiserver can convert. A fieldRef to
+	// another one gets a different error.
 	knownFields = append([]string{
 		"metadata.annotations", "metadata.labels", "spec.restartPolicy", "spec.schedulerName", "status.phase",
 	}, envFields...)

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// pullPolicy is how an image is pulled when its container does not say:
-// always if its tag is latest, given or understood.
+// pullPolicy returns the default pull policy of an image: Always if its tag is
+// latest or missing.
 func pullPolicy(image string) string {
 	if imageTag(image) == "latest" {
 		return "Always"
@@ -13,11 +13,12 @@ func pullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
-// imageTag is the tag of an image reference: latest if it has neither tag nor
-// digest, "" if it has a digest alone or is no reference.
+// imageTag returns the tag of an image reference. It returns "latest" if the
+// reference has neither tag nor digest, and "" if it has only a digest or is
+// invalid.
 func imageTag(image string) string {
 	if len(image) == 64 && strings.Trim(image, hexDigits) == "" {
-		return "" // an image's identifier
+		return "" // an image ID
 	}
 	name, digest, hasDigest := strings.Cut(image, "@")
 	if hasDigest && !isDigest(digest) {
@@ -41,7 +42,8 @@ func imageTag(image string) string {
 
 const hexDigits = "0123456789abcdef"
 
-// digestLengths are how long digests are in the algorithms that references use.
+// digestLengths maps a digest algorithm to the number of hexadecimal digits of its
+// digests.
 var digestLengths = map[string]int{"sha256": 64, "sha384": 96, "sha512": 128}
 
 func isDigest(s string) bool {
@@ -62,12 +64,11 @@ func isTag(s string) bool {
 	return true
 }
 
-// isRepository reports whether s is the path of a repository, with or without
-// a registry before it.
+// isRepository reports whether s is a repository, with or without a registry.
 func isRepository(s string) bool {
-	const most = 255 // of the name with all that it leaves out
+	const most = 255 // of the name with the default registry and namespace
 	length := len(s)
-	if first, rest, ok := strings.Cut(s, "/"); ok && namesRegistry(first) && isRegistry(first) {
+	if first, rest, ok := strings.Cut(s, "/"); ok && isRegistryPrefix(first) && isRegistry(first) {
 		s = rest
 	} else if length += len("docker.io/"); !ok {
 		length += len("library/")
@@ -83,13 +84,14 @@ func isRepository(s string) bool {
 	return true
 }
 
-// namesRegistry tells the first parts of a path that are taken for a registry.
-func namesRegistry(first string) bool {
+// isRegistryPrefix reports whether the first element of a repository is parsed as a
+// registry.
+func isRegistryPrefix(first string) bool {
 	return strings.ContainsAny(first, ".:") || first == "localhost" || strings.ToLower(first) != first
 }
 
-// isRegistry takes a host, a name or an IPv6 address in brackets, and perhaps
-// a port.
+// isRegistry reports whether s is a valid registry: a host name or an IPv6 address
+// in brackets, with an optional port.
 func isRegistry(s string) bool {
 	host, port := s, ""
 	if colon := strings.LastIndexByte(s, ':'); colon > strings.LastIndexByte(s, ']') {
@@ -115,8 +117,8 @@ func isRegistry(s string) bool {
 	return true
 }
 
-// isPathComponent takes lower-case letters and digits, with separators between
-// them: a dot, one or two underscores, or dashes.
+// isPathComponent reports whether s consists of lower-case letters and digits with
+// separators between them: a dot, one or two underscores, or any number of dashes.
 func isPathComponent(s string) bool {
 	if s == "" || !isLowerOrDigit(s[0]) || !isLowerOrDigit(s[len(s)-1]) {
 		return false

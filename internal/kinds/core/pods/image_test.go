@@ -25,7 +25,7 @@ func TestImageTag(t *testing.T) {
 	}
 }
 
-// FuzzImageTag checks that a tag that is found is one, and is in the reference.
+// FuzzImageTag checks that a returned tag is valid and part of the reference.
 func FuzzImageTag(f *testing.F) {
 	f.Add("nginx:1.25")
 	f.Add("reg.io:80/a/b@sha256:" + strings.Repeat("a", 64))

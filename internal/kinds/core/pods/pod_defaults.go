@@ -6,12 +6,12 @@ import (
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
-// defaultPod sets the defaults of a pod: what a template leaves open too, and what only a
-// pod has.
+// defaultPod sets the defaults of a Pod: those of a template and those that only a
+// Pod has.
 func defaultPod(pod map[string]any) {
 	spec := object.EnsureMap(pod, "spec")
 	for c := range RegularContainers(spec) {
-		requestLimits(c)
+		defaultRequests(c)
 	}
 	defaultPodResources(spec)
 	object.SetDefault(spec, "enableServiceLinks", true)
@@ -34,13 +34,12 @@ func defaultPod(pod map[string]any) {
 	}
 }
 
-// DefaultTemplate sets the defaults of a pod template.
 func DefaultTemplate(template map[string]any) {
 	defaultPodSpec(object.EnsureMap(template, "spec"))
 	kind.RemoveAnnotations(template, initContainerAnnotations)
 }
 
-// defaultPodSpec sets the defaults of what pods and their templates share.
+// defaultPodSpec sets the defaults that Pods and pod templates share.
 func defaultPodSpec(spec map[string]any) {
 	object.SetDefault(spec, "dnsPolicy", "ClusterFirst")
 	object.SetDefault(spec, "restartPolicy", "Always")
@@ -60,8 +59,8 @@ func defaultPodSpec(spec map[string]any) {
 	quantity.RoundRequirements(spec["resources"])
 }
 
-// defaultServiceAccount brings the two names of the service account, of which
-// one is the older, in line.
+// defaultServiceAccount sets serviceAccountName and the deprecated serviceAccount to
+// the same name.
 func defaultServiceAccount(spec map[string]any) {
 	name := object.String(spec, "serviceAccountName")
 	if name == "" {
@@ -111,8 +110,7 @@ func defaultProbe(probe map[string]any) {
 	}
 }
 
-// defaultHTTPGet sets the defaults of the request that a probe or a lifecycle handler
-// makes.
+// defaultHTTPGet sets the defaults of the httpGet of a probe or a lifecycle handler.
 func defaultHTTPGet(handler map[string]any) {
 	if get := object.Map(handler, "httpGet"); get != nil {
 		object.SetDefaultIfZero(get, "path", "/")
@@ -120,7 +118,6 @@ func defaultHTTPGet(handler map[string]any) {
 	}
 }
 
-// defaultFieldRef sets the defaults of a reference to a field of the pod.
 func defaultFieldRef(source map[string]any) {
 	if ref := object.Map(source, "fieldRef"); ref != nil {
 		object.SetDefaultIfZero(ref, "apiVersion", "v1")
@@ -150,7 +147,8 @@ func firstIP(status map[string]any) string {
 	return ""
 }
 
-// initContainerAnnotations held init containers before Pods had a field for them.
+// initContainerAnnotations held the init containers before Pods had a field for
+// them.
 var initContainerAnnotations = []string{
 	"pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers",
 	"pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses",

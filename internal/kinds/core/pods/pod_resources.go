@@ -6,9 +6,8 @@ import (
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
-// requestLimits has a container request what it is limited to and does not
-// request.
-func requestLimits(container map[string]any) {
+// defaultRequests sets the missing requests of a container to its limits.
+func defaultRequests(container map[string]any) {
 	limits := object.Map(container, "resources", "limits")
 	if len(limits) == 0 {
 		return
@@ -19,8 +18,8 @@ func requestLimits(container map[string]any) {
 	}
 }
 
-// defaultPodResources sets the defaults of the resources of a pod as a whole, if it says
-// anything of them, from those of its containers.
+// defaultPodResources sets the missing pod-level requests and limits from those of
+// the containers. It changes nothing if the Pod has no pod-level resources.
 func defaultPodResources(spec map[string]any) {
 	list := object.Map(spec, "resources")
 	if len(object.Map(list, "limits")) == 0 && len(object.Map(list, "requests")) == 0 {
@@ -52,9 +51,9 @@ func defaultPodResources(spec map[string]any) {
 	resources.SetDefaults(list, "requests", requests)
 }
 
-// EffectiveResources are the resources that a pod's containers need together: all at
-// once, or more while an init container runs. A sidecar, an init container that
-// stays, counts from its start on.
+// EffectiveResources returns the resources that the containers of a Pod need
+// together: the sum of all regular containers and sidecars, or more if an init
+// container needs more while it runs. kind is "requests" or "limits".
 func EffectiveResources(spec map[string]any, kind string) map[string]any {
 	running, sidecars, starting := map[string]any{}, map[string]any{}, map[string]any{}
 	for c := range object.Each(spec["containers"]) {
@@ -77,19 +76,18 @@ func EffectiveResources(spec map[string]any, kind string) map[string]any {
 	return running
 }
 
-// The classes of a pod's quality of service.
+// The quality of service (QoS) classes of a Pod.
 const (
-	bestEffort = "BestEffort" // it asks for nothing
+	bestEffort = "BestEffort" // no requests and limits
 	burstable  = "Burstable"
-	guaranteed = "Guaranteed" // it asks in all for as much as it is limited to
+	guaranteed = "Guaranteed" // limits for everything, equal to the requests
 )
 
-// qosClass is the quality of service of a pod, by what it requests and is
-// limited to of CPU and memory: as a whole if it says so, else in its
-// containers.
+// qosClass returns the QoS class of a Pod. It uses the pod-level CPU and memory if
+// the Pod has pod-level resources, and else those of its containers.
 func qosClass(spec map[string]any) string {
 	requests, limits := map[string]any{}, map[string]any{}
-	limited := true // in both, everywhere
+	limited := true // every container has CPU and memory limits
 	count := func(list map[string]any) {
 		resources.AddCompute(requests, object.Map(list, "requests"))
 		limited = resources.AddCompute(limits, object.Map(list, "limits")) == resources.ComputeResourceCount && limited
@@ -117,13 +115,12 @@ func qosClass(spec map[string]any) string {
 	return guaranteed
 }
 
-// TotalResources returns the sum of a member of the resources of a pod's
-// containers, "requests" or "limits". Its cpu and memory are those of the pod as
-// a whole if the pod has them.
-func TotalResources(spec map[string]any, member string) map[string]any {
-	total := EffectiveResources(spec, member)
+// TotalResources returns the effective resources of a Pod, with the pod-level cpu
+// and memory if the Pod has them. field is "requests" or "limits".
+func TotalResources(spec map[string]any, field string) map[string]any {
+	total := EffectiveResources(spec, field)
 	resources, _ := spec["resources"].(map[string]any)
-	list, _ := resources[member].(map[string]any)
+	list, _ := resources[field].(map[string]any)
 	for name, q := range list {
 		if name == "cpu" || name == "memory" {
 			total[name] = q
@@ -132,5 +129,5 @@ func TotalResources(spec map[string]any, member string) map[string]any {
 	return total
 }
 
-// IsBestEffort reports whether the quality of service of a pod is BestEffort.
+// IsBestEffort reports whether the QoS class of a Pod is BestEffort.
 func IsBestEffort(spec map[string]any) bool { return qosClass(spec) == bestEffort }

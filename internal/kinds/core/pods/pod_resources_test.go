@@ -13,15 +13,15 @@ func TestQOSClass(t *testing.T) {
 	for _, row := range []struct {
 		name, spec, want string
 	}{
-		{"nothing", `{"containers":[{}]}`, bestEffort},
-		{"nothing that counts", `{"containers":[{"resources":{"requests":{"ephemeral-storage":"1","cpu":"0"}}}]}`, bestEffort},
-		{"some", `{"containers":[{"resources":` + some + `}]}`, burstable},
-		{"all", `{"containers":[{"resources":` + all + `}]}`, guaranteed},
-		{"all but one", `{"containers":[{"resources":` + all + `},{}]}`, burstable},
-		{"all but an init container", `{"containers":[{"resources":` + all + `}],"initContainers":[{}]}`, burstable},
+		{"no resources", `{"containers":[{}]}`, bestEffort},
+		{"no CPU and memory", `{"containers":[{"resources":{"requests":{"ephemeral-storage":"1","cpu":"0"}}}]}`, bestEffort},
+		{"requests without limits", `{"containers":[{"resources":` + some + `}]}`, burstable},
+		{"equal requests and limits", `{"containers":[{"resources":` + all + `}]}`, guaranteed},
+		{"container without resources", `{"containers":[{"resources":` + all + `},{}]}`, burstable},
+		{"init container without resources", `{"containers":[{"resources":` + all + `}],"initContainers":[{}]}`, burstable},
 		{"limits above requests", `{"containers":[{"resources":{"limits":{"cpu":"1","memory":"2Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}]}`, burstable},
-		{"all of the pod", `{"resources":` + all + `,"containers":[{}]}`, guaranteed},
-		{"some of the pod", `{"resources":` + some + `,"containers":[{"resources":` + all + `}]}`, burstable},
+		{"pod-level requests and limits", `{"resources":` + all + `,"containers":[{}]}`, guaranteed},
+		{"pod-level requests without limits", `{"resources":` + some + `,"containers":[{"resources":` + all + `}]}`, burstable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var spec map[string]any

@@ -9,8 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkResources checks the resources of a pod as a whole, and that its
-// containers do not need more.
+// checkResources validates the pod-level resources and checks that the containers do
+// not exceed them.
 func (r *podRules) checkResources() {
 	p, ok := r.spec.Lookup("resources")
 	if !ok {
@@ -24,8 +24,8 @@ func (r *podRules) checkResources() {
 		p.Forbidden("claims", "claims may not be set for Resources at pod-level")
 	}
 	resources.CheckRequirements(p, resources.ValidatePodResourceName, r.claims)
-	r.checkShare(p, "requests", func(string) bool { return true })
-	r.checkShare(p, "limits", resources.IsHugePages)
+	r.checkAggregate(p, "requests", func(string) bool { return true })
+	r.checkAggregate(p, "limits", resources.IsHugePages)
 	for i, c := range r.spec.Each("containers") {
 		for resource, v := range c.Field("resources").Entries("limits") {
 			limit, _ := v.(string)
@@ -38,9 +38,9 @@ func (r *podRules) checkResources() {
 	}
 }
 
-// checkShare checks that a pod has as much as its containers together need, of
-// the resources that count.
-func (r *podRules) checkShare(p validation.View, kind string, counts func(resource string) bool) {
+// checkAggregate checks that the containers together need no more than the pod-level
+// resources, for each resource that included accepts.
+func (r *podRules) checkAggregate(p validation.View, kind string, included func(resource string) bool) {
 	if p.Len(kind) == 0 {
 		return
 	}
@@ -48,7 +48,7 @@ func (r *podRules) checkShare(p validation.View, kind string, counts func(resour
 	for _, resource := range validation.SortedKeys(needed) {
 		need, _ := needed[resource].(string)
 		whole, ok := object.Value(p.Obj, kind, resource).(string)
-		if ok && counts(resource) && quantity.Compare(need, whole) > 0 {
+		if ok && included(resource) && quantity.Compare(need, whole) > 0 {
 			p.Add(validation.Invalid(p.At(kind).Key(resource), whole,
 				fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", kind, need)))
 		}

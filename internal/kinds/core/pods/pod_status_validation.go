@@ -11,7 +11,6 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// validatePodStatus checks what a node, or who speaks for one, says of a pod.
 func validatePodStatus(pod, old map[string]any) validation.List {
 	return validation.Collect(pod, nil, func(p validation.View) {
 		checkAnnotationsUpdate(p, old)
@@ -43,7 +42,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 		p.AddList(validation.ImmutableField(validation.NamedString(class), validation.NamedString(""), p.At("qosClass")))
 	}
 	for _, list := range statusLists {
-		checkEndedStay(p, list, was, object.Map(old, "spec"))
+		checkStateTransition(p, list, was, object.Map(old, "spec"))
 	}
 	checkClaimStatuses(p, spec)
 	p.IfPresent("extendedResourceClaimStatus", func(claim validation.View) { checkExtendedClaim(claim, spec) })
@@ -58,7 +57,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 		for _, c := range p.Each(list.statuses) {
 			for _, mount := range c.Each("volumeMounts") {
 				if image, ok := mount.Field("volumeStatus").Lookup("image"); ok {
-					image.Path = mount.At("volumeStatus").Child("imageVolumeStatus") // so kube-apiserver calls it
+					image.Path = mount.At("volumeStatus").Child("imageVolumeStatus") // the name in kube-apiserver's errors
 					checkImageVolumeStatus(image)
 				}
 			}
@@ -66,7 +65,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 	}
 }
 
-// A statusList pairs the statuses of containers with the containers.
+// A statusList pairs a list of container statuses with the list of containers.
 type statusList struct{ statuses, containers string }
 
 var statusLists = []statusList{
@@ -75,9 +74,9 @@ var statusLists = []statusList{
 	{"ephemeralContainerStatuses", "ephemeralContainers"},
 }
 
-// checkEndedStay checks that containers that ended and are not started again do not
-// run.
-func checkEndedStay(p validation.View, list statusList, was, spec map[string]any) {
+// checkStateTransition checks that terminated containers stay terminated unless
+// their restart policy restarts them.
+func checkStateTransition(p validation.View, list statusList, was, spec map[string]any) {
 	isEphemeral := list.containers == "ephemeralContainers"
 	if !isEphemeral && restartsAll(spec) {
 		return
@@ -102,8 +101,7 @@ func checkEndedStay(p validation.View, list statusList, was, spec map[string]any
 	}
 }
 
-// restartsAll reports whether the end of one container can start all of them
-// again.
+// restartsAll reports whether a restart rule can restart all containers.
 func restartsAll(spec map[string]any) bool {
 	for c := range RegularContainers(spec) {
 		for rule := range object.Each(c["restartPolicyRules"]) {
@@ -115,8 +113,7 @@ func restartsAll(spec map[string]any) bool {
 	return false
 }
 
-// restarts reports whether the container of the name is started again after it
-// ended with the code.
+// restarts reports whether the container is restarted after it exits with code.
 func restarts(spec map[string]any, list, name string, code int64) bool {
 	for c := range object.Each(spec[list]) {
 		if c["name"] != name {
@@ -124,7 +121,7 @@ func restarts(spec map[string]any, list, name string, code int64) bool {
 		}
 		policy := object.String(spec, "restartPolicy")
 		if own := object.String(c, "restartPolicy"); own != "" {
-			if slices.ContainsFunc(object.List(c, "restartPolicyRules"), func(rule any) bool { return appliesTo(rule, code) }) {
+			if slices.ContainsFunc(object.List(c, "restartPolicyRules"), func(rule any) bool { return matchesExitCode(rule, code) }) {
 				return true
 			}
 			policy = own
@@ -134,8 +131,8 @@ func restarts(spec map[string]any, list, name string, code int64) bool {
 	return false
 }
 
-// appliesTo reports whether a rule is about the exit code.
-func appliesTo(rule any, code int64) bool {
+// matchesExitCode reports whether a restart rule applies to the exit code.
+func matchesExitCode(rule any, code int64) bool {
 	r, _ := rule.(map[string]any)
 	listed := slices.Contains(object.List(r, "exitCodes", "values"), any(code))
 	switch object.String(r, "exitCodes", "operator") {
@@ -166,8 +163,8 @@ func checkClaimStatuses(p, spec validation.View) {
 	}
 }
 
-// checkExtendedClaim checks the claim that was made for what containers request of
-// extended resources.
+// checkExtendedClaim validates extendedResourceClaimStatus, the claim for extended
+// resources that containers request.
 func checkExtendedClaim(p, spec validation.View) {
 	if p.Len("requestMappings") == 0 {
 		p.Required("requestMappings", "at least one request mapping is required")
@@ -200,7 +197,7 @@ func checkExtendedClaim(p, spec validation.View) {
 	p.RequireFormat("resourceClaimName", validation.Subdomain)
 }
 
-// checkAllocatableClaim checks what a claim takes of its node's own resources.
+// checkAllocatableClaim validates an item of nodeAllocatableResourceClaimStatuses.
 func checkAllocatableClaim(p, status, spec validation.View) {
 	name := p.String("resourceClaimName")
 	if name == "" {
@@ -233,8 +230,8 @@ func checkAllocatableClaim(p, status, spec validation.View) {
 	}
 }
 
-// checkAddresses checks a list of IP addresses: valid ones, or such as it has had, at
-// most one of each family.
+// checkAddresses validates a list of IP addresses. Addresses of the old list are
+// accepted. Each IP family may occur once.
 func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	if p.Len(list) == 0 {
 		return
@@ -259,13 +256,12 @@ func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	}
 }
 
-// isDualStack reports whether two addresses are of different families.
+// isDualStack reports whether ips are two addresses of different families.
 func isDualStack(ips []string) bool {
 	return len(ips) == 2 && isIPv6(ips[0]) != isIPv6(ips[1])
 }
 
-// isIPv6 reports whether an address is not of the older family, which can be
-// written as one of the newer.
+// isIPv6 reports whether an address is an IPv6 address and not an IPv4-mapped one.
 func isIPv6(ip string) bool { return validation.ParseIP(ip).Unmap().Is6() }
 
 func checkHostAddresses(p validation.View, was map[string]any) {
@@ -278,7 +274,7 @@ func checkHostAddresses(p validation.View, was map[string]any) {
 	checkAddresses(p, "hostIPs", "core.HostIP", was)
 }
 
-// checkContainerUsers checks whom containers run as.
+// checkContainerUsers validates the users in container statuses.
 func checkContainerUsers(p, spec validation.View) {
 	isWindows := object.String(spec.Obj, "os", "name") == "windows"
 	for _, list := range statusLists {
@@ -290,17 +286,17 @@ func checkContainerUsers(p, spec validation.View) {
 			case isWindows:
 				user.Forbidden("linux", "cannot be set for a windows pod")
 			default:
-				checkIds(linux, "uid", "gid")
+				checkIDs(linux, "uid", "gid")
 				checkUnixGroups(linux)
 			}
 		}
 	}
 }
 
-// maxHealthMessage is the longest message about a device, in bytes.
+// maxHealthMessage is the maximum length of a device's health message, in bytes.
 const maxHealthMessage = 1024
 
-// checkAllocatedResources checks the health of the devices that containers have.
+// checkAllocatedResources validates allocatedResourcesStatus, the health of devices.
 func checkAllocatedResources(p, spec validation.View) {
 	for _, list := range statusLists {
 		for _, c := range p.Each(list.statuses) {
@@ -310,7 +306,7 @@ func checkAllocatedResources(p, spec validation.View) {
 				}
 				continue
 			}
-			container := containerNamed(spec.Obj, list.containers, c.String("name"))
+			container := findContainer(spec.Obj, list.containers, c.String("name"))
 			for _, allocated := range c.Each("allocatedResourcesStatus") {
 				if container != nil {
 					checkAllocatedTo(allocated, container)
@@ -321,7 +317,7 @@ func checkAllocatedResources(p, spec validation.View) {
 	}
 }
 
-func containerNamed(spec map[string]any, list, name string) map[string]any {
+func findContainer(spec map[string]any, list, name string) map[string]any {
 	for c := range object.Each(spec[list]) {
 		if c["name"] == name {
 			return c
@@ -330,7 +326,7 @@ func containerNamed(spec map[string]any, list, name string) map[string]any {
 	return nil
 }
 
-// checkAllocatedTo checks that a container asked for the resource or the claim.
+// checkAllocatedTo checks that the container requests the resource or the claim.
 func checkAllocatedTo(p validation.View, container map[string]any) {
 	name := p.String("name")
 	if !strings.HasPrefix(name, "claim:") {
@@ -369,7 +365,6 @@ func checkDeviceHealth(p validation.View) {
 
 const maxImageRef = 256
 
-// checkImageVolumeStatus checks which image a volume has.
 func checkImageVolumeStatus(p validation.View) {
 	if p.String("imageRef") == "" {
 		p.Required("imageRef", "imageRef must not be empty")

@@ -10,7 +10,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// preparePod makes a new pod one that waits to be run.
+// preparePod sets the status of a new Pod, and merges matchLabelKeys and AppArmor
+// annotations into its spec. An update keeps the old status.
 func preparePod(pod, old map[string]any) {
 	spec, oldSpec := object.EnsureMap(pod, "spec"), object.Map(old, "spec")
 	DropDisabledPodFields(spec, oldSpec)
@@ -33,10 +34,11 @@ func preparePod(pod, old map[string]any) {
 		}}
 	}
 	mergeMatchLabelKeys(spec, object.Map(pod, "metadata", "labels"))
-	profilesFromAnnotations(spec, object.Map(pod, "metadata", "annotations"))
+	copyAppArmorAnnotations(spec, object.Map(pod, "metadata", "annotations"))
 }
 
-// preparePodStatus keeps what a writer of the status may not take from it.
+// preparePodStatus keeps the fields of the old object that a status update cannot
+// remove.
 func preparePodStatus(pod, old map[string]any) {
 	kind.StatusMetadataExceptOwners.Prepare(pod, old)
 	status, oldStatus := object.EnsureMap(pod, "status"), object.Map(old, "status")
@@ -47,7 +49,7 @@ func preparePodStatus(pod, old map[string]any) {
 			delete(mount, "volumeStatus")
 		}
 	}
-	// Conditions of one type are matched in order.
+	// Conditions with the same type are matched in order.
 	known := map[any][]map[string]any{}
 	for c := range object.Each(oldStatus["conditions"]) {
 		known[c["type"]] = append(known[c["type"]], c)
@@ -84,8 +86,8 @@ func hasVolumeStatus(status map[string]any) bool {
 	return false
 }
 
-// DropDisabledPodFields takes out the fields of features that are off in the
-// release, unless old uses them.
+// DropDisabledPodFields drops the fields of disabled feature gates, unless old uses
+// them.
 func DropDisabledPodFields(spec, old map[string]any) {
 	kind.DropDisabledField(spec, old, "schedulingGroup")
 	if !usesStopSignal(old) {
@@ -130,8 +132,8 @@ func usesProjection(spec map[string]any, name string) bool {
 	return false
 }
 
-// mergeMatchLabelKeys writes the pod's own values of matchLabelKeys and
-// mismatchLabelKeys into the label selectors beside them.
+// mergeMatchLabelKeys adds requirements for matchLabelKeys and mismatchLabelKeys to
+// the label selectors next to them. The values are the Pod's own labels.
 func mergeMatchLabelKeys(spec, labels map[string]any) {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := object.Map(spec, "affinity", kind)
@@ -162,9 +164,9 @@ func mergeLabelKeys(term, labels map[string]any) {
 	}
 }
 
-// profilesFromAnnotations gives containers the AppArmor profiles that
-// annotations, the older way, ask for.
-func profilesFromAnnotations(spec, annotations map[string]any) {
+// copyAppArmorAnnotations sets appArmorProfile of containers from the deprecated
+// annotations.
+func copyAppArmorAnnotations(spec, annotations map[string]any) {
 	if object.String(spec, "os", "name") == "windows" {
 		return
 	}
@@ -178,8 +180,8 @@ func profilesFromAnnotations(spec, annotations map[string]any) {
 	}
 }
 
-// appArmorProfile is the profile that an annotation names; nil if it names
-// none.
+// appArmorProfile returns the profile that an annotation names, or nil if it is
+// invalid.
 func appArmorProfile(annotation string) any {
 	switch annotation {
 	case "unconfined":
@@ -194,8 +196,8 @@ func appArmorProfile(annotation string) any {
 	return map[string]any{"type": "Localhost", "localhostProfile": local}
 }
 
-// podGrace is the grace period of a pod's deletion: what is asked for, else the
-// pod's own; none for a pod on no node and for one that has ended.
+// podGrace returns the grace period of a Pod's deletion, in seconds: the requested
+// one or the Pod's own. It is 0 for a Pod without a node and for a finished Pod.
 func podGrace(pod map[string]any, requested *int64) (int64, bool) {
 	seconds := int64(30)
 	if n, ok := object.Int(pod, "spec", "terminationGracePeriodSeconds"); ok {
@@ -214,7 +216,7 @@ func podGrace(pod map[string]any, requested *int64) (int64, bool) {
 	return seconds, true
 }
 
-// podIP is the pod's first address.
+// podIP returns the first IP address of the Pod.
 func podIP(pod map[string]any) string {
 	status := object.Map(pod, "status")
 	if ip := firstIP(status); ip != "" {
@@ -232,7 +234,7 @@ var podStrategy = kind.Strategy{
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
 		SubresourceStrategies: map[string]resource.SubresourceStrategy{
-			"ephemeralcontainers": {Prepare: prepareDebug, Validate: validateDebug},
+			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
 			"resize":              {Prepare: prepareResize, Validate: validateResize},
 		},
 		CheckGracefulDelete: podGrace,
@@ -246,7 +248,7 @@ var podStrategy = kind.Strategy{
 			{Label: "status.podIP", Value: podIP},
 			{Label: "status.podIPs", Value: podIP},
 			kind.SelectableField("status.nominatedNodeName", "status", "nominatedNodeName"),
-			kind.SelectableField("spec.host", "spec", "nodeName"), // an old name of spec.nodeName
+			kind.SelectableField("spec.host", "spec", "nodeName"), // deprecated name of spec.nodeName
 		},
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},

@@ -8,9 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// keepAllBut takes of pod, written to a subresource, only what spec has become;
-// the rest stays that of the old one.
-func keepAllBut(pod, old, spec map[string]any) {
+// replaceSpec sets the spec of pod, and keeps the old status and metadata.
+func replaceSpec(pod, old, spec map[string]any) {
 	pod["spec"] = spec
 	object.Keep(pod, old, "status")
 	for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
@@ -18,29 +17,30 @@ func keepAllBut(pod, old, spec map[string]any) {
 	}
 }
 
-// isMirror reports whether a pod stands for a kubelet's own.
+// isMirror reports whether the Pod is a mirror Pod: the API object of a kubelet's
+// static Pod.
 func isMirror(pod map[string]any) bool {
 	return object.Value(pod, "metadata", "annotations", mirrorAnnotation) != nil
 }
 
-// prepareDebug takes the containers for debugging that the subresource
-// ephemeralcontainers brings.
+// prepareEphemeralContainers replaces only ephemeralContainers.
 //
 // See https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/.
-func prepareDebug(pod, old map[string]any) {
+func prepareEphemeralContainers(pod, old map[string]any) {
 	now := object.EnsureMap(pod, "spec")
 	DropDisabledPodFields(now, object.Map(old, "spec"))
 	spec := object.ShallowCopy(object.Map(old, "spec"))
 	object.Keep(spec, now, "ephemeralContainers")
-	keepAllBut(pod, old, spec)
+	replaceSpec(pod, old, spec)
 }
 
-// validateDebug checks that containers for debugging are only added.
-func validateDebug(pod, old map[string]any) validation.List {
+// validateEphemeralContainers checks that ephemeral containers are added but not
+// changed or removed.
+func validateEphemeralContainers(pod, old map[string]any) validation.List {
 	if isMirror(old) {
-		return validation.List{forbidStatic("static pods do not support ephemeral containers")}
+		return validation.List{forbidPod("static pods do not support ephemeral containers")}
 	}
-	return validation.Collect(pod, nil, checkPodMetadata, checkWholePod, func(p validation.View) {
+	return validation.Collect(pod, nil, checkPodMetadata, checkPod, func(p validation.View) {
 		checkAnnotationsUpdate(p, old)
 		spec := p.Field("spec")
 		present := map[string]map[string]any{}
@@ -59,11 +59,12 @@ func validateDebug(pod, old map[string]any) validation.List {
 	})
 }
 
-// prepareResize takes the resources that the subresource resize brings, of a pod
-// and of its containers. Where it brings other containers, nothing is taken
-// back, for that to be told.
+// prepareResize replaces only the pod-level resources and the resources and
+// resizePolicy of containers. If containers are added, removed, renamed or
+// reordered, it keeps the change, and validation reports it.
 //
-// See https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
+// See
+// https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
 func prepareResize(pod, old map[string]any) {
 	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
 	DropDisabledPodFields(now, was)
@@ -79,11 +80,11 @@ func prepareResize(pod, old map[string]any) {
 			spec[list] = containers
 		}
 	}
-	keepAllBut(pod, old, spec)
+	replaceSpec(pod, old, spec)
 }
 
-// withResources are the containers with the resources that they have in now. If
-// those are others, they are the result.
+// withResources returns containers with the resources and resizePolicy of now. If
+// the names differ, it returns now.
 func withResources(containers, now []any) []any {
 	var out []any
 	for i, v := range containers {
@@ -100,16 +101,15 @@ func withResources(containers, now []any) []any {
 	return out
 }
 
-// validateResize checks that a pod gets more or less CPU and memory, and nothing
-// else.
+// validateResize checks that only CPU and memory change.
 func validateResize(pod, old map[string]any) validation.List {
 	switch {
 	case isMirror(old):
-		return validation.List{forbidStatic("static pods cannot be resized")}
+		return validation.List{forbidPod("static pods cannot be resized")}
 	case object.String(old, "spec", "os", "name") == "windows":
-		return validation.List{forbidStatic("windows pods cannot be resized")}
+		return validation.List{forbidPod("windows pods cannot be resized")}
 	}
-	return validation.Collect(pod, nil, checkPodMetadata, checkWholePod, func(p validation.View) { checkResize(p, old) })
+	return validation.Collect(pod, nil, checkPodMetadata, checkPod, func(p validation.View) { checkResize(p, old) })
 }
 
 func checkResize(p validation.View, old map[string]any) {
@@ -126,7 +126,7 @@ func checkResize(p validation.View, old map[string]any) {
 		p.Add(validation.Forbidden(spec.Path, "Pod running on node without support for resize"))
 	}
 	masked := object.ShallowCopy(spec.Obj)
-	checkResizePod(spec, was, masked)
+	checkPodLevelResize(spec, was, masked)
 	if len(object.List(old, "status", "nodeAllocatableResourceClaimStatuses")) > 0 {
 		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized"))
 	}
@@ -136,12 +136,12 @@ func checkResize(p validation.View, old map[string]any) {
 	for _, list := range []string{"initContainers", "containers"} {
 		for i, c := range spec.Each(list) {
 			before, _ := object.List(was, list)[i].(map[string]any)
-			checkKeepsResources(c.Field("resources"), object.Map(before, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
+			checkResourcesKept(c.Field("resources"), object.Map(before, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
 		}
 	}
 	for i, c := range spec.Each("containers") {
 		before, _ := object.List(was, "containers")[i].(map[string]any)
-		if !validation.Equal(withCompute(c.Obj, before), before) {
+		if !validation.Equal(withOldCompute(c.Obj, before), before) {
 			p.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable"))
 		}
 	}
@@ -157,8 +157,8 @@ func checkResize(p validation.View, old map[string]any) {
 	}
 }
 
-// canResize reports whether the node of a pod tells the resources of what it
-// runs, as those do that can change them.
+// canResize reports whether the Pod's node supports resizing: then it reports the
+// resources of running containers.
 func canResize(pod map[string]any) bool {
 	for c := range object.Each(object.Value(pod, "status", "containerStatuses")) {
 		if object.Value(c, "state", "running") != nil {
@@ -168,9 +168,9 @@ func canResize(pod map[string]any) bool {
 	return true
 }
 
-// checkResizePod checks the resources of a pod as a whole, and masks what may change
-// of them.
-func checkResizePod(spec validation.View, was, masked map[string]any) {
+// checkPodLevelResize validates the change of the pod-level resources, and sets
+// their CPU and memory in masked to the old values.
+func checkPodLevelResize(spec validation.View, was, masked map[string]any) {
 	resources, before := spec.Field("resources"), object.Map(was, "resources")
 	if resources.Len("requests")+resources.Len("limits")+len(object.Map(before, "requests"))+len(object.Map(before, "limits")) == 0 {
 		return
@@ -180,7 +180,7 @@ func checkResizePod(spec validation.View, was, masked map[string]any) {
 		return
 	}
 	if before != nil {
-		checkKeepsResources(resources, before, "pod-level resource requests cannot be removed", "pod-level resource limits cannot be removed")
+		checkResourcesKept(resources, before, "pod-level resource requests cannot be removed", "pod-level resource limits cannot be removed")
 	}
 	same := maskCompute(resources.Obj, before)
 	if before == nil && len(same) == 0 {
@@ -193,8 +193,8 @@ func checkResizePod(spec validation.View, was, masked map[string]any) {
 	}
 }
 
-// checkSameContainers notes containers that come, go, move or change their names, and
-// reports whether there are none.
+// checkSameContainers reports added, removed, renamed and reordered containers, and
+// returns whether there are none.
 func checkSameContainers(spec validation.View, was map[string]any) bool {
 	before := len(*spec.Errs)
 	for _, list := range []string{"containers", "initContainers"} {
@@ -213,8 +213,8 @@ func checkSameContainers(spec validation.View, was map[string]any) bool {
 	return spec.NoErrorsSince(before)
 }
 
-// checkKeepsResources notes that resources are no longer requested or limited at all.
-func checkKeepsResources(p validation.View, was map[string]any, requests, limits string) {
+// checkResourcesKept checks that no request or limit is removed.
+func checkResourcesKept(p validation.View, was map[string]any, requests, limits string) {
 	for _, kind := range []struct{ name, why string }{{"requests", requests}, {"limits", limits}} {
 		now := object.Map(p.Obj, kind.name)
 		for name := range object.Map(was, kind.name) {
@@ -230,7 +230,7 @@ func checkResizeInit(c validation.View, was map[string]any) {
 	if validation.Equal(c.Obj, was) {
 		return
 	}
-	if !validation.Equal(withCompute(c.Obj, was), was) {
+	if !validation.Equal(withOldCompute(c.Obj, was), was) {
 		c.Add(validation.Forbidden(c.Path, "only cpu and memory resources for init or sidecar containers are mutable"))
 	}
 	if c.String("restartPolicy") == "Always" {
@@ -243,10 +243,10 @@ func checkResizeInit(c validation.View, was map[string]any) {
 	}
 }
 
-// withCompute is a container with the CPU and memory that the old one has. It
-// loses its resource claims, as it does in kube-apiserver: one that has any
+// withOldCompute returns container with the CPU and memory of old and without
+// resource claims. kube-apiserver drops the claims too, so a container with claims
 // cannot be resized.
-func withCompute(container, old map[string]any) map[string]any {
+func withOldCompute(container, old map[string]any) map[string]any {
 	container = object.ShallowCopy(container)
 	masked := maskCompute(object.Map(container, "resources"), object.Map(old, "resources"))
 	delete(masked, "claims")
@@ -254,7 +254,7 @@ func withCompute(container, old map[string]any) map[string]any {
 	return container
 }
 
-// maskCompute are resources with the CPU and memory that the old ones have.
+// maskCompute returns resources with the CPU and memory of old.
 func maskCompute(resources, old map[string]any) map[string]any {
 	masked := object.ShallowCopy(resources)
 	for _, kind := range []string{"requests", "limits"} {

@@ -12,22 +12,22 @@ import (
 func TestDefaultPod(t *testing.T) {
 	const first = "spec.containers.0."
 	kindtest.TestDefaults(t, "pods", []kindtest.Row{
-		{"a container", kindtest.Pod("", ""), "spec.containers.0", `{"name":"c","image":"i","resources":{},"imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`},
-		{"a pod", `{"spec":{}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
-		{"a port", kindtest.Pod(`"ports":[{"containerPort":80}]`, ""), first + "ports.0", `{"containerPort":80,"protocol":"TCP"}`},
-		{"a port of the host", kindtest.Pod(`"ports":[{"containerPort":80}]`, `"hostNetwork":true`), first + "ports.0.hostPort", `80`},
-		{"requests", kindtest.Pod(`"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100u"}}`, ""), first + "resources.requests", `{"cpu":"1m","memory":"1Gi"}`},
-		{"a probe", kindtest.Pod(`"livenessProbe":{"httpGet":{"port":80}}`, ""), first + "livenessProbe", `{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}`},
-		{"a probe by gRPC", kindtest.Pod(`"startupProbe":{"grpc":{"port":80}}`, ""), first + "startupProbe.grpc", `{"port":80,"service":""}`},
-		{"a handler", kindtest.Pod(`"lifecycle":{"preStop":{"httpGet":{"port":80}}}`, ""), first + "lifecycle.preStop.httpGet.scheme", `"HTTP"`},
-		{"a field in the environment", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]`, ""), first + "env.0.valueFrom.fieldRef.apiVersion", `"v1"`},
-		{"a file in the environment", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fileKeyRef":{"volumeName":"v","path":"p","key":"k"}}}]`, ""), first + "env.0.valueFrom.fileKeyRef.optional", `false`},
-		{"the older service account", kindtest.Pod("", `"serviceAccount":"s"`), "spec.serviceAccountName", `"s"`},
-		{"the newer service account", kindtest.Pod("", `"serviceAccount":"s","serviceAccountName":"t"`), "spec.serviceAccount", `"t"`},
-		{"a negative grace period", kindtest.Pod("", `"terminationGracePeriodSeconds":-7`), "spec.terminationGracePeriodSeconds", `1`},
-		{"annotations of init containers", `{"metadata":{"annotations":{"pod.beta.kubernetes.io/init-containers":"x"}},"spec":{"containers":[]}}`, "metadata", `{}`},
-		{"an address", `{"status":{"podIP":"10.0.0.1"}}`, "status.podIPs", `[{"ip":"10.0.0.1"}]`},
-		{"addresses", `{"status":{"podIPs":[{"ip":"10.0.0.1"}]}}`, "status.podIP", `"10.0.0.1"`},
+		{"container", kindtest.Pod("", ""), "spec.containers.0", `{"name":"c","image":"i","resources":{},"imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`},
+		{"pod", `{"spec":{}}`, "spec", `{"containers":null,"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}`},
+		{"container port", kindtest.Pod(`"ports":[{"containerPort":80}]`, ""), first + "ports.0", `{"containerPort":80,"protocol":"TCP"}`},
+		{"host port with hostNetwork", kindtest.Pod(`"ports":[{"containerPort":80}]`, `"hostNetwork":true`), first + "ports.0.hostPort", `80`},
+		{"requests from container limits", kindtest.Pod(`"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100u"}}`, ""), first + "resources.requests", `{"cpu":"1m","memory":"1Gi"}`},
+		{"HTTP probe", kindtest.Pod(`"livenessProbe":{"httpGet":{"port":80}}`, ""), first + "livenessProbe", `{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}`},
+		{"gRPC probe", kindtest.Pod(`"startupProbe":{"grpc":{"port":80}}`, ""), first + "startupProbe.grpc", `{"port":80,"service":""}`},
+		{"lifecycle handler", kindtest.Pod(`"lifecycle":{"preStop":{"httpGet":{"port":80}}}`, ""), first + "lifecycle.preStop.httpGet.scheme", `"HTTP"`},
+		{"fieldRef in env", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]`, ""), first + "env.0.valueFrom.fieldRef.apiVersion", `"v1"`},
+		{"fileKeyRef in env", kindtest.Pod(`"env":[{"name":"A","valueFrom":{"fileKeyRef":{"volumeName":"v","path":"p","key":"k"}}}]`, ""), first + "env.0.valueFrom.fileKeyRef.optional", `false`},
+		{"only serviceAccount", kindtest.Pod("", `"serviceAccount":"s"`), "spec.serviceAccountName", `"s"`},
+		{"serviceAccount and serviceAccountName", kindtest.Pod("", `"serviceAccount":"s","serviceAccountName":"t"`), "spec.serviceAccount", `"t"`},
+		{"negative grace period", kindtest.Pod("", `"terminationGracePeriodSeconds":-7`), "spec.terminationGracePeriodSeconds", `1`},
+		{"init container annotations are removed", `{"metadata":{"annotations":{"pod.beta.kubernetes.io/init-containers":"x"}},"spec":{"containers":[]}}`, "metadata", `{}`},
+		{"podIPs from podIP", `{"status":{"podIP":"10.0.0.1"}}`, "status.podIPs", `[{"ip":"10.0.0.1"}]`},
+		{"podIP from podIPs", `{"status":{"podIPs":[{"ip":"10.0.0.1"}]}}`, "status.podIP", `"10.0.0.1"`},
 	})
 }
 
@@ -36,10 +36,10 @@ func TestDefaultVolume(t *testing.T) {
 		return `{"spec":{"containers":[],"volumes":[{"name":"v"` + source + `}]}}`
 	}
 	kindtest.TestDefaults(t, "pods", []kindtest.Row{
-		{"no source", volume(""), "spec.volumes.0", `{"name":"v","emptyDir":{}}`},
+		{"volume without source", volume(""), "spec.volumes.0", `{"name":"v","emptyDir":{}}`},
 		{"hostPath", volume(`,"hostPath":{"path":"/"}`), "spec.volumes.0.hostPath.type", `""`},
 		{"secret", volume(`,"secret":{}`), "spec.volumes.0.secret", `{"defaultMode":420}`},
-		{"a mode of its own", volume(`,"configMap":{"defaultMode":0}`), "spec.volumes.0.configMap", `{"defaultMode":0}`},
+		{"defaultMode 0", volume(`,"configMap":{"defaultMode":0}`), "spec.volumes.0.configMap", `{"defaultMode":0}`},
 		{"projected", volume(`,"projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"fieldPath":"metadata.name"}}]}}]}`), "spec.volumes.0.projected",
 			`{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"t","expirationSeconds":3600}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}]}}]}`},
 		{"azureDisk", volume(`,"azureDisk":{"diskName":"d","diskURI":"u"}`), "spec.volumes.0.azureDisk", `{"diskName":"d","diskURI":"u","cachingMode":"ReadWrite","fsType":"ext4","kind":"Shared","readOnly":false}`},
@@ -64,22 +64,22 @@ func TestDefaultPodResources(t *testing.T) {
 func TestCreatePod(t *testing.T) {
 	const profile = `"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"`
 	kindtest.TestCreates(t, "pods", []kindtest.Row{
-		{"waits", kindtest.Pod("", ""), "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
-		{"waits for its gates", kindtest.Pod("", `"schedulingGates":[{"name":"g"}]`), "status.conditions", `[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates","lastProbeTime":null,"lastTransitionTime":"2024-01-02T03:04:05Z"}]`},
-		{"selects by its own labels", kindtest.Pod("", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["a","x"]}]`), "spec.topologySpreadConstraints.0.labelSelector", `{"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]}`},
-		{"shuns its own labels", kindtest.Pod("", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"mismatchLabelKeys":["b"]}]}}`), "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector", `{"matchExpressions":[{"key":"b","operator":"NotIn","values":["2"]}]}`},
-		{"no selector selects nothing", kindtest.Pod("", `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"z","matchLabelKeys":["a"]}}]}}`), "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.podAffinityTerm.labelSelector", ``},
-		{"an annotated profile", `{` + profile + `localhost/p"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", `{"appArmorProfile":{"type":"Localhost","localhostProfile":"p"}}`},
-		{"an annotated profile, the pod's", `{` + profile + `runtime/default"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
-		{"an annotation that names none", `{` + profile + `localhost/"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
-		{"a disabled member", kindtest.Pod(`"lifecycle":{"stopSignal":"SIGTERM"}`, ""), "spec.containers.0.lifecycle", ``},
-		{"a disabled projection", kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{}]`},
+		{"initial status", kindtest.Pod("", ""), "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"condition for scheduling gates", kindtest.Pod("", `"schedulingGates":[{"name":"g"}]`), "status.conditions", `[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates","lastProbeTime":null,"lastTransitionTime":"2024-01-02T03:04:05Z"}]`},
+		{"matchLabelKeys", kindtest.Pod("", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["a","x"]}]`), "spec.topologySpreadConstraints.0.labelSelector", `{"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]}`},
+		{"mismatchLabelKeys", kindtest.Pod("", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"mismatchLabelKeys":["b"]}]}}`), "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector", `{"matchExpressions":[{"key":"b","operator":"NotIn","values":["2"]}]}`},
+		{"matchLabelKeys without labelSelector", kindtest.Pod("", `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"z","matchLabelKeys":["a"]}}]}}`), "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.podAffinityTerm.labelSelector", ``},
+		{"AppArmor annotation", `{` + profile + `localhost/p"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", `{"appArmorProfile":{"type":"Localhost","localhostProfile":"p"}}`},
+		{"AppArmor annotation equal to the pod-level profile", `{` + profile + `runtime/default"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"invalid AppArmor annotation", `{` + profile + `localhost/"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
+		{"field of a disabled feature gate", kindtest.Pod(`"lifecycle":{"stopSignal":"SIGTERM"}`, ""), "spec.containers.0.lifecycle", ``},
+		{"projection of a disabled feature gate", kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{}]`},
 	})
 }
 
 func TestUpdatePod(t *testing.T) {
 	kindtest.TestUpdates(t, "pods", []kindtest.Change{
-		{"status", kindtest.Pod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"status is unchanged", kindtest.Pod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
 	})
 }
 
@@ -93,15 +93,16 @@ func TestPodStatus(t *testing.T) {
 	obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running","conditions":[{"type":"A"},{"type":"B"},{"type":"A","observedGeneration":4}]}}`)
 	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	assert.Equal(t, old["spec"], obj["spec"])
-	assert.Equal(t, "Burstable", kindtest.At(obj, "status.qosClass"), "a status keeps the class")
+	assert.Equal(t, "Burstable", kindtest.At(obj, "status.qosClass"), "qosClass is kept")
 	assert.Equal(t, int64(3), kindtest.At(obj, "status.observedGeneration"))
 	assert.Equal(t, int64(2), kindtest.At(obj, "status.conditions.0.observedGeneration"))
 	assert.Nil(t, kindtest.At(obj, "status.conditions.1.observedGeneration"))
 	assert.Equal(t, int64(4), kindtest.At(obj, "status.conditions.2.observedGeneration"))
 }
 
-// Subresources drop the fields of disabled gates like a write of the pod.
-func TestPartsDropDisabledFields(t *testing.T) {
+// TestSubresourcesDropDisabledFields checks that writes to subresources drop the
+// fields of disabled feature gates, as writes to the Pod do.
+func TestSubresourcesDropDisabledFields(t *testing.T) {
 	typ := kindtest.TypeOf(t, "pods")
 	const debug = `"ephemeralContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`
 	const status = `{"status":{"nodeAllocatableResourceClaimStatuses":[{}],"containerStatuses":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/","volumeStatus":{}}]}]}}`
@@ -124,8 +125,8 @@ func TestPartsDropDisabledFields(t *testing.T) {
 	assert.Equal(t, was, old)
 }
 
-// FuzzDefaultPod checks that whatever decodes can be completed and prepared,
-// and is canonical then.
+// FuzzDefaultPod checks that defaulting and Prepare accept every decoded Pod, and
+// that defaulting returns a canonical object.
 func FuzzDefaultPod(f *testing.F) {
 	f.Add([]byte(kindtest.Pod(`"ports":[{}],"livenessProbe":{"grpc":{}},"env":[{"valueFrom":{}}]`, `"volumes":[{},{"name":"v"}],"affinity":{}`)))
 	f.Add([]byte(`{"spec":{"resources":{"limits":{"cpu":"1n"}},"initContainers":[{"resources":{"limits":{"cpu":"2"}}}]},"status":{"podIP":"x"}}`))
@@ -152,7 +153,7 @@ func BenchmarkPod(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Run("copy", func(b *testing.B) { // what the others do besides
+	b.Run("copy", func(b *testing.B) { // cost of the copy in the other benchmarks
 		for b.Loop() {
 			object.Copy(pod)
 		}
@@ -171,7 +172,7 @@ func BenchmarkPod(b *testing.B) {
 	})
 }
 
-func TestFieldsAreReadWhereTheirLabelsSay(t *testing.T) {
+func TestSelectableFields(t *testing.T) {
 	pod := map[string]any{
 		"spec":   map[string]any{"nodeName": "n", "hostNetwork": true},
 		"status": map[string]any{"phase": "Running", "podIPs": []any{map[string]any{"ip": "10.0.0.1"}, map[string]any{"ip": "fd::1"}}},
@@ -188,7 +189,7 @@ func TestFieldsAreReadWhereTheirLabelsSay(t *testing.T) {
 	for label, value := range want {
 		assert.Equal(t, value, got[label], label)
 	}
-	assert.Equal(t, "false", kindtest.TypeOf(t, "nodes").SelectableFields[0].Value(map[string]any{}), "a node is schedulable unless it says otherwise")
+	assert.Equal(t, "false", kindtest.TypeOf(t, "nodes").SelectableFields[0].Value(map[string]any{}), "default of spec.unschedulable")
 }
 
 func TestPodGrace(t *testing.T) {
@@ -205,11 +206,11 @@ func TestPodGrace(t *testing.T) {
 		requested *int64
 		want      int64
 	}{
-		{"its own", pod("n", "Running", int64(60)), nil, 60},
-		{"the default", pod("n", "Running", nil), nil, 30},
-		{"asked for", pod("n", "Running", int64(60)), &five, 5},
-		{"on no node", pod("", "Pending", int64(60)), &five, 0},
-		{"ended", pod("n", "Succeeded", int64(60)), nil, 0},
+		{"grace period of the pod", pod("n", "Running", int64(60)), nil, 60},
+		{"default grace period", pod("n", "Running", nil), nil, 30},
+		{"requested grace period", pod("n", "Running", int64(60)), &five, 5},
+		{"pod without node", pod("", "Pending", int64(60)), &five, 0},
+		{"succeeded pod", pod("n", "Succeeded", int64(60)), nil, 0},
 		{"negative", pod("n", "Running", int64(-3)), nil, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {

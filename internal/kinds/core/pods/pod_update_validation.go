@@ -12,23 +12,23 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkPodMetadata checks the metadata of a pod once more, as kube-apiserver does on
-// updates.
+// checkPodMetadata validates the metadata again. kube-apiserver does so on updates.
 func checkPodMetadata(p validation.View) {
 	meta := p.Field("metadata")
 	p.AddList(validation.ObjectMeta(meta.Obj, true, validation.SubdomainName, meta.Path))
 	p.AddList(validation.FinalizerNames(meta.Obj, meta.Path))
 }
 
-// podUpdate returns the rule of what an update may make of a pod.
-func podUpdate(old map[string]any) func(validation.View) {
+// podUpdateRule returns the rule for an update of a Pod.
+func podUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		checkAnnotationsUpdate(p, old)
 		checkPodSpecUpdate(p.Field("spec"), object.Map(old, "spec"))
 	}
 }
 
-// checkAnnotationsUpdate checks which annotations of a pod come, go and change.
+// checkAnnotationsUpdate checks that mirror and AppArmor annotations do not change,
+// and validates the annotations.
 func checkAnnotationsUpdate(p validation.View, old map[string]any) {
 	annotations := p.Field("metadata").Field("annotations")
 	was := object.Map(old, "metadata", "annotations")
@@ -53,15 +53,15 @@ func checkAnnotationsUpdate(p validation.View, old map[string]any) {
 	CheckPodAnnotations(annotations, p.Field("spec"))
 }
 
-// updatableFields says what an update may change.
+// updatableFields lists the fields that an update can change, for the error message.
 const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
 	"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
-// checkPodSpecUpdate checks that a pod's specification changes only where it may.
+// checkPodSpecUpdate checks that only mutable fields of the spec change.
 //
 // Differs from kube-apiserver: forbidden updates of Pods: the error shows the
-// difference of the specifications. Here it shows an empty list as null.
-// Request: PUT of a Pod with an empty list and a change of an immutable field.
+// difference of the specifications. Here it shows an empty list as null. Request:
+// PUT of a Pod with an empty list and a change of an immutable field.
 func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		if p.Len(list) != len(object.List(old, list)) {
@@ -70,7 +70,7 @@ func checkPodSpecUpdate(p validation.View, old map[string]any) {
 		}
 		for _, c := range p.Each(list) {
 			c.Require("image")
-			checkPaddedImage(c)
+			checkImageWhitespace(c)
 		}
 	}
 	if !checkDeadlineUpdate(p, old) {
@@ -101,7 +101,7 @@ func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	}
 }
 
-// withImages are the containers with the images that the old ones have.
+// withImages returns containers with the images of old.
 func withImages(containers, old []any) []any {
 	var out []any
 	for i, v := range containers {
@@ -114,8 +114,8 @@ func withImages(containers, old []any) []any {
 	return out
 }
 
-// checkDeadlineUpdate checks that a deadline only comes nearer, and reports whether
-// it makes sense to look further.
+// checkDeadlineUpdate checks that activeDeadlineSeconds is not increased or removed.
+// It returns whether kube-apiserver continues the validation.
 func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
 	was, had := object.Int(old, "activeDeadlineSeconds")
 	n := p.Int("activeDeadlineSeconds")
@@ -134,8 +134,8 @@ func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
 	return true
 }
 
-// checkTolerationsUpdate checks that tolerations are only added, or last longer or
-// shorter.
+// checkTolerationsUpdate checks that existing tolerations change only their
+// tolerationSeconds.
 func checkTolerationsUpdate(p validation.View, old map[string]any) {
 	for was := range object.Each(old["tolerations"]) {
 		stays := slices.ContainsFunc(object.List(p.Obj, "tolerations"), func(v any) bool {
@@ -152,7 +152,7 @@ func checkTolerationsUpdate(p validation.View, old map[string]any) {
 	nodes.CheckTolerations(p, "tolerations")
 }
 
-// checkGatesUpdate checks that scheduling gates only go.
+// checkGatesUpdate checks that no scheduling gate is added.
 func checkGatesUpdate(p validation.View, old map[string]any) {
 	known := validation.Seen{}
 	for gate := range object.Each(old["schedulingGates"]) {
@@ -165,8 +165,9 @@ func checkGatesUpdate(p validation.View, old map[string]any) {
 	}
 }
 
-// checkGatedUpdate checks how a pod that is not yet scheduled narrows the nodes that
-// it can go to, and masks that.
+// checkGatedUpdate validates changes of the nodeSelector and nodeAffinity of a Pod
+// with scheduling gates, and sets both fields in masked to the old values. Such a
+// Pod may narrow the set of nodes.
 func checkGatedUpdate(p validation.View, old, masked map[string]any) {
 	selector, was := object.Map(p.Obj, "nodeSelector"), object.Map(old, "nodeSelector")
 	for _, key := range validation.SortedKeys(was) {
@@ -194,8 +195,8 @@ func checkGatedUpdate(p validation.View, old, masked map[string]any) {
 	}
 }
 
-// checkNodeAffinityUpdate checks that each term that nodes have to satisfy only asks
-// for more.
+// checkNodeAffinityUpdate checks that requirements are only added to the required
+// terms.
 func checkNodeAffinityUpdate(p validation.View, old map[string]any) {
 	terms, was := object.List(p.Obj, "nodeSelectorTerms"), object.List(old, "nodeSelectorTerms")
 	if len(was) == 0 {
@@ -209,15 +210,15 @@ func checkNodeAffinityUpdate(p validation.View, old map[string]any) {
 	for i := range was {
 		term, _ := terms[i].(map[string]any)
 		oldTerm, _ := was[i].(map[string]any)
-		if !narrows(term, oldTerm) {
+		if !onlyAdds(term, oldTerm) {
 			p.Add(validation.Invalid(path.Index(i), validation.AsGoType("core.NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)"))
 		}
 	}
 }
 
-// narrows reports whether a term asks for all that it did, in front of what it
-// asks for now. An empty term selects nothing, and cannot come to select.
-func narrows(term, old map[string]any) bool {
+// onlyAdds reports whether term starts with all requirements of old. An empty term
+// selects no node, and must stay empty.
+func onlyAdds(term, old map[string]any) bool {
 	asked := false
 	for _, name := range []string{"matchExpressions", "matchFields"} {
 		now, was := object.List(term, name), object.List(old, name)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// ValidatePodTemplate checks the pod template at path: of a workload, or alone.
+// ValidatePodTemplate validates the pod template at path.
 func ValidatePodTemplate(template map[string]any, path *validation.Path) validation.List {
 	return validation.Collect(template, path, checkTemplate)
 }
@@ -19,25 +19,25 @@ func checkTemplate(p validation.View) {
 	spec := p.Field("spec")
 	CheckPodAnnotations(validation.View{Obj: annotations, Path: p.At("annotations"), Errs: p.Errs}, spec)
 	checkPodSpec(spec, podMeta{})
-	checkSeccompAgrees(spec, annotations)
-	checkAppArmorAgrees(spec, annotations)
+	checkSeccompMatches(spec, annotations)
+	checkAppArmorMatches(spec, annotations)
 	if spec.Len("ephemeralContainers") > 0 {
 		spec.Forbidden("ephemeralContainers", "ephemeral containers not allowed in pod template")
 	}
 }
 
-// The annotations that pods have rules for.
+// The annotations of Pods that are validated.
 const (
-	mirrorAnnotation       = "kubernetes.io/config.mirror" // of a pod that stands for a kubelet's own
+	mirrorAnnotation       = "kubernetes.io/config.mirror" // marks a mirror Pod
 	deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 	seccompAnnotation      = "seccomp.security.alpha.kubernetes.io/pod"
-	seccompPrefix          = "container.seccomp.security.alpha.kubernetes.io/" // and the container's name
-	appArmorPrefix         = "container.apparmor.security.beta.kubernetes.io/" // and the container's name
+	seccompPrefix          = "container.seccomp.security.alpha.kubernetes.io/" // followed by the container's name
+	appArmorPrefix         = "container.apparmor.security.beta.kubernetes.io/" // followed by the container's name
 	localhostPrefix        = "localhost/"
 )
 
-// CheckPodAnnotations checks the annotations that mean something to pods; spec is the
-// pod's.
+// CheckPodAnnotations validates annotations with a meaning for Pods. spec is the
+// spec of the Pod.
 func CheckPodAnnotations(p, spec validation.View) {
 	if p.Has(mirrorAnnotation) && spec.String("nodeName") == "" {
 		p.Add(validation.Invalid(p.Path.Key(mirrorAnnotation), p.String(mirrorAnnotation), "must set spec.nodeName if mirror pod annotation is set"))
@@ -65,32 +65,32 @@ func CheckPodAnnotations(p, spec validation.View) {
 	}
 }
 
-// validatePod checks a new pod, and what may become of an old one.
 func validatePod(pod, old map[string]any) validation.List {
 	if old == nil {
-		return validation.Collect(pod, nil, checkWholePod, checkNewPod)
+		return validation.Collect(pod, nil, checkPod, checkNewPod)
 	}
-	return validation.Collect(pod, nil, checkPodMetadata, checkWholePod, podUpdate(old))
+	return validation.Collect(pod, nil, checkPodMetadata, checkPod, podUpdateRule(old))
 }
 
-// checkWholePod checks the annotations and the specification of a pod.
-func checkWholePod(p validation.View) {
+// checkPod validates the annotations and the spec of a Pod.
+func checkPod(p validation.View) {
 	meta, spec := p.Field("metadata"), p.Field("spec")
 	annotations := meta.Field("annotations")
 	CheckPodAnnotations(annotations, spec)
 	checkPodSpec(spec, podMeta{isPod: true, name: meta.String("name"), isMirror: annotations.Has(mirrorAnnotation)})
 	if spec.String("serviceAccountName") == "" {
-		checkTokensNeedAccount(spec)
+		forbidTokenProjections(spec)
 	}
 	for _, list := range []string{"containers", "initContainers"} {
 		for _, c := range spec.Each(list) {
-			checkPaddedImage(c)
+			checkImageWhitespace(c)
 		}
 	}
 }
 
-// checkTokensNeedAccount refuses tokens of a service account that is not named.
-func checkTokensNeedAccount(spec validation.View) {
+// forbidTokenProjections reports projected service account tokens. They need a
+// serviceAccountName.
+func forbidTokenProjections(spec validation.View) {
 	for _, v := range spec.Each("volumes") {
 		for _, source := range v.Field("projected").Each("sources") {
 			if source.Has("serviceAccountToken") {
@@ -100,7 +100,7 @@ func checkTokensNeedAccount(spec validation.View) {
 	}
 }
 
-// checkNewPod checks what holds for pods at their creation.
+// checkNewPod validates what applies only to the creation of a Pod.
 func checkNewPod(p validation.View) {
 	spec, annotations := p.Field("spec"), object.Map(p.Obj, "metadata", "annotations")
 	if spec.Len("ephemeralContainers") > 0 {
@@ -109,6 +109,6 @@ func checkNewPod(p validation.View) {
 	if spec.String("nodeName") != "" && spec.Len("schedulingGates") > 0 {
 		spec.Forbidden("nodeName", "cannot be set until all schedulingGates have been cleared")
 	}
-	checkSeccompAgrees(spec, annotations)
-	checkAppArmorAgrees(spec, annotations)
+	checkSeccompMatches(spec, annotations)
+	checkAppArmorMatches(spec, annotations)
 }

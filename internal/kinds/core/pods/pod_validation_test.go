@@ -17,9 +17,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// What a kube-apiserver v1.36.3 found wrong with pods, a row a line: with new
-// ones, and with what was to become of old ones, the subresource through which
-// that came, if any, and what it warned of.
+// The errors and warnings that kube-apiserver v1.36.3 returned for Pods, one case a
+// line: newpods.jsonl for creates, changedpods.jsonl for updates of a Pod or of one of
+// its subresources.
 var (
 	//go:embed testdata/newpods.jsonl
 	newPods []byte
@@ -47,8 +47,8 @@ func podRows(t *testing.T, data []byte) (rows []podRow) {
 	return rows
 }
 
-// texts are the errors as a Status tells them, sorted: some of the server's
-// come in the order of Go's maps.
+// texts returns the error texts, sorted, because the order of some of
+// kube-apiserver's errors is random.
 func texts(list validation.List) []string {
 	out := make([]string, len(list))
 	for i, e := range list {
@@ -58,7 +58,7 @@ func texts(list validation.List) []string {
 	return out
 }
 
-func inOrder(s []string) []string {
+func sorted(s []string) []string {
 	s = append([]string{}, s...)
 	slices.Sort(s)
 	return s
@@ -70,11 +70,11 @@ func TestValidateNewPods(t *testing.T) {
 		t.Run(r.Name, func(t *testing.T) {
 			pod := kindtest.Create(t, typ, string(r.Pod))
 			before := object.Copy(pod)
-			assert.Equal(t, inOrder(r.Errors), texts(typ.Validate(pod, nil)))
+			assert.Equal(t, sorted(r.Errors), texts(typ.Validate(pod, nil)))
 			if len(r.Errors) == 0 {
 				assert.Equal(t, r.Warnings, typ.WarningsOnWrite(pod, nil))
 			}
-			assert.Equal(t, before, pod, "rules change nothing")
+			assert.Equal(t, before, pod, "validation must not change the object")
 		})
 	}
 }
@@ -83,16 +83,16 @@ func TestValidateChangedPods(t *testing.T) {
 	typ := kindtest.TypeOf(t, "pods")
 	for _, r := range podRows(t, changedPods) {
 		t.Run(r.Name, func(t *testing.T) {
-			mutated := func(body json.RawMessage, old map[string]any) map[string]any {
+			admitted := func(body json.RawMessage, old map[string]any) map[string]any {
 				pod := kindtest.Decode(t, typ, string(body))
 				object.Set(pod, "2024-01-02T03:04:05Z", "metadata", "creationTimestamp")
 				object.Set(pod, "u", "metadata", "uid")
 				admit(pod, old)
 				return pod
 			}
-			old := mutated(r.Old, nil)
+			old := admitted(r.Old, nil)
 			typ.Prepare(old, nil)
-			pod := mutated(r.New, old)
+			pod := admitted(r.New, old)
 			if r.Subresource != "status" {
 				pod["status"] = object.Copy(old["status"])
 			}
@@ -105,17 +105,17 @@ func TestValidateChangedPods(t *testing.T) {
 				typ.SubresourceStrategies["status"].Prepare(pod, old)
 				errs = typ.SubresourceStrategies["status"].Validate(pod, old)
 			default:
-				part := typ.SubresourceStrategies[r.Subresource]
-				part.Prepare(pod, old)
-				errs = part.Validate(pod, old)
+				sub := typ.SubresourceStrategies[r.Subresource]
+				sub.Prepare(pod, old)
+				errs = sub.Validate(pod, old)
 			}
-			assert.Equal(t, inOrder(r.Errors), texts(errs))
+			assert.Equal(t, sorted(r.Errors), texts(errs))
 		})
 	}
 }
 
-// admit changes a pod like the admission plugins that the recorded requests
-// passed: Priority and DefaultTolerationSeconds.
+// admit sets the defaults of the admission plugins Priority and
+// DefaultTolerationSeconds, which the recorded requests passed.
 func admit(pod, old map[string]any) {
 	spec := object.Map(pod, "spec")
 	if old != nil {
@@ -133,7 +133,7 @@ func admit(pod, old map[string]any) {
 	}
 }
 
-// A template is checked like a pod, but for what only a pod has.
+// TestValidatePodTemplates covers the differences between templates and Pods.
 func TestValidatePodTemplates(t *testing.T) {
 	typ := kindtest.TypeOf(t, "podtemplates")
 	const annotations = `"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/critical-pod":"","container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},`
@@ -142,7 +142,7 @@ func TestValidatePodTemplates(t *testing.T) {
 		errors, warnings []string
 	}{
 		{"padded image", `"spec":{"containers":[{"name":"c","image":" i "}]}`, nil, nil},
-		{"open image volume", `"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","image":{}}]}`, nil, nil},
+		{"image volume without reference", `"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","image":{}}]}`, nil, nil},
 		{"token without an account", `"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}}]}}]}`, nil, nil},
 		{"host network", `"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i","ports":[{"containerPort":1},{"containerPort":2,"hostPort":3}]}]}`,
 			[]string{"template.spec.containers[0].ports[1].hostPort: Invalid value: 3: must match `containerPort` when `hostNetwork` is true"}, nil},
@@ -161,14 +161,15 @@ func TestValidatePodTemplates(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"t"},"template":{`+r.template+`}}`)
-			assert.Equal(t, inOrder(r.errors), texts(typ.Validate(obj, nil)))
+			assert.Equal(t, sorted(r.errors), texts(typ.Validate(obj, nil)))
 			assert.Equal(t, r.warnings, typ.WarningsOnWrite(obj, nil))
 		})
 	}
 }
 
-// Rules do not rely on members that the API server requires, or on one another.
-func TestPodRulesTakeAnything(t *testing.T) {
+// TestPodRulesAcceptMissingFields checks that a rule does not panic if a required
+// field is missing.
+func TestPodRulesAcceptMissingFields(t *testing.T) {
 	typ := kindtest.TypeOf(t, "pods")
 	for _, spec := range []string{
 		`{}`, `{"containers":null}`, `{"containers":[{}],"initContainers":[{}],"ephemeralContainers":[{}]}`,
@@ -186,12 +187,12 @@ func TestPodRulesTakeAnything(t *testing.T) {
 			typ.SubresourceStrategies["status"].Validate(bare, pod)
 			typ.WarningsOnWrite(pod, nil)
 			typ.WarningsOnWrite(bare, nil)
-			for _, part := range typ.SubresourceStrategies {
+			for _, sub := range typ.SubresourceStrategies {
 				changed := object.Copy(pod)
-				part.Prepare(changed, pod)
-				part.Validate(changed, pod)
-				part.Validate(bare, pod)
-				part.Validate(pod, bare)
+				sub.Prepare(changed, pod)
+				sub.Validate(changed, pod)
+				sub.Validate(bare, pod)
+				sub.Validate(pod, bare)
 			}
 		}, spec)
 	}

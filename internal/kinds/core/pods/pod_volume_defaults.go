@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// defaultVolume sets the defaults of a volume of a pod. One without a source is an empty
-// directory.
+// defaultVolume sets the defaults of a Pod's volume. A volume without a source
+// becomes an emptyDir.
 func defaultVolume(volume map[string]any) {
 	if _, named := volume["name"]; len(volume) == 0 || len(volume) == 1 && named {
 		volume["emptyDir"] = map[string]any{}

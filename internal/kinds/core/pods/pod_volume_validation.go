@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkVolumes checks the volumes and remembers those without an error.
+// checkVolumes validates the volumes, and sets r.volumes to those without errors.
 func (r *podRules) checkVolumes() {
 	if r.spec.Len("volumes") == 0 {
 		return
@@ -32,8 +32,8 @@ func (r *podRules) checkVolumes() {
 	}
 }
 
-// createsClaim reports whether a claim is going to be made for one of the pod's
-// ephemeral volumes.
+// createsClaim reports whether name is the claim of one of the Pod's ephemeral
+// volumes.
 func (r *podRules) createsClaim(name string) bool {
 	if r.name == "" {
 		return false
@@ -46,52 +46,52 @@ func (r *podRules) createsClaim(name string) bool {
 	return false
 }
 
-// A volumeRule is the rule of one of the members by which a volume says what it is.
+// A volumeRule validates one type of volume source.
 type volumeRule struct {
 	name string
 	rule func(r *podRules, source validation.View)
 }
 
-// volumeRules are all of them, in the order in which they are looked at.
+// volumeRules are the rules of all volume sources, in the order of validation.
 var volumeRules = []volumeRule{
-	{"emptyDir", plain(checkEmptyDir)},
-	{"hostPath", plain(volumes.CheckHostPath)},
-	{"gitRepo", plain(checkGitRepo)},
-	{"gcePersistentDisk", plain(volumes.CheckGcePersistentDisk)},
-	{"awsElasticBlockStore", plain(volumes.CheckAwsElasticBlockStore)},
-	{"secret", plain(checkSecretVolume)},
-	{"nfs", plain(volumes.CheckNfsVolume)},
-	{"iscsi", plain(volumes.CheckIscsiVolume)},
-	{"glusterfs", plain(volumes.CheckGlusterfs)},
-	{"flocker", plain(volumes.CheckFlocker)},
-	{"persistentVolumeClaim", plain(func(p validation.View) { p.Require("claimName") })},
-	{"rbd", plain(volumes.CheckRbdVolume)},
-	{"cinder", plain(volumes.CheckCinderVolume)},
-	{"cephfs", plain(volumes.CheckCephfsVolume)},
-	{"quobyte", plain(volumes.CheckQuobyte)},
-	{"downwardAPI", plain(checkDownwardAPIVolume)},
-	{"fc", plain(volumes.CheckFibreChannel)},
-	{"flexVolume", plain(volumes.CheckFlexVolume)},
-	{"configMap", plain(checkConfigMapVolume)},
-	{"azureFile", plain(volumes.CheckAzureFile)},
-	{"vsphereVolume", plain(func(p validation.View) { p.Require("volumePath") })},
-	{"photonPersistentDisk", plain(func(p validation.View) { p.Require("pdID") })},
-	{"portworxVolume", plain(func(p validation.View) { p.Require("volumeID") })},
-	{"azureDisk", plain(volumes.CheckAzureDisk)},
-	{"storageos", plain(volumes.CheckStorageOS)},
-	{"projected", plain(checkProjectedVolume)},
-	{"scaleIO", plain(volumes.CheckScaleIO)},
-	{"csi", plain(checkCSIVolume)},
-	{"ephemeral", plain(checkEphemeralVolume)},
+	{"emptyDir", withoutPod(checkEmptyDir)},
+	{"hostPath", withoutPod(volumes.CheckHostPath)},
+	{"gitRepo", withoutPod(checkGitRepo)},
+	{"gcePersistentDisk", withoutPod(volumes.CheckGcePersistentDisk)},
+	{"awsElasticBlockStore", withoutPod(volumes.CheckAwsElasticBlockStore)},
+	{"secret", withoutPod(checkSecretVolume)},
+	{"nfs", withoutPod(volumes.CheckNfsVolume)},
+	{"iscsi", withoutPod(volumes.CheckIscsiVolume)},
+	{"glusterfs", withoutPod(volumes.CheckGlusterfs)},
+	{"flocker", withoutPod(volumes.CheckFlocker)},
+	{"persistentVolumeClaim", withoutPod(func(p validation.View) { p.Require("claimName") })},
+	{"rbd", withoutPod(volumes.CheckRbdVolume)},
+	{"cinder", withoutPod(volumes.CheckCinderVolume)},
+	{"cephfs", withoutPod(volumes.CheckCephfsVolume)},
+	{"quobyte", withoutPod(volumes.CheckQuobyte)},
+	{"downwardAPI", withoutPod(checkDownwardAPIVolume)},
+	{"fc", withoutPod(volumes.CheckFibreChannel)},
+	{"flexVolume", withoutPod(volumes.CheckFlexVolume)},
+	{"configMap", withoutPod(checkConfigMapVolume)},
+	{"azureFile", withoutPod(volumes.CheckAzureFile)},
+	{"vsphereVolume", withoutPod(func(p validation.View) { p.Require("volumePath") })},
+	{"photonPersistentDisk", withoutPod(func(p validation.View) { p.Require("pdID") })},
+	{"portworxVolume", withoutPod(func(p validation.View) { p.Require("volumeID") })},
+	{"azureDisk", withoutPod(volumes.CheckAzureDisk)},
+	{"storageos", withoutPod(volumes.CheckStorageOS)},
+	{"projected", withoutPod(checkProjectedVolume)},
+	{"scaleIO", withoutPod(volumes.CheckScaleIO)},
+	{"csi", withoutPod(checkCSIVolume)},
+	{"ephemeral", withoutPod(checkEphemeralVolume)},
 	{"image", (*podRules).checkImageVolume},
 }
 
-// plain is a rule that needs to know nothing of the pod.
-func plain(rule func(validation.View)) func(*podRules, validation.View) {
+// withoutPod returns a volume rule that does not use the Pod.
+func withoutPod(rule func(validation.View)) func(*podRules, validation.View) {
 	return func(_ *podRules, source validation.View) { rule(source) }
 }
 
-// checkVolumeSource checks that a volume says in one way what it is.
+// checkVolumeSource checks that a volume has exactly one source, and validates it.
 func (r *podRules) checkVolumeSource(v validation.View) {
 	sources := 0
 	for i := range volumeRules {
@@ -104,7 +104,7 @@ func (r *podRules) checkVolumeSource(v validation.View) {
 			volumes.ForbidVolumeSource(v, s.name)
 		} else {
 			if s.name == "gcePersistentDisk" {
-				source.Path = v.At("persistentDisk") // so kube-apiserver calls it
+				source.Path = v.At("persistentDisk") // the name in kube-apiserver's errors
 			}
 			s.rule(r, source)
 		}
@@ -122,8 +122,7 @@ func (r *podRules) checkVolumeSource(v validation.View) {
 	}
 }
 
-// checkEphemeralName checks the name of the claim that is going to be made for
-// an ephemeral volume.
+// checkEphemeralName validates the name of the claim of an ephemeral volume.
 func (r *podRules) checkEphemeralName(v validation.View, sources int) {
 	if sources > 1 || r.name == "" || v.String("name") == "" {
 		return
@@ -167,8 +166,8 @@ func checkKeyToPath(p validation.View) {
 	volumes.CheckFileMode(p, "mode")
 }
 
-// checkDownwardAPIVolume notes the errors in its files at itself, as
-// kube-apiserver does.
+// checkDownwardAPIVolume validates a downwardAPI volume. kube-apiserver reports
+// errors in its items at the volume itself.
 func checkDownwardAPIVolume(p validation.View) {
 	volumes.CheckFileMode(p, "defaultMode")
 	for _, file := range p.Each("items") {
@@ -214,8 +213,7 @@ func checkEphemeralVolume(p validation.View) {
 	volumes.CheckClaimTemplate(template)
 }
 
-// checkImageVolume checks a volume that is the content of an image. A template
-// may leave the image open.
+// checkImageVolume validates an image volume. Only a Pod must set the reference.
 func (r *podRules) checkImageVolume(p validation.View) {
 	if r.isPod {
 		p.Require("reference")

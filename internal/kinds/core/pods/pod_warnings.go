@@ -10,15 +10,14 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A warner collects the warnings about a valid object.
 type warner struct{ warnings []string }
 
-// at warns of what is at a path.
+// at adds a warning about the field at path.
 func (w *warner) at(path *validation.Path, format string, args ...any) {
 	w.warnings = append(w.warnings, path.String()+": "+fmt.Sprintf(format, args...))
 }
 
-// warnPod warns of a new pod. Those who update pods are mostly no people.
+// warnPod returns the warnings for a new Pod. Updates get none.
 func warnPod(pod, old map[string]any) []string {
 	if old != nil {
 		return nil
@@ -27,7 +26,7 @@ func warnPod(pod, old map[string]any) []string {
 	p := validation.View{Obj: pod}
 	if annotations, ok := p.Field("metadata").Lookup("annotations"); ok {
 		for c := range eachContainer(p.Field("spec")) {
-			w.copiedAppArmor(c, annotations)
+			w.appArmorAnnotation(c, annotations)
 		}
 	}
 	name := object.String(pod, "metadata", "name")
@@ -38,7 +37,7 @@ func warnPod(pod, old map[string]any) []string {
 	return w.warnings
 }
 
-// warnPodStatus warns of how addresses are written.
+// warnPodStatus warns about addresses that are not in canonical form.
 func warnPodStatus(pod, _ map[string]any) (warnings []string) {
 	status := validation.View{Obj: pod}.Field("status")
 	for _, list := range []string{"podIPs", "hostIPs"} {
@@ -49,17 +48,17 @@ func warnPodStatus(pod, _ map[string]any) (warnings []string) {
 	return warnings
 }
 
-// WarnPodTemplate warns of the pod template at path.
+// WarnPodTemplate returns the warnings for the pod template at path.
 func WarnPodTemplate(template map[string]any, path *validation.Path) []string {
 	w := &warner{}
 	w.pod(validation.View{Obj: template, Path: path})
 	return w.warnings
 }
 
-// pod warns of a pod, or of a template, which has a path.
+// pod warns about a Pod or a pod template. Only a template has a path.
 func (w *warner) pod(p validation.View) {
 	annotations, spec := p.Field("metadata").Field("annotations"), p.Field("spec")
-	w.placement(spec)
+	w.scheduling(spec)
 	for _, deprecated := range deprecatedAnnotations {
 		if annotations.Has(deprecated.name) {
 			w.at(annotations.Path.Key(deprecated.name), "%s", deprecated.why)
@@ -67,7 +66,7 @@ func (w *warner) pod(p validation.View) {
 	}
 	w.volumes(spec)
 	w.duplicates(spec)
-	for _, name := range fractional {
+	for _, name := range byteResources {
 		if q := object.String(spec.Obj, "overhead", name); !quantity.IsInteger(q) {
 			w.at(spec.At("overhead").Key(name), "fractional byte value %q is invalid, must be an integer", q)
 		}
@@ -97,7 +96,8 @@ const (
 	useAppArmorField = `deprecated since v1.30; use the "appArmorProfile" field instead`
 )
 
-// A deprecated name is one that is not to be used any more.
+// A deprecated names a deprecated field or annotation. why is the text of the
+// warning.
 type deprecated struct{ name, why string }
 
 var deprecatedAnnotations = []deprecated{
@@ -106,8 +106,8 @@ var deprecatedAnnotations = []deprecated{
 	{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
 }
 
-// placement warns of how nodes are chosen.
-func (w *warner) placement(spec validation.View) {
+// scheduling warns about the fields that select nodes.
+func (w *warner) scheduling(spec validation.View) {
 	for label := range spec.Entries("nodeSelector") {
 		if why := nodes.DeprecatedLabel(label); why != "" {
 			w.at(spec.At("nodeSelector").Key(label), "%s", why)
@@ -136,15 +136,15 @@ func (w *warner) nodeAffinity(nodes validation.View) {
 	}
 }
 
-// nodeSelectorTerm warns of the labels in a term, and of values that no label
-// can have where those are taken.
-func (w *warner) nodeSelectorTerm(term validation.View, anyValue bool) {
+// nodeSelectorTerm warns about deprecated labels and, if allowInvalidValues is set,
+// about values that are not label values.
+func (w *warner) nodeSelectorTerm(term validation.View, allowInvalidValues bool) {
 	for _, expression := range term.Each("matchExpressions") {
 		key := expression.String("key")
 		if why := nodes.DeprecatedLabel(key); why != "" {
 			w.at(expression.At("key"), "%s is %s", key, why)
 		}
-		if !anyValue {
+		if !allowInvalidValues {
 			continue
 		}
 		for i, value := range expression.Strings("values") {
@@ -155,7 +155,7 @@ func (w *warner) nodeSelectorTerm(term validation.View, anyValue bool) {
 	}
 }
 
-// podAffinity warns of terms that select no pods.
+// podAffinity warns about terms without a label selector. They match no Pods.
 func (w *warner) podAffinity(affinity validation.View) {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		for _, term := range affinity.Field(kind).Each(requiredDuring) {
@@ -171,8 +171,7 @@ func (w *warner) podAffinity(affinity validation.View) {
 	}
 }
 
-// deprecatedVolumes are the volumes whose drivers are gone or going, in the order
-// in which they are told.
+// deprecatedVolumes are the deprecated volume sources, in the order of the warnings.
 var deprecatedVolumes = []deprecated{
 	{"photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
 	{"gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"},
@@ -181,7 +180,7 @@ var deprecatedVolumes = []deprecated{
 	{"storageos", "deprecated in v1.22, non-functional in v1.25+"},
 	{"quobyte", "deprecated in v1.22, non-functional in v1.25+"},
 	{"glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
-	{"ephemeral", ""}, // not deprecated: told of its claim
+	{"ephemeral", ""}, // not deprecated: warns about its claim template
 	{"cephfs", "deprecated in v1.28, non-functional in v1.31+"},
 	{"rbd", "deprecated in v1.28, non-functional in v1.31+"},
 }
@@ -201,11 +200,11 @@ func (w *warner) volumes(spec validation.View) {
 		}
 	}
 	for _, v := range spec.Each("volumes") {
-		w.overlaps(v)
+		w.overlappingFiles(v)
 	}
 }
 
-// claimSpec warns of the specification of a persistent volume claim.
+// claimSpec warns about the spec of a claim template.
 func (w *warner) claimSpec(p validation.View) {
 	for _, kind := range []string{"requests", "limits"} {
 		if q := object.String(p.Obj, "resources", kind, "storage"); !quantity.IsInteger(q) {
@@ -214,7 +213,7 @@ func (w *warner) claimSpec(p validation.View) {
 	}
 }
 
-// A volumeFile is a path in a volume and what puts it there.
+// A volumeFile is the path of a file in a volume, and the source of the file.
 type volumeFile struct{ path, source string }
 
 func (f volumeFile) String() string {
@@ -224,19 +223,19 @@ func (f volumeFile) String() string {
 	return fmt.Sprintf("%q (%s)", f.path, f.source)
 }
 
-// overlaps warns of files in a volume that stand in each other's way.
-func (w *warner) overlaps(v validation.View) {
+// overlappingFiles warns about overlapping paths in a volume.
+func (w *warner) overlappingFiles(v validation.View) {
 	name := v.String("name")
 	within := func(what string, files []volumeFile) {
-		var placed []volumeFile
+		var seen []volumeFile
 		for _, file := range files {
 			file.path = strings.TrimRight(file.path, "/")
-			for _, other := range placed {
+			for _, other := range seen {
 				if file.overlaps(other) {
 					w.warnings = append(w.warnings, fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", name, what, file, other))
 				}
 			}
-			placed = append(placed, file)
+			seen = append(seen, file)
 		}
 	}
 	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), filesOf(p, "")) })
@@ -254,14 +253,13 @@ func (w *warner) overlaps(v validation.View) {
 	})
 }
 
-// overlaps reports whether two files have one path, or one has to be a directory
-// for the other.
+// overlaps reports whether the paths are equal or one is a directory of the other.
 func (f volumeFile) overlaps(other volumeFile) bool {
 	return f.path != "" && other.path != "" &&
 		(strings.HasPrefix(f.path+"/", other.path+"/") || strings.HasPrefix(other.path+"/", f.path+"/"))
 }
 
-// filesOf are the files of the items that a source lists.
+// filesOf returns the files that the items of p create.
 func filesOf(p validation.View, source string) (files []volumeFile) {
 	for _, item := range p.Each("items") {
 		files = append(files, volumeFile{item.String("path"), source})
@@ -269,7 +267,7 @@ func filesOf(p validation.View, source string) (files []volumeFile) {
 	return files
 }
 
-// projectedFiles are the files of one source of a projected volume.
+// projectedFiles returns the files of one source of a projected volume.
 func projectedFiles(source validation.View) (files []volumeFile) {
 	source.IfPresent("configMap", func(p validation.View) {
 		files = append(files, filesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name")))...)
@@ -296,7 +294,7 @@ func projectedFiles(source validation.View) (files []volumeFile) {
 	return files
 }
 
-// duplicates warns of what is listed twice.
+// duplicates warns about duplicate hostAliases and imagePullSecrets.
 func (w *warner) duplicates(spec validation.View) {
 	seen := validation.Seen{}
 	for _, alias := range spec.Each("hostAliases") {
@@ -321,14 +319,14 @@ func (w *warner) duplicates(spec validation.View) {
 	}
 }
 
-// fractional are the resources of which there are only whole bytes.
-var fractional = []string{"memory", "ephemeral-storage"}
+// byteResources are the resources whose quantities must be whole bytes.
+var byteResources = []string{"memory", "ephemeral-storage"}
 
 func (w *warner) container(c, spec, annotations validation.View, inTemplate bool) {
 	if len(annotations.Obj) > 0 {
-		w.profiles(c, spec, annotations, inTemplate)
+		w.profileAnnotations(c, spec, annotations, inTemplate)
 	}
-	for _, name := range fractional {
+	for _, name := range byteResources {
 		for _, kind := range []string{"limits", "requests"} {
 			if q := object.String(c.Obj, "resources", kind, name); !quantity.IsInteger(q) {
 				w.at(c.At("resources").Child(kind).Key(name), "fractional byte value %q is invalid, must be an integer", q)
@@ -348,9 +346,9 @@ func (w *warner) container(c, spec, annotations validation.View, inTemplate bool
 	}
 }
 
-// profiles warns of annotations that name profiles of a container, which fields
-// do not.
-func (w *warner) profiles(c, spec, annotations validation.View, inTemplate bool) {
+// profileAnnotations warns about deprecated seccomp and AppArmor annotations of a
+// container that has no such field.
+func (w *warner) profileAnnotations(c, spec, annotations validation.View, inTemplate bool) {
 	context := c.Field("securityContext")
 	if key := seccompPrefix + c.String("name"); annotations.Has(key) && !context.Has("seccompProfile") {
 		w.at(annotations.Path.Key(key), useSeccompField)
@@ -363,15 +361,15 @@ func (w *warner) profiles(c, spec, annotations validation.View, inTemplate bool)
 	}
 }
 
-// copiedAppArmor warns of an annotation that names the AppArmor profile of a
-// pod's container: one that has been copied into the container's field, or that
-// names none.
+// appArmorAnnotation warns about the AppArmor annotation of a Pod's container if
+// copyAppArmorAnnotations has copied it to the field, or if the annotation is
+// invalid.
 //
-// Differs from kube-apiserver: AppArmor annotations of Pods: kube-apiserver
-// does not warn of the annotation of a container if the body has an equal
-// securityContext.appArmorProfile. Here it warns. Request: POST of a Pod with
-// the annotation and the field.
-func (w *warner) copiedAppArmor(c, annotations validation.View) {
+// Differs from kube-apiserver: AppArmor annotations of Pods: kube-apiserver does not
+// warn of the annotation of a container if the body has an equal
+// securityContext.appArmorProfile. Here it warns. Request: POST of a Pod with the
+// annotation and the field.
+func (w *warner) appArmorAnnotation(c, annotations validation.View) {
 	key := appArmorPrefix + c.String("name")
 	if !annotations.Has(key) {
 		return
@@ -382,15 +380,15 @@ func (w *warner) copiedAppArmor(c, annotations validation.View) {
 	}
 }
 
-// hidesPrevious reports whether an environment variable of a name that is taken
-// makes nothing of the value it had.
+// hidesPrevious reports whether an environment variable replaces an earlier one with
+// the same name without using its value.
 func hidesPrevious(variable validation.View) bool {
 	reference := "$(" + variable.String("name") + ")"
 	value := variable.String("value")
 	return variable.Has("valueFrom") || value == reference || !strings.Contains(value, reference)
 }
 
-// ports warns of ports that get in each other's way.
+// ports warns about conflicting and duplicate ports.
 func (w *warner) ports(spec validation.View) {
 	type number struct {
 		port     int64

@@ -12,26 +12,23 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// podMeta is what the rules of a pod's specification know of the pod that it is
-// of. It is empty in a template.
+// podMeta describes the Pod that a spec belongs to. It is empty in a template.
 type podMeta struct {
 	isPod    bool
 	name     string
 	isMirror bool
 }
 
-// podRules are the rules of a pod's specification, with what those of a part of
-// it need to know of the whole.
+// podRules validates the spec of a Pod or of a template.
 type podRules struct {
 	podMeta
 	spec      validation.View
-	volumes   map[string]validation.View // those without an error, by name
+	volumes   map[string]validation.View // valid volumes by name
 	claims    []string                   // names of resource claims, sorted
 	grace     int64                      // terminationGracePeriodSeconds
 	hostUsers bool
 }
 
-// checkPodSpec checks the specification of a pod or of a template.
 func checkPodSpec(p validation.View, meta podMeta) {
 	r := &podRules{podMeta: meta, spec: p, grace: p.Int("terminationGracePeriodSeconds"), hostUsers: p.Obj["hostUsers"] != false}
 	r.checkVolumes()
@@ -91,8 +88,8 @@ func checkPodSpec(p validation.View, meta podMeta) {
 	r.checkFileKeys()
 }
 
-// checkHostNetwork checks that the ports of a pod in its node's network are the
-// node's. A template may leave them out.
+// checkHostNetwork checks that hostPort equals containerPort if hostNetwork is set.
+// A template may omit hostPort.
 func (r *podRules) checkHostNetwork() {
 	if !r.spec.Bool("hostNetwork") {
 		return
@@ -114,7 +111,7 @@ func (r *podRules) checkResourceClaims() {
 			r.claims = append(r.claims, name)
 		}
 		if r.isMirror {
-			claim.Add(forbidStatic("static pods do not support resource claims"))
+			claim.Add(forbidPod("static pods do not support resource claims"))
 			continue
 		}
 		if claim.Require("name") && seen.Unique(claim, "name") {
@@ -136,9 +133,9 @@ func (r *podRules) checkResourceClaims() {
 	r.claims = slices.Compact(r.claims)
 }
 
-// forbidStatic says that a pod stands for a kubelet's own. kube-apiserver names
-// no field there, and prints none so.
-func forbidStatic(why string) *validation.Error {
+// forbidPod returns an error about the whole Pod. kube-apiserver reports it at an
+// empty key of an empty path.
+func forbidPod(why string) *validation.Error {
 	var root *validation.Path
 	return validation.Forbidden(root.Key(""), why)
 }
@@ -220,8 +217,8 @@ func checkHostnameOverride(p validation.View) {
 	p.Format("hostnameOverride", validation.DNS1123Subdomain)
 }
 
-// checkHostUsers checks that a pod with users of its own shares nothing else of
-// its node that would be at odds with that.
+// checkHostUsers checks that a Pod with its own user namespace does not use other
+// host namespaces or raw block devices.
 func (r *podRules) checkHostUsers() {
 	if r.hostUsers {
 		return
@@ -243,8 +240,7 @@ func (r *podRules) checkHostUsers() {
 	}
 }
 
-// checkFileKeys checks that environment variables come from files in volumes
-// that are empty at first.
+// checkFileKeys checks that fileKeyRefs refer to emptyDir volumes.
 func (r *podRules) checkFileKeys() {
 	for c := range eachContainer(r.spec) {
 		for _, variable := range c.Each("env") {
@@ -252,7 +248,7 @@ func (r *podRules) checkFileKeys() {
 			if !ok {
 				continue
 			}
-			switch volume := r.volumeNamed(key.String("volumeName")); {
+			switch volume := r.findVolume(key.String("volumeName")); {
 			case volume == nil:
 				key.Add(validation.NotFound(key.At("volumeName"), key.String("volumeName")))
 			case volume["emptyDir"] == nil:
@@ -262,8 +258,8 @@ func (r *podRules) checkFileKeys() {
 	}
 }
 
-// volumeNamed is the last volume of the name, with or without errors.
-func (r *podRules) volumeNamed(name string) (found map[string]any) {
+// findVolume returns the last volume with the name, valid or not.
+func (r *podRules) findVolume(name string) (found map[string]any) {
 	for v := range object.Each(r.spec.Obj["volumes"]) {
 		if object.String(v, "name") == name {
 			found = v
@@ -302,10 +298,10 @@ func (r *podRules) checkLinux() {
 	}
 }
 
-// notWindows are the fields of pods that Windows has nothing for, in the order
-// in which they are told. Those of the specification itself stand among those of
-// the security context because Kubernetes keeps them there.
-var notWindows = []struct {
+// forbiddenOnWindows are the fields of a Pod that are forbidden on Windows, in the
+// order of kube-apiserver's errors. inSpec fields are in spec, the others in its
+// securityContext.
+var forbiddenOnWindows = []struct {
 	name   string
 	inSpec bool
 }{
@@ -316,8 +312,9 @@ var notWindows = []struct {
 	{"runAsUser", false}, {"runAsGroup", false}, {"supplementalGroups", false}, {"supplementalGroupsPolicy", false}, {"seLinuxChangePolicy", false},
 }
 
-// notWindowsContainer are those of a container's security context.
-var notWindowsContainer = []string{
+// forbiddenOnWindowsContainers are the fields of a container's securityContext that
+// are forbidden on Windows.
+var forbiddenOnWindowsContainers = []string{
 	"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem",
 	"privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
 }
@@ -325,7 +322,7 @@ var notWindowsContainer = []string{
 func (r *podRules) checkWindows() {
 	const why = "cannot be set for a windows pod"
 	context := r.spec.Field("securityContext")
-	for _, field := range notWindows {
+	for _, field := range forbiddenOnWindows {
 		at := context
 		if field.inSpec {
 			at = r.spec
@@ -346,7 +343,7 @@ func (r *podRules) checkWindows() {
 	}
 	for c := range eachContainer(r.spec) {
 		context := c.Field("securityContext")
-		for _, name := range notWindowsContainer {
+		for _, name := range forbiddenOnWindowsContainers {
 			if context.Has(name) {
 				context.Forbidden(name, why)
 			}

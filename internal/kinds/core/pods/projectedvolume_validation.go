@@ -13,8 +13,8 @@ import (
 func checkProjectedVolume(p validation.View) {
 	volumes.CheckFileMode(p, "defaultMode")
 	taken := validation.Seen{}
-	// claim notes a path that another source has.
-	claim := func(file string, value any) {
+	// addPath reports a path that another source uses.
+	addPath := func(file string, value any) {
 		if taken[file] {
 			p.Add(validation.Invalid(p.Path, value, "conflicting duplicate paths"))
 		}
@@ -33,7 +33,7 @@ func checkProjectedVolume(p validation.View) {
 			for _, item := range s.Each("items") {
 				checkKeyToPath(item)
 				if file := item.String("path"); file != "" {
-					claim(file, s.String("name"))
+					addPath(file, s.String("name"))
 				}
 			}
 		}
@@ -44,7 +44,7 @@ func checkProjectedVolume(p validation.View) {
 				file.Path = s.Path
 				checkDownwardAPIFile(file)
 				if name := file.String("path"); name != "" {
-					claim(name, name)
+					addPath(name, name)
 				}
 			}
 		})
@@ -61,9 +61,9 @@ func checkProjectedVolume(p validation.View) {
 		})
 		each("clusterTrustBundle", func(s validation.View) {
 			checkTrustBundle(s)
-			claim(s.String("path"), s.String("path"))
+			addPath(s.String("path"), s.String("path"))
 		})
-		each("podCertificate", func(s validation.View) { checkPodCertificate(s, claim) })
+		each("podCertificate", func(s validation.View) { checkPodCertificate(s, addPath) })
 		if sources > 1 {
 			source.Add(validation.Forbidden(source.Path, "may not specify more than 1 volume type per source"))
 		}
@@ -80,7 +80,7 @@ func checkTrustBundle(p validation.View) {
 		if name == "" {
 			p.Required("name", "must be a valid object name")
 		}
-		for _, message := range validation.ClusterTrustBundleName(signerOf(name))(name, false) {
+		for _, message := range validation.ClusterTrustBundleName(signerFromName(name))(name, false) {
 			p.Invalid("name", "not a valid clustertrustbundlename: "+message)
 		}
 		if p.Has("labelSelector") {
@@ -99,9 +99,8 @@ func checkTrustBundle(p validation.View) {
 	checkFilePath(p, "path")
 }
 
-// signerOf is the signer that the name of a ClusterTrustBundle tells, "" if it
-// tells none.
-func signerOf(bundle string) string {
+// signerFromName returns the signer in the name of a ClusterTrustBundle, or "".
+func signerFromName(bundle string) string {
 	i := strings.LastIndex(bundle, ":")
 	if i < 0 {
 		return ""
@@ -111,7 +110,7 @@ func signerOf(bundle string) string {
 
 var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"}
 
-func checkPodCertificate(p validation.View, claim func(file string, value any)) {
+func checkPodCertificate(p validation.View, addPath func(file string, value any)) {
 	signer := p.String("signerName")
 	p.AddList(validation.SignerName(signer, p.At("signerName")))
 	if annotations := object.Map(p.Obj, "userAnnotations"); annotations != nil {
@@ -140,7 +139,7 @@ func checkPodCertificate(p validation.View, claim func(file string, value any)) 
 		if file := p.String(name); file != "" {
 			paths++
 			checkFilePath(p, name)
-			claim(file, file)
+			addPath(file, file)
 		}
 	}
 	if paths == 0 {
@@ -148,9 +147,9 @@ func checkPodCertificate(p validation.View, claim func(file string, value any)) 
 	}
 }
 
-// The bounds of the lifetime of a pod's certificate, in seconds.
+// The bounds of the lifetime of a Pod certificate, in seconds.
 const (
 	minCertificateExpiration       = 60 * 60
 	maxCertificateExpiration       = 91 * 24 * 60 * 60
-	maxSystemCertificateExpiration = 24 * 60 * 60 // of kubernetes.io's own signers
+	maxSystemCertificateExpiration = 24 * 60 * 60 // for signers in kubernetes.io
 )

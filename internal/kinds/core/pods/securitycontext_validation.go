@@ -11,8 +11,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkIds checks Unix users and groups at members that may be absent.
-func checkIds(p validation.View, members ...string) {
+// checkIDs validates optional fields that hold Unix user or group IDs.
+func checkIDs(p validation.View, members ...string) {
 	for _, name := range members {
 		if p.Has(name) {
 			n := p.Int(name)
@@ -21,7 +21,6 @@ func checkIds(p validation.View, members ...string) {
 	}
 }
 
-// checkUnixGroups checks supplementalGroups.
 func checkUnixGroups(p validation.View) {
 	for i, v := range object.List(p.Obj, "supplementalGroups") {
 		n, _ := v.(int64)
@@ -29,9 +28,8 @@ func checkUnixGroups(p validation.View) {
 	}
 }
 
-// checkSecurityContext checks the security context of a pod.
 func (r *podRules) checkSecurityContext(p validation.View) {
-	checkIds(p, "fsGroup", "runAsUser", "runAsGroup")
+	checkIDs(p, "fsGroup", "runAsUser", "runAsGroup")
 	checkUnixGroups(p)
 	if r.spec.Bool("hostPID") && r.spec.Bool("shareProcessNamespace") {
 		p.Add(validation.Invalid(p.At("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
@@ -42,12 +40,11 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	p.IfPresent("windowsOptions", checkWindowsOptions)
 	p.IfPresent("appArmorProfile", checkAppArmor)
 	p.OneOfIfSet("supplementalGroupsPolicy", "Merge", "Strict")
-	p.OneOfIfSet("seLinuxChangePolicy", "Recursive") // others wait for a feature gate
+	p.OneOfIfSet("seLinuxChangePolicy", "Recursive") // the others need a feature gate that is off by default
 }
 
-// checkContainerSecurity checks the security context of a container.
 func (r *podRules) checkContainerSecurity(p validation.View) {
-	checkIds(p, "runAsUser", "runAsGroup")
+	checkIDs(p, "runAsUser", "runAsGroup")
 	p.OneOfIfSet("procMount", "Default", "Unmasked")
 	if r.hostUsers && p.String("procMount") == "Unmasked" {
 		p.InvalidNamed("procMount", "`hostUsers` must be false to use `Unmasked`")
@@ -92,12 +89,12 @@ func (r *podRules) checkSysctls(p validation.View) {
 	}
 }
 
-// sysctlNamespace is the Linux namespace of a kernel parameter, "" if it has
-// none.
+// sysctlNamespace returns the Linux namespace of a kernel parameter, or "" if it is
+// not namespaced.
 //
 // See https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/.
 func sysctlNamespace(name string) string {
-	// The first separator decides which one the name uses.
+	// The first separator is the one that the name uses.
 	if first := strings.IndexAny(name, "./"); first >= 0 && name[first] == '/' {
 		name = strings.Map(func(c rune) rune {
 			switch c {
@@ -118,7 +115,7 @@ func sysctlNamespace(name string) string {
 	return ""
 }
 
-// profileTypes are those of seccomp and AppArmor profiles.
+// profileTypes are the types of seccomp and AppArmor profiles.
 var profileTypes = []string{"Localhost", "RuntimeDefault", "Unconfined"}
 
 func checkSeccompProfile(p validation.View) {
@@ -137,7 +134,7 @@ func checkSeccompProfile(p validation.View) {
 	}
 }
 
-// maxProfilePath is the longest path without its end.
+// maxProfilePath is the maximum length of a profile path, in bytes.
 const maxProfilePath = 4095
 
 func checkAppArmor(p validation.View) {
@@ -165,7 +162,7 @@ func checkAppArmor(p validation.View) {
 	}
 }
 
-// checkSeccompProfileName checks an annotation that names a seccomp profile.
+// checkSeccompProfileName validates an annotation that names a seccomp profile.
 func checkSeccompProfileName(p validation.View, key string) {
 	name := p.String(key)
 	switch local, ok := strings.CutPrefix(name, localhostPrefix); {
@@ -176,7 +173,7 @@ func checkSeccompProfileName(p validation.View, key string) {
 	}
 }
 
-// checkAppArmorProfileName checks an annotation that names an AppArmor profile.
+// checkAppArmorProfileName validates an annotation that names an AppArmor profile.
 func checkAppArmorProfileName(p validation.View, key string) {
 	switch name := p.String(key); {
 	case name == "", name == "runtime/default", name == "unconfined", strings.HasPrefix(name, localhostPrefix):
@@ -185,9 +182,9 @@ func checkAppArmorProfileName(p validation.View, key string) {
 	}
 }
 
-// checkSeccompAgrees checks that the annotations of a pod and its fields name the
-// same seccomp profiles.
-func checkSeccompAgrees(spec validation.View, annotations map[string]any) {
+// checkSeccompMatches checks that the seccomp annotations match the seccompProfile
+// fields.
+func checkSeccompMatches(spec validation.View, annotations map[string]any) {
 	if len(annotations) == 0 {
 		return
 	}
@@ -195,7 +192,7 @@ func checkSeccompAgrees(spec validation.View, annotations map[string]any) {
 		profile, ok := p.Field("securityContext").Lookup("seccompProfile")
 		annotation, annotated := annotations[key].(string)
 		if ok && annotated {
-			checkProfileAgrees(profile, annotation, "seccomp", "runtime/default", "docker/default")
+			checkProfileMatches(profile, annotation, "seccomp", "runtime/default", "docker/default")
 		}
 	}
 	check(spec, seccompAnnotation)
@@ -204,8 +201,9 @@ func checkSeccompAgrees(spec validation.View, annotations map[string]any) {
 	}
 }
 
-// checkAppArmorAgrees does the same for AppArmor profiles.
-func checkAppArmorAgrees(spec validation.View, annotations map[string]any) {
+// checkAppArmorMatches checks that the AppArmor annotations match the
+// appArmorProfile fields.
+func checkAppArmorMatches(spec validation.View, annotations map[string]any) {
 	if len(annotations) == 0 || object.String(spec.Obj, "os", "name") == "windows" {
 		return
 	}
@@ -217,38 +215,39 @@ func checkAppArmorAgrees(spec validation.View, annotations map[string]any) {
 		}
 		annotation, annotated := annotations[appArmorPrefix+c.String("name")].(string)
 		if profile.Obj != nil && annotated {
-			checkProfileAgrees(profile, annotation, "apparmor", "runtime/default")
+			checkProfileMatches(profile, annotation, "apparmor", "runtime/default")
 		}
 	}
 }
 
-// checkProfileAgrees checks that an annotation names the profile p.
-func checkProfileAgrees(p validation.View, annotation, what string, runtimeDefaults ...string) {
-	agrees := true
+// checkProfileMatches checks that an annotation names the profile p. kind is the
+// kind of profile in errors.
+func checkProfileMatches(p validation.View, annotation, kind string, runtimeDefaults ...string) {
+	matches := true
 	switch p.String("type") {
 	case "Unconfined":
-		agrees = annotation == "unconfined"
+		matches = annotation == "unconfined"
 	case "RuntimeDefault":
-		agrees = slices.Contains(runtimeDefaults, annotation)
+		matches = slices.Contains(runtimeDefaults, annotation)
 	case "Localhost":
 		var local string
-		if local, agrees = strings.CutPrefix(annotation, localhostPrefix); agrees && local != p.String("localhostProfile") {
-			p.Forbidden("localhostProfile", what+" profile in annotation and field must match")
+		if local, matches = strings.CutPrefix(annotation, localhostPrefix); matches && local != p.String("localhostProfile") {
+			p.Forbidden("localhostProfile", kind+" profile in annotation and field must match")
 		}
 	}
-	if !agrees {
-		p.Forbidden("type", what+" type in annotation and field must match")
+	if !matches {
+		p.Forbidden("type", kind+" type in annotation and field must match")
 	}
 }
 
-// isDeletionCost reports whether s is an integer as the annotation takes it:
-// without a plus sign or leading zeros.
+// isDeletionCost reports whether s is a 32-bit integer without a plus sign or
+// leading zeros.
 func isDeletionCost(s string) bool {
 	n, err := strconv.ParseInt(s, 10, 32)
 	return err == nil && (s[0] == '-' || s == strconv.FormatInt(n, 10))
 }
 
-// The bounds of what Windows is told, in bytes.
+// The maximum lengths of Windows options, in bytes.
 const (
 	maxCredentialSpec = 64 << 10
 	maxUserDomain     = 256
@@ -270,15 +269,15 @@ func checkWindowsOptions(p validation.View) {
 		}
 	}
 	if p.Has("runAsUserName") {
-		for _, message := range windowsUser(p.String("runAsUserName")) {
+		for _, message := range validateRunAsUserName(p.String("runAsUserName")) {
 			p.InvalidNamed("runAsUserName", message)
 		}
 	}
 }
 
-// windowsUser says what is wrong with the name of a Windows user: a domain and a
-// backslash, which may be left out, and the user.
-func windowsUser(name string) (messages []string) {
+// validateRunAsUserName returns the messages for an invalid Windows user name. The
+// user may follow a domain and a backslash.
+func validateRunAsUserName(name string) (messages []string) {
 	switch {
 	case name == "":
 		return []string{"runAsUserName cannot be an empty string"}
@@ -291,17 +290,17 @@ func windowsUser(name string) (messages []string) {
 	if !hasDomain {
 		domain, user = "", name
 	}
-	wrong := func(is bool, message string) {
+	addIf := func(is bool, message string) {
 		if is {
 			messages = append(messages, message)
 		}
 	}
-	wrong(len(domain) >= maxUserDomain, fmt.Sprintf("runAsUserName's Domain length must be under %d characters", maxUserDomain))
-	wrong(hasDomain && !isNetBIOS(domain) && !isWindowsDomain(domain), "runAsUserName's Domain doesn't match the NetBios nor the DNS format")
-	wrong(user == "", "runAsUserName's User cannot be empty")
-	wrong(len(user) > maxUserName, fmt.Sprintf("runAsUserName's User length must not be longer than %d characters", maxUserName))
-	wrong(user != "" && strings.Trim(user, ". ") == "", "runAsUserName's User cannot contain only periods or spaces")
-	wrong(strings.ContainsAny(user, `"/\:;|=,+*?<>@[]`), `runAsUserName's User cannot contain the following characters: "/\:;|=,+*?<>@[]`)
+	addIf(len(domain) >= maxUserDomain, fmt.Sprintf("runAsUserName's Domain length must be under %d characters", maxUserDomain))
+	addIf(hasDomain && !isNetBIOS(domain) && !isWindowsDomain(domain), "runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+	addIf(user == "", "runAsUserName's User cannot be empty")
+	addIf(len(user) > maxUserName, fmt.Sprintf("runAsUserName's User length must not be longer than %d characters", maxUserName))
+	addIf(user != "" && strings.Trim(user, ". ") == "", "runAsUserName's User cannot contain only periods or spaces")
+	addIf(strings.ContainsAny(user, `"/\:;|=,+*?<>@[]`), `runAsUserName's User cannot contain the following characters: "/\:;|=,+*?<>@[]`)
 	return messages
 }
 
@@ -310,8 +309,8 @@ func isNetBIOS(domain string) bool {
 	return 1 <= n && n <= maxNetBIOS && domain[0] != '.' && !strings.ContainsAny(domain, `\/:*?"<>|`)
 }
 
-// isWindowsDomain reports whether a domain is labels joined by dots, in letters
-// of either case.
+// isWindowsDomain reports whether a domain consists of DNS labels, in upper or lower
+// case.
 func isWindowsDomain(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		if len(validation.DNS1123Label(strings.ToLower(label))) > 0 {
@@ -321,19 +320,19 @@ func isWindowsDomain(domain string) bool {
 	return true
 }
 
-// checkHostProcess checks that the containers of a Windows pod all are processes
-// of its node, or none.
+// checkHostProcess checks that either all containers or none are Windows HostProcess
+// containers.
 func (r *podRules) checkHostProcess() {
-	ofPod, podSays := object.Value(r.spec.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
+	ofPod, podSet := object.Value(r.spec.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
 	count, processes := 0, 0
 	for c := range eachContainer(r.spec) {
 		count++
-		own, says := object.Value(c.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
-		if says && podSays && own != ofPod {
+		own, set := object.Value(c.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
+		if set && podSet && own != ofPod {
 			c.Add(validation.Invalid(c.At("securityContext").Child("windowsOptions").Child("hostProcess"), own,
 				fmt.Sprintf("pod hostProcess value must be identical if both are specified, was %t", ofPod)))
 		}
-		if own || !says && ofPod {
+		if own || !set && ofPod {
 			processes++
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// SelectorValue is the label selector at a member as messages print it.
+// SelectorValue returns the field selector as error messages print it.
 func SelectorValue(p validation.View) unversioned.Value {
 	return validation.AsGoType("*metav1.LabelSelector", p.Obj["selector"])
 }
 
-// CheckNeededSelector checks the label selector of a workload, which must select
-// something, and, if it is one, the template that it must select. senseless
-// says that it is none.
-func CheckNeededSelector(p validation.View, kind, senseless string, template func(validation.View)) {
+// CheckRequiredSelector checks that a workload has a label selector that is not
+// empty and matches its template, and calls template. invalidDetail is the error for
+// an invalid selector.
+func CheckRequiredSelector(p validation.View, kind, invalidDetail string, template func(validation.View)) {
 	if !p.Has("selector") {
 		p.Required("selector", "")
 	}
@@ -23,66 +23,65 @@ func CheckNeededSelector(p validation.View, kind, senseless string, template fun
 	CheckNotEmptySelector(p, kind)
 	labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector()
 	if err != nil {
-		p.Add(validation.Invalid(p.At("selector"), SelectorValue(p), senseless))
+		p.Add(validation.Invalid(p.At("selector"), SelectorValue(p), invalidDetail))
 		return
 	}
-	CheckSelected(p, labels)
+	CheckSelectorMatches(p, labels)
 	template(p.Field("template"))
 }
 
-// CheckNotEmptySelector checks that a selector does not select everything.
+// CheckNotEmptySelector checks that the selector is not empty: an empty one selects
+// all Pods.
 func CheckNotEmptySelector(p validation.View, kind string) {
 	if s, ok := p.Lookup("selector"); ok && s.Len("matchLabels")+s.Len("matchExpressions") == 0 {
 		p.Add(validation.Invalid(s.Path, SelectorValue(p), "empty selector is invalid for "+kind))
 	}
 }
 
-// CheckSelected checks that a workload's selector selects the pods that its template
-// makes.
-func CheckSelected(p validation.View, labels selector.Labels) {
+// CheckSelectorMatches checks that the selector matches the labels of the template.
+func CheckSelectorMatches(p validation.View, labels selector.Labels) {
 	meta := p.Field("template").Field("metadata")
 	if !labels.Matches(LabelSet(object.Map(meta.Obj, "labels"))) {
 		meta.Invalid("labels", NotSelected)
 	}
 }
 
-// LabelSet are the labels of an object, to be selected by.
+// A LabelSet implements [selector.LabelSet] for labels in an object.
 type LabelSet map[string]any
 
 const NotSelected = "`selector` does not match template `labels`"
 
-// PodTemplateOf checks the template of a workload whose pods run on: kind is
-// what messages call it.
-func PodTemplateOf(kind string) func(validation.View) {
+// CheckPodTemplate returns a rule that validates the template of a workload whose
+// Pods always restart. kind is the workload's kind in errors.
+func CheckPodTemplate(kind string) func(validation.View) {
 	return func(template validation.View) {
 		template.AddList(ValidatePodTemplate(template.Obj, template.Path))
-		CheckRunsOn(template.Field("spec"), kind)
+		CheckAlwaysRestarts(template.Field("spec"), kind)
 	}
 }
 
-// CheckRunsOn checks that pods are started again when they end.
-func CheckRunsOn(spec validation.View, kind string) {
+// CheckAlwaysRestarts checks that restartPolicy is Always and that there is no
+// deadline.
+func CheckAlwaysRestarts(spec validation.View, kind string) {
 	spec.OneOf("restartPolicy", "Always")
 	if spec.Has("activeDeadlineSeconds") {
 		spec.Forbidden("activeDeadlineSeconds", "activeDeadlineSeconds in "+kind+" is not Supported")
 	}
 }
 
-// A StatusCounters says of the numbers in the status of a workload which are not
-// negative, and which are not more than others.
+// A StatusCounters validates the numbers in the status of a workload.
 type StatusCounters struct {
 	NonNegative     []string
-	WithinReplicas  []string // replicas
-	AvailableDetail string   // what is said of more available replicas than ready ones
+	WithinReplicas  []string // not greater than replicas
+	AvailableDetail string   // error for more available than ready replicas; not checked if empty
 }
 
-// Lookup implements [selector.LabelSet].
 func (l LabelSet) Lookup(key string) (string, bool) {
 	value, ok := l[key].(string)
 	return value, ok
 }
 
-// Validate checks the status of a workload: an update of it.
+// Validate validates an update of the status of a workload.
 func (c StatusCounters) Validate(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 		p.NonNegative(c.NonNegative...)
