@@ -244,7 +244,9 @@ func TestUpdates(t *testing.T, name string, rows []Change) {
 // MergePatch returns the document with the JSON merge patch applied.
 func MergePatch(t testing.TB, doc, merge string) string {
 	t.Helper()
-	out, err := patch.Merge([]byte(doc), []byte(merge))
+	p, err := patch.ParseMerge([]byte(merge), false)
+	require.NoError(t, err)
+	out, err := p.ApplyText([]byte(doc))
 	require.NoError(t, err)
 	return string(out)
 }
