@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -78,7 +79,7 @@ type Registry struct {
 	clock      *clock.Clock
 	store      *storage.Store
 	base       *base
-	ids        *IDs
+	ids        *ids.Source
 	journal    *journal.Journal
 	webhooks   *webhook.Client
 	authorizer authz.RBAC
@@ -141,7 +142,7 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 		clock:    c.Clock,
 		store:    store,
 		base:     baseOf(c.Release),
-		ids:      NewIDs(c.Seed),
+		ids:      ids.New(c.Seed),
 		journal:  c.Journal,
 		webhooks: c.Webhooks,
 		plugins:  plugin.Default(),
@@ -199,7 +200,7 @@ func (g *Registry) Store() *storage.Store { return g.store }
 func (g *Registry) Clock() *clock.Clock { return g.clock }
 
 // IDs returns the source of UIDs and random numbers.
-func (g *Registry) IDs() *IDs { return g.ids }
+func (g *Registry) IDs() *ids.Source { return g.ids }
 
 // Journal returns the record of what happened.
 func (g *Registry) Journal() *journal.Journal { return g.journal }

@@ -1,4 +1,5 @@
-package registry
+// Package ids generates UIDs, name suffixes and random numbers.
+package ids
 
 import (
 	crand "crypto/rand"
@@ -8,33 +9,33 @@ import (
 	"sync"
 )
 
-// IDs makes UIDs, generated names and random numbers: for the same seed the same
-// ones in the same order. It is safe for concurrent use.
-type IDs struct {
+// A Source generates UIDs, names and random numbers. Sources with the same seed
+// return the same values in the same order. It is safe for concurrent use.
+type Source struct {
 	mu  sync.Mutex // guards src
 	src *rand.ChaCha8
 }
 
-// NewIDs returns IDs of a seed; 0 is a random one.
-func NewIDs(seed uint64) *IDs {
+// New returns the Source of a seed. The seed 0 selects a random one.
+func New(seed uint64) *Source {
 	var key [32]byte
 	if seed == 0 {
 		crand.Read(key[:])
 	} else {
 		binary.LittleEndian.PutUint64(key[:], seed)
 	}
-	return &IDs{src: rand.NewChaCha8(key)}
+	return &Source{src: rand.NewChaCha8(key)}
 }
 
 // Below returns a random number in [0, n). It panics if n is 0.
-func (g *IDs) Below(n uint64) uint64 {
+func (g *Source) Below(n uint64) uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.src.Uint64() % n
 }
 
 // UID returns a random UUID, version 4.
-func (g *IDs) UID() string {
+func (g *Source) UID() string {
 	var b [16]byte
 	g.mu.Lock()
 	g.src.Read(b[:])
@@ -67,7 +68,7 @@ const (
 )
 
 // Name returns a generateName with a random suffix.
-func (g *IDs) Name(prefix string) string {
+func (g *Source) Name(prefix string) string {
 	if len(prefix) > maxNameLength-suffixLength {
 		prefix = prefix[:maxNameLength-suffixLength]
 	}
@@ -81,7 +82,7 @@ func (g *IDs) Name(prefix string) string {
 }
 
 // Fraction returns a random number in [0, 1).
-func (g *IDs) Fraction() float64 {
+func (g *Source) Fraction() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return float64(g.src.Uint64()>>11) / (1 << 53)
