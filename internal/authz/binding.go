@@ -29,8 +29,8 @@ type Binding struct {
 	RoleRef  RoleRef                          `json:"roleRef"`
 }
 
-// ParseBinding decodes a RoleBinding or ClusterRoleBinding.
-func ParseBinding(body []byte) (*Binding, error) {
+// parseBinding decodes a RoleBinding or ClusterRoleBinding.
+func parseBinding(body []byte) (*Binding, error) {
 	b := &Binding{}
 	return b, json.Unmarshal(body, b)
 }

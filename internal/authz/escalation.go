@@ -28,7 +28,7 @@ type RoleWrite struct {
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
 func (a RBAC) CheckEscalation(u *authn.User, w RoleWrite) error {
-	if w.Type.Group != Group || a.Policy == nil || u.InGroup(authn.MastersGroup) || changesOwnersOnly(w.Object, w.Old) {
+	if w.Type.Group != rbacGroup || a.Policy == nil || u.InGroup(authn.MastersGroup) || changesOwnersOnly(w.Object, w.Old) {
 		return nil
 	}
 	c := escalationCheck{a, u, w}
@@ -57,7 +57,7 @@ func (c escalationCheck) role() error {
 	if c.Authorize(c.user, at).Allowed {
 		return nil
 	}
-	rules, err := ParseRules(c.Type.Codec.Append(nil, c.Object))
+	rules, err := parseRules(c.Type.Codec.Append(nil, c.Object))
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
@@ -65,7 +65,7 @@ func (c escalationCheck) role() error {
 }
 
 func (c escalationCheck) binding() error {
-	binding, err := ParseBinding(c.Type.Codec.Append(nil, c.Object))
+	binding, err := parseBinding(c.Type.Codec.Append(nil, c.Object))
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}

@@ -18,7 +18,7 @@ type policy struct {
 func (p policy) Bindings(namespace string) iter.Seq[*Binding] {
 	return func(yield func(*Binding) bool) {
 		for _, text := range p.bindings[namespace] {
-			b, err := ParseBinding([]byte(text))
+			b, err := parseBinding([]byte(text))
 			if err != nil {
 				panic(err)
 			}
@@ -38,7 +38,7 @@ func (p policy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	if !ok {
 		return nil, &MissingRoleError{ref.Kind, ref.Name}
 	}
-	return ParseRules([]byte(role))
+	return parseRules([]byte(role))
 }
 
 var testPolicy = policy{

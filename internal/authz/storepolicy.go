@@ -8,8 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// Group is the API group of roles and bindings.
-const Group = "rbac.authorization.k8s.io"
+// rbacGroup is the API group of roles and bindings.
+const rbacGroup = "rbac.authorization.k8s.io"
 
 // A StorePolicy is the Policy of the roles and bindings in a store. It reads
 // their present state in each call.
@@ -39,13 +39,13 @@ func (p *StorePolicy) Bindings(namespace string) iter.Seq[*Binding] {
 	if namespace != "" {
 		name = "rolebindings"
 	}
-	t := p.Types.Lookup(Group, "v1", name)
+	t := p.Types.Lookup(rbacGroup, "v1", name)
 	return func(yield func(*Binding) bool) {
 		if t == nil {
 			return
 		}
 		for o := range p.Store.All(t.KeyPrefix(namespace)) {
-			binding, err := storage.Parse(p.Cache, o, ParseBinding)
+			binding, err := storage.Parse(p.Cache, o, parseBinding)
 			if err == nil && !yield(binding) {
 				return
 			}
@@ -58,9 +58,9 @@ func (p *StorePolicy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	var t *resource.Type
 	switch ref.Kind {
 	case "ClusterRole":
-		t, namespace = p.Types.Lookup(Group, "v1", "clusterroles"), ""
+		t, namespace = p.Types.Lookup(rbacGroup, "v1", "clusterroles"), ""
 	case "Role":
-		t = p.Types.Lookup(Group, "v1", "roles")
+		t = p.Types.Lookup(rbacGroup, "v1", "roles")
 	default:
 		return nil, fmt.Errorf("unsupported role reference kind: %q", ref.Kind)
 	}
@@ -71,5 +71,5 @@ func (p *StorePolicy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	if o == nil {
 		return nil, &MissingRoleError{Kind: ref.Kind, Name: ref.Name}
 	}
-	return storage.Parse(p.Cache, o, ParseRules)
+	return storage.Parse(p.Cache, o, parseRules)
 }

@@ -55,7 +55,7 @@ func newStorePolicy(t *testing.T) *StorePolicy {
 		{"roles", `{"metadata":{"name":"secrets","namespace":"a","uid":"3"},"rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["secrets"]}]}`},
 		{"rolebindings", `{"metadata":{"name":"secrets","namespace":"a","uid":"4"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"secrets"}}`},
 	} {
-		typ := p.Types.Lookup(Group, "v1", o.resource)
+		typ := p.Types.Lookup(rbacGroup, "v1", o.resource)
 		stored := storage.New(typ, decode(t, typ, o.body))
 		p.Store.(mapStore)[typ.Key(stored.Namespace, stored.Name)] = stored
 	}
@@ -105,7 +105,7 @@ func TestCheckEscalation(t *testing.T) {
 		{name: "a binding to a missing role", user: "alice", resource: "rolebindings", body: binding("gone"), err: `rolebindings.rbac.authorization.k8s.io "gone" not found`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			typ := types(t).Lookup(Group, "v1", tt.resource)
+			typ := types(t).Lookup(rbacGroup, "v1", tt.resource)
 			w := RoleWrite{Type: typ, Namespace: "a", Name: "new", Object: decode(t, typ, tt.body)}
 			if tt.old != "" {
 				w.Old = decode(t, typ, tt.old)

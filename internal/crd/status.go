@@ -19,8 +19,8 @@ const (
 	apiApproved   = "KubernetesAPIApprovalPolicyConformant"
 )
 
-// Finalizer is the finalizer of definitions whose custom resources are not deleted yet.
-const Finalizer = "customresourcecleanup.apiextensions.k8s.io"
+// cleanupFinalizer is the finalizer of definitions whose custom resources are not deleted yet.
+const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // A condition is an element of status.conditions.
 type condition struct{ typ, status, reason, message string }
@@ -61,8 +61,8 @@ func Terminate(obj map[string]any) {
 	condition{terminating, "True", "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}.set(next, now)
 	obj["status"] = next["status"]
 	finalizers := object.List(obj, "metadata", "finalizers")
-	if !slices.Contains(finalizers, any(Finalizer)) {
-		object.Meta(obj)["finalizers"] = append(slices.Clone(finalizers), Finalizer)
+	if !slices.Contains(finalizers, any(cleanupFinalizer)) {
+		object.Meta(obj)["finalizers"] = append(slices.Clone(finalizers), cleanupFinalizer)
 	}
 }
 
@@ -242,7 +242,7 @@ func setDeletionInProgress(obj map[string]any, _ []map[string]any, now string) b
 
 // IsTerminating reports whether a definition is being deleted and has the Finalizer.
 func IsTerminating(obj map[string]any) bool {
-	return object.Value(obj, "metadata", "deletionTimestamp") != nil && slices.Contains(object.Strings(obj, "metadata", "finalizers"), Finalizer)
+	return object.Value(obj, "metadata", "deletionTimestamp") != nil && slices.Contains(object.Strings(obj, "metadata", "finalizers"), cleanupFinalizer)
 }
 
 // RemoveFinalizer returns a copy of a definition, whose custom resources are deleted,
@@ -255,7 +255,7 @@ func RemoveFinalizer(obj map[string]any, now string) map[string]any {
 	}
 	done.set(next, now)
 	meta := object.Meta(next)
-	meta["finalizers"] = slices.DeleteFunc(object.List(meta, "finalizers"), func(f any) bool { return f == Finalizer })
+	meta["finalizers"] = slices.DeleteFunc(object.List(meta, "finalizers"), func(f any) bool { return f == cleanupFinalizer })
 	if len(object.List(meta, "finalizers")) == 0 {
 		delete(meta, "finalizers")
 	}

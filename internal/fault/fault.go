@@ -186,9 +186,9 @@ var (
 	watchSelections = []WatchSelection{"", OpenWatches, NewWatches}
 )
 
-// Check returns an error that lists everything that is wrong with the fault, a
+// check returns an error that lists everything that is wrong with the fault, a
 // line each, in the order of the text.
-func (f *Fault) Check() error {
+func (f *Fault) check() error {
 	var errs []error
 	failIf := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -375,7 +375,7 @@ func Parse(text []byte) ([]Fault, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	for i := range faults {
-		if err := faults[i].Check(); err != nil {
+		if err := faults[i].check(); err != nil {
 			return nil, fmt.Errorf("%w %d (%s): %w", ErrInvalid, i+1, faults[i], err)
 		}
 	}

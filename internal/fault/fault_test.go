@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		{"webhook and watch", Fault{Webhook: "*", Watch: CloseWatch}, "webhook: the fault also has fields for client requests"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			err := row.fault.Check()
+			err := row.fault.check()
 			if row.want == "" {
 				assert.NoError(t, err)
 				return
@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 func TestChaos(t *testing.T) {
 	faults := Chaos(7)
 	for _, f := range faults {
-		assert.NoError(t, f.Check(), f)
+		assert.NoError(t, f.check(), f)
 		assert.Equal(t, uint64(7), f.Seed, f)
 		assert.Greater(t, f.Probability, 0.0, f)
 	}

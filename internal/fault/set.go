@@ -89,7 +89,7 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 		ids[r.fault.ID] = true
 	}
 	for _, f := range faults {
-		if err := f.Check(); err != nil {
+		if err := f.check(); err != nil {
 			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
 		}
 		if f.ID != "" && ids[f.ID] {

@@ -48,7 +48,7 @@ func (c *CorrelatedValue) Field(name string) *CorrelatedValue {
 	}
 	_, isSet := value[name]
 	_, wasSet := old[name]
-	s := c.schema.Member(name)
+	s := c.schema.member(name)
 	if !isSet || !wasSet || s == nil {
 		return nil
 	}
@@ -116,15 +116,6 @@ func (c *CorrelatedValue) Unchanged() bool {
 		return true
 	}
 	return reflect.DeepEqual(c.value, c.old)
-}
-
-// Member returns the schema of a field of an object or of the values of a map, nil if
-// there is none.
-func (s *Schema) Member(name string) *Schema {
-	if property, ok := s.Properties[name]; ok {
-		return property
-	}
-	return s.Additional
 }
 
 // key returns the key of an element of a list of type map. It reports false for an

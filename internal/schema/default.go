@@ -19,7 +19,7 @@ func (s *Schema) SetDefaults(v any) {
 			}
 		}
 		for name, member := range v {
-			known := s.Member(name)
+			known := s.member(name)
 			if known == s.Additional && known.isForbiddenNull(member) {
 				member = object.Copy(known.Default)
 				v[name] = member

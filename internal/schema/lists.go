@@ -18,7 +18,7 @@ func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, s.Member(name).ValidateLists(v[name], s.path(path, name))...)
+			list = append(list, s.member(name).ValidateLists(v[name], s.path(path, name))...)
 		}
 	case []any:
 		switch s.ListType {

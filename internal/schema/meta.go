@@ -44,10 +44,10 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 		return nil, err
 	}
 	if !o.KeepUnknown {
-		unknown = append(unknown, s.Prune(obj)...)
+		unknown = append(unknown, s.prune(obj)...)
 	}
 	if !o.KeepUnknown && !o.KeepNulls {
-		s.DropNulls(obj)
+		s.dropNulls(obj)
 	}
 	c := coercer{CoerceOptions: o}
 	if e := c.value(s, obj, nil); e != nil {
@@ -147,7 +147,7 @@ func (c *coercer) value(s *Schema, v any, at *validation.Path) *validation.Error
 					return err
 				}
 			}
-			if err := c.value(s.Member(name), member, s.path(at, name)); err != nil {
+			if err := c.value(s.member(name), member, s.path(at, name)); err != nil {
 				return err
 			}
 		}
@@ -209,7 +209,7 @@ func (s *Schema) ValidateEmbedded(v any, path *validation.Path) validation.List 
 			list = append(list, validateResource(v, path)...)
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, s.Member(name).ValidateEmbedded(v[name], s.path(path, name))...)
+			list = append(list, s.member(name).ValidateEmbedded(v[name], s.path(path, name))...)
 		}
 	case []any:
 		for i, elem := range v {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Prune removes unknown fields from an object unless the schema preserves them, and returns
+// prune removes unknown fields from an object unless the schema preserves them, and returns
 // their sorted paths, such as "spec.extra" and "spec.list[0].extra". s is the schema of a
 // resource: apiVersion, kind and metadata are not pruned, also in embedded resources. A nil
 // schema has no other fields.
-func (s *Schema) Prune(obj map[string]any) (unknown []string) {
+func (s *Schema) prune(obj map[string]any) (unknown []string) {
 	p := pruner{}
 	p.value(s.asResource(), obj, "")
 	slices.Sort(p.unknown)
@@ -44,7 +44,7 @@ func (p *pruner) value(s *Schema, v any, at string) {
 			if s.EmbeddedResource && isMeta(name) {
 				continue
 			}
-			if known := s.Member(name); known != nil {
+			if known := s.member(name); known != nil {
 				p.value(known, member, memberPath(at, name))
 			} else if !s.PreserveUnknownFields {
 				if at != "" || !isMeta(name) {
@@ -90,9 +90,9 @@ func memberPath(at, name string) string {
 
 func elementPath(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// DropNulls removes the null fields of an object that are not nullable and have no default.
+// dropNulls removes the null fields of an object that are not nullable and have no default.
 // SetDefaults replaces those with a default.
-func (s *Schema) DropNulls(v any) {
+func (s *Schema) dropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
@@ -100,21 +100,26 @@ func (s *Schema) DropNulls(v any) {
 			if member == nil && known != nil && !known.Nullable && !known.HasDefault {
 				delete(v, name)
 			} else {
-				known.DropNulls(member)
+				known.dropNulls(member)
 			}
 		}
 	case []any:
 		for _, elem := range v {
-			s.items().DropNulls(elem)
+			s.items().dropNulls(elem)
 		}
 	}
 }
 
+// member returns the schema of a field of an object or of the values of a map, nil if
+// there is none or s is nil.
 func (s *Schema) member(name string) *Schema {
 	if s == nil {
 		return nil
 	}
-	return s.Member(name)
+	if property, ok := s.Properties[name]; ok {
+		return property
+	}
+	return s.Additional
 }
 
 func (s *Schema) items() *Schema {

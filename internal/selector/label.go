@@ -97,7 +97,7 @@ type Requirement struct {
 func newRequirement(key string, op Operator, values []string) (Requirement, error) {
 	r := Requirement{Key: key, Operator: op, Values: values}
 	var invalid problems
-	if texts := KeyProblems(key); len(texts) > 0 {
+	if texts := keyProblems(key); len(texts) > 0 {
 		invalid.add("key", key, strings.Join(texts, "; "))
 	}
 	switch op {
@@ -116,7 +116,7 @@ func newRequirement(key string, op Operator, values []string) (Requirement, erro
 		}
 	}
 	for i, v := range values {
-		if texts := ValueProblems(v); len(texts) > 0 {
+		if texts := valueProblems(v); len(texts) > 0 {
 			invalid.add("values["+strconv.Itoa(i)+"]["+key+"]", v, strings.Join(texts, "; "))
 		}
 	}

@@ -102,7 +102,7 @@ func (p *parser) requirement() (Requirement, error) {
 		return Requirement{}, fmt.Errorf("found '%s', expected: identifier", p.token)
 	}
 	key := string(p.take())
-	if texts := KeyProblems(key); len(texts) > 0 {
+	if texts := keyProblems(key); len(texts) > 0 {
 		// kube-apiserver prints the path to the key, which is nil.
 		var invalid problems
 		invalid.add("<nil>", key, strings.Join(texts, "; "))

@@ -26,11 +26,11 @@ const (
 		`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
 )
 
-// KeyProblems returns the reasons why key is not a valid label key, in
+// keyProblems returns the reasons why key is not a valid label key, in
 // kube-apiserver's texts; none for a valid key. A label key is a name of at
 // most 63 bytes, optionally after a DNS subdomain of at most 253 bytes and a
 // slash.
-func KeyProblems(key string) []string {
+func keyProblems(key string) []string {
 	var texts []string
 	prefix, name, prefixed := strings.Cut(key, "/")
 	switch {
@@ -59,10 +59,10 @@ func KeyProblems(key string) []string {
 	return texts
 }
 
-// ValueProblems returns the reasons why value is not a valid label value, in
+// valueProblems returns the reasons why value is not a valid label value, in
 // kube-apiserver's texts; none for a valid value. A label value is empty, or a
 // name of at most 63 bytes.
-func ValueProblems(value string) []string {
+func valueProblems(value string) []string {
 	var texts []string
 	if len(value) > maxName {
 		texts = append(texts, tooLong(maxName))
