@@ -19,7 +19,7 @@ func checkConfigMap(p validation.View) {
 		text, _ := v.(string)
 		size += len(text)
 		checkDataKey(p, "data", key)
-		if _, taken := binary[key]; taken {
+		if _, duplicate := binary[key]; duplicate {
 			p.Add(validation.Invalid(p.At("data").Key(key), key, "duplicate of key present in binaryData"))
 		}
 	}

@@ -34,7 +34,7 @@ func secretUpdate(old map[string]any) func(validation.View) {
 
 // immutableData returns a rule for updates: if old has immutable set, immutable and
 // the named fields must not change.
-func immutableData(old map[string]any, members ...string) func(validation.View) {
+func immutableData(old map[string]any, fields ...string) func(validation.View) {
 	const detail = "field is immutable when `immutable` is set"
 	return func(p validation.View) {
 		if !object.Bool(old, "immutable") {
@@ -43,7 +43,7 @@ func immutableData(old map[string]any, members ...string) func(validation.View) 
 		if !p.Bool("immutable") {
 			p.Forbidden("immutable", detail)
 		}
-		for _, name := range members {
+		for _, name := range fields {
 			if !sameData(object.Map(p.Obj, name), object.Map(old, name)) {
 				p.Forbidden(name, detail)
 			}
@@ -56,9 +56,9 @@ func sameData(a, b map[string]any) bool {
 	return len(a) == 0 && len(b) == 0 || validation.Equal(a, b)
 }
 
-func checkDataKey(p validation.View, member, key string) {
+func checkDataKey(p validation.View, field, key string) {
 	if messages := validation.ConfigMapKey(key); len(messages) > 0 {
-		p.AddList(validation.Each(p.At(member).Key(key), key, messages))
+		p.AddList(validation.Each(p.At(field).Key(key), key, messages))
 	}
 }
 

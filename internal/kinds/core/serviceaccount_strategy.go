@@ -9,9 +9,9 @@ import (
 // prepareServiceAccount removes everything but the name from references to secrets.
 func prepareServiceAccount(obj, _ map[string]any) {
 	for ref := range object.Each(obj["secrets"]) {
-		for member := range ref {
-			if member != "name" {
-				delete(ref, member)
+		for field := range ref {
+			if field != "name" {
+				delete(ref, field)
 			}
 		}
 	}

@@ -162,19 +162,19 @@ func checkContainerPorts(c validation.View) {
 	}
 }
 
-// checkHostPorts checks that the host ports of a container are not in taken, and
+// checkHostPorts checks that the host ports of a container are not in seen, and
 // adds them to it. Errors are reported at path.
-func checkHostPorts(c validation.View, path *validation.Path, taken validation.Seen) {
+func checkHostPorts(c validation.View, path *validation.Path, seen validation.Seen) {
 	for i, port := range c.Each("ports") {
 		number := port.Int("hostPort")
 		if number == 0 {
 			continue
 		}
 		key := port.String("protocol") + "/" + port.String("hostIP") + "/" + strconv.FormatInt(number, 10)
-		if taken[key] {
+		if seen[key] {
 			port.Add(validation.Duplicate(path.Index(i).Child("hostPort"), key))
 		}
-		taken[key] = true
+		seen[key] = true
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *podRules) checkMounts(c validation.View) {
 	if c.Len("volumeMounts") == 0 {
 		return
 	}
-	taken := validation.Seen{}
+	seen := validation.Seen{}
 	for _, mount := range c.Each("volumeMounts") {
 		name, at := mount.String("name"), mount.String("mountPath")
 		mount.Require("name")
@@ -190,10 +190,10 @@ func (r *podRules) checkMounts(c validation.View) {
 			mount.Add(validation.NotFound(mount.At("name"), name))
 		}
 		mount.Require("mountPath")
-		if taken[at] {
+		if seen[at] {
 			mount.Invalid("mountPath", "must be unique")
 		}
-		taken[at] = true
+		seen[at] = true
 		if c.Contains("volumeDevices", "name", name) {
 			mount.Invalid("name", "must not already exist in volumeDevices")
 		}

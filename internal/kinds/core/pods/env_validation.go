@@ -68,8 +68,8 @@ func checkFieldRef(ref validation.View, supported []string) {
 		unknown("unsupported pod version: " + version)
 		return
 	}
-	if member, key, ok := splitSubscript(field); ok {
-		switch member {
+	if prefix, key, ok := splitSubscript(field); ok {
+		switch prefix {
 		case "metadata.annotations":
 			key = strings.ToLower(key)
 		case "metadata.labels":
@@ -92,13 +92,13 @@ func checkFieldRef(ref validation.View, supported []string) {
 }
 
 // splitSubscript splits "metadata.labels['key']" into "metadata.labels" and "key".
-func splitSubscript(field string) (member, key string, ok bool) {
+func splitSubscript(field string) (prefix, key string, ok bool) {
 	rest, ok := strings.CutSuffix(field, "']")
 	if !ok {
 		return "", "", false
 	}
-	member, key, ok = strings.Cut(rest, "['")
-	return member, key, ok && member != ""
+	prefix, key, ok = strings.Cut(rest, "['")
+	return prefix, key, ok && prefix != ""
 }
 
 // resourceFields are the values of resourceFieldRef.resource besides huge pages.

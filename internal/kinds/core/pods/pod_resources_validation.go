@@ -29,10 +29,10 @@ func (r *podRules) checkResources() {
 	for i, c := range r.spec.Each("containers") {
 		for resource, v := range c.Field("resources").Entries("limits") {
 			limit, _ := v.(string)
-			whole, ok := object.Value(p.Obj, "limits", resource).(string)
-			if ok && quantity.Compare(limit, whole) > 0 {
+			podQuantity, ok := object.Value(p.Obj, "limits", resource).(string)
+			if ok && quantity.Compare(limit, podQuantity) > 0 {
 				at := p.At("containers").Index(i).Key(resource).Child("limits")
-				p.Add(validation.Invalid(at, limit, "must be less than or equal to pod limits of "+whole))
+				p.Add(validation.Invalid(at, limit, "must be less than or equal to pod limits of "+podQuantity))
 			}
 		}
 	}
@@ -47,9 +47,9 @@ func (r *podRules) checkAggregate(p validation.View, kind string, included func(
 	needed := EffectiveResources(r.spec.Obj, kind)
 	for _, resource := range validation.SortedKeys(needed) {
 		need, _ := needed[resource].(string)
-		whole, ok := object.Value(p.Obj, kind, resource).(string)
-		if ok && included(resource) && quantity.Compare(need, whole) > 0 {
-			p.Add(validation.Invalid(p.At(kind).Key(resource), whole,
+		podQuantity, ok := object.Value(p.Obj, kind, resource).(string)
+		if ok && included(resource) && quantity.Compare(need, podQuantity) > 0 {
+			p.Add(validation.Invalid(p.At(kind).Key(resource), podQuantity,
 				fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", kind, need)))
 		}
 	}

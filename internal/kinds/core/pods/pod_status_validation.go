@@ -236,13 +236,13 @@ func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	if p.Len(list) == 0 {
 		return
 	}
-	var held, all []string
+	var oldIPs, all []string
 	for ip := range object.Each(was[list]) {
-		held = append(held, object.String(ip, "ip"))
+		oldIPs = append(oldIPs, object.String(ip, "ip"))
 	}
 	for _, ip := range p.Each(list) {
 		all = append(all, ip.String("ip"))
-		p.AddList(validation.LegacyIP(ip.String("ip"), held, ip.Path))
+		p.AddList(validation.LegacyIP(ip.String("ip"), oldIPs, ip.Path))
 	}
 	if len(all) < 2 {
 		return

@@ -154,8 +154,8 @@ func mergeLabelKeys(term, labels map[string]any) {
 	if selector == nil {
 		return // selects nothing
 	}
-	for _, keys := range []struct{ member, operator string }{{"matchLabelKeys", "In"}, {"mismatchLabelKeys", "NotIn"}} {
-		for _, key := range object.Strings(term, keys.member) {
+	for _, keys := range []struct{ field, operator string }{{"matchLabelKeys", "In"}, {"mismatchLabelKeys", "NotIn"}} {
+		for _, key := range object.Strings(term, keys.field) {
 			if value, ok := labels[key]; ok {
 				selector["matchExpressions"] = append(object.List(selector, "matchExpressions"),
 					map[string]any{"key": key, "operator": keys.operator, "values": []any{value}})

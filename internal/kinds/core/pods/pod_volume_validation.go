@@ -20,7 +20,7 @@ func (r *podRules) checkVolumes() {
 		r.checkVolumeSource(v)
 		v.RequireFormat("name", validation.DNS1123Label)
 		name := v.String("name")
-		if _, taken := r.volumes[name]; taken {
+		if _, duplicate := r.volumes[name]; duplicate {
 			v.Duplicate("name", name)
 		}
 		if v.NoErrorsSince(before) {

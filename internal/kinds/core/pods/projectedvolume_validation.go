@@ -12,13 +12,13 @@ import (
 
 func checkProjectedVolume(p validation.View) {
 	volumes.CheckFileMode(p, "defaultMode")
-	taken := validation.Seen{}
+	seen := validation.Seen{}
 	// addPath reports a path that another source uses.
 	addPath := func(file string, value any) {
-		if taken[file] {
+		if seen[file] {
 			p.Add(validation.Invalid(p.Path, value, "conflicting duplicate paths"))
 		}
-		taken[file] = true
+		seen[file] = true
 	}
 	for _, source := range p.Each("sources") {
 		sources := 0

@@ -12,8 +12,8 @@ import (
 )
 
 // checkIDs validates optional fields that hold Unix user or group IDs.
-func checkIDs(p validation.View, members ...string) {
-	for _, name := range members {
+func checkIDs(p validation.View, fields ...string) {
+	for _, name := range fields {
 		if p.Has(name) {
 			n := p.Int(name)
 			p.AddList(validation.Each(p.At(name), n, validation.UserID(n)))

@@ -186,15 +186,15 @@ func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 	if len(ips) > 0 && ips[0] == "None" {
 		return nil
 	}
-	held := 0
+	allocated := 0
 	if old != nil && needsClusterIP(old) {
 		if isHeadless(old) {
 			return nil
 		}
-		held = len(object.List(old, "ipFamilies"))
+		allocated = len(object.List(old, "ipFamilies"))
 	}
 	families := object.Strings(spec, "ipFamilies")
-	for i := held; i < len(families); i++ {
+	for i := allocated; i < len(families); i++ {
 		if i >= len(ips) {
 			ips = append(ips, "")
 		}
@@ -204,7 +204,7 @@ func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 		}
 		ips[i] = ip
 	}
-	if len(ips) > 0 && len(families) > held {
+	if len(ips) > 0 && len(families) > allocated {
 		spec["clusterIP"], spec["clusterIPs"] = ips[0], stringList(ips)
 	}
 	return nil
@@ -224,9 +224,9 @@ func ipError(ips []string, ip string, err error) error {
 // allocatePorts allocates the missing node ports of a Service. On create, ports with
 // the same number but different protocols get the same node port.
 func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
-	held := map[int64]bool{} // node ports that the Service has
+	current := map[int64]bool{} // node ports that the Service has
 	if needsNodePorts(old) {
-		held = nodePorts(old)
+		current = nodePorts(old)
 	}
 	shared := map[int64]int64{} // node port by port number
 	seen := map[string]bool{}
@@ -239,14 +239,14 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 			requested = sharedNodePort(spec, number, shared)
 		}
 		allocated := requested
-		if taken := held[requested] && (old != nil || shared[number] == requested); requested == 0 || !taken {
+		if taken := current[requested] && (old != nil || shared[number] == requested); requested == 0 || !taken {
 			var err error
 			if allocated, err = pool.Port(requested); err != nil {
 				return portError(port.At("nodePort"), requested, err)
 			}
 		}
 		port.Obj["nodePort"] = allocated
-		held[allocated] = true
+		current[allocated] = true
 		if shared[number] == 0 {
 			shared[number] = allocated
 		}

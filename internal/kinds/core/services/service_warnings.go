@@ -7,11 +7,11 @@ import (
 // warnService warns about deprecated and ignored fields and values that are not in
 // canonical form.
 func warnService(obj, _ map[string]any) []string {
-	whole := validation.View{Obj: obj}
-	spec := whole.Field("spec")
+	root := validation.View{Obj: obj}
+	spec := root.Field("spec")
 	var warnings []string
 	add := func(texts ...string) { warnings = append(warnings, texts...) }
-	if whole.Field("metadata").Field("annotations").Has(hintsAnnotation) {
+	if root.Field("metadata").Field("annotations").Has(hintsAnnotation) {
 		add("annotation " + hintsAnnotation + " is deprecated, please use " + modeAnnotation + " instead")
 	}
 	typ, ip, external := spec.String("type"), spec.String("clusterIP"), spec.Strings("externalIPs")
