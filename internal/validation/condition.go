@@ -1,5 +1,7 @@
 package validation
 
+import "github.com/kubefake/kubefake/internal/object"
+
 // Maximum lengths of a condition's fields, in bytes.
 const (
 	conditionReasonMaxLength  = 1 << 10
@@ -11,8 +13,8 @@ func Conditions(conditions []any, path *Path) List {
 	var list List
 	seen := make(map[string]bool, len(conditions))
 	for i, v := range conditions {
-		c := members(v)
-		kind := text(c["type"])
+		c, _ := v.(map[string]any)
+		kind := object.String(c, "type")
 		if seen[kind] {
 			list = append(list, Duplicate(path.Index(i).Child("type"), kind))
 		}
@@ -23,15 +25,15 @@ func Conditions(conditions []any, path *Path) List {
 }
 
 func condition(c map[string]any, path *Path) List {
-	list := LabelKey(text(c["type"]), path.Child("type"))
+	list := LabelKey(object.String(c, "type"), path.Child("type"))
 
-	switch status := text(c["status"]); status {
+	switch status := object.String(c, "status"); status {
 	case "True", "False", "Unknown":
 	default:
 		list = append(list, NotSupported(path.Child("status"), NamedString(status), []string{"False", "True", "Unknown"}))
 	}
 
-	if generation := integer(c["observedGeneration"]); generation < 0 {
+	if generation, _ := object.Int(c, "observedGeneration"); generation < 0 {
 		list = append(list, Invalid(path.Child("observedGeneration"), generation, "must be greater than or equal to zero"))
 	}
 
@@ -39,7 +41,7 @@ func condition(c map[string]any, path *Path) List {
 		list = append(list, Required(path.Child("lastTransitionTime"), ""))
 	}
 
-	if reason := text(c["reason"]); reason == "" {
+	if reason := object.String(c, "reason"); reason == "" {
 		list = append(list, Required(path.Child("reason"), ""))
 	} else {
 		list = append(list, Each(path.Child("reason"), reason, ConditionReason(reason))...)
@@ -48,7 +50,7 @@ func condition(c map[string]any, path *Path) List {
 		}
 	}
 
-	if len(text(c["message"])) > conditionMessageMaxLength {
+	if len(object.String(c, "message")) > conditionMessageMaxLength {
 		list = append(list, TooLong(path.Child("message"), conditionMessageMaxLength))
 	}
 	return list

@@ -56,8 +56,8 @@ func newError(reason Reason, path *Path, value any, detail string) *Error {
 }
 
 // A NamedString is a string with its own Go type in the API, such as a UID or
-// an enumeration. As a BadValue it is formatted as JSON, where a plain string
-// is quoted as in Go: "\u003ca\u003e" and "<a>".
+// an enumeration. As a BadValue it is formatted as JSON: "\u003ca\u003e". A plain
+// string is quoted as in Go: "<a>".
 type NamedString string
 
 // NoValue is the BadValue of an error that quotes none; nil would be printed as
@@ -222,7 +222,7 @@ func (l List) Message() string {
 
 // Split returns the errors that fail the request, and the texts of those that
 // are tolerated.
-func (l List) Split() (held List, tolerated []string) {
+func (l List) Split() (failing List, tolerated []string) {
 	if !slices.ContainsFunc(l, func(e *Error) bool { return e.Tolerated }) {
 		return l, nil
 	}
@@ -231,9 +231,9 @@ func (l List) Split() (held List, tolerated []string) {
 			tolerated = append(tolerated, e.Error())
 			continue
 		}
-		held = append(held, e)
+		failing = append(failing, e)
 	}
-	return held, tolerated
+	return failing, tolerated
 }
 
 // Each returns an Invalid error for each message that a format check returned

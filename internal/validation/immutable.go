@@ -47,7 +47,7 @@ func Equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// equalMembers compares the members of two objects, each pair once.
+// equalMembers reports whether two objects have equal fields.
 func equalMembers(a, b map[string]any) bool {
 	for key, v := range a {
 		if !Equal(v, b[key]) {

@@ -117,8 +117,8 @@ func IP(s string, path *Path) List {
 
 // LegacyIP checks an IP address that is neither ambiguous nor mapped, or one of
 // the values that the field already has.
-func LegacyIP(s string, held []string, path *Path) List {
-	if slices.Contains(held, s) {
+func LegacyIP(s string, old []string, path *Path) List {
+	if slices.Contains(old, s) {
 		return nil
 	}
 	addr := parseIP(s)
@@ -165,8 +165,8 @@ func CIDR(s string, path *Path) List {
 
 // LegacyCIDR checks a network whose text is unambiguous, or one of the values
 // that the field already has.
-func LegacyCIDR(s string, held []string, path *Path) List {
-	if slices.Contains(held, s) {
+func LegacyCIDR(s string, old []string, path *Path) List {
+	if slices.Contains(old, s) {
 		return nil
 	}
 	if _, network := ParseCIDR(s); network == nil {

@@ -22,7 +22,7 @@ func TestIP(t *testing.T) {
 		{"not canonical", validation.IP("FE80:0::1", p), []string{`p: Invalid value: "FE80:0::1": must be in canonical form ("fe80::1")`}},
 		{"not canonical in an older field", validation.LegacyIP("FE80:0::1", nil, p), nil},
 		{"ambiguous in an older field", validation.LegacyIP("01.2.3.4", nil, p), []string{`p: Invalid value: "01.2.3.4": must not have leading 0s`}},
-		{"ambiguous but held", validation.LegacyIP("01.2.3.4", []string{"01.2.3.4"}, p), nil},
+		{"ambiguous but stored", validation.LegacyIP("01.2.3.4", []string{"01.2.3.4"}, p), nil},
 
 		{"network", validation.CIDR("10.0.0.0/8", p), nil},
 		{"network without a prefix", validation.CIDR("10.0.0.0", p), []string{`p: Invalid value: "10.0.0.0": ` + notCIDR}},
@@ -33,7 +33,7 @@ func TestIP(t *testing.T) {
 		{"network with an address", validation.CIDR("10.0.0.1/8", p), []string{`p: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length`}},
 		{"network not canonical", validation.CIDR("FE80::/10", p), []string{`p: Invalid value: "FE80::/10": must be in canonical form ("fe80::/10")`}},
 		{"network not canonical in an older field", validation.LegacyCIDR("FE80::/10", nil, p), nil},
-		{"network held", validation.LegacyCIDR("10.0.0.1/8", []string{"10.0.0.1/8"}, p), nil},
+		{"stored network", validation.LegacyCIDR("10.0.0.1/8", []string{"10.0.0.1/8"}, p), nil},
 
 		{"interface", validation.InterfaceAddress("10.0.0.1/8", p), nil},
 		{"interface without a prefix", validation.InterfaceAddress("10.0.0.1", p), []string{`p: Invalid value: "10.0.0.1": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)`}},

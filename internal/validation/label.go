@@ -3,13 +3,15 @@ package validation
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // Labels checks the labels of an object: a map[string]any of strings, or nil.
 func Labels(labels map[string]any, path *Path) List {
 	var bad []string
 	for key, v := range labels {
-		if len(QualifiedName(key)) > 0 || len(LabelValue(text(v))) > 0 {
+		if len(QualifiedName(key)) > 0 || len(LabelValue(stringOf(v))) > 0 {
 			bad = append(bad, key)
 		}
 	}
@@ -18,7 +20,7 @@ func Labels(labels map[string]any, path *Path) List {
 	var list List
 	for _, key := range bad {
 		list = append(list, LabelKey(key, path)...)
-		value := text(labels[key])
+		value := stringOf(labels[key])
 		list = append(list, Each(path, value, LabelValue(value))...)
 	}
 	return list
@@ -42,7 +44,7 @@ func Annotations(annotations map[string]any, path *Path) List {
 		if len(QualifiedName(strings.ToLower(key))) > 0 {
 			bad = append(bad, key)
 		}
-		size += len(key) + len(text(v))
+		size += len(key) + len(stringOf(v))
 	}
 	slices.Sort(bad)
 
@@ -68,9 +70,10 @@ func LabelSelector(selector map[string]any, opts LabelSelectorOptions, path *Pat
 	if selector == nil {
 		return nil
 	}
-	list := Labels(members(selector["matchLabels"]), path.Child("matchLabels"))
-	for i, v := range items(selector["matchExpressions"]) {
-		list = append(list, LabelRequirement(members(v), opts, path.Child("matchExpressions").Index(i))...)
+	list := Labels(object.Map(selector, "matchLabels"), path.Child("matchLabels"))
+	for i, v := range object.List(selector, "matchExpressions") {
+		expr, _ := v.(map[string]any)
+		list = append(list, LabelRequirement(expr, opts, path.Child("matchExpressions").Index(i))...)
 	}
 	return list
 }
@@ -78,7 +81,7 @@ func LabelSelector(selector map[string]any, opts LabelSelectorOptions, path *Pat
 // LabelRequirement checks one of the matchExpressions of a selector.
 func LabelRequirement(expr map[string]any, opts LabelSelectorOptions, path *Path) List {
 	var list List
-	key, operator, values := text(expr["key"]), text(expr["operator"]), items(expr["values"])
+	key, operator, values := object.String(expr, "key"), object.String(expr, "operator"), object.List(expr, "values")
 	switch operator {
 	case "In", "NotIn":
 		if len(values) == 0 {
@@ -96,7 +99,7 @@ func LabelRequirement(expr map[string]any, opts LabelSelectorOptions, path *Path
 	list = append(list, LabelKey(key, path.Child("key"))...)
 	if !opts.InvalidValues {
 		for i, v := range values {
-			value := text(v)
+			value := stringOf(v)
 			list = append(list, Each(path.Child("values").Index(i), value, LabelValue(value))...)
 		}
 	}

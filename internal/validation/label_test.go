@@ -17,7 +17,7 @@ func TestLabelSelector(t *testing.T) {
 		{"labels", validation.LabelSelector(object{"matchLabels": object{"a": "-"}}, none, p), []string{`s.matchLabels: Invalid value: "-": ` + labelValueText}},
 		{"values", validation.LabelSelector(expr("a", "In", "b", ""), none, p), nil},
 		{"no values", validation.LabelSelector(expr("a", "NotIn"), none, p), []string{"s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"}},
-		{"values of nothing", validation.LabelSelector(expr("a", "Exists", "b"), none, p), []string{"s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"}},
+		{"values of Exists", validation.LabelSelector(expr("a", "Exists", "b"), none, p), []string{"s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"}},
 		{"operator", validation.LabelSelector(expr("a", "Gt"), none, p), []string{`s.matchExpressions[0].operator: Invalid value: "Gt": not a valid selector operator`}},
 		{"operator allowed", validation.LabelSelector(expr("a", "Gt"), validation.LabelSelectorOptions{UnknownOperators: true}, p), nil},
 		{"key and value", validation.LabelSelector(expr("-", "In", "a", "-"), none, p), []string{

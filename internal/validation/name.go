@@ -37,9 +37,9 @@ func DNS1035LabelName(name string, prefix bool) []string {
 	return DNS1035Label(completed(name, prefix))
 }
 
-// completed returns a stand-in for the name that a prefix becomes: the name may
-// continue after a dash at the end of the prefix. Upstream also drops the
-// character before the dash.
+// completed returns the text to check for a prefix: the generated name continues
+// after a dash at its end. It replaces the dash and the character before it by "a",
+// as kube-apiserver does.
 func completed(name string, prefix bool) string {
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		return name[:len(name)-2] + "a"

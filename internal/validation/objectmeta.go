@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // The finalizers that are not domain names.
@@ -22,16 +24,16 @@ const subresourceMaxLength = 256
 // generated. path is the path of the metadata.
 func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path) List {
 	var list List
-	if prefix := text(meta["generateName"]); prefix != "" {
+	if prefix := object.String(meta, "generateName"); prefix != "" {
 		list = append(list, Each(path.Child("generateName"), prefix, name(prefix, true))...)
 	}
-	if s := text(meta["name"]); s == "" {
+	if s := object.String(meta, "name"); s == "" {
 		list = append(list, Required(path.Child("name"), "name or generateName is required"))
 	} else {
 		list = append(list, Each(path.Child("name"), s, name(s, false))...)
 	}
 
-	namespace := text(meta["namespace"])
+	namespace := object.String(meta, "namespace")
 	switch {
 	case namespaced && namespace == "":
 		list = append(list, Required(path.Child("namespace"), ""))
@@ -41,9 +43,10 @@ func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path)
 		list = append(list, Forbidden(path.Child("namespace"), "not allowed on this type"))
 	}
 
-	list = append(list, NonNegative(integer(meta["generation"]), path.Child("generation"))...)
-	list = append(list, Labels(members(meta["labels"]), path.Child("labels"))...)
-	list = append(list, Annotations(members(meta["annotations"]), path.Child("annotations"))...)
+	generation, _ := object.Int(meta, "generation")
+	list = append(list, NonNegative(generation, path.Child("generation"))...)
+	list = append(list, Labels(object.Map(meta, "labels"), path.Child("labels"))...)
+	list = append(list, Annotations(object.Map(meta, "annotations"), path.Child("annotations"))...)
 	list = append(list, ownerReferences(meta, path.Child("ownerReferences"))...)
 	list = append(list, finalizers(meta, path.Child("finalizers"))...)
 	list = append(list, managedFields(meta, path.Child("managedFields"))...)
@@ -60,10 +63,11 @@ func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 				fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
 		}
 	}
-	if text(newMeta["resourceVersion"]) == "" {
+	if object.String(newMeta, "resourceVersion") == "" {
 		list = append(list, Invalid(path.Child("resourceVersion"), "", "must be specified for an update"))
 	}
-	if generation := integer(newMeta["generation"]); generation < integer(oldMeta["generation"]) {
+	oldGeneration, _ := object.Int(oldMeta, "generation")
+	if generation, _ := object.Int(newMeta, "generation"); generation < oldGeneration {
 		list = append(list, Invalid(path.Child("generation"), generation, "must not be decremented"))
 	}
 
@@ -72,30 +76,30 @@ func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 			list = append(list, Invalid(path.Child(field), newVal, immutableRule))
 		}
 	}
-	immutable("name", text(newMeta["name"]), text(oldMeta["name"]))
-	immutable("namespace", text(newMeta["namespace"]), text(oldMeta["namespace"]))
-	immutable("uid", NamedString(text(newMeta["uid"])), NamedString(text(oldMeta["uid"])))
-	immutable("creationTimestamp", instant(newMeta["creationTimestamp"]), instant(oldMeta["creationTimestamp"]))
-	immutable("deletionTimestamp", instant(newMeta["deletionTimestamp"]), instant(oldMeta["deletionTimestamp"]))
-	immutable("deletionGracePeriodSeconds", seconds(newMeta), seconds(oldMeta))
+	immutable("name", object.String(newMeta, "name"), object.String(oldMeta, "name"))
+	immutable("namespace", object.String(newMeta, "namespace"), object.String(oldMeta, "namespace"))
+	immutable("uid", NamedString(object.String(newMeta, "uid")), NamedString(object.String(oldMeta, "uid")))
+	immutable("creationTimestamp", timeOrNil(newMeta["creationTimestamp"]), timeOrNil(oldMeta["creationTimestamp"]))
+	immutable("deletionTimestamp", timeOrNil(newMeta["deletionTimestamp"]), timeOrNil(oldMeta["deletionTimestamp"]))
+	immutable("deletionGracePeriodSeconds", gracePeriodOrNil(newMeta), gracePeriodOrNil(oldMeta))
 
-	list = append(list, Labels(members(newMeta["labels"]), path.Child("labels"))...)
-	list = append(list, Annotations(members(newMeta["annotations"]), path.Child("annotations"))...)
+	list = append(list, Labels(object.Map(newMeta, "labels"), path.Child("labels"))...)
+	list = append(list, Annotations(object.Map(newMeta, "annotations"), path.Child("annotations"))...)
 	list = append(list, ownerReferences(newMeta, path.Child("ownerReferences"))...)
 	list = append(list, managedFields(newMeta, path.Child("managedFields"))...)
 	return list
 }
 
-// utc is a time in UTC, so that equal times compare as equal. Messages contain
-// it to the second.
+// utc is a time in UTC, so that equal times compare as equal. Error messages
+// contain it without fractions of a second.
 type utc struct{ time.Time }
 
 func (t utc) MarshalJSON() ([]byte, error) {
 	return []byte(t.Format(`"` + time.RFC3339 + `"`)), nil
 }
 
-// instant reads a time, nil if there is none.
-func instant(v any) any {
+// timeOrNil returns a time as error messages quote it, or nil.
+func timeOrNil(v any) any {
 	t, ok := timestamp(v)
 	if !ok || t.IsZero() {
 		return nil
@@ -103,8 +107,8 @@ func instant(v any) any {
 	return utc{t.UTC()}
 }
 
-// seconds reads deletionGracePeriodSeconds, nil if there is none.
-func seconds(meta map[string]any) any {
+// gracePeriodOrNil returns deletionGracePeriodSeconds, or nil.
+func gracePeriodOrNil(meta map[string]any) any {
 	n, ok := meta["deletionGracePeriodSeconds"].(int64)
 	if !ok {
 		return nil
@@ -119,8 +123,8 @@ func seconds(meta map[string]any) any {
 // coordination and node.
 func FinalizerNames(meta map[string]any, path *Path) List {
 	var list List
-	for i, v := range items(meta["finalizers"]) {
-		list = append(list, KubernetesFinalizer(text(v), path.Child("finalizers").Index(i))...)
+	for i, v := range object.List(meta, "finalizers") {
+		list = append(list, KubernetesFinalizer(stringOf(v), path.Child("finalizers").Index(i))...)
 	}
 	return list
 }
@@ -161,16 +165,16 @@ func standardFinalizer(name string) bool {
 // addedFinalizers returns the finalizers that are only in the new metadata,
 // sorted, without duplicates.
 func addedFinalizers(newMeta, oldMeta map[string]any) []string {
-	added := texts(newMeta["finalizers"])
-	held := texts(oldMeta["finalizers"])
-	added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(held, name) })
+	added := object.Strings(newMeta, "finalizers")
+	old := object.Strings(oldMeta, "finalizers")
+	added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(old, name) })
 	slices.Sort(added)
 	return slices.Compact(added)
 }
 
 func finalizers(meta map[string]any, path *Path) List {
 	var list List
-	names := texts(meta["finalizers"])
+	names := object.Strings(meta, "finalizers")
 	for _, name := range names {
 		list = append(list, Each(path, name, QualifiedName(name))...)
 	}
@@ -181,7 +185,7 @@ func finalizers(meta map[string]any, path *Path) List {
 	return list
 }
 
-// An ownerReference has its fields in the order of messages.
+// An ownerReference has its fields in the order of error messages.
 type ownerReference struct {
 	APIVersion         string `json:"apiVersion"`
 	Kind               string `json:"kind"`
@@ -192,15 +196,15 @@ type ownerReference struct {
 }
 
 func readOwnerReferences(meta map[string]any) []ownerReference {
-	values := items(meta["ownerReferences"])
+	values := object.List(meta, "ownerReferences")
 	refs := make([]ownerReference, len(values))
 	for i, v := range values {
-		ref := members(v)
+		ref, _ := v.(map[string]any)
 		refs[i] = ownerReference{
-			APIVersion:         text(ref["apiVersion"]),
-			Kind:               text(ref["kind"]),
-			Name:               text(ref["name"]),
-			UID:                text(ref["uid"]),
+			APIVersion:         object.String(ref, "apiVersion"),
+			Kind:               object.String(ref, "kind"),
+			Name:               object.String(ref, "name"),
+			UID:                object.String(ref, "uid"),
 			Controller:         optionalBool(ref["controller"]),
 			BlockOwnerDeletion: optionalBool(ref["blockOwnerDeletion"]),
 		}
@@ -252,8 +256,8 @@ func ownerReferences(meta map[string]any, path *Path) List {
 	return list
 }
 
-// splitAPIVersion splits "group/version" or "version". It returns neither for
-// anything else.
+// splitAPIVersion splits "group/version" or "version". It returns "", "" if s has
+// neither form.
 func splitAPIVersion(s string) (group, version string) {
 	group, version, ok := strings.Cut(s, "/")
 	switch {
@@ -267,16 +271,17 @@ func splitAPIVersion(s string) (group, version string) {
 
 func managedFields(meta map[string]any, path *Path) List {
 	var list List
-	for i, v := range items(meta["managedFields"]) {
-		entry, path := members(v), path.Index(i)
-		if op := text(entry["operation"]); op != "Apply" && op != "Update" {
+	for i, v := range object.List(meta, "managedFields") {
+		entry, _ := v.(map[string]any)
+		path := path.Index(i)
+		if op := object.String(entry, "operation"); op != "Apply" && op != "Update" {
 			list = append(list, Invalid(path.Child("operation"), NamedString(op), "must be `Apply` or `Update`"))
 		}
-		if kind := text(entry["fieldsType"]); kind != "" && kind != "FieldsV1" {
+		if kind := object.String(entry, "fieldsType"); kind != "" && kind != "FieldsV1" {
 			list = append(list, Invalid(path.Child("fieldsType"), kind, "must be `FieldsV1`"))
 		}
-		list = append(list, fieldManager(text(entry["manager"]), path.Child("manager"))...)
-		if len(text(entry["subresource"])) > subresourceMaxLength {
+		list = append(list, fieldManager(object.String(entry, "manager"), path.Child("manager"))...)
+		if len(object.String(entry, "subresource")) > subresourceMaxLength {
 			list = append(list, TooLong(path.Child("subresource"), subresourceMaxLength))
 		}
 	}

@@ -53,7 +53,7 @@ func TestObjectMeta(t *testing.T) {
 		}},
 		{"null label", object{"labels": object{"a": nil}}, nil},
 		{"bad annotation", object{"annotations": object{"bad key": ""}}, []string{`metadata.annotations: Invalid value: "bad key": ` + namePartText}},
-		{"annotations as large as may be", object{"annotations": object{"a": strings.Repeat("v", 256<<10-1)}}, nil},
+		{"annotations of the maximum size", object{"annotations": object{"a": strings.Repeat("v", 256<<10-1)}}, nil},
 		{"annotations too large", object{"annotations": object{"a": strings.Repeat("v", 256<<10)}}, []string{"metadata.annotations: Too long: may not be more than 262144 bytes"}},
 		{"empty owner", object{"ownerReferences": []any{object{}}}, []string{
 			`metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty`,
@@ -74,7 +74,7 @@ func TestObjectMeta(t *testing.T) {
 			`metadata.ownerReferences: Invalid value: [{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u1","controller":true},{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u2","controller":true,"blockOwnerDeletion":false}]: Only one reference can have Controller set to true. Found "true" in references for Pod/p and ReplicaSet/r`,
 		}},
 		{"bad finalizer", object{"finalizers": []any{"bad one"}}, []string{`metadata.finalizers: Invalid value: "bad one": ` + namePartText}},
-		{"opposed finalizers", object{"finalizers": []any{"foregroundDeletion", "orphan"}}, []string{
+		{"exclusive finalizers", object{"finalizers": []any{"foregroundDeletion", "orphan"}}, []string{
 			`metadata.finalizers: Invalid value: ["foregroundDeletion","orphan"]: finalizer orphan and foregroundDeletion cannot be both set`,
 		}},
 		{"bad managed fields", object{"managedFields": []any{object{"operation": "Apply"}, object{
@@ -111,22 +111,22 @@ func TestObjectMetaUpdate(t *testing.T) {
 		old, new object
 		want     []string
 	}{
-		{"nothing", nil, nil, nil},
+		{"no change", nil, nil, nil},
 		{"no version", nil, object{"resourceVersion": nil}, []string{`metadata.resourceVersion: Invalid value: "": must be specified for an update`}},
 		{"lower generation", nil, object{"generation": nil}, []string{"metadata.generation: Invalid value: 0: must not be decremented"}},
-		{"another identity", nil, object{"name": "b", "namespace": "b", "uid": "<b>"}, []string{
+		{"changed identity", nil, object{"name": "b", "namespace": "b", "uid": "<b>"}, []string{
 			`metadata.name: Invalid value: "b": field is immutable`,
 			`metadata.namespace: Invalid value: "b": field is immutable`,
 			`metadata.uid: Invalid value: "\u003cb\u003e": field is immutable`,
 		}},
-		{"the same time elsewhere", nil, object{"creationTimestamp": "2024-01-01T01:00:00+01:00"}, nil},
-		{"another creation", nil, object{"creationTimestamp": "2024-01-01T02:00:00+01:00"}, []string{`metadata.creationTimestamp: Invalid value: "2024-01-01T01:00:00Z": field is immutable`}},
-		{"no creation", nil, object{"creationTimestamp": nil}, []string{`metadata.creationTimestamp: Invalid value: null: field is immutable`}},
+		{"same time in another zone", nil, object{"creationTimestamp": "2024-01-01T01:00:00+01:00"}, nil},
+		{"changed creation time", nil, object{"creationTimestamp": "2024-01-01T02:00:00+01:00"}, []string{`metadata.creationTimestamp: Invalid value: "2024-01-01T01:00:00Z": field is immutable`}},
+		{"removed creation time", nil, object{"creationTimestamp": nil}, []string{`metadata.creationTimestamp: Invalid value: null: field is immutable`}},
 		{"deletion by update", nil, deleting, []string{
 			`metadata.deletionTimestamp: Invalid value: "2024-01-02T00:00:00Z": field is immutable`,
 			`metadata.deletionGracePeriodSeconds: Invalid value: 30: field is immutable`,
 		}},
-		{"deletion undone", deleting, nil, []string{
+		{"removed deletion time", deleting, nil, []string{
 			`metadata.deletionTimestamp: Invalid value: null: field is immutable`,
 			`metadata.deletionGracePeriodSeconds: Invalid value: null: field is immutable`,
 		}},

@@ -34,13 +34,13 @@ func TestPathString(t *testing.T) {
 	}
 }
 
-func TestPathsShareTheirBeginning(t *testing.T) {
+func TestPathsShareParent(t *testing.T) {
 	spec := validation.NewPath("spec")
 	a, b := spec.Child("a"), spec.Child("b")
 	assert.Equal(t, []string{"spec", "spec.a", "spec.b"}, []string{spec.String(), a.String(), b.String()})
 }
 
-func TestPathIsFreeUntilPrinted(t *testing.T) {
+func TestPathFormatsOnlyInString(t *testing.T) {
 	spec := validation.NewPath("spec")
 	cost := testing.AllocsPerRun(100, func() {
 		for i := range 3 {

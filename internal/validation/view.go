@@ -159,7 +159,7 @@ func (p View) Add(e *Error) { *p.Errs = append(*p.Errs, e) }
 // AddList adds a list of errors.
 func (p View) AddList(list List) { *p.Errs = append(*p.Errs, list...) }
 
-// NoErrorsSince reports whether there are no more than the first n errors.
+// NoErrorsSince reports whether no error was added since there were n.
 func (p View) NoErrorsSince(n int) bool { return len(*p.Errs) == n }
 
 // Required adds a required error for a field.
@@ -291,14 +291,14 @@ func (p View) InRange(name string, lo, hi int) {
 	}
 }
 
-// LabelSelector checks a label selector, if it is present.
+// LabelSelector checks a field that is a label selector, if it is present.
 func (p View) LabelSelector(name string, opts LabelSelectorOptions) {
 	if selector, ok := p.Lookup(name); ok {
 		p.AddList(LabelSelector(selector.Obj, opts, selector.Path))
 	}
 }
 
-// Subdomain is the format of a DNS subdomain, for Format.
+// Subdomain checks a DNS subdomain. It is a format for [View.Format].
 func Subdomain(name string) []string { return SubdomainName(name, false) }
 
 // NotPositive is the error detail of numbers and quantities that are not positive.
@@ -389,12 +389,12 @@ func PercentValue(v any) (int, bool) {
 	if !ok || len(Percent(s)) > 0 {
 		return 0, false
 	}
-	n, _ := strconv.Atoi(strings.TrimSuffix(s, "%")) // the largest number if it is too large
+	n, _ := strconv.Atoi(strings.TrimSuffix(s, "%")) // MaxInt on overflow
 	return n, true
 }
 
-// HasInvalidLabelSelector reports whether the stored object has an invalid label
-// selector at the path. Updates of such an object may have invalid ones, too.
+// HasInvalidLabelSelector reports whether the old object has an invalid label
+// selector at the path. An update of such an object may have one, too.
 func HasInvalidLabelSelector(old map[string]any, path ...string) bool {
 	selector := object.Map(old, path...)
 	return len(LabelSelector(selector, LabelSelectorOptions{}, nil)) > 0

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // WebhookURL checks the URL of a webhook.
@@ -38,15 +40,15 @@ func WebhookService(service map[string]any, path *Path) List {
 	var list List
 	// kube-apiserver swaps the paths of name and namespace.
 	for _, swap := range []struct{ missing, reported string }{{"namespace", "name"}, {"name", "namespace"}} {
-		if text(service[swap.missing]) == "" {
+		if object.String(service, swap.missing) == "" {
 			list = append(list, Required(path.Child(swap.reported), ""))
 		}
 	}
-	port := integer(service["port"])
+	port, _ := object.Int(service, "port")
 	if problems := PortNumber(int(port)); len(problems) > 0 {
 		list = append(list, Invalid(path.Child("port"), port, "port is not valid: "+strings.Join(problems, ", ")))
 	}
-	return append(list, webhookPath(text(service["path"]), path.Child("path"))...)
+	return append(list, webhookPath(object.String(service, "path"), path.Child("path"))...)
 }
 
 // webhookPath checks the URL path of a webhook service: segments between

@@ -31,7 +31,7 @@ func TestWebhookService(t *testing.T) {
 	}{
 		{"valid", map[string]any{"name": "n", "namespace": "s", "port": int64(443), "path": "/a/b/"}, ""},
 		{"root", map[string]any{"name": "n", "namespace": "s", "port": int64(443), "path": "/"}, ""},
-		{"nothing", map[string]any{}, "[service.name: Required value, service.namespace: Required value, service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive]"},
+		{"empty", map[string]any{}, "[service.name: Required value, service.namespace: Required value, service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive]"},
 		{"slashes", map[string]any{"name": "n", "namespace": "s", "port": int64(1), "path": "//"}, `service.path: Invalid value: "//": segment[0] may not be empty`},
 		{"no slash", map[string]any{"name": "n", "namespace": "s", "port": int64(1), "path": "ab//c"}, `[service.path: Invalid value: "ab//c": must start with a '/', service.path: Invalid value: "ab//c": segment[1] may not be empty]`},
 	} {

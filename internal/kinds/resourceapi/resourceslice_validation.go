@@ -274,7 +274,7 @@ func checkCapacityOptions(policy validation.View, whole string) {
 	}
 }
 
-// checkCapacityRange checks validRange. defaultValue is the default, capacity the capacity.
+// checkCapacityRange checks validRange against the default and the capacity.
 func checkCapacityRange(limits validation.View, defaultValue, capacity string) {
 	if !limits.Has("min") {
 		limits.Required("min", "required when validRange is defined")
