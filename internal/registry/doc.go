@@ -9,7 +9,7 @@
 //
 // A write takes one path:
 //
-//	decode -> default -> mutate (plugins, policies, webhooks) -> managed fields
+//	decode -> default -> managed fields -> mutate (plugins, policies, webhooks)
 //	-> prepare -> validate -> admit (plugins, policies, webhooks, quota) -> commit
 //
 // create.go has the path of a new object, update.go that of every change to an
