@@ -76,32 +76,6 @@ func TestPrepareWorkloads(t *testing.T) {
 	})
 }
 
-func TestDaemonSetStatusKeepsTemplateGeneration(t *testing.T) {
-	typ := kindtest.TypeOf(t, "daemonsets.apps")
-	old := kindtest.Create(t, typ, `{"spec":{`+template+`}}`)
-	obj := kindtest.Decode(t, typ, `{"status":{"numberReady":1}}`)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
-	kindtest.CheckRow(t, kindtest.Row{Path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, Want: `"1"`}, obj)
-}
-
-func TestStatefulSetGeneration(t *testing.T) {
-	typ := kindtest.TypeOf(t, "statefulsets.apps")
-	const body = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"d"}}],` + template + `}}`
-	obj := kindtest.Create(t, typ, body)
-	stored, _, err := typ.Codec.Decode(typ.Codec.Append(nil, obj), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	typ.Default(stored) // as when it is read from the store
-	if typ.Generation(obj, stored) {
-		t.Error("Generation reports a change between a created object and the stored one")
-	}
-	obj["spec"].(map[string]any)["replicas"] = int64(2)
-	if !typ.Generation(obj, stored) {
-		t.Error("Generation reports no change of spec.replicas")
-	}
-}
-
 // Some kinds compare before they drop the fields of disabled feature gates, and some
 // treat an empty list as different from an absent one.
 func TestIncrementedGeneration(t *testing.T) {

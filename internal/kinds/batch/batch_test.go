@@ -3,10 +3,7 @@ package batch_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultJobs(t *testing.T) {
@@ -27,25 +24,4 @@ func TestDefaultJobs(t *testing.T) {
 	kindtest.TestDefaults(t, "cronjobs.batch", []kindtest.Row{
 		{"CronJob", `{}`, "spec", `{"schedule":"","concurrencyPolicy":"Allow","suspend":false,"successfulJobsHistoryLimit":3,"failedJobsHistoryLimit":1,"jobTemplate":{"metadata":{},"spec":{"template":{"metadata":{},"spec":{"containers":null,"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}}`},
 	})
-}
-
-func TestGeneratedJobSelector(t *testing.T) {
-	const generated = `"batch.kubernetes.io/job-name":"j","job-name":"j","batch.kubernetes.io/controller-uid":"u","controller-uid":"u"`
-	body := func(jobLabels, labels, members string) string {
-		return `{"metadata":{"name":"j"` + jobLabels + `},"spec":{` + members + `"template":{"metadata":{` + labels + `},"spec":{"containers":[]}}}}`
-	}
-	kindtest.TestCreates(t, "jobs.batch", []kindtest.Row{
-		{"selector", body("", "", ""), "spec.selector", `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}}`},
-		{"template", body("", `"labels":{"a":"b"}`, ""), "spec.template.metadata.labels", `{"a":"b",` + generated + `}`},
-		{"job without labels", body("", "", ""), "metadata.labels", `{` + generated + `}`},
-		{"job labels from its template", body("", `"labels":{"a":"b"}`, ""), "metadata.labels", `{"a":"b",` + generated + `}`},
-		{"job with labels", body(`,"labels":{"a":"b"}`, `"labels":{"a":"b"}`, ""), "metadata.labels", `{"a":"b"}`},
-		{"template with a generated label", body("", `"labels":{"job-name":"x"}`, ""), "spec.template.metadata.labels.job-name", `"x"`},
-		{"manual selector", body("", "", `"manualSelector":true,`), "spec.selector", ``},
-	})
-
-	typ := kindtest.TypeOf(t, "jobs.batch")
-	obj := object.Copy(kindtest.Decode(t, typ, body("", `"labels":{"a":"b"}`, "")))
-	typ.Prepare(obj, nil)
-	assert.Equal(t, map[string]any{"a": "b"}, kindtest.At(obj, "metadata.labels"), "a copy does not share the labels of the template")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateJob(t *testing.T) {
@@ -102,77 +103,23 @@ func TestImmutableJobTemplate(t *testing.T) {
 	}
 }
 
-func TestValidateJobStatus(t *testing.T) {
-	condition := func(types ...string) string {
-		list := `{"status":{"startTime":"2024-01-02T03:04:05Z","conditions":[`
-		for i, typ := range types {
-			if i > 0 {
-				list += ","
-			}
-			list += `{"type":"` + typ + `","status":"True"}`
-		}
-		return list + `]}}`
+func TestGeneratedJobSelector(t *testing.T) {
+	const generated = `"batch.kubernetes.io/job-name":"j","job-name":"j","batch.kubernetes.io/controller-uid":"u","controller-uid":"u"`
+	body := func(jobLabels, labels, members string) string {
+		return `{"metadata":{"name":"j"` + jobLabels + `},"spec":{` + members + `"template":{"metadata":{` + labels + `},"spec":{"containers":[]}}}}`
 	}
-	const base = `{"spec":{"completions":4,"completionMode":"Indexed"},"status":{}}`
-	kindtest.TestPatchedStatus(t, "jobs.batch", base, []kindtest.PatchRow{
-		{"counters", `{"status":{"active":-1,"ready":1}}`, kindtest.Errors(
-			`status.active: Invalid value: -1: must be greater than or equal to 0`, `status.ready: Invalid value: 1: cannot set more ready pods than active`)},
-		{"no ready pods", `{"status":{"active":-1}}`, `status.active: Invalid value: -1: must be greater than or equal to 0`},
-		{"uncounted", `{"status":{"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}}}`, kindtest.Errors(
-			`status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty`, `status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`)},
-		{"complete alone", condition("Complete"), kindtest.Errors(
-			`status.completionTime: Required value: completionTime is required for Complete jobs`,
-			`status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition`)},
-		{"failed alone", condition("Failed"),
-			`status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition`},
-		{"failed and successful", condition("Failed", "FailureTarget", "SuccessCriteriaMet"), kindtest.Errors(
-			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions`,
-			`status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions`)},
-		{"finished with pods", `{"status":{"active":1,"terminating":1,"uncountedTerminatedPods":{"failed":["a"]},"conditions":[{"type":"Failed","status":"True"},{"type":"FailureTarget","status":"True"}]}}`, kindtest.Errors(
-			`status.active: Invalid value: 1: active>0 is invalid for finished job`,
-			`status.startTime: Required value: startTime is required for finished job`,
-			`status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a"]}: must be empty for finished job`,
-			`status.terminating: Invalid value: 1: terminating>0 is invalid for finished job`)},
-		{"times", `{"status":{"startTime":"2024-01-02T03:04:05Z","completionTime":"2024-01-01T00:00:00Z"}}`, kindtest.Errors(
-			`status.completionTime: Invalid value: "2024-01-01T00:00:00Z": cannot set completionTime when there is no Complete=True condition`,
-			"status.completionTime: Invalid value: \"2024-01-01T00:00:00Z\": must be equal to or after `startTime`")},
-		{"indexes", `{"status":{"completedIndexes":"0,x","failedIndexes":"0"}}`, kindtest.Errors(
-			`status.completedIndexes: Invalid value: "0,x": error parsing completedIndexes: cannot convert string to integer for index: "x"`,
-			`status.failedIndexes: Invalid value: "0": cannot set non-null failedIndexes when backoffLimitPerIndex is null`,
-			`status.failedIndexes: Invalid value: "0": failedIndexes and completedIndexes overlap at index: 0`)},
+	kindtest.TestCreates(t, "jobs.batch", []kindtest.Row{
+		{"selector", body("", "", ""), "spec.selector", `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}}`},
+		{"template", body("", `"labels":{"a":"b"}`, ""), "spec.template.metadata.labels", `{"a":"b",` + generated + `}`},
+		{"job without labels", body("", "", ""), "metadata.labels", `{` + generated + `}`},
+		{"job labels from its template", body("", `"labels":{"a":"b"}`, ""), "metadata.labels", `{"a":"b",` + generated + `}`},
+		{"job with labels", body(`,"labels":{"a":"b"}`, `"labels":{"a":"b"}`, ""), "metadata.labels", `{"a":"b"}`},
+		{"template with a generated label", body("", `"labels":{"job-name":"x"}`, ""), "spec.template.metadata.labels.job-name", `"x"`},
+		{"manual selector", body("", "", `"manualSelector":true,`), "spec.selector", ``},
 	})
-	kindtest.TestPatchedStatus(t, "jobs.batch", `{"spec":{"completions":4},"status":{"failed":2,"succeeded":2,"startTime":"2024-01-02T03:04:05Z","completedIndexes":"bad",
-		"conditions":[{"type":"FailureTarget","status":"True"}]}}`, []kindtest.PatchRow{
-		{"decreased counters and removed conditions", `{"status":{"failed":1,"succeeded":1,"startTime":null,"conditions":[]}}`, kindtest.Errors(
-			`status.conditions: Invalid value: cannot disable the terminal FailureTarget=True condition`,
-			`status.failed: Invalid value: 1: cannot decrease the failed counter`,
-			`status.succeeded: Invalid value: 1: cannot decrease the succeeded counter`,
-			`status.startTime: Invalid value: null: field is immutable for unsuspended job once set`)},
-		{"unchanged invalid indexes", `{"status":{"failed":3}}`, ""},
-	})
-}
 
-func TestValidateCronJob(t *testing.T) {
-	base := `{"metadata":{"name":"a","namespace":"n"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":{` + kindtest.PodTemplate("Never") + `}}}}`
-	kindtest.TestPatched(t, "cronjobs.batch", base, []kindtest.PatchRow{
-		{"no schedule", `{"spec":{"schedule":""}}`, `spec.schedule: Required value`},
-		{"zone in schedule", `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
-			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`},
-		{"policy", `{"spec":{"concurrencyPolicy":"X"}}`, `spec.concurrencyPolicy: Unsupported value: "X": supported values: "Allow", "Forbid", "Replace"`},
-		{"selector", `{"spec":{"jobTemplate":{"spec":{"selector":{"matchLabels":{"a":"b"}},"manualSelector":true}}}}`, kindtest.Errors(
-			"spec.jobTemplate.spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: `selector` will be auto-generated",
-			`spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"`)},
-		{"long name", `{"metadata":{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`,
-			`metadata.name: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": must be no more than 52 characters`},
-		{"zone", `{"spec":{"timeZone":"Mars/Base"}}`, `spec.timeZone: Invalid value: "Mars/Base": unknown time zone Mars/Base`},
-	})
-	kindtest.TestPatchedUpdates(t, "cronjobs.batch", kindtest.MergePatch(t, base, `{"spec":{"schedule":"TZ=UTC * * * * *","timeZone":null}}`), []kindtest.PatchRow{
-		{"schedule with a zone", `{"spec":{"schedule":"TZ=UTC 1 * * * *"}}`, ""},
-		{"two zones", `{"spec":{"timeZone":"UTC"}}`,
-			`spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule`},
-	})
-	typ := kindtest.TypeOf(t, "cronjobs.batch")
-	zoned := kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"metadata":{"name":"a.b"},"spec":{"schedule":"TZ=UTC * * * * *"}}`))
-	assert.Equal(t, []string{"cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"}, typ.WarningsOnWrite(zoned, zoned))
-	assert.Equal(t, []string{"metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}, typ.WarningsOnWrite(zoned, nil))
+	typ := kindtest.TypeOf(t, "jobs.batch")
+	obj := object.Copy(kindtest.Decode(t, typ, body("", `"labels":{"a":"b"}`, "")))
+	typ.Prepare(obj, nil)
+	assert.Equal(t, map[string]any{"a": "b"}, kindtest.At(obj, "metadata.labels"), "a copy does not share the labels of the template")
 }

@@ -1,0 +1,22 @@
+package networking_test
+
+import (
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+)
+
+func TestValidateIPAddress(t *testing.T) {
+	const base = `{"metadata":{"name":"10.0.0.1"},"spec":{"parentRef":{"resource":"services","namespace":"n","name":"a"}}}`
+	kindtest.TestPatched(t, "ipaddresses.networking.k8s.io", base, []kindtest.PatchRow{
+		{"no parent", `{"spec":null}`, `spec.parentRef: Required value`},
+		{"parts", `{"spec":{"parentRef":{"resource":"a/b","namespace":"%","name":null}}}`, kindtest.Errors(
+			`spec.parentRef.resource: Invalid value: "a/b": may not contain '/'`,
+			`spec.parentRef.name: Required value`,
+			`spec.parentRef.namespace: Invalid value: "%": may not contain '%'`)},
+	})
+	kindtest.TestPatchedUpdates(t, "ipaddresses.networking.k8s.io", base, []kindtest.PatchRow{
+		{"parent", `{"spec":{"parentRef":{"name":"b"}}}`,
+			`spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"n","Name":"b"}: field is immutable`},
+	})
+}
