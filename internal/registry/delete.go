@@ -106,7 +106,7 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 // collection of more than 10,000 objects.
 func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Query, o *DeleteOptions) (*storage.Page, mvcc.Revision, error) {
 	op := g.operation(ctx, "deletecollection", r)
-	page, err := g.List(ctx, r, q)
+	page, err := g.List(ctx, r.Type, q)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -30,14 +31,14 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 }
 
 // List returns a page of objects. It fails with the errors of storage.Store.List.
-func (g *Registry) List(ctx context.Context, r Request, q storage.Query) (*storage.Page, error) {
-	return g.store.List(ctx, r.Type, q)
+func (g *Registry) List(ctx context.Context, t *resource.Type, q storage.Query) (*storage.Page, error) {
+	return g.store.List(ctx, t, q)
 }
 
 // Watch follows the selected objects from the first change after a
 // revision. It fails with the errors of storage.Store.Watch.
-func (g *Registry) Watch(ctx context.Context, r Request, selection storage.Selection, after mvcc.Revision) (*storage.Watch, error) {
-	return g.store.Watch(ctx, r.Type, selection, after)
+func (g *Registry) Watch(ctx context.Context, t *resource.Type, selection storage.Selection, after mvcc.Revision) (*storage.Watch, error) {
+	return g.store.Watch(ctx, t, selection, after)
 }
 
 // A Selector is what a list, a watch or a deletecollection selects by.

@@ -99,13 +99,13 @@ func TestLifeOfAnObject(t *testing.T) {
 	assert.Same(t, applied.Object, got)
 	assert.Equal(t, applied.Revision, revision)
 
-	page, err := c.List(ctx, c.request(t, "configmaps", ""), storage.Query{Selection: storage.Selection{Namespace: "default"}})
+	page, err := c.List(ctx, named.Type, storage.Query{Selection: storage.Selection{Namespace: "default"}})
 	require.NoError(t, err)
 	for item := range page.Items {
 		assert.Same(t, got, item)
 	}
 
-	watch, err := c.Watch(ctx, c.request(t, "configmaps", ""), storage.Selection{Namespace: "default"}, created.Revision)
+	watch, err := c.Watch(ctx, named.Type, storage.Selection{Namespace: "default"}, created.Revision)
 	require.NoError(t, err)
 	defer watch.Close()
 

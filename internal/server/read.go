@@ -39,7 +39,7 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
-	page, err := r.server.registry.List(r.ctx(), r.target(), o.Query)
+	page, err := r.server.registry.List(r.ctx(), r.typ, o.Query)
 	if err != nil {
 		return err
 	}

@@ -140,9 +140,14 @@ func (o *Object) Metadata() []byte { return o.encoded.Metadata() }
 // unless typed.
 func (o *Object) WriteItem(w io.Writer, typed bool) error {
 	if typed {
-		return o.encoded.Write(w)
+		_, err := w.Write(o.encoded.Document())
+		return err
 	}
-	return o.encoded.WriteUntyped(w)
+	if _, err := io.WriteString(w, "{"); err != nil {
+		return err
+	}
+	_, err := w.Write(o.encoded.AfterTypeMeta())
+	return err
 }
 
 // WriteAt writes the object with the resourceVersion rev, without a newline: the

@@ -160,17 +160,10 @@ func (e Encoded) Metadata() []byte {
 	}
 }
 
-// Write writes the object without the newline.
-func (e Encoded) Write(w io.Writer) error {
-	_, err := w.Write(e.json[:len(e.json)-1])
-	return err
-}
+// Document returns the encoding without the newline. The caller must not change it.
+func (e *Encoded) Document() []byte { return e.json[:len(e.json)-1] }
 
-// WriteUntyped writes the object without kind, apiVersion and the newline.
-func (e Encoded) WriteUntyped(w io.Writer) error {
-	if _, err := io.WriteString(w, "{"); err != nil {
-		return err
-	}
-	_, err := w.Write(e.json[e.metadata : len(e.json)-1])
-	return err
-}
+// AfterTypeMeta returns what follows kind and apiVersion in Document, from the
+// member metadata on. After an opening brace it is the object without a type. The
+// caller must not change it.
+func (e *Encoded) AfterTypeMeta() []byte { return e.json[e.metadata : len(e.json)-1] }
