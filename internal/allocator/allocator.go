@@ -54,7 +54,7 @@ func New(c Config) *Allocator {
 	if len(c.Ranges) == 0 {
 		c.Ranges = []netip.Prefix{defaultRange}
 	}
-	return &Allocator{Config: c, reserved: map[string]bool{}}
+	return &Allocator{Config: c}
 }
 
 // A Reservation is the cluster IPs and node ports that one write reserves. The
@@ -83,6 +83,9 @@ func (r *Reservation) Release() {
 func (a *Allocator) reserve(to *Reservation, item string) bool {
 	if a.reserved[item] {
 		return false
+	}
+	if a.reserved == nil {
+		a.reserved = map[string]bool{}
 	}
 	a.reserved[item] = true
 	to.of = a

@@ -26,7 +26,7 @@ func fresh(t *testing.T, c Config) *Registry {
 	if c.Clock == nil {
 		c.Clock = clock.New()
 	}
-	c.Journal = journal.New(c.Clock.Now)
+	c.Context, c.Journal = t.Context(), journal.New(c.Clock.Now)
 	s, err := New(c)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)

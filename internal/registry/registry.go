@@ -24,9 +24,12 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Config configures a Registry. Release, Clock, Journal and Webhooks are
+// Config configures a Registry. Context, Release, Clock, Journal and Webhooks are
 // required.
 type Config struct {
+	// Context ends with the server. The server's own writes use it.
+	Context context.Context
+
 	Release *release.Release
 	Clock   *clock.Clock
 
@@ -101,11 +104,6 @@ type Registry struct {
 	expiries   expiries
 	repairs    repairs
 	compaction *clock.Ticker // nil without a schedule
-
-	// ctx ends with the Registry, and with it waiting reads and the server's own
-	// writes.
-	ctx    context.Context
-	cancel context.CancelFunc
 }
 
 // New returns a Registry that holds what a fresh cluster does. It fails for wrong
@@ -153,7 +151,6 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
 	}
 	g.allocator = g.newAllocator()
-	g.ctx, g.cancel = context.WithCancel(context.Background())
 	g.served.Store(g.builtinSurface())
 	if every := c.Compaction.Every; every > 0 {
 		g.compaction = c.Clock.Every(every, g.compactOnSchedule)
@@ -162,11 +159,11 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 }
 
 // Fork returns a Registry of the same state, history and configuration. The two
-// share nothing that changes. Clock, Journal and Webhooks are the fork's own. It
-// takes constant time.
-func (g *Registry) Fork(c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
+// share nothing that changes. The arguments are the fork's own. It takes constant
+// time.
+func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
 	config := g.config
-	config.Clock, config.Journal, config.Webhooks = c, j, w
+	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
 	out := newRegistry(config, g.store.Fork(c))
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
@@ -178,10 +175,8 @@ func (g *Registry) Fork(c *clock.Clock, j *journal.Journal, w *webhook.Client) *
 	return out
 }
 
-// Close ends waiting reads, timers and what the registry does by itself. Calls
-// fail from then on.
+// Close ends timers and what the registry does by itself.
 func (g *Registry) Close() {
-	g.cancel()
 	g.store.Close()
 	g.expiries.close()
 	g.repairs.close()

@@ -153,7 +153,7 @@ func (g *Registry) internal(verb string, r Request) *operation {
 		r.User = authn.Administrator()
 	}
 	r.SkipWebhooks = true
-	return g.operation(g.ctx, verb, r)
+	return g.operation(g.config.Context, verb, r)
 }
 
 // ownUserAgent is the user agent of kube-apiserver's requests to itself.

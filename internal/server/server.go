@@ -107,6 +107,7 @@ func New(c Config) (*Server, error) {
 	s := newServer(c)
 	var err error
 	s.registry, err = registry.New(registry.Config{
+		Context:       s.ctx,
 		Release:       c.Release,
 		Clock:         c.Clock,
 		Seed:          c.Seed,
@@ -159,7 +160,7 @@ func (s *Server) Fork() (*Server, error) {
 	config := s.config
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
-	out.registry = s.registry.Fork(config.Clock, journal.New(config.Clock.Now), out.webhooks(config.Clock))
+	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.webhooks(config.Clock))
 	out.control = control.New(out.registry, out.faults)
 	if err := out.faults.Inherit(s.faults); err != nil {
 		out.Close()
