@@ -1,18 +1,22 @@
 package fakeapi_test
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/kubeconfig"
 )
 
 func TestWithTLS(t *testing.T) {
@@ -113,7 +117,43 @@ func TestUsers(t *testing.T) {
 			}
 		})
 	}
-	assert.Contains(t, string(rbac.Kubeconfig()), "root-token")
+}
+
+// The kubeconfig is one of an administrator, with and without other users.
+func TestKubeconfig(t *testing.T) {
+	alice := fakeapi.WithToken("alice-token", fakeapi.User{Name: "alice"})
+	for _, row := range []struct {
+		name    string
+		options []fakeapi.Option
+	}{
+		{"plain", nil},
+		{"TLS", []fakeapi.Option{fakeapi.WithTLS()}},
+		{"users", []fakeapi.Option{alice, fakeapi.WithRBAC()}},
+		{"TLS and users", []fakeapi.Option{fakeapi.WithTLS(), alice, fakeapi.WithRBAC()}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, row.options...)
+			for name, s := range map[string]*fakeapi.Server{"server": srv, "fork": srv.Fork(t)} {
+				path := filepath.Join(t.TempDir(), "config")
+				require.NoError(t, s.WriteKubeconfig(path))
+				cluster, err := kubeconfig.Load(t.Context(), path, "")
+				require.NoError(t, err)
+				req, err := http.NewRequestWithContext(t.Context(), "POST", cluster.URL+"/apis/authentication.k8s.io/v1/selfsubjectreviews", strings.NewReader("{}"))
+				require.NoError(t, err)
+				req.Header.Set("Content-Type", "application/json")
+				resp, err := cluster.Transport.RoundTrip(req)
+				require.NoError(t, err, name)
+				defer resp.Body.Close()
+				var review struct {
+					Status struct{ UserInfo struct{ Username string } }
+				}
+				require.NoError(t, json.NewDecoder(resp.Body).Decode(&review))
+				assert.Equal(t, "admin", review.Status.UserInfo.Username, name)
+			}
+			token := regexp.MustCompile(`token: ".{26,}"`)
+			assert.NotEqual(t, token.Find(srv.Kubeconfig()), token.Find(fakeapi.Start(t, row.options...).Kubeconfig()), "another server has another token")
+		})
+	}
 }
 
 // bearer adds a token to requests.

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -192,6 +193,7 @@ func newConfig(options []Option) (*config, error) {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	c.server.Release = r
+	c.server.Auth.AdministratorToken = rand.Text()
 	c.server.Port = portOf(c.http.Addr)
 	c.server.Clock = clock.New()
 	if c.start != nil {

@@ -3,7 +3,6 @@ package fakeapi
 import (
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/server"
@@ -82,21 +81,16 @@ func (s *Server) Transport() http.RoundTripper { return s.http.Transport() }
 // CACertificate returns the CA certificate of the server in PEM, nil without TLS.
 func (s *Server) CACertificate() []byte { return s.http.CACertificate() }
 
-// Kubeconfig returns a kubeconfig file for the server. If there are tokens
-// (WithToken), it has one of a member of system:masters.
+// Kubeconfig returns a kubeconfig file for the server. It has a random bearer token,
+// which the server and its forks accept beside those of WithToken. Its user is admin,
+// a member of system:masters.
 func (s *Server) Kubeconfig() []byte { return s.kubeconfig().YAML() }
 
 // WriteKubeconfig writes Kubeconfig to a file with mode 0600.
 func (s *Server) WriteKubeconfig(path string) error { return s.kubeconfig().WriteFile(path) }
 
 func (s *Server) kubeconfig() httptest.Kubeconfig {
-	k := httptest.Kubeconfig{Server: s.URL, CertificateAuthority: s.CACertificate()}
-	for token, user := range s.config.server.Auth.Tokens {
-		if slices.Contains(user.Groups, "system:masters") && (k.Token == "" || token < k.Token) {
-			k.Token = token
-		}
-	}
-	return k
+	return httptest.Kubeconfig{Server: s.URL, CertificateAuthority: s.CACertificate(), Token: s.config.server.Auth.AdministratorToken}
 }
 
 // Clock returns the server's clock.

@@ -65,6 +65,7 @@ func ExampleKubeconfig() {
 	// - name: fakeapi
 	//   cluster:
 	//     server: "http://127.0.0.1:8080"
+	//     insecure-skip-tls-verify: true
 	// users:
 	// - name: fakeapi
 	//   user:

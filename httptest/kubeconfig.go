@@ -25,7 +25,8 @@ type Kubeconfig struct {
 }
 
 // YAML returns the kubeconfig file. It has one cluster, one user and one context,
-// which is the current one, each named fakeapi.
+// which is the current one, each named fakeapi. The cluster of an http URL has
+// insecure-skip-tls-verify, without which the JavaScript client refuses the URL.
 func (k Kubeconfig) YAML() []byte {
 	var b strings.Builder
 	// JSON strings are valid YAML strings.
@@ -44,6 +45,9 @@ func (k Kubeconfig) YAML() []byte {
 	b.WriteString("apiVersion: v1\nkind: Config\n")
 	b.WriteString("clusters:\n- name: fakeapi\n  cluster:\n")
 	field("    ", "server", k.Server)
+	if strings.HasPrefix(k.Server, "http:") {
+		b.WriteString("    insecure-skip-tls-verify: true\n")
+	}
 	field("    ", "certificate-authority-data", data(k.CertificateAuthority))
 	if k.Token == "" && len(k.ClientCertificate) == 0 && len(k.ClientKey) == 0 {
 		b.WriteString("users:\n- name: fakeapi\n  user: {}\n")

@@ -25,6 +25,7 @@ clusters:
 - name: fakeapi
   cluster:
     server: "http://127.0.0.1:8080"
+    insecure-skip-tls-verify: true
 users:
 - name: fakeapi
   user: {}

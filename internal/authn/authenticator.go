@@ -12,8 +12,8 @@ var (
 	anonymous     = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 )
 
-// Administrator returns the user of requests to a server without static tokens.
-// It is shared: do not change it.
+// Administrator returns the user of Authenticator.AdministratorToken, and of
+// requests to a server without static tokens. It is shared: do not change it.
 func Administrator() *User { return administrator }
 
 // A TokenAuthenticator finds the user of a bearer token.
@@ -31,6 +31,9 @@ type Authenticator struct {
 	// without the token of a service account is made by [Administrator].
 	Tokens map[string]User
 
+	// AdministratorToken is a further token, of [Administrator]. "" is no token.
+	AdministratorToken string
+
 	// ServiceAccounts authenticates the tokens of service accounts.
 	ServiceAccounts TokenAuthenticator
 
@@ -40,7 +43,13 @@ type Authenticator struct {
 
 // Authenticate returns the user of a request with this Authorization header. It
 // fails with 401 for an unknown token. Without a token the user is
-// system:anonymous. warning, if not "", is for the client.
+// system:anonymous. If Tokens is nil, the user is [Administrator] in both cases.
+// warning, if not "", is for the client.
+//
+// Differs from kube-apiserver: Clients of a server without users: kube-apiserver
+// answers 401 to an unknown token, and treats a client without one as anonymous.
+// Here every client is an administrator until a user is added. Request: GET
+// /api/v1/pods with Authorization: Bearer x.
 func (a *Authenticator) Authenticate(authorization string) (user *User, warning string, err error) {
 	open := a.Tokens == nil
 	token, spaced := bearerToken(authorization)
@@ -66,10 +75,9 @@ func (a *Authenticator) Authenticate(authorization string) (user *User, warning 
 // AuthenticateToken implements [TokenAuthenticator]. Static tokens are valid for
 // the audiences of the server.
 func (a *Authenticator) AuthenticateToken(token string, audiences []string) (*User, []string, error) {
-	if user, ok := a.Tokens[token]; ok {
+	if user := a.staticUser(token); user != nil {
 		if common := Intersect(a.Audiences, audiences); len(common) > 0 {
-			user = user.WithGroup(AuthenticatedGroup)
-			return &user, common, nil
+			return user, common, nil
 		}
 	}
 	found, common, err := a.ServiceAccounts.AuthenticateToken(token, audiences)
@@ -78,6 +86,18 @@ func (a *Authenticator) AuthenticateToken(token string, audiences []string) (*Us
 	}
 	user := found.WithGroup(AuthenticatedGroup)
 	return &user, common, nil
+}
+
+// staticUser returns the user of a static token, nil if there is none.
+func (a *Authenticator) staticUser(token string) *User {
+	if user, ok := a.Tokens[token]; ok {
+		user = user.WithGroup(AuthenticatedGroup)
+		return &user
+	}
+	if token != "" && token == a.AdministratorToken {
+		return administrator
+	}
+	return nil
 }
 
 // bearerToken returns the token of an Authorization header, "" if it has none. A

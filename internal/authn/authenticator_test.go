@@ -41,13 +41,15 @@ func TestAuthenticate(t *testing.T) {
 		{"unknown token", static, "Bearer other", "", ""},
 		{"service account", static, "Bearer account", "system:serviceaccount:ns:a", ""},
 		{"expired token of a service account", static, "Bearer expired", "", ""},
+		{"administrator's token", static, "Bearer root", "admin", ""},
+		{"open: administrator's token", nil, "Bearer root", "admin", ""},
 		{"open: no token", nil, "", "admin", ""},
 		{"open: unknown token", nil, "Bearer other", "admin", ""},
 		{"open: service account", nil, "Bearer account", "system:serviceaccount:ns:a", ""},
 		{"open: expired token of a service account", nil, "Bearer expired", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &Authenticator{Tokens: tt.tokens, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+			a := &Authenticator{Tokens: tt.tokens, AdministratorToken: "root", ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
 			user, warning, err := a.Authenticate(tt.authorization)
 			assert.Equal(t, tt.warning, warning)
 			if tt.user == "" {

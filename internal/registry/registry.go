@@ -43,8 +43,9 @@ type Config struct {
 	// Webhooks calls the webhooks of admission and conversion.
 	Webhooks *webhook.Client
 
-	// Tokens are the users of static bearer tokens, for TokenReviews.
-	Tokens map[string]authn.User
+	// Tokens and AdministratorToken are those of authn.Authenticator.
+	Tokens             map[string]authn.User
+	AdministratorToken string
 
 	// RBAC authorizes by roles. Without it everything is allowed.
 	RBAC bool
@@ -146,7 +147,10 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 		plugins:  plugin.Default(),
 	}
 	g.tokens = &serviceaccount.Tokens{Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
-	g.authenticator = &authn.Authenticator{Tokens: c.Tokens, ServiceAccounts: g.tokens, Audiences: serviceaccount.Audiences()}
+	g.authenticator = &authn.Authenticator{
+		Tokens: c.Tokens, AdministratorToken: c.AdministratorToken,
+		ServiceAccounts: g.tokens, Audiences: serviceaccount.Audiences(),
+	}
 	if c.RBAC {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
 	}

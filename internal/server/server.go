@@ -64,6 +64,9 @@ type Auth struct {
 	// no token.
 	Tokens map[string]authn.User
 
+	// AdministratorToken is a further token, of an administrator. "" is no token.
+	AdministratorToken string
+
 	// RBAC authorizes requests by roles. Without it every user may do everything.
 	RBAC bool
 }
@@ -107,19 +110,20 @@ func New(c Config) (*Server, error) {
 	s := newServer(c)
 	var err error
 	s.registry, err = registry.New(registry.Config{
-		Context:       s.ctx,
-		Release:       c.Release,
-		Clock:         c.Clock,
-		Seed:          c.Seed,
-		Journal:       journal.New(c.Clock.Now),
-		Webhooks:      s.webhooks(c.Clock),
-		Tokens:        c.Auth.Tokens,
-		RBAC:          c.Auth.RBAC,
-		ServiceRanges: c.ServiceRanges,
-		Port:          c.Port,
-		KeepHistory:   c.KeepHistory,
-		Compaction:    c.Compaction,
-		EventTTL:      c.EventTTL,
+		Context:            s.ctx,
+		Release:            c.Release,
+		Clock:              c.Clock,
+		Seed:               c.Seed,
+		Journal:            journal.New(c.Clock.Now),
+		Webhooks:           s.webhooks(c.Clock),
+		Tokens:             c.Auth.Tokens,
+		AdministratorToken: c.Auth.AdministratorToken,
+		RBAC:               c.Auth.RBAC,
+		ServiceRanges:      c.ServiceRanges,
+		Port:               c.Port,
+		KeepHistory:        c.KeepHistory,
+		Compaction:         c.Compaction,
+		EventTTL:           c.EventTTL,
 	})
 	if err != nil {
 		s.cancel()
