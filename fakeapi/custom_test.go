@@ -162,9 +162,9 @@ func TestWithCRDs(t *testing.T) {
 	assert.Equal(t, 200, code(t, srv, "GET", widgetsPath+"/w", ""), "objects are put after the definitions")
 
 	for _, tt := range []struct{ glob, want string }{
-		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
-		{"bad/taken.yaml", `fakeapi: bad/taken.yaml: others.example.com is not served: "WidgetList" is already in use`},
-		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: a Pod is not a CustomResourceDefinition"},
+		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: document 1: CustomResourceDefinition widgets.example.com: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"bad/taken.yaml", `fakeapi: bad/taken.yaml: document 1: CustomResourceDefinition others.example.com: it is not served: "WidgetList" is already in use`},
+		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: document 1: Pod p: it is not a CustomResourceDefinition"},
 		{"none/*.yaml", `fakeapi: no file matches "none/*.yaml"`},
 	} {
 		t.Run(tt.glob, func(t *testing.T) {

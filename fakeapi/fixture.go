@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -23,9 +24,14 @@ func (s *Server) load() error {
 		return err
 	}
 	slices.SortStableFunc(docs, func(a, b document) int { return a.rank() - b.rank() })
+	if s.config.namespaces != nil {
+		if err := s.createNamespaces(docs); err != nil {
+			return err
+		}
+	}
 	for _, d := range docs {
-		if _, err := s.api.Registry().Put(d.json); err != nil {
-			return fmt.Errorf("%s: %w", d.source, objectError(err))
+		if _, err := s.putDocument(d); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -41,25 +47,85 @@ func (s *Server) loadDefinitions() error {
 		}
 		for _, d := range docs {
 			if d.kind != "CustomResourceDefinition" {
-				return fmt.Errorf("%s: %w", d.source, objectError(fmt.Errorf("a %s is not a CustomResourceDefinition", d.kind)))
+				return d.wrap(errors.New("it is not a CustomResourceDefinition"))
 			}
-			obj, err := s.api.Registry().Put(d.json)
-			if err == nil {
-				err = s.api.Registry().CheckServed(Object(obj).Name())
+			if _, err := s.putDocument(d); err != nil {
+				return err
 			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", d.source, objectError(err))
+			if err := s.api.Registry().CheckServed(d.name); err != nil {
+				return d.wrap(err)
 			}
 		}
 	}
 	return nil
 }
 
+// createNamespaces creates the namespaces of WithNamespaces, and those of docs, that
+// neither exist nor are in docs.
+func (s *Server) createNamespaces(docs []document) error {
+	given := map[string]bool{"": true}
+	for _, d := range docs {
+		if d.kind == "Namespace" {
+			given[d.name] = true
+		}
+	}
+	create := func(name, source string) error {
+		if given[name] {
+			return nil
+		}
+		given[name] = true
+		if _, err := s.Get("namespaces.", "", name); err == nil {
+			return nil
+		}
+		b, err := json.Marshal(Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
+		if err != nil {
+			return err
+		}
+		_, err = s.putDocument(document{json: b, source: source, kind: "Namespace", name: name})
+		return err
+	}
+	for _, name := range s.config.namespaces {
+		if err := create(name, "WithNamespaces"); err != nil {
+			return err
+		}
+	}
+	for _, d := range docs {
+		if err := create(d.namespace, d.source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putDocument puts the object of a document.
+func (s *Server) putDocument(d document) (Object, error) {
+	obj, err := s.api.Registry().Put(d.json)
+	if err != nil {
+		return nil, d.wrap(err)
+	}
+	return obj, nil
+}
+
 // A document is one object to load.
 type document struct {
 	json   []byte
-	source string // where it comes from, for errors
-	kind   string
+	source string // where it comes from, for errors: "shop.yaml: document 2"
+
+	kind, namespace, name string
+}
+
+// wrap returns an error of the document's object. Its text names the source, the kind
+// and the name.
+func (d document) wrap(err error) error {
+	name := d.name
+	if d.namespace != "" {
+		name = d.namespace + "/" + name
+	}
+	text := err.Error()
+	if _, causes, ok := strings.Cut(text, fmt.Sprintf(" %q is invalid: ", d.name)); ok {
+		text = causes
+	}
+	return objectError(&kindError{err, in(d.source, fmt.Errorf("%s: %s", strings.TrimSpace(d.kind+" "+name), text))})
 }
 
 // rank orders documents: others may depend on definitions and namespaces.
@@ -77,14 +143,11 @@ func (d document) rank() int {
 func (c *config) documents() ([]document, error) {
 	var out []document
 	for i, o := range c.objects {
-		docs, err := documentsOf(o)
+		docs, err := documentsOf(o, fmt.Sprintf("object %d of WithObjects", i+1))
 		if err != nil {
-			return nil, fmt.Errorf("object %d of WithObjects: %w", i+1, objectError(err))
+			return nil, objectError(err)
 		}
-		for _, d := range docs {
-			d.source = fmt.Sprintf("object %d of WithObjects", i+1)
-			out = append(out, d)
-		}
+		out = append(out, docs...)
 	}
 	for _, f := range c.files {
 		docs, err := f.read()
@@ -100,11 +163,8 @@ func (c *config) documents() ([]document, error) {
 func (f files) read() ([]document, error) {
 	var out []document
 	err := f.each(func(name string, text []byte) error {
-		docs, err := documentsOf(text)
-		for _, d := range docs {
-			d.source = name
-			out = append(out, d)
-		}
+		docs, err := split(text, name)
+		out = append(out, docs...)
 		if err != nil {
 			return objectError(err)
 		}
@@ -113,8 +173,8 @@ func (f files) read() ([]document, error) {
 	return out, err
 }
 
-// each calls do with every file once. Its error names the file. It fails with
-// fs.ErrNotExist if a glob matches no file.
+// each calls do with every file once. It fails with fs.ErrNotExist if a glob matches
+// no file.
 func (f files) each(do func(name string, text []byte) error) error {
 	var names []string
 	for _, glob := range f.globs {
@@ -137,7 +197,7 @@ func (f files) each(do func(name string, text []byte) error) error {
 			return err
 		}
 		if err := do(name, text); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 	}
 	return nil
@@ -146,48 +206,72 @@ func (f files) each(do func(name string, text []byte) error) error {
 // documentOf returns the object in a value that documentsOf takes. It fails if
 // there is not exactly one.
 func documentOf(object any) (document, error) {
-	docs, err := documentsOf(object)
+	docs, err := documentsOf(object, "")
 	if err == nil && len(docs) != 1 {
 		err = fmt.Errorf("%d objects instead of one", len(docs))
 	}
 	if err != nil {
 		return document{}, err
 	}
+	docs[0].source = ""
 	return docs[0], nil
 }
 
-// documentsOf returns the objects in a Go value, or in YAML or JSON as []byte or
-// string. It expands YAML streams and lists.
-func documentsOf(object any) ([]document, error) {
+// documentsOf returns the objects in a Go value, or in YAML or JSON as []byte, string
+// or io.Reader. It expands YAML streams and lists. source is where the value comes
+// from, "" if that needs no name; the name of a file replaces it.
+func documentsOf(object any, source string) ([]document, error) {
 	switch o := object.(type) {
 	case []byte:
-		return split(o)
+		return split(o, source)
 	case string:
-		return split([]byte(o))
+		return split([]byte(o), source)
+	case io.Reader:
+		if f, ok := o.(interface{ Name() string }); ok {
+			source = f.Name()
+		}
+		text, err := io.ReadAll(o)
+		if err != nil {
+			return nil, in(source, err)
+		}
+		return split(text, source)
 	}
 	b, err := json.Marshal(object)
 	if err != nil {
-		return nil, err
+		return nil, in(source, err)
 	}
-	return expand(b)
+	return expand(b, source)
 }
 
-// split returns the objects of a YAML stream. It ignores empty documents.
-func split(stream []byte) ([]document, error) {
+// in returns an error that names its source, if that is not "".
+func in(source string, err error) error {
+	if source == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", source, err)
+}
+
+// split returns the objects of a YAML stream. It ignores empty documents. Errors name
+// the document by its number, from 1.
+func split(stream []byte, source string) ([]document, error) {
+	if source != "" {
+		source += ": "
+	}
 	var out []document
 	i := 0
-	for doc := range bytes.SplitSeq(append([]byte("\n"), stream...), []byte("\n---")) {
+	for _, doc := range bytes.Split(append([]byte("\n"), stream...), []byte("\n---")) {
 		b, err := toJSON(doc)
 		if err == nil && string(b) == "null" {
 			continue
 		}
 		i++
-		var docs []document
-		if err == nil {
-			docs, err = expand(b)
-		}
+		at := fmt.Sprintf("%sdocument %d", source, i)
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i, err)
+			return nil, in(at, err)
+		}
+		docs, err := expand(b, at)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, docs...)
 	}
@@ -205,21 +289,24 @@ func toJSON(doc []byte) ([]byte, error) {
 
 // expand returns the object in a JSON document, or the items of a list. Items of a
 // typed list, such as a PodList, may omit kind and apiVersion.
-func expand(b []byte) ([]document, error) {
+func expand(b []byte, source string) ([]document, error) {
 	var head struct {
 		APIVersion string                       `json:"apiVersion"`
 		Kind       string                       `json:"kind"`
+		Metadata   json.RawMessage              `json:"metadata"`
 		Items      []map[string]json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, err
+		return nil, in(source, err)
 	}
 	kind, isList := strings.CutSuffix(head.Kind, "List")
 	if !isList || head.Items == nil {
 		if head.Kind == "" || head.APIVersion == "" {
-			return nil, errors.New("an object without kind and apiVersion")
+			return nil, in(source, errors.New("an object without kind and apiVersion"))
 		}
-		return []document{{json: b, kind: head.Kind}}, nil
+		var meta struct{ Namespace, Name string }
+		_ = json.Unmarshal(head.Metadata, &meta) // Put reports what is wrong
+		return []document{{json: b, source: source, kind: head.Kind, namespace: meta.Namespace, name: meta.Name}}, nil
 	}
 	var out []document
 	for i, item := range head.Items {
@@ -231,9 +318,13 @@ func expand(b []byte) ([]document, error) {
 		if err != nil {
 			return nil, err
 		}
-		docs, err := expand(b)
+		at := fmt.Sprintf("items[%d]", i)
+		if source != "" {
+			at = source + ": " + at
+		}
+		docs, err := expand(b, at)
 		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
+			return nil, err
 		}
 		out = append(out, docs...)
 	}

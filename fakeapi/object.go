@@ -88,8 +88,8 @@ func newReadOptions(options []ReadOption) *readOptions {
 }
 
 // Put creates or replaces an object without HTTP. object is any value whose JSON
-// is an object with kind, apiVersion and name, or JSON or YAML as []byte or
-// string. Put stores it as it is, with its status. It sets uid, creationTimestamp
+// is an object with kind, apiVersion and name, or JSON or YAML as []byte, string
+// or io.Reader. Put stores it as it is, with its status. It sets uid, creationTimestamp
 // and generation if they are missing. It ignores resourceVersion and runs no
 // admission. It returns the stored object.
 //
@@ -100,9 +100,9 @@ func (s *Server) Put(object any) (Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
 	}
-	out, err := s.api.Registry().Put(doc.json)
+	out, err := s.putDocument(doc)
 	if err != nil {
-		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
+		return nil, fmt.Errorf("fakeapi: Put: %w", err)
 	}
 	return out, nil
 }

@@ -1,8 +1,13 @@
 package fakeapi_test
 
 import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -157,6 +162,7 @@ func TestWithObjects(t *testing.T) {
 	}{
 		{"namespace after its objects", []any{first, second, shop}, []string{"a", "b"}},
 		{"bytes", []any{[]byte(first), shop}, []string{"a"}},
+		{"reader", []any{strings.NewReader(first + "\n---\n" + second), shop}, []string{"a", "b"}},
 		{"stream", []any{first + "\n---\n" + second + "\n---\n", shop}, []string{"a", "b"}},
 		{"stream with comments", []any{"# nothing\n---\n" + first + "\n--- # more\n" + second + "\n...\n", shop}, []string{"a", "b"}},
 		{"list", []any{`{apiVersion: v1, kind: List, items: [` + first + `,` + second + `]}`, shop}, []string{"a", "b"}},
@@ -182,6 +188,68 @@ func TestWithObjects(t *testing.T) {
 	}
 }
 
+// An error names the object that is wrong.
+func TestWithObjectsFails(t *testing.T) {
+	const good = "{apiVersion: v1, kind: Node, metadata: {name: node}}"
+	file, err := os.Create(filepath.Join(t.TempDir(), "pods.yaml"))
+	require.NoError(t, err)
+	defer file.Close()
+	_, err = file.WriteString("{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: none}}")
+	require.NoError(t, err)
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name   string
+		object any
+		want   string
+		is     error
+	}{
+		{"stream", good + "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: A_, namespace: default}}",
+			`object 2 of WithObjects: document 2: ConfigMap default/A_: metadata.name: Invalid value: "A_": `, fakeapi.ErrInvalidObject},
+		{"Go value", fakeapi.Object{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a", "namespace": "none"}},
+			`object 2 of WithObjects: Pod none/a: namespaces "none" not found`, fakeapi.ErrNotFound},
+		{"no name", "{apiVersion: v1, kind: Pod}",
+			"object 2 of WithObjects: document 1: Pod: metadata.name: ", fakeapi.ErrInvalidObject},
+		{"list", "{apiVersion: v1, kind: PodList, items: [{metadata: {name: a}}, {metadata: {name: B}}]}",
+			`object 2 of WithObjects: document 1: items[1]: Pod B: metadata.name: `, fakeapi.ErrInvalidObject},
+		{"file", file, file.Name() + `: document 1: Pod none/a: namespaces "none" not found`, fakeapi.ErrNotFound},
+		{"failing reader", iotest.ErrReader(io.ErrUnexpectedEOF), "object 2 of WithObjects: unexpected EOF", io.ErrUnexpectedEOF},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjects(good, tt.object))
+			assert.ErrorContains(t, err, "fakeapi: "+tt.want)
+			assert.ErrorIs(t, err, tt.is)
+		})
+	}
+}
+
+func TestWithNamespaces(t *testing.T) {
+	const pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop}}"
+	namespaces := func(options ...fakeapi.Option) map[string]fakeapi.Object {
+		srv := fakeapi.Start(t, append(options, fakeapi.WithInMemory())...)
+		list, err := srv.List("namespaces")
+		require.NoError(t, err)
+		out := map[string]fakeapi.Object{}
+		for _, o := range list {
+			out[o.Name()] = o
+		}
+		return out
+	}
+	assert.Len(t, namespaces(fakeapi.WithNamespaces()), 4, "nothing is missing")
+	got := namespaces(fakeapi.WithNamespaces("a", "default"), fakeapi.WithNamespaces("b"), fakeapi.WithObjects(pod, pod))
+	assert.Len(t, got, 7)
+	for _, name := range []string{"a", "b", "shop"} {
+		assert.Contains(t, got, name)
+	}
+	assert.Equal(t, "Active", got["shop"]["status"].(map[string]any)["phase"])
+	got = namespaces(fakeapi.WithNamespaces("shop"), fakeapi.WithObjects(pod, "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {a: b}}}"))
+	assert.Contains(t, got["shop"]["metadata"].(map[string]any)["labels"], "a", "a namespace of the options has priority")
+
+	_, err := fakeapi.New(fakeapi.WithNamespaces("A"))
+	assert.ErrorContains(t, err, "fakeapi: WithNamespaces: Namespace A: metadata.name: ")
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidObject)
+}
+
 func TestWithObjectFiles(t *testing.T) {
 	files := fstest.MapFS{
 		"10-objects.yaml":    {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")},
@@ -189,6 +257,7 @@ func TestWithObjectFiles(t *testing.T) {
 		"broken/syntax.yaml": {Data: []byte("a: b: c")},
 		"broken/second.yaml": {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\nkind: Pod\n")},
 		"broken/kind.yaml":   {Data: []byte("apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n")},
+		"broken/pod.yaml":    {Data: []byte("---\n# nothing\n---\napiVersion: v1\nkind: Node\nmetadata: {name: node}\n---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: A}\n")},
 		"broken/item.yaml":   {Data: []byte("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n")},
 	}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjectFiles(files, "*.yaml", "more/*", "10-*"))
@@ -202,8 +271,9 @@ func TestWithObjectFiles(t *testing.T) {
 		{"directory", "more", "more: "},
 		{"syntax", "broken/syntax.yaml", "broken/syntax.yaml: document 1: "},
 		{"second document", "broken/second.yaml", "broken/second.yaml: document 2: an object without kind and apiVersion"},
-		{"unknown kind", "broken/kind.yaml", `broken/kind.yaml: `},
-		{"item", "broken/item.yaml", `broken/item.yaml: document 1: item 0: an object without kind and apiVersion`},
+		{"unknown kind", "broken/kind.yaml", `broken/kind.yaml: document 1: Widget x: `},
+		{"missing namespace", "broken/pod.yaml", `broken/pod.yaml: document 2: Pod shop/A: namespaces "shop" not found`},
+		{"item", "broken/item.yaml", `broken/item.yaml: document 1: items[0]: an object without kind and apiVersion`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,6 +33,8 @@ type config struct {
 	files   []files
 	crds    []files
 	faults  []files
+
+	namespaces []string // of WithNamespaces; nil without it
 }
 
 // files are YAML or JSON files.
@@ -137,7 +139,9 @@ func WithFeatureGates(gates map[string]bool) Option {
 
 // WithObjects puts objects into the server before New returns, as Server.Put does:
 // first definitions and namespaces, then the others in their order. Lists and YAML
-// streams are expanded.
+// streams are expanded. New reads an io.Reader, such as os.Stdin, to its end. An error
+// names the object of the option, or the file, and in it the document by its number,
+// from 1, the kind and the name.
 func WithObjects(objects ...any) Option {
 	return func(c *config) { c.objects = append(c.objects, objects...) }
 }
@@ -147,6 +151,13 @@ func WithObjects(objects ...any) Option {
 // is an fs.ErrNotExist.
 func WithObjectFiles(fsys fs.FS, globs ...string) Option {
 	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
+}
+
+// WithNamespaces creates the namespaces with these names, and the namespaces of the
+// objects of other options, unless they exist. Without it, an object in a namespace
+// that does not exist is an ErrNotFound.
+func WithNamespaces(names ...string) Option {
+	return func(c *config) { c.namespaces = append(append([]string{}, c.namespaces...), names...) }
 }
 
 // WithCRDs puts the CustomResourceDefinitions of YAML and JSON files into the
@@ -208,10 +219,13 @@ func newConfig(options []Option) (*config, error) {
 // readFaults reads the files of WithFaultFiles.
 func (c *config) readFaults() error {
 	for _, f := range c.faults {
-		err := f.each(func(_ string, text []byte) error {
+		err := f.each(func(name string, text []byte) error {
 			faults, err := fault.Parse(text)
+			if err != nil {
+				return in(name, err)
+			}
 			c.server.Faults = append(c.server.Faults, faults...)
-			return err
+			return nil
 		})
 		if err != nil {
 			return err

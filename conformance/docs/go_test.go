@@ -47,7 +47,7 @@ var imports = map[string]string{
 	"watch":                   "k8s.io/apimachinery/pkg/watch",
 }
 
-var declaresServer = regexp.MustCompile(`\b(fakeapi\.Start|scenarios\.Replay)\(`)
+var declaresServer = regexp.MustCompile(`\b(fakeapi\.Start|fakeapi\.New|scenarios\.Replay)\(`)
 
 var functions = regexp.MustCompile(`(?m)^(?:func|type|var|const) `)
 

@@ -120,7 +120,7 @@ func (g *Registry) CheckServed(definition string) error {
 		return notFound("definition " + definition)
 	}
 	if c := object.Condition(d.object, "NamesAccepted", "False"); c != nil {
-		return fmt.Errorf("%s is not served: %s", definition, object.String(c, "message"))
+		return fmt.Errorf("it is not served: %s", object.String(c, "message"))
 	}
 	return nil
 }
