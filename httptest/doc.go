@@ -4,6 +4,9 @@
 //   - a listener on loopback for HTTP/1.1 and HTTP/2, with TLS or in the clear,
 //     whose [Server.Close] ends open streams cleanly: it cancels the contexts of
 //     the requests, and clients see the ends of their responses;
+//   - the limits of kube-apiserver's listener: 32 s for the TLS handshake and for
+//     the header of a request, 90 s for a connection without a request, and 1000
+//     concurrent requests of an HTTP/2 connection;
 //   - throwaway certificates for servers and clients of one CA ([IssueClient]);
 //   - kubeconfig files ([Kubeconfig]);
 //   - a transport without a network that streams ([Server.InMemory]).
@@ -24,7 +27,7 @@
 //   - Responses have no Date, Content-Type is not guessed, and nothing is
 //     compressed or decompressed.
 //   - There are no trailers, no 1xx responses, no hijacking and no handling of
-//     Expect. Request.TLS is nil. Read deadlines have no effect.
+//     Expect. Request.TLS is nil.
 //   - The handler's side reads and closes the request body, as an
 //     [http.RoundTripper] may. Close of the body must end a Read that is running,
 //     as it does for pipes, files and sockets.

@@ -25,6 +25,21 @@ const (
 	drainTimeout = 25 * time.Millisecond
 )
 
+// The limits of kube-apiserver's listener.
+const (
+	// readHeaderTimeout is how long a client may take for the TLS handshake, and
+	// for the header of a request.
+	readHeaderTimeout = 32 * time.Second
+	// idleTimeout is how long a connection without a request is kept.
+	idleTimeout = 90 * time.Second
+	// maxStreams is the maximum number of concurrent requests of an HTTP/2
+	// connection.
+	maxStreams = 1000
+	// maxStreamBuffer is the maximum number of bytes of a request body that an
+	// HTTP/2 stream buffers, and of an HTTP/2 frame.
+	maxStreamBuffer = 256 << 10
+)
+
 // Options configure a [Server]. The zero value serves plain HTTP on a free port of
 // 127.0.0.1.
 type Options struct {
@@ -128,17 +143,7 @@ func (s *Server) listen(o Options) error {
 	s.conns = make(map[net.Conn]http.ConnState)
 	s.served = make(chan struct{})
 	s.transport = s.newTransport()
-	s.http = &http.Server{
-		Handler:     http.HandlerFunc(s.serve),
-		TLSConfig:   config,
-		Protocols:   new(http.Protocols),
-		ErrorLog:    s.log,
-		BaseContext: func(net.Listener) context.Context { return s.base },
-		ConnState:   s.track,
-	}
-	s.http.Protocols.SetHTTP1(true)
-	s.http.Protocols.SetHTTP2(true)
-	s.http.Protocols.SetUnencryptedHTTP2(true)
+	s.http = s.newHTTP(config)
 	go func() {
 		defer close(s.served)
 		var err error
@@ -152,6 +157,31 @@ func (s *Server) listen(o Options) error {
 		}
 	}()
 	return nil
+}
+
+// newHTTP returns a server of the handler that has the limits of kube-apiserver's.
+// config is nil without TLS.
+func (s *Server) newHTTP(config *tls.Config) *http.Server {
+	h := &http.Server{
+		Handler:           http.HandlerFunc(s.serve),
+		TLSConfig:         config,
+		Protocols:         new(http.Protocols),
+		ErrorLog:          s.log,
+		BaseContext:       func(net.Listener) context.Context { return s.base },
+		ConnState:         s.track,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          maxStreams,
+			MaxReadFrameSize:              maxStreamBuffer,
+			MaxReceiveBufferPerStream:     maxStreamBuffer,
+			MaxReceiveBufferPerConnection: maxStreamBuffer * maxStreams,
+		},
+	}
+	h.Protocols.SetHTTP1(true)
+	h.Protocols.SetHTTP2(true)
+	h.Protocols.SetUnencryptedHTTP2(true)
+	return h
 }
 
 // dialAddr returns the host and port at which clients of this machine reach a

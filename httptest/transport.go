@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -408,8 +409,11 @@ func (w responseWriter) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline is for [http.ResponseController]. It has no effect.
-func (w responseWriter) SetReadDeadline(time.Time) error {
+// SetReadDeadline is for [http.ResponseController]. At the deadline the request body
+// is closed, and reads of it fail with os.ErrDeadlineExceeded. A deadline that has
+// passed cannot be extended.
+func (w responseWriter) SetReadDeadline(t time.Time) error {
+	w.e.body.setDeadline(t)
 	return nil
 }
 
@@ -462,27 +466,53 @@ type requestBody struct {
 	failed func(error)   // called with an error of source
 	once   sync.Once
 	closed atomic.Bool
+	late   atomic.Bool // the read deadline has passed
+
+	mu       sync.Mutex // guards deadline
+	deadline *time.Timer
+}
+
+// setDeadline closes the body at a time; the zero time is never.
+func (b *requestBody) setDeadline(t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.deadline != nil {
+		b.deadline.Stop()
+	}
+	if t.IsZero() || b.closed.Load() {
+		return
+	}
+	b.deadline = time.AfterFunc(time.Until(t), func() {
+		b.late.Store(true)
+		b.Close()
+	})
 }
 
 // Read implements [io.Reader].
 func (b *requestBody) Read(p []byte) (int, error) {
-	if b.closed.Load() {
+	switch {
+	case b.late.Load():
+		return 0, os.ErrDeadlineExceeded
+	case b.closed.Load():
 		return 0, http.ErrBodyReadAfterClose
 	}
 	n, err := b.source.Read(p)
-	if err != nil && err != io.EOF {
-		if !b.closed.Load() {
-			b.failed(err)
-		}
-		err = io.ErrUnexpectedEOF
+	switch {
+	case err == nil, err == io.EOF:
+		return n, err
+	case b.late.Load():
+		return n, os.ErrDeadlineExceeded
+	case !b.closed.Load():
+		b.failed(err)
 	}
-	return n, err
+	return n, io.ErrUnexpectedEOF
 }
 
 // Close implements [io.Closer].
 func (b *requestBody) Close() error {
 	b.once.Do(func() {
 		b.closed.Store(true)
+		b.setDeadline(time.Time{})
 		if b.source != nil {
 			b.source.Close()
 		}

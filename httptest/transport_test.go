@@ -9,7 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -454,5 +456,36 @@ func TestInMemoryWriteDeadline(t *testing.T) {
 		assert.Error(t, err)
 		s.Close()
 		assert.Equal(t, time.Hour, failed)
+	})
+}
+
+func TestInMemoryReadDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		s, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			control := http.NewResponseController(w)
+			assert.NoError(t, control.SetReadDeadline(begin.Add(time.Second)))
+			assert.NoError(t, control.SetReadDeadline(begin.Add(time.Hour)))
+			data, err := io.ReadAll(r.Body)
+			assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			assert.Equal(t, "a", string(data))
+			assert.Equal(t, time.Hour, time.Since(begin))
+			w.WriteHeader(http.StatusGatewayTimeout)
+		}), httptest.Options{InMemory: true})
+		require.NoError(t, err)
+		body, client := io.Pipe()
+		var writing sync.WaitGroup
+		defer writing.Wait()
+		writing.Go(func() {
+			_, err := io.WriteString(client, "a")
+			assert.NoError(t, err)
+			time.Sleep(2 * time.Hour) // of the bubble's time
+			_, err = io.WriteString(client, "b")
+			assert.ErrorIs(t, err, io.ErrClosedPipe)
+		})
+		resp, err := s.Client().Post(s.URL, "", body)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)
+		s.Close()
 	})
 }

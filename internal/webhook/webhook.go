@@ -84,15 +84,15 @@ func (e *StatusError) Error() string {
 // Errors: *StatusError; a *url.Error if the webhook cannot be reached, is not
 // trusted, or does not respond within the timeout; an error for an invalid caBundle.
 func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
-	target, transport, err := c.target(config)
+	ctx, cancel := c.withTimeout(ctx, timeout)
+	defer cancel()
+	target, transport, err := c.target(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	if c.Wrap != nil {
 		transport = c.Wrap(transport)
 	}
-	ctx, cancel := c.withTimeout(ctx, timeout)
-	defer cancel()
 	target += "?timeout=" + timeoutText(timeout)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
 	if err != nil {
@@ -149,8 +149,8 @@ func timeoutText(d time.Duration) string {
 }
 
 // target returns the URL of a clientConfig's webhook and a transport to it. The
-// transport does not reuse connections, so that none is open after a call.
-func (c *Client) target(config map[string]any) (string, http.RoundTripper, error) {
+// connections of the transport are closed when ctx ends.
+func (c *Client) target(ctx context.Context, config map[string]any) (string, http.RoundTripper, error) {
 	trust := &tls.Config{}
 	if bundle := object.String(config, "caBundle"); bundle != "" {
 		pem, err := base64.StdEncoding.DecodeString(bundle)
@@ -160,6 +160,7 @@ func (c *Client) target(config map[string]any) (string, http.RoundTripper, error
 		}
 	}
 	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
+	transport.DialContext = func(_ context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) }
 	service := object.Map(config, "service")
 	if service == nil {
 		return object.String(config, "url"), transport, nil
@@ -167,12 +168,23 @@ func (c *Client) target(config map[string]any) (string, http.RoundTripper, error
 	name, namespace := object.String(service, "name"), object.String(service, "namespace")
 	port, _ := object.Int(service, "port")
 	trust.ServerName = name + "." + namespace + ".svc"
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	transport.DialContext = func(_ context.Context, network, _ string) (net.Conn, error) {
 		addr, ok := c.Services[namespace+"/"+name]
 		if !ok {
 			return nil, fmt.Errorf("service %q not found", name)
 		}
-		return (&net.Dialer{}).DialContext(ctx, network, addr)
+		return dial(ctx, network, addr)
 	}
 	return "https://" + net.JoinHostPort(trust.ServerName, strconv.FormatInt(port, 10)) + object.String(service, "path"), transport, nil
+}
+
+// dial returns a connection that is closed when ctx ends. An http.Transport goes on
+// connecting, and waits for the TLS handshake, after its request has ended: another
+// request could use the connection.
+func dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err == nil {
+		context.AfterFunc(ctx, func() { conn.Close() })
+	}
+	return conn, err
 }

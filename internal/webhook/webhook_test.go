@@ -1,9 +1,11 @@
 package webhook_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/pem"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -78,6 +80,30 @@ func TestPost(t *testing.T) {
 		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, time.Millisecond, nil)
 		assert.ErrorContains(t, err, "context deadline exceeded")
 	})
+}
+
+// TestPostWithoutHandshake calls a webhook that accepts connections and does not
+// answer the TLS handshake. The call must close its connection.
+func TestPostWithoutHandshake(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			ended <- err
+			return
+		}
+		defer conn.Close()
+		cancel()
+		_, err = io.Copy(io.Discard, conn) // returns when the client closes the connection
+		ended <- err
+	}()
+	_, err = (&webhook.Client{}).Post(ctx, map[string]any{"url": "https://" + l.Addr().String()}, time.Hour, nil)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.NoError(t, <-ended)
 }
 
 func TestStatusError(t *testing.T) {
