@@ -2,7 +2,6 @@ package crd
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
@@ -12,7 +11,7 @@ import (
 // defaultColumns are the printer columns of a version that declares none.
 var defaultColumns = []any{map[string]any{
 	"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
-	"description": table.Default.Columns[1].Description,
+	"description": table.Default.Columns()[1].Description,
 }}
 
 // layout returns the table layout of the version. If the path of a column cannot be
@@ -22,7 +21,7 @@ func (v *version) layout() *table.Layout {
 	if len(specs) == 0 {
 		specs = defaultColumns
 	}
-	columns := []table.Column{table.Default.Columns[0]}
+	columns := []table.Column{table.Default.Columns()[0]}
 	var paths []*jsonpath.Path
 	for c := range object.Each(specs) {
 		path, err := jsonpath.Parse(object.String(c, "jsonPath"))
@@ -38,11 +37,11 @@ func (v *version) layout() *table.Layout {
 		})
 	}
 	return &table.Layout{
-		Columns: columns,
-		Cells: func(obj map[string]any, now time.Time) []any {
-			cells := []any{object.String(obj, "metadata", "name")}
+		Columns: func() []table.Column { return columns },
+		Cells: func(r table.Row) []any {
+			cells := []any{r.Name()}
 			for i, path := range paths {
-				cells = append(cells, cell(columns[i+1].Type, path, obj, now))
+				cells = append(cells, cell(columns[i+1].Type, path, r))
 			}
 			return cells
 		},
@@ -51,8 +50,8 @@ func (v *version) layout() *table.Layout {
 
 // cell returns the cell of a column of a type: the first value at a path, or nil if there
 // is none or it has another type.
-func cell(typ string, path *jsonpath.Path, obj map[string]any, now time.Time) any {
-	found, err := path.Find(obj)
+func cell(typ string, path *jsonpath.Path, r table.Row) any {
+	found, err := path.Find(r.Obj)
 	if err != nil || len(found) == 0 {
 		return nil
 	}
@@ -83,7 +82,7 @@ func cell(typ string, path *jsonpath.Path, obj map[string]any, now time.Time) an
 		}
 	case "date":
 		if s, ok := v.(string); ok {
-			return table.Age(s, now)
+			return table.Age(s, r.Now)
 		}
 	}
 	return nil

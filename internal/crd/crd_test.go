@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -170,7 +171,7 @@ func TestDefinition(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, fieldErrors, 2, "%v", fieldErrors)
 	assert.JSONEq(t, `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":4}`, string(typ.Codec.Append(nil, in)))
-	assert.Equal(t, []any{"w", int64(4)}, typ.Layout.Cells(in, fixed))
+	assert.Equal(t, []any{"w", int64(4)}, typ.Layout.Cells(table.Row{Obj: in, Now: fixed}))
 	assert.Contains(t, typ.Validate(map[string]any{"size": "big"}, nil).Message(), "size: Invalid value")
 }
 

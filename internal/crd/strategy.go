@@ -29,7 +29,6 @@ func (v *version) strategy() *resource.Strategy {
 		SelectableFields: v.fields(),
 		FieldLabelError:  func(label string) string { return "field label not supported: " + label },
 		Scale:            v.scale(),
-		Layout:           v.layout(),
 	}
 	if v.hasStatus() {
 		s.ResetFields = []string{"status"}

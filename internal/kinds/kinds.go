@@ -3,12 +3,13 @@
 // resources.
 //
 // A group's package has a file <kind>_strategy.go for each kind, and beside it
-// files for its defaults, validation, warnings and conversion. Functions named
-// default… set defaults, as k8s.io/kubernetes/pkg/apis does. Functions named
+// files for its defaults, validation, warnings, columns and conversion. Functions
+// named default… set defaults, as k8s.io/kubernetes/pkg/apis does. Functions named
 // prepare… reset and set fields before an object is stored, as pkg/registry does.
 // Functions named validate… and check… return or add errors. They change only the
-// new object, which may share values with the old object afterwards. They are safe
-// for concurrent use with different objects.
+// new object, which may share values with the old object afterwards. Functions named
+// …Cells return the cells of an object in a Table. All of them are safe for
+// concurrent use with different objects.
 package kinds
 
 import (
@@ -17,7 +18,7 @@ import (
 )
 
 // Types returns copies of a release's types with their codecs, strategies,
-// conversions and storage prefixes set.
+// columns, conversions and storage prefixes set.
 func Types(released []*resource.Type) []*resource.Type {
 	isServed := make(map[kind.VersionedResource]bool, len(released))
 	for _, p := range released {
@@ -34,8 +35,10 @@ func Types(released []*resource.Type) []*resource.Type {
 			t.Stored = t.GroupVersion
 		}
 		t.Prefix = "/" + qualified(t.Stored.Group, t.Name) + "/"
+		s := strategyOf(&t)
+		t.Layout = s.Layout(&t)
 		if t.Allows("list") && t.Allows("create") {
-			t.Strategy = strategyOf(&t)
+			t.Strategy = s.Build(&t)
 		}
 		out[i] = &t
 	}
@@ -52,11 +55,12 @@ func qualified(group, name string) string {
 }
 
 // strategyOf returns the strategy of t. A resource without an entry in strategies
-// has DNS subdomains as names and allows unconditional updates.
-func strategyOf(t *resource.Type) *resource.Strategy {
+// has DNS subdomains as names, allows unconditional updates, and has the columns of
+// table.Default.
+func strategyOf(t *resource.Type) *kind.Strategy {
 	s, ok := strategies[qualified(t.Stored.Group, t.Name)]
 	if !ok {
 		s = kind.Strategy{Strategy: resource.Strategy{AllowUnconditionalUpdate: true}}
 	}
-	return s.Build(t)
+	return &s
 }

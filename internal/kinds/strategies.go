@@ -28,6 +28,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/resourceapi"
 	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/kinds/storage"
+	"github.com/kubefake/kubefake/internal/kinds/storagemigration"
 )
 
 // strategies maps the built-in resources, such as "deployments.apps", to their
@@ -61,6 +62,7 @@ func allStrategies() map[string]kind.Strategy {
 		resourceapi.Strategies(),
 		scheduling.Strategies(),
 		storage.Strategies(),
+		storagemigration.Strategies(),
 	} {
 		maps.Copy(all, group)
 	}

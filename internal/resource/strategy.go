@@ -141,10 +141,6 @@ type Strategy struct {
 	// FieldLabelError returns the error text for any other field label. Its nil
 	// value means the default text.
 	FieldLabelError func(label string) string
-
-	// Layout prints the objects in tables. If it is nil, package table has the
-	// layout of the kind.
-	Layout *table.Layout
 }
 
 // A SubresourceStrategy is the Strategy of writes to a subresource. Its fields
@@ -271,6 +267,8 @@ type Scale struct {
 	Selector func(obj map[string]any) string
 	// Codec decodes and encodes the Scale.
 	Codec Codec
+	// Layout prints the Scale in Tables.
+	Layout *table.Layout
 }
 
 // A GarbageCollectionPolicy is what happens to the dependents of a deleted object.

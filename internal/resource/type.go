@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // A GroupVersion names one version of one API group. The legacy group is "".
@@ -88,6 +90,9 @@ type Type struct {
 
 	// Codec reads and writes objects in this version.
 	Codec Codec
+
+	// Layout prints the objects in Tables. Nil means table.Default.
+	Layout *table.Layout
 
 	// Strategy defines the behaviour of this resource. It is nil for virtual
 	// resources, whose objects are not stored.

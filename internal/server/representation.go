@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -187,18 +188,10 @@ func (r *request) tableRows(t *resource.Type, apiVersion string) (representation
 	return &tableRows{
 		apiVersion: apiVersion,
 		typ:        t,
-		layout:     layoutOf(t),
+		layout:     cmp.Or(t.Layout, table.Default),
 		include:    include,
 		now:        r.server.config.Clock.Now(),
 	}, nil
-}
-
-// layoutOf returns the columns of a type's objects.
-func layoutOf(t *resource.Type) *table.Layout {
-	if t.Layout != nil {
-		return t.Layout
-	}
-	return table.For(t.Group, t.Kind)
 }
 
 // wire returns nil: Tables have no protobuf encoding.
@@ -251,6 +244,6 @@ func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
 	default:
 		shown = partialMetadata(s.apiVersion, s.typ, o)
 	}
-	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), o.Decode(s.typ), s.now, shown))
+	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: o.Decode(s.typ), Now: s.now}, shown))
 	return err
 }

@@ -98,12 +98,12 @@ func (r *request) answerScale(code int, o *storage.Object) error {
 	if r.out.View == codec.Whole {
 		return r.answerJSON(code, append(c.Append(nil, scale), '\n'), c.Wire())
 	}
-	// The Table of a custom resource's Scale has the columns of the custom resource.
 	t := &resource.Type{
 		GroupVersion: r.sub.Kind.GroupVersion,
 		Kind:         r.sub.Kind.Kind,
 		Codec:        c,
-		Strategy:     &resource.Strategy{Layout: r.typ.Layout},
+		Layout:       r.typ.Scale.Layout,
+		Strategy:     &resource.Strategy{},
 	}
 	version := object.String(scale, "metadata", "resourceVersion")
 	s := storage.New(t, scale).WithVersionText(version) // New removes it

@@ -60,14 +60,14 @@ func Duration(d time.Duration) string {
 // "<invalid>" for text that is not a time.
 func Age(moment string, now time.Time) string {
 	if moment == "" || moment == "null" {
-		return unknown
+		return Unknown
 	}
 	t, err := time.Parse(time.RFC3339, moment)
 	if err != nil {
 		return "<invalid>"
 	}
 	if t.IsZero() {
-		return unknown
+		return Unknown
 	}
 	return Duration(now.Sub(t))
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,48 +12,54 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// Placeholders for missing values.
+// The texts of cells without a value. Which one a cell has depends on the column.
 const (
-	none    = "<none>"
-	unset   = "<unset>"
-	unknown = "<unknown>"
+	None    = "<none>"
+	Unset   = "<unset>"
+	Unknown = "<unknown>"
 )
 
-// A row is an object that is printed at a time.
-type row struct {
-	obj map[string]any
-	now time.Time
+// A Row is an object whose cells are printed at the time Now. Its methods read
+// fields, or return the text of cells that many kinds have. They do not change the
+// object.
+type Row struct {
+	Obj map[string]any
+	Now time.Time
 }
 
-func (r row) name() string               { return r.str("metadata", "name") }
-func (r row) str(path ...string) string  { return object.String(r.obj, path...) }
-func (r row) has(path ...string) bool    { return object.Value(r.obj, path...) != nil }
-func (r row) bool(path ...string) bool   { return object.Bool(r.obj, path...) }
-func (r row) list(path ...string) []any  { return object.List(r.obj, path...) }
-func (r row) deleted() bool              { return r.has("metadata", "deletionTimestamp") }
-func (r row) annotation(n string) string { return r.str("metadata", "annotations", n) }
+// String returns the string at the path, or "".
+func (r Row) String(path ...string) string { return object.String(r.Obj, path...) }
 
-// num returns the integer at the path, or 0.
-func (r row) num(path ...string) int64 { return num(r.obj, path...) }
+// Has reports whether there is a value at the path.
+func (r Row) Has(path ...string) bool { return object.Value(r.Obj, path...) != nil }
 
-func num(obj map[string]any, path ...string) int64 {
+// Bool returns the boolean at the path, or false.
+func (r Row) Bool(path ...string) bool { return object.Bool(r.Obj, path...) }
+
+// Int returns the integer at the path, or 0.
+func (r Row) Int(path ...string) int64 { return Int(r.Obj, path...) }
+
+// Int returns the integer at the path, or 0.
+func Int(obj map[string]any, path ...string) int64 {
 	n, _ := object.Int(obj, path...)
 	return n
 }
 
-// or returns the string at the path, or the fallback if there is none.
-func (r row) or(fallback string, path ...string) string { return or(r.str(path...), fallback) }
+// Or returns the string at the path, or the fallback if there is none or it is "".
+func (r Row) Or(fallback string, path ...string) string { return cmp.Or(r.String(path...), fallback) }
 
-func or(s, fallback string) string {
-	if s == "" {
-		return fallback
+// OrUnset returns the string at the path, which may be "", or [Unset] if there is
+// none.
+func (r Row) OrUnset(path ...string) string {
+	if !r.Has(path...) {
+		return Unset
 	}
-	return s
+	return r.String(path...)
 }
 
-// size returns the length of the list or map at the path.
-func (r row) size(path ...string) int64 {
-	switch v := object.Value(r.obj, path...).(type) {
+// Len returns the length of the list or map at the path.
+func (r Row) Len(path ...string) int64 {
+	switch v := object.Value(r.Obj, path...).(type) {
 	case []any:
 		return int64(len(v))
 	case map[string]any:
@@ -61,43 +68,9 @@ func (r row) size(path ...string) int64 {
 	return 0
 }
 
-// age returns the time since the object was created.
-func (r row) age() string { return r.since("metadata", "creationTimestamp") }
-
-// since returns the time since the moment at the path.
-func (r row) since(path ...string) string { return since(r.now, r.str(path...)) }
-
-// since formats the time from a moment to now.
-func since(now time.Time, moment string) string {
-	t := parseTime(moment)
-	if t.IsZero() {
-		return unknown
-	}
-	return Duration(now.Sub(t))
-}
-
-// parseTime returns the zero time for "" and text that is not a time.
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// containers returns the names and the images of the containers of a pod
-// specification.
-func (r row) containers(spec ...string) (names, images string) {
-	var n, i []string
-	for _, c := range objects(r.list(append(spec, "containers")...)) {
-		n = append(n, object.String(c, "name"))
-		i = append(i, object.String(c, "image"))
-	}
-	return strings.Join(n, ","), strings.Join(i, ",")
-}
-
-// objects returns the objects in a list.
-func objects(list []any) []map[string]any {
+// Objects returns the objects in the list at the path.
+func (r Row) Objects(path ...string) []map[string]any {
+	list := object.List(r.Obj, path...)
 	out := make([]map[string]any, len(list))
 	for i, e := range list {
 		out[i], _ = e.(map[string]any)
@@ -105,11 +78,69 @@ func objects(list []any) []map[string]any {
 	return out
 }
 
-// labels formats the map at the path as a selector.
-func (r row) labels(path ...string) string {
-	m := object.Map(r.obj, path...)
+// Name returns the name of the object.
+func (r Row) Name() string { return r.String("metadata", "name") }
+
+// NameAndAge returns the cells of kinds that have no others.
+func NameAndAge(r Row) []any { return []any{r.Name(), r.Age()} }
+
+// Annotation returns the value of an annotation, or "".
+func (r Row) Annotation(name string) string { return r.String("metadata", "annotations", name) }
+
+// Deleted reports whether the object is being deleted.
+func (r Row) Deleted() bool { return r.Has("metadata", "deletionTimestamp") }
+
+// ClassName returns the name of a class. It marks the class as the default one if
+// one of the annotations is "true".
+func (r Row) ClassName(annotations ...string) string {
+	if slices.ContainsFunc(annotations, func(a string) bool { return r.Annotation(a) == "true" }) {
+		return r.Name() + " (default)"
+	}
+	return r.Name()
+}
+
+// Age returns the time since the object was created.
+func (r Row) Age() string { return r.Since("metadata", "creationTimestamp") }
+
+// Since returns the time since the moment at the path.
+func (r Row) Since(path ...string) string { return Since(r.Now, r.String(path...)) }
+
+// Since returns the time from a moment to now, [Unknown] for a moment that is not a
+// time.
+func Since(now time.Time, moment string) string {
+	t := ParseTime(moment)
+	if t.IsZero() {
+		return Unknown
+	}
+	return Duration(now.Sub(t))
+}
+
+// ParseTime returns the zero time for "" and for text that is not a time.
+func ParseTime(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Containers returns the names and the images of the containers of the pod
+// specification at the path.
+func (r Row) Containers(path ...string) (names, images string) {
+	var n, i []string
+	for _, c := range r.Objects(append(path, "containers")...) {
+		n = append(n, object.String(c, "name"))
+		i = append(i, object.String(c, "image"))
+	}
+	return strings.Join(n, ","), strings.Join(i, ",")
+}
+
+// Labels returns the map at the path in the form of a label selector, [None] if it
+// is empty.
+func (r Row) Labels(path ...string) string {
+	m := object.Map(r.Obj, path...)
 	if len(m) == 0 {
-		return none
+		return None
 	}
 	terms := make([]string, 0, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -119,9 +150,10 @@ func (r row) labels(path ...string) string {
 	return strings.Join(terms, ",")
 }
 
-// selector formats the label selector at the path.
-func (r row) selector(path ...string) (s string, valid bool) {
-	m := object.Map(r.obj, path...)
+// Selector returns the label selector at the path as text, and reports whether it
+// is valid.
+func (r Row) Selector(path ...string) (s string, valid bool) {
+	m := object.Map(r.Obj, path...)
 	if m == nil {
 		return "", true
 	}
@@ -132,19 +164,19 @@ func (r row) selector(path ...string) (s string, valid bool) {
 	return l.String(), true
 }
 
-// selectorCell formats the selector at the path, with placeholders for an empty
-// and an invalid one.
-func (r row) selectorCell(path ...string) string {
-	s, valid := r.selector(path...)
+// SelectorCell returns the label selector at the path as text: [None] for an empty
+// one, "<error>" for an invalid one.
+func (r Row) SelectorCell(path ...string) string {
+	s, valid := r.Selector(path...)
 	if !valid {
 		return "<error>"
 	}
-	return or(s, none)
+	return cmp.Or(s, None)
 }
 
-// holds reports whether the first condition of a type is true.
-func (r row) holds(typ string) bool {
-	for _, c := range objects(r.list("status", "conditions")) {
+// HasCondition reports whether the first condition of a type is true.
+func (r Row) HasCondition(typ string) bool {
+	for _, c := range r.Objects("status", "conditions") {
 		if object.String(c, "type") == typ {
 			return object.String(c, "status") == "True"
 		}
@@ -152,9 +184,9 @@ func (r row) holds(typ string) bool {
 	return false
 }
 
-// condition returns the last condition of a type, or nil.
-func (r row) condition(typ string) (cond map[string]any) {
-	for _, c := range objects(r.list("status", "conditions")) {
+// Condition returns the last condition of a type, or nil.
+func (r Row) Condition(typ string) (cond map[string]any) {
+	for _, c := range r.Objects("status", "conditions") {
 		if object.String(c, "type") == typ {
 			cond = c
 		}
@@ -162,24 +194,16 @@ func (r row) condition(typ string) (cond map[string]any) {
 	return cond
 }
 
-// joinFirst joins the first elements of a list and adds the number of the
-// others.
-func joinFirst(list []string, limit int, separator string) string {
+// JoinFirst joins the first elements of a list, at most limit, and adds the number
+// of the others.
+func JoinFirst(list []string, limit int, separator string) string {
 	if len(list) <= limit {
 		return strings.Join(list, separator)
 	}
 	return strings.Join(list[:limit], separator) + " + " + strconv.Itoa(len(list)-limit) + " more..."
 }
 
-// fraction returns "n/of".
-func fraction(n, of int64) string { return itoa(n) + "/" + itoa(of) }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// boolText formats a boolean as kubectl does.
-func boolText(b bool) string {
-	if b {
-		return "True"
-	}
-	return "False"
+// Fraction returns "n/of".
+func Fraction(n, of int64) string {
+	return strconv.FormatInt(n, 10) + "/" + strconv.FormatInt(of, 10)
 }

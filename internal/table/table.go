@@ -1,5 +1,5 @@
 // Package table renders objects as the rows of a meta/v1 Table, which is what
-// kubectl get prints.
+// `kubectl get` prints.
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables.
 package table
@@ -7,8 +7,6 @@ package table
 import (
 	"encoding/json"
 	"time"
-
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A Column describes a column of cells.
@@ -17,16 +15,17 @@ type Column struct {
 	Type        string `json:"type"`   // string, integer, number, boolean or date
 	Format      string `json:"format"` // name for the column of names
 	Description string `json:"description"`
-	Priority    int    `json:"priority"` // 0 is always embedded, others in wide output
+	Priority    int    `json:"priority"` // 0 is always shown, others in wide output
 }
 
-// A Layout defines how the objects of one kind are printed. It is immutable.
+// A Layout defines how the objects of one type are printed. It is immutable.
 type Layout struct {
-	Columns []Column
-	// Cells returns an object's cells at a time, one for each column.
-	Cells func(obj map[string]any, now time.Time) []any
-	// Conditions returns the conditions of an object's row; nil for kinds
-	// without conditions.
+	// Columns returns the columns. The caller must not change them.
+	Columns func() []Column
+	// Cells returns the cells of an object, one for each column.
+	Cells func(r Row) []any
+	// Conditions returns the conditions of an object's row; nil for types without
+	// conditions.
 	Conditions func(obj map[string]any) []Condition
 }
 
@@ -38,32 +37,30 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Default is the layout of kinds without their own: the name and the time of
+// Default is the layout of types without their own: the name and the time of
 // creation.
 var Default = &Layout{
-	Columns: []Column{
-		{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"},
-		{Name: "Created At", Type: "date", Description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"},
-	},
-	Cells: func(obj map[string]any, _ time.Time) []any {
-		created := object.String(obj, "metadata", "creationTimestamp")
-		if created == "" {
-			created = time.Time{}.UTC().Format(time.RFC3339)
-		}
-		return []any{object.String(obj, "metadata", "name"), created}
+	Columns: func() []Column { return defaultColumns },
+	Cells: func(r Row) []any {
+		return []any{r.Name(), r.Or(time.Time{}.UTC().Format(time.RFC3339), "metadata", "creationTimestamp")}
 	},
 }
 
-// AppendColumns appends the column definitions as JSON.
-func (l *Layout) AppendColumns(dst []byte) []byte { return appendJSON(dst, l.Columns) }
+var defaultColumns = []Column{
+	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"},
+	{Name: "Created At", Type: "date", Description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"},
+}
 
-// AppendRow appends an object's row as JSON. embedded is the encoded object of
-// the row, nil for none.
-func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, embedded []byte) []byte {
+// AppendColumns appends the column definitions as JSON.
+func (l *Layout) AppendColumns(dst []byte) []byte { return appendJSON(dst, l.Columns()) }
+
+// AppendRow appends a row as JSON. embedded is the encoded object of the row, nil
+// for none.
+func (l *Layout) AppendRow(dst []byte, r Row, embedded []byte) []byte {
 	dst = append(dst, `{"cells":`...)
-	dst = appendJSON(dst, l.Cells(obj, now))
+	dst = appendJSON(dst, l.Cells(r))
 	if l.Conditions != nil {
-		if c := l.Conditions(obj); len(c) > 0 {
+		if c := l.Conditions(r.Obj); len(c) > 0 {
 			dst = append(dst, `,"conditions":`...)
 			dst = appendJSON(dst, c)
 		}
@@ -80,7 +77,7 @@ func (l *Layout) AppendRow(dst []byte, obj map[string]any, now time.Time, embedd
 func appendJSON(dst []byte, v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("table: a cell is no JSON: " + err.Error()) // unreachable: cells are strings, numbers and booleans
+		panic("table: a cell does not encode: " + err.Error()) // unreachable: cells are strings, numbers and booleans
 	}
 	return append(dst, b...)
 }

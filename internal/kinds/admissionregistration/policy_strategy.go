@@ -12,6 +12,7 @@ var mutatingAdmissionPolicyStrategy = kind.Strategy{
 		Validate:                   validateMutatingPolicy,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            policyCells("mutations"),
 }
 
 var validatingAdmissionPolicyStrategy = kind.Strategy{
@@ -25,4 +26,5 @@ var validatingAdmissionPolicyStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateValidatingPolicyStatus,
 	},
+	Cells: policyCells("validations"),
 }

@@ -12,6 +12,7 @@ var mutatingAdmissionPolicyBindingStrategy = kind.Strategy{
 		Validate:                   validateMutatingPolicyBinding,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            policyBindingCells,
 }
 
 var validatingAdmissionPolicyBindingStrategy = kind.Strategy{
@@ -21,4 +22,5 @@ var validatingAdmissionPolicyBindingStrategy = kind.Strategy{
 		Validate:                   validateValidatingPolicyBinding,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            policyBindingCells,
 }

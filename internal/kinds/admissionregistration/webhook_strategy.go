@@ -3,6 +3,7 @@ package admissionregistration
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var mutatingWebhookConfigurationStrategy = kind.Strategy{
@@ -13,6 +14,7 @@ var mutatingWebhookConfigurationStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"webhooks"},
 	GenerationExact:  true,
+	Cells:            webhookCells,
 }
 
 var validatingWebhookConfigurationStrategy = kind.Strategy{
@@ -23,4 +25,8 @@ var validatingWebhookConfigurationStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"webhooks"},
 	GenerationExact:  true,
+	Cells:            webhookCells,
 }
+
+// webhookCells returns the cells of a webhook configuration.
+func webhookCells(r table.Row) []any { return []any{r.Name(), r.Len("webhooks"), r.Age()} }

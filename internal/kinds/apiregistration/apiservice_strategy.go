@@ -37,4 +37,5 @@ var apiServiceStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateAPIServiceStatus,
 	},
+	Cells: apiServiceCells,
 }

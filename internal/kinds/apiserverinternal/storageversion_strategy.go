@@ -15,4 +15,5 @@ var storageVersionStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateStorageVersionStatus,
 	},
+	Cells: storageVersionCells,
 }

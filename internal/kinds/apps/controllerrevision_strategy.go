@@ -28,4 +28,5 @@ var controllerRevisionStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Validate:                 validateControllerRevision,
 	},
+	Cells: controllerRevisionCells,
 }

@@ -76,4 +76,5 @@ var daemonSetStrategy = kind.Strategy{
 		Prepare:  prepareDaemonSetStatus,
 		Validate: daemonSetCounters.Validate,
 	},
+	Cells: daemonSetCells,
 }

@@ -35,4 +35,5 @@ var deploymentStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataExceptLabels,
 		Validate: deploymentCounters.Validate,
 	},
+	Cells: deploymentCells,
 }

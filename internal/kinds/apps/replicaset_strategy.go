@@ -23,4 +23,5 @@ var replicaSetStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: replicaSetCounters.Validate},
+	Cells:            replicaSetCells,
 }

@@ -52,4 +52,5 @@ var statefulSetStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: statefulSetCounters.Validate},
+	Cells:            statefulSetCells,
 }

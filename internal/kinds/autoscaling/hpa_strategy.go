@@ -12,4 +12,5 @@ var horizontalPodAutoscalerStrategy = kind.Strategy{
 		Validate:                 validateAutoscaler,
 	},
 	Status: kind.Status{Validate: validateAutoscalerStatus},
+	Cells:  autoscalerCells,
 }

@@ -32,4 +32,5 @@ var cronJobStrategy = kind.Strategy{
 		WarningsOnWrite:          warnCronJob,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            cronJobCells,
 }

@@ -56,4 +56,5 @@ var jobStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: validateJobStatus},
+	Cells:            jobCells,
 }

@@ -126,6 +126,7 @@ var certificateSigningRequestStrategy = kind.Strategy{
 		Validate:    validateSigningRequestStatus,
 		ResetFields: []string{"status.conditions"},
 	},
+	Cells: signingRequestCells,
 }
 
 // The types of a request's conditions. They cannot be removed. Approved and Denied

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // prepareLease drops the fields of disabled feature gates.
@@ -20,4 +21,5 @@ var leaseStrategy = kind.Strategy{
 		Prepare:                    prepareLease,
 		Validate:                   validateLease,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.String("spec", "holderIdentity"), r.Age()} },
 }

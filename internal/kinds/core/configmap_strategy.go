@@ -3,6 +3,7 @@ package core
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var configMapStrategy = kind.Strategy{
@@ -11,4 +12,5 @@ var configMapStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Validate:                 validateConfigMap,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.Len("data") + r.Len("binaryData"), r.Age()} },
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -62,4 +63,5 @@ var namespaceStrategy = kind.Strategy{
 		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
 	Status: kind.Status{Validate: validateNamespaceStatus},
+	Cells:  func(r table.Row) []any { return []any{r.Name(), r.String("status", "phase"), r.Age()} },
 }

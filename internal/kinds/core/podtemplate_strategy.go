@@ -5,6 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -32,4 +33,8 @@ var podTemplateStrategy = kind.Strategy{
 		WarningsOnWrite:          warnPodTemplate,
 	},
 	GenerationFields: []string{"template"},
+	Cells: func(r table.Row) []any {
+		containers, images := r.Containers("template", "spec")
+		return []any{r.Name(), containers, images, r.Labels("template", "metadata", "labels")}
+	},
 }

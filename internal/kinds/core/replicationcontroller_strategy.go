@@ -37,4 +37,5 @@ var replicationControllerStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: replicationControllerCounters.Validate},
+	Cells:            replicationControllerCells,
 }

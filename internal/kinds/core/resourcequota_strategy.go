@@ -22,4 +22,5 @@ var resourceQuotaStrategy = kind.Strategy{
 		WarningsOnWrite:          warnQuota,
 	},
 	Status: kind.Status{Validate: validateQuotaStatus},
+	Cells:  resourceQuotaCells,
 }

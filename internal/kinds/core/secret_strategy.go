@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // defaultSecret sets the type and moves stringData into data.
@@ -32,4 +33,5 @@ var secretStrategy = kind.Strategy{
 		SelectableFields:         []resource.Field{kind.SelectableField("type", "type")},
 		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.String("type"), r.Len("data"), r.Age()} },
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // prepareServiceAccount removes everything but the name from references to secrets.
@@ -24,4 +25,5 @@ var serviceAccountStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Prepare:                  prepareServiceAccount,
 	},
+	Cells: table.NameAndAge,
 }

@@ -9,6 +9,7 @@ import (
 // Strategies returns the strategies of the package, by resource and group.
 func Strategies() map[string]kind.Strategy {
 	return map[string]kind.Strategy{
+		"componentstatuses":      {Cells: componentStatusCells}, // not stored
 		"configmaps":             configMapStrategy,
 		"limitranges":            limitRangeStrategy,
 		"namespaces":             namespaceStrategy,

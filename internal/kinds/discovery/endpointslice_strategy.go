@@ -36,4 +36,5 @@ var endpointSliceStrategy = kind.Strategy{
 		WarningsOnWrite:          warnEndpointSlice,
 	},
 	GenerationFields: []string{"addressType", "endpoints", "ports", "labels"},
+	Cells:            endpointSliceCells,
 }

@@ -38,4 +38,5 @@ var eventStrategy = kind.Strategy{
 		),
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
+	Cells: eventCells,
 }

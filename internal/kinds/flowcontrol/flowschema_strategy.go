@@ -22,4 +22,5 @@ var flowSchemaStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateFlowStatus,
 	},
+	Cells: flowSchemaCells,
 }

@@ -35,4 +35,5 @@ var priorityLevelConfigurationStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateFlowStatus,
 	},
+	Cells: priorityLevelCells,
 }

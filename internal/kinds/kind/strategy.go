@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -29,6 +31,12 @@ type Strategy struct {
 	// GenerationExact compares GenerationFields with object.Equal, which distinguishes
 	// an absent list from an empty one, instead of validation.Equal.
 	GenerationExact bool
+
+	// Cells returns the cells of an object in a Table, one for each of the kind's
+	// [release.Columns]. If it is nil, the kind has the columns of table.Default.
+	Cells func(r table.Row) []any
+	// RowConditions, if not nil, returns the conditions of an object's row.
+	RowConditions func(obj map[string]any) []table.Condition
 
 	// Status describes the status subresource, where the resource has one.
 	Status Status
@@ -69,9 +77,31 @@ func (k *Strategy) Build(t *resource.Type) *resource.Strategy {
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
 			Codec:    resource.BuiltinCodec(sub.Kind),
+			Layout:   layout(sub.Kind, scaleCells, nil),
 		}
 	}
 	return &s
+}
+
+// Layout returns how the objects of t are printed in Tables, or nil if Cells is.
+func (k *Strategy) Layout(t *resource.Type) *table.Layout {
+	if k.Cells == nil {
+		return nil
+	}
+	return layout(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells, k.RowConditions)
+}
+
+func layout(kind resource.Kind, cells func(table.Row) []any, conditions func(obj map[string]any) []table.Condition) *table.Layout {
+	return &table.Layout{
+		Columns:    func() []table.Column { return release.Columns(kind.Group, kind.Kind) },
+		Cells:      cells,
+		Conditions: conditions,
+	}
+}
+
+// scaleCells returns the cells of a Scale.
+func scaleCells(r table.Row) []any {
+	return []any{r.Name(), r.Int("spec", "replicas"), r.Int("status", "replicas"), r.Age()}
 }
 
 // resetStatus returns a Prepare that sets the status of a new object to the empty

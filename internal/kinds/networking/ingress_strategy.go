@@ -17,4 +17,5 @@ var ingressStrategy = kind.Strategy{
 		Validate:        validateIngressStatus,
 		WarningsOnWrite: warnIngressStatus,
 	},
+	Cells: ingressCells,
 }

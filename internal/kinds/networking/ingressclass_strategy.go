@@ -20,4 +20,5 @@ var ingressClassStrategy = kind.Strategy{
 		Validate:                 validateIngressClass,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            ingressClassCells,
 }

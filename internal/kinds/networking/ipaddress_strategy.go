@@ -13,4 +13,5 @@ var ipAddressStrategy = kind.Strategy{
 		Name:                     validation.IPAddressName,
 		Validate:                 validateIPAddress,
 	},
+	Cells: ipAddressCells,
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 func defaultNetworkPolicy(obj map[string]any) {
@@ -33,4 +34,5 @@ var networkPolicyStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	GenerationExact:  true,
+	Cells:            func(r table.Row) []any { return []any{r.Name(), r.SelectorCell("spec", "podSelector"), r.Age()} },
 }

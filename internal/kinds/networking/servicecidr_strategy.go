@@ -1,8 +1,12 @@
 package networking
 
 import (
+	"strings"
+
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var serviceCIDRStrategy = kind.Strategy{
@@ -11,4 +15,7 @@ var serviceCIDRStrategy = kind.Strategy{
 		Validate:                 validateServiceCIDR,
 	},
 	Status: kind.Status{Metadata: kind.StatusMetadataNone},
+	Cells: func(r table.Row) []any {
+		return []any{r.Name(), strings.Join(object.Strings(r.Obj, "spec", "cidrs"), ","), r.Age()}
+	},
 }

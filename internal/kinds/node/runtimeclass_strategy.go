@@ -3,6 +3,7 @@ package node
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var runtimeClassStrategy = kind.Strategy{
@@ -12,4 +13,5 @@ var runtimeClassStrategy = kind.Strategy{
 		Validate:                   validateRuntimeClass,
 		WarningsOnWrite:            warnRuntimeClass,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.String("handler"), r.Age()} },
 }

@@ -15,4 +15,5 @@ var podDisruptionBudgetStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: validateDisruptionBudgetStatus},
+	Cells:            disruptionBudgetCells,
 }

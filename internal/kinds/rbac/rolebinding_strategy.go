@@ -28,6 +28,7 @@ var clusterRoleBindingStrategy = kind.Strategy{
 		Validate:                 validateClusterRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
+	Cells: roleBindingCells,
 }
 
 var roleBindingStrategy = kind.Strategy{
@@ -39,4 +40,5 @@ var roleBindingStrategy = kind.Strategy{
 		Validate:                 validateRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
+	Cells: roleBindingCells,
 }

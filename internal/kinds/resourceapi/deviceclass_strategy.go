@@ -3,6 +3,7 @@ package resourceapi
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -15,4 +16,5 @@ var deviceClassStrategy = kind.Strategy{
 		Validate:                 validateDeviceClass,
 	},
 	GenerationFields: []string{"spec"},
+	Cells:            table.NameAndAge,
 }

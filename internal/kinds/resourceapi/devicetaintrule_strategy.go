@@ -30,4 +30,5 @@ var deviceTaintRuleStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateTaintRuleStatus,
 	},
+	Cells: taintRuleCells,
 }

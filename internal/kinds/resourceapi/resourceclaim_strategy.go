@@ -19,4 +19,5 @@ var resourceClaimStrategy = kind.Strategy{
 		Prepare:  prepareResourceClaimStatus,
 		Validate: validateResourceClaimStatus,
 	},
+	Cells: resourceClaimCells,
 }

@@ -3,6 +3,7 @@ package resourceapi
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var resourceClaimTemplateStrategy = kind.Strategy{
@@ -14,4 +15,5 @@ var resourceClaimTemplateStrategy = kind.Strategy{
 		ValidateInNamespace:      checkAdminAccess,
 		Validate:                 validateResourceClaimTemplate,
 	},
+	Cells: table.NameAndAge,
 }

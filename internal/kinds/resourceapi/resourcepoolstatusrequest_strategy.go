@@ -21,4 +21,5 @@ var resourcePoolStatusRequestStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validatePoolStatus,
 	},
+	Cells: poolStatusCells,
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // prepareResourceSlice drops the fields of disabled feature gates.
@@ -66,4 +67,7 @@ var resourceSliceStrategy = kind.Strategy{
 	},
 	GenerationFields:   []string{"spec"},
 	FieldLabelErrorFor: sliceFieldLabelError,
+	Cells: func(r table.Row) []any {
+		return []any{r.Name(), r.String("spec", "nodeName"), r.String("spec", "driver"), r.String("spec", "pool", "name"), r.Age()}
+	},
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 func defaultPriorityClass(obj map[string]any) {
@@ -17,4 +18,7 @@ var priorityClassStrategy = kind.Strategy{
 		Validate:                 validatePriorityClass,
 	},
 	GenerationFields: []string{"value"},
+	Cells: func(r table.Row) []any {
+		return []any{r.Name(), r.Int("value"), r.Bool("globalDefault"), r.Age(), r.String("preemptionPolicy")}
+	},
 }

@@ -38,4 +38,5 @@ var csiDriverStrategy = kind.Strategy{
 		Validate:            validateCSIDriver,
 		WarningsOnWrite:     warnCSIDriver,
 	},
+	Cells: csiDriverCells,
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var csiNodeStrategy = kind.Strategy{
@@ -10,4 +11,5 @@ var csiNodeStrategy = kind.Strategy{
 		ReturnDeletedObject: true,
 		Validate:            validateCSINode,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
 }

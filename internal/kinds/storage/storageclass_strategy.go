@@ -20,4 +20,5 @@ var storageClassStrategy = kind.Strategy{
 		Validate:                 validateStorageClass,
 		WarningsOnWrite:          warnStorageClass,
 	},
+	Cells: storageClassCells,
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 func defaultVolumeAttachment(obj map[string]any) {
@@ -22,5 +23,11 @@ var volumeAttachmentStrategy = kind.Strategy{
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateVolumeAttachment,
+	},
+	Cells: func(r table.Row) []any {
+		return []any{
+			r.Name(), r.String("spec", "attacher"), r.String("spec", "source", "persistentVolumeName"), r.String("spec", "nodeName"),
+			r.Bool("status", "attached"), r.Age(),
+		}
 	},
 }

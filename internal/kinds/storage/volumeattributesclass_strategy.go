@@ -3,6 +3,7 @@ package storage
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 var volumeAttributesClassStrategy = kind.Strategy{
@@ -12,4 +13,5 @@ var volumeAttributesClassStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Validate:                 validateVolumeAttributesClass,
 	},
+	Cells: func(r table.Row) []any { return []any{r.Name(), r.String("driverName"), r.Age()} },
 }

@@ -23,7 +23,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 	texts := map[string]string{}
 	kinds := map[string][]json.RawMessage{}
 	for kind, columns := range recorded {
-		if slices.Equal(columns, table.Default.Columns) {
+		if slices.Equal(columns, table.Default.Columns()) {
 			continue
 		}
 		for _, c := range columns {

@@ -38,4 +38,5 @@ var nodeStrategy = kind.Strategy{
 		Prepare:        prepareNodeStatus,
 		Validate:       validateNodeStatus,
 	},
+	Cells: nodeCells,
 }

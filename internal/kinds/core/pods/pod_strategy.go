@@ -260,4 +260,6 @@ var podStrategy = kind.Strategy{
 		Validate:        validatePodStatus,
 		WarningsOnWrite: warnPodStatus,
 	},
+	Cells:         podCells,
+	RowConditions: podConditions,
 }

@@ -23,4 +23,5 @@ var endpointsStrategy = kind.Strategy{
 		Validate:                 validateEndpoints,
 		WarningsOnWrite:          warnEndpoints,
 	},
+	Cells: endpointsCells,
 }

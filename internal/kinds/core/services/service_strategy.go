@@ -172,4 +172,5 @@ var serviceStrategy = kind.Strategy{
 		Validate:        validateServiceStatus,
 		WarningsOnWrite: warnServiceStatus,
 	},
+	Cells: serviceCells,
 }

@@ -40,4 +40,5 @@ var persistentVolumeStrategy = kind.Strategy{
 		Validate:                 validatePersistentVolume,
 		WarningsOnWrite:          warnPersistentVolume,
 	},
+	Cells: persistentVolumeCells,
 }

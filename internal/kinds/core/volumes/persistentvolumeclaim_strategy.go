@@ -59,6 +59,7 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 		WarningsOnWrite:          warnClaim,
 	},
 	Status: kind.Status{Validate: validateClaimStatus},
+	Cells:  persistentVolumeClaimCells,
 }
 
 // ClaimStorageClass returns the name of the claim's StorageClass, from the beta

@@ -1,78 +1,80 @@
-package table
+package pods
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/table"
 )
 
 // nodeLost is the reason of a pod whose node does not respond.
 const nodeLost = "NodeLost"
 
-// printPod prints a pod: the number of its ready containers, its status, and
-// how often its containers were restarted.
-func printPod(r row) []any {
-	s := podState{row: r, status: r.str("status", "phase"), sidecars: map[string]bool{}}
-	if reason := r.str("status", "reason"); reason != "" {
+// podCells returns the cells of a Pod: how many of its containers are ready, its
+// status, how often its containers were restarted, and so on.
+func podCells(r table.Row) []any {
+	s := podState{Row: r, status: r.String("status", "phase"), sidecars: map[string]bool{}}
+	if reason := r.String("status", "reason"); reason != "" {
 		s.status = reason
 	}
-	for _, c := range objects(r.list("status", "conditions")) {
+	for _, c := range r.Objects("status", "conditions") {
 		if object.String(c, "type") == "PodScheduled" && object.String(c, "reason") == "SchedulingGated" {
 			s.status = "SchedulingGated"
 		}
 	}
-	s.total = int64(len(r.list("spec", "containers")))
-	for _, c := range objects(r.list("spec", "initContainers")) {
+	s.total = r.Len("spec", "containers")
+	for _, c := range r.Objects("spec", "initContainers") {
 		if object.String(c, "restartPolicy") == "Always" {
 			s.sidecars[object.String(c, "name")] = true
 			s.total++
 		}
 	}
-	if initializing := s.initContainers(); !initializing || r.holds("Initialized") {
+	if initializing := s.initContainers(); !initializing || r.HasCondition("Initialized") {
 		s.mainContainers()
 	}
-	if r.deleted() {
-		switch phase := r.str("status", "phase"); {
-		case r.str("status", "reason") == nodeLost:
+	if r.Deleted() {
+		switch phase := r.String("status", "phase"); {
+		case r.String("status", "reason") == nodeLost:
 			s.status = "Unknown"
 		case phase != "Succeeded" && phase != "Failed":
 			s.status = "Terminating"
 		}
 	}
-	restarts := itoa(s.restarts.count)
+	restarts := strconv.FormatInt(s.restarts.count, 10)
 	if s.restarts.count != 0 && !s.restarts.last.IsZero() {
-		restarts += " (" + Duration(r.now.Sub(s.restarts.last)) + " ago)"
+		restarts += " (" + table.Duration(r.Now.Sub(s.restarts.last)) + " ago)"
 	}
 	ip := ""
-	if ips := objects(r.list("status", "podIPs")); len(ips) > 0 {
+	if ips := r.Objects("status", "podIPs"); len(ips) > 0 {
 		ip = object.String(ips[0], "ip")
 	}
 	return []any{
-		r.name(), fraction(s.ready, s.total), s.status, restarts, r.age(),
-		or(ip, none), r.or(none, "spec", "nodeName"), r.or(none, "status", "nominatedNodeName"), readinessGates(r),
+		r.Name(), table.Fraction(s.ready, s.total), s.status, restarts, r.Age(),
+		cmp.Or(ip, table.None), r.Or(table.None, "spec", "nodeName"), r.Or(table.None, "status", "nominatedNodeName"), readinessGates(r),
 	}
 }
 
 // A podState accumulates the status of a pod over its containers.
 type podState struct {
-	row
+	table.Row
 	status       string
 	ready, total int64
 	sidecars     map[string]bool // restartable init containers
-	restarts     restarts        // of the containers that are shown
-	sidecar      restarts        // of the sidecars among them
+	restarts     restartCount    // of the containers that are shown
+	sidecar      restartCount    // of the sidecars among them
 }
 
-// restarts count restarts of containers, with the time of the last one.
-type restarts struct {
+// A restartCount counts restarts of containers, and has the time of the last one.
+type restartCount struct {
 	count int64
 	last  time.Time
 }
 
-func (n *restarts) add(status map[string]any) {
-	n.count += num(status, "restartCount")
-	if t := parseTime(object.String(status, "lastState", "terminated", "finishedAt")); t.After(n.last) {
+func (n *restartCount) add(status map[string]any) {
+	n.count += table.Int(status, "restartCount")
+	if t := table.ParseTime(object.String(status, "lastState", "terminated", "finishedAt")); t.After(n.last) {
 		n.last = t
 	}
 }
@@ -80,7 +82,7 @@ func (n *restarts) add(status map[string]any) {
 // initContainers sets the status to that of the first init container that is
 // not done. It reports whether there is one.
 func (s *podState) initContainers() bool {
-	for i, c := range objects(s.list("status", "initContainerStatuses")) {
+	for i, c := range s.Objects("status", "initContainerStatuses") {
 		sidecar := s.sidecars[object.String(c, "name")]
 		s.restarts.add(c)
 		if sidecar {
@@ -89,7 +91,7 @@ func (s *podState) initContainers() bool {
 		terminated := object.Map(c, "state", "terminated")
 		waiting := object.String(c, "state", "waiting", "reason")
 		switch {
-		case terminated != nil && num(terminated, "exitCode") == 0:
+		case terminated != nil && table.Int(terminated, "exitCode") == 0:
 			continue
 		case sidecar && object.Bool(c, "started"):
 			if object.Bool(c, "ready") {
@@ -101,7 +103,7 @@ func (s *podState) initContainers() bool {
 		case waiting != "" && waiting != "PodInitializing":
 			s.status = "Init:" + waiting
 		default:
-			s.status = "Init:" + fraction(int64(i), s.size("spec", "initContainers"))
+			s.status = "Init:" + table.Fraction(int64(i), s.Len("spec", "initContainers"))
 		}
 		return true
 	}
@@ -113,7 +115,7 @@ func (s *podState) initContainers() bool {
 func (s *podState) mainContainers() {
 	s.restarts = s.sidecar
 	running, failure := false, ""
-	statuses := objects(s.list("status", "containerStatuses"))
+	statuses := s.Objects("status", "containerStatuses")
 	for i := len(statuses) - 1; i >= 0; i-- {
 		c := statuses[i]
 		s.restarts.add(c)
@@ -124,7 +126,7 @@ func (s *podState) mainContainers() {
 			s.status = waiting
 		case terminated != nil:
 			s.status = terminationReason(terminated)
-			if num(terminated, "exitCode") != 0 {
+			if table.Int(terminated, "exitCode") != 0 {
 				failure = s.status
 			}
 		case object.Bool(c, "ready") && object.Map(c, "state", "running") != nil:
@@ -136,7 +138,7 @@ func (s *podState) mainContainers() {
 		return
 	}
 	switch {
-	case running && object.Condition(s.obj, "Ready", "True") != nil:
+	case running && object.Condition(s.Obj, "Ready", "True") != nil:
 		s.status = "Running"
 	case failure != "":
 		s.status = failure
@@ -150,33 +152,34 @@ func terminationReason(terminated map[string]any) string {
 	if reason := object.String(terminated, "reason"); reason != "" {
 		return reason
 	}
-	if signal := num(terminated, "signal"); signal != 0 {
-		return "Signal:" + itoa(signal)
+	if signal := table.Int(terminated, "signal"); signal != 0 {
+		return "Signal:" + strconv.FormatInt(signal, 10)
 	}
-	return "ExitCode:" + itoa(num(terminated, "exitCode"))
+	return "ExitCode:" + strconv.FormatInt(table.Int(terminated, "exitCode"), 10)
 }
 
-func readinessGates(r row) string {
-	gates := objects(r.list("spec", "readinessGates"))
+// readinessGates returns how many of the readiness gates are open.
+func readinessGates(r table.Row) string {
+	gates := r.Objects("spec", "readinessGates")
 	if len(gates) == 0 {
-		return none
+		return table.None
 	}
-	open := 0
+	open := int64(0)
 	for _, g := range gates {
-		if r.holds(object.String(g, "conditionType")) {
+		if r.HasCondition(object.String(g, "conditionType")) {
 			open++
 		}
 	}
-	return strconv.Itoa(open) + "/" + strconv.Itoa(len(gates))
+	return table.Fraction(open, int64(len(gates)))
 }
 
 // podConditions returns the condition of a pod that has completed.
-func podConditions(obj map[string]any) []Condition {
+func podConditions(obj map[string]any) []table.Condition {
 	switch phase := object.String(obj, "status", "phase"); phase {
 	case "Succeeded":
-		return []Condition{{Type: "Completed", Status: "True", Reason: phase, Message: "The pod has completed successfully."}}
+		return []table.Condition{{Type: "Completed", Status: "True", Reason: phase, Message: "The pod has completed successfully."}}
 	case "Failed":
-		return []Condition{{Type: "Completed", Status: "True", Reason: phase, Message: "The pod failed."}}
+		return []table.Condition{{Type: "Completed", Status: "True", Reason: phase, Message: "The pod failed."}}
 	}
 	return nil
 }

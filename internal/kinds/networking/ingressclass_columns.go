@@ -1,0 +1,18 @@
+package networking
+
+import (
+	"github.com/kubefake/kubefake/internal/table"
+)
+
+// ingressClassCells returns the cells of an IngressClass.
+func ingressClassCells(r table.Row) []any {
+	parameters := table.None
+	if r.Has("spec", "parameters") {
+		parameters = r.String("spec", "parameters", "kind")
+		if r.Has("spec", "parameters", "apiGroup") {
+			parameters += "." + r.String("spec", "parameters", "apiGroup")
+		}
+		parameters += "/" + r.String("spec", "parameters", "name")
+	}
+	return []any{r.ClassName("ingressclass.kubernetes.io/is-default-class"), r.String("spec", "controller"), parameters, r.Age()}
+}
