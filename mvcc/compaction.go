@@ -31,6 +31,19 @@ func (s *Store[V]) Compact(rev Revision) error {
 	return nil
 }
 
+// Trim frees the memory of history that is compacted: of what [Options] do not keep and
+// later transactions have not freed yet.
+func (s *Store[V]) Trim() {
+	now := s.now()
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	s.mu.Lock()
+	s.expireLocked(now)
+	s.mu.Unlock()
+	for s.trim(trimPerLock) {
+	}
+}
+
 // Compacted returns the compacted revision: the oldest one that can be viewed, or 0 if
 // nothing is compacted.
 func (s *Store[V]) Compacted() Revision {
@@ -79,13 +92,13 @@ func (s *Store[V]) trim(limit int) bool {
 	return s.trimLocked(limit)
 }
 
-// trimLocked removes up to limit transactions below the compacted revision, with the
-// versions that they ended, and reports whether there may be more. It keeps the
-// transaction at the compacted revision for watchers from that revision on. The caller
-// holds writer.
+// trimLocked removes up to limit transactions below the compacted revision, or as many
+// more as Options.KeepBytes requires, with the versions that they ended. It reports
+// whether there may be more. It keeps the transaction at the compacted revision for
+// watchers from that revision on. The caller holds writer.
 func (s *Store[V]) trimLocked(limit int) bool {
 	s.takeReplicaViewsLocked()
-	for range limit {
+	for n := 0; n < limit || s.opts.KeepBytes > 0 && s.history.kept() > s.opts.KeepBytes; n++ {
 		oldest, ok := s.log.entries.Min()
 		if !ok || oldest.rev >= s.compacted {
 			return false
@@ -96,6 +109,8 @@ func (s *Store[V]) trimLocked(limit int) bool {
 			}
 		}
 		s.log.deleteMin()
+		next, _ := s.log.entries.Min() // the transaction at the compacted revision is kept
+		s.history.trimmed = next.tx.before
 	}
 	return true
 }

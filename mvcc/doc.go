@@ -85,5 +85,13 @@
 // Everything is in memory. There are no leases, and the only ranges that can be watched
 // are prefixes. A transaction has at most one event per key. The store runs no
 // goroutines: history that expires by [Options] becomes unreachable in time, but its
-// memory is freed by later transactions, a few old ones each, or by [Store.Compact].
+// memory is freed by later transactions, a few old ones each, or by [Store.Compact] and
+// [Store.Trim].
+//
+// [Options] bound the history by revisions, by age and by bytes. The bytes of the
+// history are those of its events and of the values that they replaced or deleted. Each
+// transaction in the log has the sum of the bytes before it, so a write does a few
+// additions, and the revision with which the history has a given size is found by binary
+// search. What else keeps versions in memory is not counted: views, forks, and lagging
+// replicas, each of which keeps one version of a key at most.
 package mvcc

@@ -47,6 +47,8 @@ type Transaction[V any] struct {
 	Revision Revision
 	Time     time.Time // not before that of earlier transactions
 	Events   []Event[V]
+
+	before int64 // historySize.added before the transaction
 }
 
 // PrefixEnd returns the end of the range of the keys with a prefix: they are in

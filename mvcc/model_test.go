@@ -54,31 +54,38 @@ var (
 	modelPrefixes = []string{"", "a", "a/", "a/1", "b", "b\xff", "c/1/", "\xff", "zzz"}
 )
 
+// A sized is a value with a size.
+type sized int
+
+func (v sized) Size() int64 { return int64(v) * 10 }
+
 // A world is a store and its model.
 type world struct {
 	t      *testing.T
 	choose func(n int) int
-	store  *Store[int]
+	store  *Store[sized]
 	opts   Options
 	clock  time.Time
 
-	states    []map[string]*Item[int] // by revision
-	log       []*Transaction[int]     // by revision
+	states    []map[string]*Item[sized] // by revision
+	log       []*Transaction[sized]     // by revision
 	compacted Revision
+	grown     int64      // the size of the log at the last call of Options.Grown
+	calls     []Revision // of Options.Grown
 	watchers  []*modelWatcher
 	replicas  []*modelReplica
 }
 
 // A modelReplica is the model of a replica.
 type modelReplica struct {
-	replica *Replica[int]
+	replica *Replica[sized]
 	lag     Lag
 	at      Revision // while it lags
 }
 
 // A modelWatcher is the model of a watcher. It searches the whole log each time.
 type modelWatcher struct {
-	watcher *Watcher[int]
+	watcher *Watcher[sized]
 	replica *modelReplica // nil for a watcher of the store
 	prefix  string
 	next    Revision
@@ -89,15 +96,15 @@ type modelWatcher struct {
 // other.
 func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 	first := &world{t: t, choose: choose, clock: time.Unix(1000, 0)}
-	first.states = []map[string]*Item[int]{nil, {}}
-	first.log = []*Transaction[int]{{}, {}} // no transaction has revision 1
+	first.states = []map[string]*Item[sized]{nil, {}}
+	first.log = []*Transaction[sized]{{}, {}} // no transaction has revision 1
 	first.opts = first.options()
-	first.store = New[int](first.opts)
+	first.store = New[sized](first.opts)
 
 	worlds := []*world{first}
 	for step := 0; more(step); step++ {
 		w := worlds[choose(len(worlds))]
-		switch op := choose(23); {
+		switch op := choose(24); {
 		case op < 6:
 			w.update()
 		case op < 8:
@@ -118,6 +125,8 @@ func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 			w.lag()
 		case op == 21:
 			w.advance()
+		case op == 22:
+			w.trim()
 		default:
 			w.inspect()
 		}
@@ -132,6 +141,8 @@ func (w *world) options() Options {
 		Now:           func() time.Time { return w.clock },
 		KeepRevisions: int64(w.choose(3) * 5),
 		KeepFor:       time.Duration(w.choose(3)*10) * time.Second,
+		KeepBytes:     int64(w.choose(3) * w.choose(12) * 500),
+		Grown:         func(compacted Revision) { w.calls = append(w.calls, compacted) },
 	}
 }
 
@@ -170,8 +181,8 @@ func (w *world) requireRevisionError(err, cause error) {
 func inRange(key, from, to string) bool { return key >= from && (to == "" || key < to) }
 
 // between returns the items of a state in a range, sorted by key.
-func between(state map[string]*Item[int], from, to string) []*Item[int] {
-	var items []*Item[int]
+func between(state map[string]*Item[sized], from, to string) []*Item[sized] {
+	var items []*Item[sized]
 	for _, key := range slices.Sorted(maps.Keys(state)) {
 		if inRange(key, from, to) {
 			items = append(items, state[key])
@@ -193,13 +204,13 @@ func (w *world) update() {
 	fail := w.choose(8) == 0
 	failed := errors.New("failed")
 
-	got, err := w.store.Update(func(tx *Txn[int]) error {
+	got, err := w.store.Update(func(tx *Txn[sized]) error {
 		require.Equal(w.t, rev, tx.Revision())
 		for range w.choose(14) {
 			key := w.key()
 			switch w.choose(6) {
 			case 0, 1, 2:
-				item := &Item[int]{Key: key, Value: w.choose(100), Created: rev, Modified: rev, Version: 1}
+				item := &Item[sized]{Key: key, Value: sized(w.choose(100)), Created: rev, Modified: rev, Version: 1}
 				if prev := before[key]; prev != nil {
 					item.Created, item.Version = prev.Created, prev.Version+1
 				}
@@ -234,21 +245,20 @@ func (w *world) update() {
 	}
 	require.NoError(w.t, err)
 
-	tx := &Transaction[int]{Revision: rev, Time: w.clock}
+	tx := &Transaction[sized]{Revision: rev, Time: w.clock}
 	for _, key := range order {
 		switch prev, item := before[key], after[key]; {
 		case item != nil:
-			tx.Events = append(tx.Events, Event[int]{Put, item, prev})
+			tx.Events = append(tx.Events, Event[sized]{Put, item, prev})
 		case prev != nil:
-			tx.Events = append(tx.Events, Event[int]{Delete, &Item[int]{Key: key, Modified: rev}, prev})
+			tx.Events = append(tx.Events, Event[sized]{Delete, &Item[sized]{Key: key, Modified: rev}, prev})
 		}
 	}
 	if len(tx.Events) == 0 {
 		rev--
 	} else {
 		w.states = append(w.states, after)
-		w.log = append(w.log, tx)
-		w.advanceAll()
+		w.append(tx)
 	}
 	require.Equal(w.t, rev, got)
 }
@@ -263,7 +273,7 @@ func (w *world) commit() {
 	if c.Modified = have; w.choose(3) == 0 {
 		c.Modified = w.someRevision()
 	}
-	rev, err := w.store.Commit([]Compare{c}, Op[int]{Key: c.Key, Value: 7})
+	rev, err := w.store.Commit([]Compare{c}, Op[sized]{Key: c.Key, Value: 7})
 	if c.Modified != have {
 		require.Equal(w.t, &ConflictError{Key: c.Key, Want: c.Modified, Have: have}, err)
 		return
@@ -272,15 +282,14 @@ func (w *world) commit() {
 	require.Equal(w.t, w.rev()+1, rev)
 
 	prev := w.states[w.rev()][c.Key]
-	item := &Item[int]{Key: c.Key, Value: 7, Created: rev, Modified: rev, Version: 1}
+	item := &Item[sized]{Key: c.Key, Value: 7, Created: rev, Modified: rev, Version: 1}
 	if prev != nil {
 		item.Created, item.Version = prev.Created, prev.Version+1
 	}
 	after := maps.Clone(w.states[w.rev()])
 	after[c.Key] = item
 	w.states = append(w.states, after)
-	w.log = append(w.log, &Transaction[int]{rev, w.clock, []Event[int]{{Put, item, prev}}})
-	w.advanceAll()
+	w.append(&Transaction[sized]{Revision: rev, Time: w.clock, Events: []Event[sized]{{Put, item, prev}}})
 }
 
 func (w *world) view() {
@@ -343,6 +352,15 @@ func (w *world) compact() {
 	require.Equal(w.t, w.compacted, w.store.Compacted())
 }
 
+// trim frees what is compacted.
+func (w *world) trim() {
+	w.expire()
+	w.store.Trim()
+	require.Equal(w.t, w.compacted, w.store.Compacted())
+	oldest, ok := w.store.log.entries.Min()
+	require.True(w.t, !ok || oldest.rev >= w.compacted, "everything below is freed")
+}
+
 // end returns the newest revision that a replica shows, or the store if m is nil.
 func (w *world) end(m *modelReplica) Revision {
 	if m == nil || m.lag == (Lag{}) {
@@ -372,12 +390,63 @@ func (w *world) advanceOne(m *modelReplica) {
 	m.at = to
 }
 
-// advanceAll moves the replicas as a transaction does.
-func (w *world) advanceAll() {
+// append adds a transaction to the log, compacts the history, and moves the replicas.
+func (w *world) append(tx *Transaction[sized]) {
+	tx.before = w.added()
+	w.log = append(w.log, tx)
 	w.expire()
+	w.fit()
 	for _, m := range w.replicas {
 		w.advanceOne(m)
 	}
+}
+
+// added returns the bytes of all transactions, compacted ones included.
+func (w *world) added() int64 {
+	newest := w.log[len(w.log)-1]
+	return newest.before + bytesOf(newest)
+}
+
+func bytesOf(tx *Transaction[sized]) int64 {
+	bytes := int64(0)
+	for _, e := range tx.Events {
+		bytes += eventBytes
+		if e.Prev != nil {
+			bytes += e.Prev.Value.Size()
+		}
+	}
+	return bytes
+}
+
+// fit updates the model's compacted revision as Options.KeepBytes requires after a
+// transaction.
+func (w *world) fit() {
+	keep := w.opts.KeepBytes
+	var calls []Revision
+	if keep > 0 {
+		// from returns the bytes of the history that is left by a compaction.
+		from := func(rev Revision) (bytes int64) {
+			for ; rev <= w.rev(); rev++ {
+				bytes += bytesOf(w.log[rev])
+			}
+			return bytes
+		}
+		if readable := from(w.compacted); readable > keep || w.added()-w.grown > keep/4 {
+			calls, w.grown = []Revision{0}, w.added()
+			if readable > keep {
+				w.compacted = max(w.compacted+1, 3)
+				for w.compacted < w.rev() && from(w.compacted) > keep-keep/4 {
+					w.compacted++
+				}
+				w.compacted = min(w.compacted, w.rev())
+				calls[0] = w.compacted
+			}
+		}
+		kept := w.store.HistoryBytes()
+		require.True(w.t, kept <= keep || kept == from(w.rev()), "%d of at most %d bytes", kept, keep)
+	}
+	require.Equal(w.t, calls, w.calls)
+	w.calls = nil
 }
 
 // moves returns a check that replicas have signalled their moves since.
@@ -495,8 +564,8 @@ func (w *world) updateSynced(m *modelWatcher) {
 func (w *world) lags(m *modelWatcher) bool { return m.replica != nil && m.replica.lag != (Lag{}) }
 
 // matching returns the events of a transaction that a watcher returns.
-func (m *modelWatcher) matching(tx *Transaction[int]) []Event[int] {
-	var events []Event[int]
+func (m *modelWatcher) matching(tx *Transaction[sized]) []Event[sized] {
+	var events []Event[sized]
 	for _, e := range tx.Events {
 		if strings.HasPrefix(e.Item.Key, m.prefix) {
 			events = append(events, e)
@@ -566,12 +635,12 @@ func (w *world) poll() {
 		return
 	}
 	require.NoError(w.t, err)
-	var want []Event[int]
+	var want []Event[sized]
 	for m.next <= end && (limit == 0 || len(want) < limit) {
 		want = append(want, m.matching(w.log[m.next])...)
 		m.next++
 	}
-	require.Equal(w.t, want, append([]Event[int](nil), events...))
+	require.Equal(w.t, want, append([]Event[sized](nil), events...))
 	w.updateSynced(m)
 	require.Equal(w.t, m.next-1, m.watcher.Revision())
 }
@@ -586,6 +655,7 @@ func (w *world) fork() *world {
 	child.opts = child.options()
 	child.store = w.store.Fork(child.opts)
 	child.replicas = nil
+	require.Equal(w.t, w.store.HistoryBytes(), child.store.HistoryBytes())
 	child.expire()
 	for _, m := range w.replicas {
 		f := &modelReplica{replica: m.replica.Fork(child.store), lag: m.lag, at: m.at}
@@ -602,7 +672,7 @@ func (w *world) inspect() {
 	require.Equal(w.t, w.compacted, w.store.Compacted())
 
 	from := w.someRevision()
-	var want []*Transaction[int]
+	var want []*Transaction[sized]
 	for rev := max(from, w.compacted, 2); rev <= w.rev(); rev++ {
 		want = append(want, w.log[rev])
 	}
@@ -632,12 +702,14 @@ func (w *world) inspect() {
 		key string
 		end Revision
 	}
-	indexed := make(map[ended]*Item[int])
+	indexed := make(map[ended]*Item[sized])
 	for e := range w.store.past.entries.Ascend {
 		indexed[ended{e.key, e.end}] = e.item
 	}
-	logged := make(map[ended]*Item[int])
+	logged := make(map[ended]*Item[sized])
+	bytes := int64(0)
 	for e := range w.store.log.entries.Ascend {
+		bytes += bytesOf(e.tx)
 		for _, event := range e.tx.Events {
 			if event.Prev != nil {
 				logged[ended{event.Prev.Key, e.rev}] = event.Prev
@@ -645,6 +717,7 @@ func (w *world) inspect() {
 		}
 	}
 	require.Equal(w.t, logged, indexed, "the past is an index of the log")
+	require.Equal(w.t, bytes, w.store.HistoryBytes(), "the bytes of the log")
 
 	groups := make(map[string]int)
 	for _, m := range w.watchers {

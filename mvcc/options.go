@@ -18,6 +18,28 @@ type Options struct {
 	// KeepFor, if positive, compacts the store to the revision that it was at that
 	// long ago. That revision can still be read.
 	KeepFor time.Duration
+
+	// KeepBytes, if positive, bounds [Store.HistoryBytes] after each transaction,
+	// unless the newest transaction alone has more. A transaction that exceeds it
+	// compacts the store to the oldest revision with which the history has at most
+	// three quarters of KeepBytes, or to the newest revision if there is none.
+	// Compaction in steps of a quarter leaves readers of old revisions time to catch
+	// up.
+	KeepBytes int64
+
+	// Grown, if not nil, is called when transactions have added a quarter of
+	// KeepBytes to the history since the last call, and after each compaction by
+	// KeepBytes. compacted is the revision of that compaction, or 0 if there was
+	// none. The transaction that grew the history calls it after its commit and
+	// before the next transaction; it must not call Update, Commit, Compact or Trim.
+	Grown func(compacted Revision)
+}
+
+// A Sizer is a value that knows how many bytes of memory it occupies. A store of values
+// that implement it counts them in [Store.HistoryBytes]. The store calls Size once for
+// a version, when it is replaced or deleted.
+type Sizer interface {
+	Size() int64
 }
 
 func (o Options) withDefaults() Options {

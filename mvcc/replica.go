@@ -23,7 +23,8 @@ type Lag struct {
 //
 // Compaction does not affect a replica: it shows its revision until its lag allows one
 // that is not compacted. Only then its watchers fail with [ErrCompacted]. If the lag is
-// longer than the history that [Options] keep, the replica never moves.
+// longer than the history that [Options] keep, the replica never moves. If KeepBytes is
+// the reason, it moves when there are fewer transactions again.
 //
 // Its methods may be called concurrently. It needs no closing, but a replica with a lag
 // adds a small cost to each transaction.
@@ -31,10 +32,11 @@ type Replica[V any] struct {
 	store *Store[V]
 
 	// Guarded by store.mu. The fields after lag are used only with a lag.
-	lag   Lag
-	at    Revision
-	view  *View[V] // at revision at; nil if not needed yet
-	moved signal   // sent by each move
+	lag    Lag
+	at     Revision
+	view   *View[V] // at revision at; nil if not needed yet
+	pruned bool     // view is the result of View.prune
+	moved  signal   // sent by each move
 }
 
 // Replica returns a replica without a lag.
@@ -56,7 +58,7 @@ func (r *Replica[V]) Fork(of *Store[V]) *Replica[V] {
 	if view.rev <= of.rev { // false if r has moved since the store was forked
 		out.at, out.view = view.rev, view
 	}
-	of.lagging[out] = struct{}{}
+	of.addLaggingLocked(out)
 	out.advanceLocked(now)
 	return out
 }
@@ -95,8 +97,15 @@ func (r *Replica[V]) SetLag(lag Lag) {
 		r.moved.send()
 		return
 	}
-	s.lagging[r] = struct{}{}
+	s.addLaggingLocked(r)
 	r.advanceLocked(now)
+}
+
+func (s *Store[V]) addLaggingLocked(r *Replica[V]) {
+	if s.lagging == nil {
+		s.lagging = make(map[*Replica[V]]struct{})
+	}
+	s.lagging[r] = struct{}{}
 }
 
 // Skip moves the replica to a revision regardless of its lag, unless it is there
@@ -196,7 +205,7 @@ func (r *Replica[V]) viewLocked() *View[V] {
 		return s.viewLocked(s.rev)
 	}
 	if r.view == nil {
-		r.view = s.viewLocked(r.at)
+		r.view, r.pruned = s.viewLocked(r.at), false
 	}
 	return r.view
 }
@@ -241,11 +250,11 @@ func (r *Replica[V]) moveLocked(to Revision) {
 }
 
 // takeReplicaViewsLocked takes the views of replicas at compacted revisions, before the
-// history is trimmed.
+// history is trimmed. The views keep the versions that they show, and not the others.
 func (s *Store[V]) takeReplicaViewsLocked() {
 	for r := range s.lagging {
-		if r.at < s.compacted {
-			r.viewLocked()
+		if r.at < s.compacted && (r.view == nil || !r.pruned) {
+			r.view, r.pruned = r.viewLocked().prune(), true
 		}
 	}
 }

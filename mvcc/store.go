@@ -9,7 +9,8 @@ import (
 // All methods may be called concurrently. A store has no goroutines and needs no
 // closing.
 type Store[V any] struct {
-	opts Options
+	opts   Options
+	sizers bool // the values are Sizers
 
 	// writer is held during an Update or a Compact, so that transactions are
 	// serial. It is acquired before mu.
@@ -27,10 +28,12 @@ type Store[V any] struct {
 	past tree[pastEntry[V]]
 	log  tree[logEntry[V]]
 
+	history historySize
+
 	groups groups
 	moved  signal // sent by each transaction
 
-	lagging map[*Replica[V]]struct{} // the replicas with a lag
+	lagging map[*Replica[V]]struct{} // the replicas with a lag; nil if none ever had one
 }
 
 // emptyRevision is the revision of a store without transactions.
@@ -39,13 +42,13 @@ const emptyRevision Revision = 1
 // New returns an empty store at revision 1.
 func New[V any](opts Options) *Store[V] {
 	return &Store[V]{
-		opts:    opts.withDefaults(),
-		rev:     emptyRevision,
-		live:    newTree(liveLess[V]),
-		past:    newTree(pastLess[V]),
-		log:     newTree(logLess[V]),
-		groups:  newGroups(),
-		lagging: make(map[*Replica[V]]struct{}),
+		opts:   opts.withDefaults(),
+		sizers: isSizer[V](),
+		rev:    emptyRevision,
+		live:   newTree(liveLess[V]),
+		past:   newTree(pastLess[V]),
+		log:    newTree(logLess[V]),
+		groups: newGroups(),
 	}
 }
 
@@ -63,13 +66,14 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 	s.expireLocked(now)
 	return &Store[V]{
 		opts:      opts.withDefaults(),
+		sizers:    s.sizers,
 		rev:       s.rev,
 		compacted: s.compacted,
 		live:      s.live.fork(),
 		past:      s.past.fork(),
 		log:       s.log.fork(),
+		history:   s.history,
 		groups:    newGroups(),
-		lagging:   make(map[*Replica[V]]struct{}),
 	}
 }
 

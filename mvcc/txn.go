@@ -41,12 +41,18 @@ func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	if len(events) == 0 {
 		return tx.rev - 1, nil
 	}
-	s.commit(&Transaction[V]{Revision: tx.rev, Time: s.opts.Now(), Events: events})
+	committed := &Transaction[V]{Revision: tx.rev, Time: s.opts.Now(), Events: events}
+	grown, compacted := s.commit(committed, s.historyBytes(events))
+	if grown && s.opts.Grown != nil {
+		s.opts.Grown(compacted)
+	}
 	return tx.rev, nil
 }
 
-// commit adds a transaction to the store. The caller holds writer.
-func (s *Store[V]) commit(tx *Transaction[V]) {
+// commit adds a transaction to the store, with the bytes that it adds to the history. It
+// returns whether Options.Grown is to be called, and its argument. The caller holds
+// writer.
+func (s *Store[V]) commit(tx *Transaction[V], bytes int64) (grown bool, compacted Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -71,12 +77,16 @@ func (s *Store[V]) commit(tx *Transaction[V]) {
 	s.log.put(logEntry[V]{tx.Revision, tx})
 	s.rev = tx.Revision
 	s.moved.send()
+	tx.before = s.history.added
+	s.history.added += bytes
 
 	s.expireLocked(now)
+	grown, compacted = s.fitLocked()
 	for r := range s.lagging {
 		r.advanceLocked(now)
 	}
 	s.trimLocked(trimPerCommit)
+	return grown, compacted
 }
 
 // Revision returns the revision of the transaction's changes. If the transaction fails,

@@ -41,6 +41,19 @@ func (s *Store[V]) viewLocked(at Revision) *View[V] {
 	return &View[V]{rev: at, live: s.live.snapshot(), past: s.past.snapshot()}
 }
 
+// prune returns an equal view that keeps no past versions of other revisions.
+func (v *View[V]) prune() *View[V] {
+	out := &View[V]{rev: v.rev, live: v.live}
+	if v.past != nil {
+		out.past = btree.NewG(degree, pastLess[V])
+		past := pastCursor[V]{tree: v.past, rev: v.rev}
+		for item := past.next(); item != nil; item = past.next() {
+			out.past.ReplaceOrInsert(pastEntry[V]{key: item.Key, end: v.rev + 1, item: item})
+		}
+	}
+	return out
+}
+
 // Revision returns the revision of the view.
 func (v *View[V]) Revision() Revision { return v.rev }
 

@@ -1,0 +1,77 @@
+package mvcc
+
+import "sort"
+
+// A historySize counts the bytes of the history since the store was created. Each
+// transaction in the log has the count before it, so the size of any part of the log is
+// a difference of two counts, and forks share the counts with the log.
+type historySize struct {
+	added   int64 // by all transactions
+	trimmed int64 // of added, the part that trimming has removed
+	grown   int64 // added at the last call of Options.Grown
+}
+
+// kept returns the bytes of the transactions in the log.
+func (h *historySize) kept() int64 { return h.added - h.trimmed }
+
+// eventBytes is about what an event occupies apart from the value of the previous
+// version: the event, its item, and its parts of a transaction and of the trees.
+const eventBytes = 256
+
+// historyBytes returns what a transaction adds to the history: its events and the
+// values that they replace or delete. A new value is not counted, because it is live.
+func (s *Store[V]) historyBytes(events []Event[V]) int64 {
+	bytes := int64(len(events)) * eventBytes
+	if !s.sizers {
+		return bytes // without a conversion of values to interfaces, which allocates
+	}
+	for i := range events {
+		if prev := events[i].Prev; prev != nil {
+			bytes += any(prev.Value).(Sizer).Size()
+		}
+	}
+	return bytes
+}
+
+// isSizer reports whether the values of a type are Sizers.
+func isSizer[V any]() bool {
+	var zero V
+	_, ok := any(zero).(Sizer)
+	return ok
+}
+
+// HistoryBytes returns the bytes of memory that only the history occupies: the events in
+// the log and the values that they replaced or deleted, as far as the values are a
+// [Sizer]. It does not count the newest versions. It counts compacted history until its
+// memory is freed.
+func (s *Store[V]) HistoryBytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.kept()
+}
+
+// fitLocked compacts the store as Options.KeepBytes requires. It returns whether
+// Options.Grown is to be called, and the revision to which it has compacted, 0 if it has
+// not.
+func (s *Store[V]) fitLocked() (grown bool, compacted Revision) {
+	keep, h := s.opts.KeepBytes, &s.history
+	if keep <= 0 || h.kept() <= keep && h.added-h.grown <= keep/4 {
+		return false, 0
+	}
+	// from returns the bytes of the log from a revision on. They are not those of
+	// h.kept, because trimming is behind compaction.
+	from := func(rev Revision) int64 {
+		e, _ := s.log.entries.Get(logEntry[V]{rev: rev})
+		return h.added - e.tx.before
+	}
+	switch first := max(s.compacted, emptyRevision+1); {
+	case from(first) > keep:
+		later := sort.Search(int(s.rev-first), func(i int) bool { return from(first+1+Revision(i)) <= keep-keep/4 })
+		s.compacted = min(first+1+Revision(later), s.rev)
+		compacted = s.compacted
+	case h.added-h.grown <= keep/4:
+		return false, 0
+	}
+	h.grown = h.added
+	return true, compacted
+}

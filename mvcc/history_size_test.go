@@ -1,0 +1,85 @@
+package mvcc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A blob is a value of a size.
+type blob int64
+
+func (b blob) Size() int64 { return int64(b) }
+
+// TestKeepBytes replaces a value of 744 bytes, so that each revision but the first adds
+// 1000 bytes to the history:
+//
+//	revision      2    3    4    5    6
+//	added       256 1000 1000 1000 1000
+//
+// Revision 6 exceeds the 4000 bytes that are kept. Compaction to revision 4 leaves three
+// quarters of them.
+func TestKeepBytes(t *testing.T) {
+	type call struct{ at, compacted mvcc.Revision }
+	var calls []call
+	var s *mvcc.Store[blob]
+	s = mvcc.New[blob](mvcc.Options{KeepBytes: 4000, Grown: func(compacted mvcc.Revision) {
+		calls = append(calls, call{s.Revision(), compacted})
+	}})
+	var sizes []int64
+	for range 5 {
+		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: 744})
+		require.NoError(t, err)
+		sizes = append(sizes, s.HistoryBytes())
+	}
+	assert.Equal(t, []int64{256, 1256, 2256, 3256, 3000}, sizes)
+	assert.Equal(t, []call{{3, 0}, {5, 0}, {6, 4}}, calls)
+	_, err := s.View(3)
+	require.ErrorIs(t, err, mvcc.ErrCompacted)
+	_, err = s.Watch("", 3)
+	require.ErrorIs(t, err, mvcc.ErrCompacted)
+	_, err = s.View(4)
+	require.NoError(t, err)
+}
+
+// TestKeepBytesOfOneTransaction shows that the newest transaction is kept however large
+// it is, and that what it ended is removed with the next one.
+func TestKeepBytesOfOneTransaction(t *testing.T) {
+	s := mvcc.New[blob](mvcc.Options{KeepBytes: 1000})
+	put := func(value blob) {
+		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: value})
+		require.NoError(t, err)
+	}
+	put(1 << 20)
+	assert.EqualValues(t, 256, s.HistoryBytes(), "the newest version is not history")
+	put(1)
+	assert.EqualValues(t, 256+1<<20, s.HistoryBytes())
+	assert.EqualValues(t, 3, s.Compacted())
+	put(1)
+	assert.EqualValues(t, 257, s.HistoryBytes())
+	assert.EqualValues(t, 4, s.Compacted())
+}
+
+// TestKeepBytesOfFork shows that a fork has the size of its parent's history and a limit
+// of its own.
+func TestKeepBytesOfFork(t *testing.T) {
+	parent := mvcc.New[blob](mvcc.Options{})
+	put := func(s *mvcc.Store[blob]) {
+		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: 744})
+		require.NoError(t, err)
+	}
+	for range 10 {
+		put(parent)
+	}
+	child := parent.Fork(mvcc.Options{KeepBytes: 4000})
+	assert.EqualValues(t, 9256, child.HistoryBytes())
+	put(child)
+	assert.EqualValues(t, 4000, child.HistoryBytes(), "the memory of compacted history is freed as far as needed")
+	child.Trim()
+	assert.EqualValues(t, 3000, child.HistoryBytes())
+	assert.EqualValues(t, 9256, parent.HistoryBytes())
+	assert.EqualValues(t, 0, parent.Compacted())
+}
