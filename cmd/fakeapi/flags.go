@@ -1,76 +1,92 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/internal/allocator"
 )
 
-// A flagSet is the flags of a command, in the groups of its help.
-type flagSet struct {
-	synopsis string
-	groups   []flagGroup
-	// operands gets the arguments that are not flags. If it is nil, such an
-	// argument is an error.
-	operands *[]string
+// A flagSet defines flags.
+type flagSet struct{ *pflag.FlagSet }
+
+// Func defines a flag whose values set parses.
+func (fs flagSet) Func(name, usage string, set func(string) error) {
+	fs.Var(funcValue(set), name, usage)
 }
 
-// A flagGroup is a set of related flags.
+// A funcValue parses the values of a flag.
+type funcValue func(string) error
+
+func (set funcValue) Set(value string) error { return set(value) }
+func (funcValue) String() string             { return "" }
+func (funcValue) Type() string               { return "" }
+
+// A flagGroup is a set of related flags, with its title in the help.
 type flagGroup struct {
 	title  string
-	define func(*flag.FlagSet)
+	define func(flagSet)
 }
 
-// parse parses a command line. If that asks for help, parse prints the help to
-// stdout and returns true. Its errors are usageErrors.
-func (s *flagSet) parse(args []string, stdout io.Writer) (help bool, err error) {
-	all := flag.NewFlagSet("", flag.ContinueOnError)
-	all.SetOutput(io.Discard) // the caller prints the error
-	all.Usage = func() {}
-	for _, g := range s.groups {
-		g.define(all)
-	}
-	for {
-		switch err := all.Parse(args); {
-		case errors.Is(err, flag.ErrHelp):
-			s.print(stdout)
-			return true, nil
-		case err != nil:
-			return false, &usageError{errors.New(singleDash.ReplaceAllString(err.Error(), "$1--$2"))}
-		case all.NArg() == 0:
-			return false, nil
-		case s.operands == nil:
-			return false, &usageError{fmt.Errorf("unexpected argument %q", all.Arg(0))}
-		}
-		*s.operands = append(*s.operands, all.Arg(0))
-		args = all.Args()[1:]
-	}
-}
+// Keys of annotations.
+const (
+	groupsKey = "groups" // of a command: the titles of its groups, in lines
+	groupKey  = "group"  // of a flag: the title of its group
+	valueKey  = "value"  // of a flag: what its value is, "" if it takes none
+)
 
-// singleDash matches the name of a flag in an error of package flag.
-var singleDash = regexp.MustCompile(`(not defined: |argument: |flag )-(\w)`)
-
-// print writes the help: one line per flag, with its default.
-func (s *flagSet) print(w io.Writer) {
-	fmt.Fprintf(w, "Usage:\n\n  %s\n", s.synopsis)
-	for _, g := range s.groups {
-		fmt.Fprintf(w, "\n%s:\n\n", g.title)
-		fs := flag.NewFlagSet("", flag.ContinueOnError)
+// setFlags adds flags to a command.
+func setFlags(cmd *cobra.Command, groups ...flagGroup) {
+	var titles []string
+	for _, g := range groups {
+		titles = append(titles, g.title)
+		fs := flagSet{pflag.NewFlagSet("", pflag.ContinueOnError)}
 		g.define(fs)
-		fs.VisitAll(func(f *flag.Flag) {
-			value, usage := flag.UnquoteUsage(f)
-			if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
-				usage += " (default " + f.DefValue + ")"
-			}
-			fmt.Fprintf(w, "  %-31s  %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
+		fs.VisitAll(func(f *pflag.Flag) {
+			var value string
+			value, f.Usage = pflag.UnquoteUsage(f) // completion shows Usage too
+			f.Annotations = map[string][]string{groupKey: {g.title}, valueKey: {value}}
+			cmd.Flags().AddFlag(f)
 		})
+	}
+	cmd.Annotations = map[string]string{groupsKey: strings.Join(titles, "\n")}
+}
+
+// flagsByGroup returns the titles of the groups of a command's flags, and the flags
+// of each group, sorted by name.
+func flagsByGroup(cmd *cobra.Command) (titles []string, flags map[string][]*pflag.Flag) {
+	flags = map[string][]*pflag.Flag{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if group := f.Annotations[groupKey]; group != nil {
+			flags[group[0]] = append(flags[group[0]], f)
+		}
+	})
+	if len(flags) == 0 {
+		return nil, nil
+	}
+	return strings.Split(cmd.Annotations[groupsKey], "\n"), flags
+}
+
+// noArguments returns a usageError if there are arguments.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &usageError{fmt.Errorf("unexpected argument %q", args[0])}
+}
+
+// completeValues completes the values of a flag.
+func completeValues(cmd *cobra.Command, flag string, values ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values, cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil { // unreachable: the flag exists, and is completed once
+		panic(err)
 	}
 }
 

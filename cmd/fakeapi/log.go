@@ -2,31 +2,42 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/spf13/cobra"
+
 	"github.com/kubefake/kubefake/internal/story"
 )
 
 // A logCommand holds the flags of log.
 type logCommand struct {
-	server     string
-	kubeconfig string
-	html       string
-	lines      int
+	target target
+	html   string
+	lines  int
 }
 
-// log prints the story of a running server, or writes it to an HTML page.
-func log(ctx context.Context, args []string, stdout io.Writer) error {
+// newLogCommand returns the command log.
+func newLogCommand() *cobra.Command {
 	c := &logCommand{}
-	if help, err := c.flags().parse(args, stdout); help || err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:        "log",
+		Short:      "print the story of a server, as text or as an HTML page",
+		SuggestFor: []string{"story", "history", "events"},
+		Args:       noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
+	setFlags(cmd, c.flags()...)
+	return cmd
+}
+
+// run prints the story of a running server, or writes it to an HTML page.
+func (c *logCommand) run(ctx context.Context, stdout io.Writer) error {
 	s, err := c.story(ctx)
 	if err != nil {
 		return err
@@ -46,34 +57,28 @@ func log(ctx context.Context, args []string, stdout io.Writer) error {
 	return f.Close()
 }
 
-func (c *logCommand) flags() *flagSet {
-	return &flagSet{
-		synopsis: "fakeapi log [flags]",
-		groups: []flagGroup{
-			{"The server", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.server, "server", "http://127.0.0.1:8080", "read the story of the server at `URL`")
-				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "use the server and the user of the kubeconfig `FILE` instead")
-			}},
-			{"Output", func(fs *flag.FlagSet) {
-				fs.IntVar(&c.lines, "lines", 40, "print the last `NUMBER` entries")
-				fs.StringVar(&c.html, "html", "", "write the whole story to `FILE`, as an HTML page, instead of printing")
-			}},
-		},
+func (c *logCommand) flags() []flagGroup {
+	return []flagGroup{
+		{"The server", func(fs flagSet) {
+			fs.StringVar(&c.target.server, "server", defaultAddress, "read the story of the server at `URL`")
+			fs.StringVar(&c.target.kubeconfig, "kubeconfig", "", "use the server and the user of the kubeconfig `FILE` instead")
+		}},
+		{"Output", func(fs flagSet) {
+			fs.IntVar(&c.lines, "lines", 40, "print the last `NUMBER` entries")
+			fs.StringVar(&c.html, "html", "", "write the whole story to `FILE`, as an HTML page, instead of printing")
+		}},
 	}
 }
 
 // story reads the story from the server.
 func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
-	cluster := &kubeconfig.Cluster{URL: strings.TrimSuffix(c.server, "/"), Transport: http.DefaultTransport}
-	if c.kubeconfig != "" {
-		var err error
-		if cluster, err = kubeconfig.Load(ctx, c.kubeconfig, ""); err != nil {
-			return nil, err
-		}
+	cluster, err := c.target.cluster(ctx)
+	if err != nil {
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.URL+"/debug/fakeapi/story", nil)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	client := &http.Client{Transport: cluster.Transport}
 	resp, err := client.Do(req)

@@ -58,7 +58,7 @@ func TestLogErrors(t *testing.T) {
 		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "has no story: 404 Not Found: 404 page not found"},
 		{"invalid JSON", []string{"--server", answer(200, "<html>")}, 1, " cannot be read: invalid character"},
 		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "the story has format 99, not 1"},
-		{"invalid URL", []string{"--server", "http://[::"}, 2, "missing ']' in host"},
+		{"invalid URL", []string{"--server", "http://[::"}, 2, `"http://[::" is not a URL`},
 		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused"},
 		{"no kubeconfig", []string{"--kubeconfig", "testdata/none"}, 1, "testdata/none: no such file"},
 		{"no such directory", []string{"--server", answer(200, `{"format":1}`), "--html", "testdata/none/a"}, 1, "testdata/none/a: no such file"},
@@ -66,7 +66,7 @@ func TestLogErrors(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			assert.Equal(t, row.code, run(t.Context(), append([]string{"log"}, row.args...), &stdout, &stderr))
+			assert.Equal(t, row.code, run(t.Context(), append([]string{"log"}, row.args...), nil, &stdout, &stderr))
 			assert.Contains(t, stderr.String(), row.want)
 			assert.Empty(t, stdout.String())
 		})

@@ -1,8 +1,9 @@
 // Fakeapi is a Kubernetes API server for tests that are not written in Go.
 //
-//	fakeapi serve --listen 127.0.0.1:8080 --kubeconfig fake.kubeconfig
-//	kubectl --kubeconfig fake.kubeconfig get namespaces
-//	fakeapi play rollout.yaml --server http://127.0.0.1:8080
+//	fakeapi serve
+//	kubectl --server http://127.0.0.1:8080 get namespaces
+//	fakeapi play rollout.yaml --server 127.0.0.1:8080
+//	fakeapi log
 //
 // The exit status is 0 after success, 1 if a command failed, and 2 for an invalid
 // command line.
@@ -18,21 +19,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
-// A command is a subcommand of fakeapi.
-type command struct {
-	name, summary string
-	run           func(ctx context.Context, args []string, stdout io.Writer) error
-}
-
-var commands = []command{
-	{"serve", "run a server until interrupted", serve},
-	{"play", "send the requests of scenarios to a server and compare its answers", play},
-	{"record", "record the traffic of a server, or the changes of its objects, to a scenario", record},
-	{"replay", "answer a client with the recorded answers of a scenario", replay},
-	{"log", "print the story of a server, as text or as an HTML page", log},
-	{"version", "print the version of fakeapi and the supported Kubernetes releases", version},
+func init() {
+	cobra.EnableCommandSorting = false // the help lists commands in the order of newRoot
 }
 
 func main() {
@@ -43,7 +35,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // A usageError reports an invalid command line.
@@ -53,41 +45,114 @@ func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 // run runs a command line until it ends or ctx ends. It returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
 	if len(args) == 0 {
-		printCommands(stderr)
+		root.SetOut(stderr)
+		root.Help()
 		return 2
 	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		printCommands(stdout)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd := root
+	err := checkCommand(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
 		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "%s: %v\n\"%s --help\" lists the %s.\n", cmd.CommandPath(), err, cmd.CommandPath(), contents(cmd))
+		return 2
 	}
-	for _, c := range commands {
-		if c.name != args[0] {
-			continue
-		}
-		err := c.run(ctx, args[1:], stdout)
-		var usage *usageError
-		switch {
-		case err == nil:
-			return 0
-		case errors.As(err, &usage):
-			fmt.Fprintf(stderr, "fakeapi %s: %v\n\"fakeapi %s --help\" lists the flags.\n", c.name, err, c.name)
-			return 2
-		}
-		fmt.Fprintf(stderr, "fakeapi %s: %s\n", c.name, strings.TrimPrefix(err.Error(), "fakeapi: "))
-		return 1
-	}
-	fmt.Fprintf(stderr, "fakeapi: unknown command %q\n\n", args[0])
-	printCommands(stderr)
-	return 2
+	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), message(err))
+	return 1
 }
 
-func printCommands(w io.Writer) {
-	fmt.Fprint(w, "Fakeapi is a Kubernetes API server for tests.\n\nUsage:\n\n  fakeapi COMMAND [flags]\n\nCommands:\n\n")
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %-8s  %s\n", c.name, c.summary)
+// newRoot returns the command fakeapi with its subcommands.
+func newRoot() *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "fakeapi COMMAND",
+		Short: "a Kubernetes API server for tests",
+		Long:  "Fakeapi is a Kubernetes API server for tests.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				fmt.Fprintln(cmd.OutOrStdout(), "fakeapi", programVersion())
+				return nil
+			}
+			return cmd.Help() // unreachable: checkCommand
+		},
+		SilenceErrors:     true, // run prints them
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	fmt.Fprint(w, "\n\"fakeapi COMMAND --help\" lists the flags of a command.\n")
+	setFlags(root, flagGroup{"Flags", func(fs flagSet) { fs.BoolVar(&version, "version", false, "print the version of fakeapi") }})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(printHelp)
+	root.SetHelpCommand(newHelpCommand())
+	root.AddCommand(
+		newServeCommand(),
+		newPlayCommand(),
+		newRecordCommand(),
+		newReplayCommand(),
+		newLogCommand(),
+		newCompletionCommand(),
+		newVersionCommand(),
+	)
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// checkCommand returns an error that suggests a command if args name a command that
+// does not exist.
+func checkCommand(root *cobra.Command, args []string) error {
+	if args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd {
+		return nil
+	}
+	cmd, rest, err := root.Find(args)
+	if err == nil || len(rest) == 0 {
+		return nil
+	}
+	return unknownCommand(cmd, rest[0])
+}
+
+// unknownCommand returns the error for a name that is not a subcommand of cmd.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	if cmd.SuggestionsMinimumDistance <= 0 {
+		cmd.SuggestionsMinimumDistance = 2
+	}
+	text := fmt.Sprintf("unknown command %q", name)
+	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
+		text += "; did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return &usageError{errors.New(text)}
+}
+
+// contents returns what the help of a command lists.
+func contents(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return "commands"
+	}
+	return "flags"
+}
+
+// message returns the text of an error without the names of Go packages at its
+// beginning.
+func message(err error) string {
+	text := err.Error()
+	for {
+		rest := text
+		for _, pkg := range []string{"fakeapi: ", "httptest: ", "scenarios: ", "mvcc: "} {
+			rest = strings.TrimPrefix(rest, pkg)
+		}
+		if rest == text {
+			return text
+		}
+		text = rest
+	}
 }

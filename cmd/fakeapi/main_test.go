@@ -23,13 +23,25 @@ func TestRun(t *testing.T) {
 		{"no command", "", 2, "", "Commands:"},
 		{"help", "help", 0, "run a server", ""},
 		{"help flag", "--help", 0, "run a server", ""},
-		{"unknown command", "server", 2, "", `unknown command "server"`},
+		{"unknown command", "server", 2, "", "fakeapi: unknown command \"server\"; did you mean serve?\n\"fakeapi --help\" lists the commands.\n"},
+		{"misspelled command", "repaly x.yaml --listen y", 2, "", `unknown command "repaly"; did you mean replay?`},
+		{"command unlike any", "kubectl --x", 2, "", "unknown command \"kubectl\"\n"},
+		{"help of a command", "help log", 0, "--lines NUMBER", ""},
+		{"help of help", "help help", 0, "help [COMMAND]", ""},
+		{"help of a misspelled command", "help lgo", 2, "", `unknown command "lgo"; did you mean log?`},
+		{"help of a flag", "help --serve", 2, "", "unknown flag: --serve"},
 		{"version", "version", 0, "v1.36.3 (default)", ""},
+		{"version flag", "--version", 0, "fakeapi " + programVersion() + "\n", ""},
+		{"root flag", "--verbose", 2, "", "unknown flag: --verbose"},
 		{"version with argument", "version 2", 2, "", `unexpected argument "2"`},
 		{"version help", "version -h", 0, "fakeapi version", ""},
 
 		{"serve help", "serve --help", 0, "--token-auth-file FILE", ""},
-		{"unknown flag", "serve --etcd-servers x", 2, "", "not defined: --etcd-servers"},
+		{"unknown flag", "serve --etcd-servers x", 2, "", "fakeapi serve: unknown flag: --etcd-servers\n\"fakeapi serve --help\" lists the flags.\n"},
+		{"misspelled flag", "serve --kubconfig x", 2, "", "unknown flag: --kubconfig; did you mean --kubeconfig?"},
+		{"beginning of a flag", "serve --auth=RBAC", 2, "", "unknown flag: --auth; did you mean --authorization-mode?"},
+		{"flag with one dash", "serve -listen=x", 2, "", "unknown flag: -listen; did you mean --listen?"},
+		{"flag without value", "serve --listen", 2, "", "flag needs an argument: --listen"},
 		{"argument", "serve now", 2, "", `unexpected argument "now"`},
 		{"certificate without TLS", "serve --cert-dir x", 2, "", "--cert-dir needs --tls"},
 		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "neither AlwaysAllow nor RBAC"},
@@ -43,20 +55,24 @@ func TestRun(t *testing.T) {
 		{"service ranges of one family", "serve --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24", 2, "", "two ranges of service addresses of one IP family"},
 		{"three service ranges", "serve --service-cluster-ip-range 10.0.0.0/24,fd00::/108,10.1.0.0/24", 2, "", "more than two ranges of service addresses"},
 		{"controller", "serve --controllers namespace", 2, "", "the only value is none"},
-		{"seed", "serve --seed -1", 2, "", "for flag --seed"},
-		{"manual clock", "serve --manual-clock noon", 2, "", "for flag --manual-clock"},
+		{"seed", "serve --seed -1", 2, "", `invalid argument "-1" for "--seed" flag`},
+		{"manual clock", "serve --manual-clock noon", 2, "", "for \"--manual-clock\" flag"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},
 		{"event TTL", "serve --event-ttl 0s", 2, "", "--event-ttl must be positive"},
 		{"compaction interval", "serve --compact-every -1m", 2, "", "must not be negative"},
 		{"lag", "serve --lag slow", 2, "", `"slow" is neither a duration`},
 		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a duration`},
-		{"lag of an unknown resource", "serve --lag widgets=3s", 1, "", "not found: resource widgets"},
+		{"lag of an unknown resource", "serve --listen 127.0.0.1:0 --lag widgets=3s", 1, "", "not found: resource widgets"},
 
 		{"play help", "play --help", 0, "--server URL", ""},
 		{"play nothing", "play --seed 1", 2, "", "no files"},
 		{"play a missing file", "play testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"play a directory", "play testdata/scenarios --run demo/greet", 0, "testdata/scenarios/right.yaml: scenarios 1/1, answers 2/2\n", ""},
+		{"play a pattern", "play testdata/scenarios/r*.yaml --run demo/greet", 0, "testdata/scenarios/right.yaml: scenarios 1/1, answers 2/2\n", ""},
+		{"play update of standard input", "play --update -", 2, "", "--update cannot rewrite the standard input"},
+		{"play, no URL", "play --server http:// testdata/scenarios/right.yaml", 2, "", `"http://" is not a URL`},
 		{"play, unknown release", "play testdata/scenarios/right.yaml --release v1.2", 1, "", "demo/greeting: "},
-		{"play, no certificate", "play --certificate-authority testdata/scenarios/right.yaml testdata/scenarios/right.yaml", 1, "", "right.yaml: no certificate"},
+		{"play, no certificate", "play --server http://127.0.0.1:1 --certificate-authority testdata/scenarios/right.yaml testdata/scenarios/right.yaml", 1, "", "right.yaml: no certificate"},
 		{"play", "play testdata/scenarios/right.yaml", 0, "testdata/scenarios/right.yaml: scenarios 2/2, answers 3/3\n", ""},
 		{"play one", "play testdata/scenarios/right.yaml --run demo/greet", 0, "right.yaml: scenarios 1/1, answers 2/2\n", ""},
 		{"play without a server", "play --server http://127.0.0.1:1 testdata/scenarios/right.yaml", 1, "connection refused", "2 of 2 scenarios differ"},
@@ -64,6 +80,7 @@ func TestRun(t *testing.T) {
 		{"replay help", "replay --help", 0, "--concurrent", ""},
 		{"replay nothing", "replay", 2, "", "0 files instead of one"},
 		{"replay several", "replay testdata/scenarios/right.yaml", 1, "", "2 scenarios instead of one"},
+		{"replay a directory", "replay testdata/scenarios", 1, "", "testdata/scenarios: 3 files instead of one"},
 		{"replay incomplete answers", "replay testdata/scenarios/wrong.yaml", 1, "", "step 0 (POST /api/v1/namespaces/${ns}/configmaps): its want has only a part of the answer"},
 
 		{"record help", "record --help", 0, "--proxy-kubeconfig FILE", ""},
@@ -71,7 +88,7 @@ func TestRun(t *testing.T) {
 		{"record state with faults", "record --state pods --faults x", 2, "", "cannot be combined with --faults"},
 		{"record without a kubeconfig", "record --kubeconfig testdata/none", 1, "", "testdata/none: no such file"},
 		{"record a secret", "record --secret data", 2, "", `"data" is not RESOURCE:PATH`},
-		{"history missing", "serve --reenact testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"history missing", "serve --listen 127.0.0.1:0 --reenact testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
 		{"speed", "serve --speed 0", 2, "", "--speed must be positive"},
 
 		{"token file missing", "serve --token-auth-file testdata/none.csv", 1, "", "testdata/none.csv: no such file"},
@@ -79,17 +96,20 @@ func TestRun(t *testing.T) {
 		{"token empty", "serve --token-auth-file testdata/empty-token.csv", 1, "", "line 1: the token is empty"},
 		{"objects missing", "serve --objects testdata/none", 1, "", "testdata/none: no such file"},
 		{"objects none", "serve --objects testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
-		{"objects broken", "serve --objects testdata/broken", 1, "", "widget.yaml: "},
+		{"objects broken", "serve --objects testdata/broken", 1, "", "fakeapi serve: testdata/broken/widget.yaml: "},
+		{"objects missing file", "serve --objects testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
+		{"standard input twice", "serve --objects - --crds -", 2, "", "only one flag can read the standard input"},
+		{"reenact a directory of several files", "serve --listen 127.0.0.1:0 --reenact testdata/scenarios", 1, "", "testdata/scenarios: 3 files instead of one"},
 		{"crds none", "serve --crds testdata/empty", 1, "", "no .yaml, .yml or .json file in testdata/empty"},
-		{"faults none", "serve --faults testdata/empty/*.yaml", 1, "", `no file matches "*.yaml"`},
-		{"port", "serve --listen 127.0.0.1:99999", 1, "", "address 99999"},
+		{"faults none", "serve --faults testdata/empty/*.yaml", 1, "", `no file matches "testdata/empty/*.yaml"`},
+		{"port", "serve --listen 127.0.0.1:99999", 1, "", "fakeapi serve: listen tcp: address 99999"},
 		{"address", "serve --listen nowhere", 1, "", "nowhere"},
-		{"kubeconfig", "serve --kubeconfig testdata/none/kubeconfig", 1, "", "testdata/none"},
+		{"kubeconfig", "serve --listen 127.0.0.1:0 --kubeconfig testdata/none/kubeconfig", 1, "", "testdata/none"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			code := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr)
+			code := run(t.Context(), strings.Fields(tt.args), strings.NewReader(""), &stdout, &stderr)
 			assert.Equal(t, tt.code, code)
 			for _, out := range []struct{ what, want, got string }{
 				{"stdout", tt.stdout, stdout.String()},
@@ -111,34 +131,55 @@ func TestDocsListFlags(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "command-line.md"))
 	require.NoError(t, err)
 	var help strings.Builder
-	(&serveCommand{}).flags().print(&help)
+	require.Equal(t, 0, run(t.Context(), []string{"serve", "--help"}, nil, &help, io.Discard))
 	assert.Contains(t, string(page), help.String())
+}
+
+// Commands write the kubeconfigs of servers to a directory of the tests.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "fakeapi")
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		os.Setenv(name, dir)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // A server is a running command that serves.
 type server struct {
 	url    string
+	stdin  string
 	cancel context.CancelFunc // ends the command
 	code   chan int           // receives the exit status
 	stderr *strings.Builder   // complete after code has received
 }
 
-// start runs serve. See startCommand.
+// start runs serve on a free port. See startCommand.
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
-	return startCommand(t, append([]string{"serve"}, args...)...)
+	return startCommand(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 }
 
 // startCommand runs a command that serves. It returns when the command has printed its
 // URL, and fails the test if the command exits.
 func startCommand(t *testing.T, args ...string) *server {
 	t.Helper()
+	return startWithInput(t, "", args...)
+}
+
+// startWithInput is startCommand with a text as standard input.
+func startWithInput(t *testing.T, stdin string, args ...string) *server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	s := &server{cancel: cancel, code: make(chan int, 1), stderr: &strings.Builder{}}
+	s := &server{stdin: stdin, cancel: cancel, code: make(chan int, 1), stderr: &strings.Builder{}}
 	r, w := io.Pipe()
 	go func() {
-		code := run(ctx, args, w, s.stderr)
+		code := run(ctx, args, strings.NewReader(s.stdin), w, s.stderr)
 		w.CloseWithError(&exited{s.stderr.String()})
 		s.code <- code
 	}()

@@ -5,13 +5,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/release"
@@ -20,13 +22,12 @@ import (
 
 // A playCommand holds the flags of play.
 type playCommand struct {
-	files      []string
 	run        string
 	update     bool
 	transcript string
 	timeout    time.Duration
 
-	server   string
+	target   target
 	token    string
 	ca       string
 	insecure bool
@@ -35,19 +36,40 @@ type playCommand struct {
 	seed        uint64
 	clock       time.Time
 
-	out io.Writer
+	inputs inputFS
+	out    io.Writer
+}
+
+// newPlayCommand returns the command play.
+func newPlayCommand() *cobra.Command {
+	c := &playCommand{}
+	cmd := &cobra.Command{
+		Use:        "play FILE...",
+		Short:      "send the requests of scenarios to a server and compare its answers",
+		SuggestFor: []string{"test", "compare"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{errors.New("no files")}
+			}
+			c.inputs, c.out = inputFS{cmd.InOrStdin()}, cmd.OutOrStdout()
+			return c.play(cmd.Context(), args)
+		},
+	}
+	setFlags(cmd, c.flags()...)
+	completeValues(cmd, "release", release.Names()...)
+	return cmd
 }
 
 // play plays the scenarios of files and prints the differences and a score.
-func play(ctx context.Context, args []string, stdout io.Writer) error {
-	c := &playCommand{out: stdout}
-	if help, err := c.flags().parse(args, stdout); help || err != nil {
+func (c *playCommand) play(ctx context.Context, args []string) error {
+	files, err := inputNames(args)
+	if err != nil {
 		return err
 	}
-	if len(c.files) == 0 {
-		return &usageError{errors.New("no files")}
+	if c.update && slices.Contains(files, stdinName) {
+		return &usageError{errors.New("--update cannot rewrite the standard input")}
 	}
-	player, err := c.player()
+	player, err := c.player(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,16 +82,16 @@ func play(ctx context.Context, args []string, stdout io.Writer) error {
 		player.Transcript = f
 	}
 	var all score
-	for _, name := range c.files {
+	for _, name := range files {
 		s, err := c.playFile(ctx, name, player)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", name, s)
+		fmt.Fprintf(c.out, "%s: %s\n", name, s)
 		all.add(s)
 	}
-	if len(c.files) > 1 {
-		fmt.Fprintf(stdout, "all: %s\n", all)
+	if len(files) > 1 {
+		fmt.Fprintf(c.out, "all: %s\n", all)
 	}
 	if all.failed() && !c.update {
 		return fmt.Errorf("%d of %d scenarios differ", all.scenarios-all.passed, all.scenarios)
@@ -77,38 +99,47 @@ func play(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-func (c *playCommand) flags() *flagSet {
-	return &flagSet{
-		synopsis: "fakeapi play FILE... [flags]",
-		operands: &c.files,
-		groups: []flagGroup{
-			{"Scenarios", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.run, "run", "", "play only scenarios whose area/name contains `TEXT`")
-				fs.BoolVar(&c.update, "update", false, "write the differing answers of the server into the files")
-				fs.StringVar(&c.transcript, "transcript", "", "write all requests and answers to `FILE`")
-				fs.DurationVar(&c.timeout, "timeout", 0, "wait up to `DURATION` for events and expected answers (default 2s)")
-			}},
-			{"Play against a running server", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.server, "server", "", "send the requests to the server at `URL`")
-				fs.StringVar(&c.token, "token", scenarios.DefaultToken, "send the bearer token `TOKEN` in steps without a user; \"none\" sends none")
-				fs.StringVar(&c.ca, "certificate-authority", "", "trust the CA certificates in `FILE`")
-				fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
-			}},
-			{"Or play each scenario against a new server", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
-				fs.Uint64Var(&c.seed, "seed", 1, "generate the same UIDs and names in each play with the seed `NUMBER`; 0 means random")
-				fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", func(value string) (err error) {
-					c.clock, err = time.Parse(time.RFC3339, value)
-					return err
-				})
-			}},
-		},
+func (c *playCommand) flags() []flagGroup {
+	return []flagGroup{
+		{"Scenarios", func(fs flagSet) {
+			fs.StringVar(&c.run, "run", "", "play only scenarios whose area/name contains `TEXT`")
+			fs.BoolVar(&c.update, "update", false, "write the differing answers of the server into the files")
+			fs.StringVar(&c.transcript, "transcript", "", "write all requests and answers to `FILE`")
+			fs.DurationVar(&c.timeout, "timeout", 0, "wait up to `DURATION` for events and expected answers (default 2s)")
+		}},
+		{"Play against a running server", func(fs flagSet) {
+			fs.StringVar(&c.target.server, "server", "", "send the requests to the server at `URL`, such as "+defaultAddress)
+			fs.StringVar(&c.target.kubeconfig, "kubeconfig", "", "use the server and the token of the kubeconfig `FILE` instead")
+			fs.StringVar(&c.token, "token", "", "send the bearer token `TOKEN` in steps without a user; \"none\" sends none")
+			fs.StringVar(&c.ca, "certificate-authority", "", "trust the CA certificates in `FILE`")
+			fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
+		}},
+		{"Or play each scenario against a new server", func(fs flagSet) {
+			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+			fs.Uint64Var(&c.seed, "seed", 1, "generate the same UIDs and names in each play with the seed `NUMBER`; 0 means random")
+			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", func(value string) (err error) {
+				c.clock, err = time.Parse(time.RFC3339, value)
+				return err
+			})
+		}},
 	}
 }
 
-// player returns a player for the server that the flags select.
-func (c *playCommand) player() (*scenarios.Player, error) {
-	p := &scenarios.Player{URL: c.server, Token: c.token, Timeout: c.timeout}
+// player returns a player for the server that the flags select. It has no URL if each
+// scenario needs a new server.
+func (c *playCommand) player(ctx context.Context) (*scenarios.Player, error) {
+	p := &scenarios.Player{Token: c.token, Timeout: c.timeout}
+	if !c.target.given() {
+		return p, nil
+	}
+	cluster, err := c.target.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.URL, p.Transport = cluster.URL, cluster.Base
+	if p.Token == "" {
+		p.Token = cluster.Token
+	}
 	if c.ca == "" && !c.insecure {
 		return p, nil
 	}
@@ -130,7 +161,7 @@ func (c *playCommand) player() (*scenarios.Player, error) {
 // playFile plays the scenarios of a file.
 func (c *playCommand) playFile(ctx context.Context, name string, player *scenarios.Player) (score, error) {
 	var sum score
-	f, err := scenarios.Load(name)
+	f, err := c.inputs.loadScenarios(name)
 	if err != nil {
 		return sum, err
 	}
@@ -162,7 +193,7 @@ func (c *playCommand) playFile(ctx context.Context, name string, player *scenari
 // server with RBAC, the scenario's feature gates, and two users: an administrator and
 // one without permissions.
 func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p scenarios.Player) (*scenarios.Result, error) {
-	if c.server != "" {
+	if p.URL != "" {
 		return p.Play(ctx, s), nil
 	}
 	gates := map[string]bool{}

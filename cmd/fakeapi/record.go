@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
@@ -37,13 +38,24 @@ type recordCommand struct {
 	namespace string
 }
 
-// record writes a scenario until ctx ends: the traffic through a proxy in front of a
-// server, or the changes of its objects.
-func record(ctx context.Context, args []string, stdout io.Writer) error {
+// newRecordCommand returns the command record.
+func newRecordCommand() *cobra.Command {
 	c := &recordCommand{}
-	if help, err := c.flags().parse(args, stdout); help || err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:   "record",
+		Short: "record the traffic of a server, or the changes of its objects, to a scenario",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
+	setFlags(cmd, c.flags()...)
+	return cmd
+}
+
+// run writes a scenario until ctx ends: the traffic through a proxy in front of a
+// server, or the changes of its objects.
+func (c *recordCommand) run(ctx context.Context, stdout io.Writer) error {
 	if c.state != "" && (c.faults != "" || c.proxy != "") {
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	}
@@ -68,27 +80,24 @@ func record(ctx context.Context, args []string, stdout io.Writer) error {
 	return cmp.Or(os.WriteFile(c.out, text, 0o600), err)
 }
 
-func (c *recordCommand) flags() *flagSet {
-	return &flagSet{
-		synopsis: "fakeapi record [flags]",
-		groups: []flagGroup{
-			{"Recording", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.kubeconfig, "kubeconfig", defaultKubeconfig(), "record the server of the kubeconfig `FILE`, with its user")
-				fs.StringVar(&c.context, "context", "", "use the context `NAME` of the kubeconfig instead of the current one")
-				fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE` when interrupted")
-				fs.Func("secret", "omit the values at `RESOURCE:PATH`, such as configmaps:data.*, besides those of Secrets; repeatable", c.addSecret)
-			}},
-			{"Record the traffic through a proxy", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
-				fs.StringVar(&c.proxy, "proxy-kubeconfig", "", "write a kubeconfig for the proxy to `FILE`")
-				fs.StringVar(&c.faults, "faults", "", "inject the faults in `FILE`")
-				fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
-			}},
-			{"Or record the changes of objects", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")
-				fs.StringVar(&c.namespace, "namespace", "", "record only objects in the namespace `NAME`")
-			}},
-		},
+func (c *recordCommand) flags() []flagGroup {
+	return []flagGroup{
+		{"Recording", func(fs flagSet) {
+			fs.StringVar(&c.kubeconfig, "kubeconfig", defaultKubeconfig(), "record the server of the kubeconfig `FILE`, with its user")
+			fs.StringVar(&c.context, "context", "", "use the context `NAME` of the kubeconfig instead of the current one")
+			fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE` when interrupted")
+			fs.Func("secret", "omit the values at `RESOURCE:PATH`, such as configmaps:data.*, besides those of Secrets; repeatable", c.addSecret)
+		}},
+		{"Record the traffic through a proxy", func(fs flagSet) {
+			fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+			fs.StringVar(&c.proxy, "proxy-kubeconfig", "", "write a kubeconfig for the proxy to `FILE`")
+			fs.StringVar(&c.faults, "faults", "", "inject the faults in `FILE`")
+			fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
+		}},
+		{"Or record the changes of objects", func(fs flagSet) {
+			fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")
+			fs.StringVar(&c.namespace, "namespace", "", "record only objects in the namespace `NAME`")
+		}},
 	}
 }
 

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/scenarios"
@@ -15,22 +16,34 @@ import (
 
 // A replayCommand holds the flags of replay.
 type replayCommand struct {
-	files      []string
 	listen     string
 	concurrent bool
 }
 
-// replay answers a client from a scenario until ctx ends. It fails if a request was
-// unexpected or is missing.
-func replay(ctx context.Context, args []string, stdout io.Writer) error {
+// newReplayCommand returns the command replay.
+func newReplayCommand() *cobra.Command {
 	c := &replayCommand{}
-	if help, err := c.flags().parse(args, stdout); help || err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "answer a client with the recorded answers of a scenario",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{fmt.Errorf("%d files instead of one", len(args))}
+			}
+			return c.run(cmd.Context(), args[0], inputFS{cmd.InOrStdin()}, cmd.OutOrStdout())
+		},
 	}
-	if len(c.files) != 1 {
-		return &usageError{fmt.Errorf("%d files instead of one", len(c.files))}
-	}
-	f, err := scenarios.Load(c.files[0])
+	setFlags(cmd, flagGroup{"Flags", func(fs flagSet) {
+		fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+		fs.BoolVar(&c.concurrent, "concurrent", false, "accept requests before remaining requests of other paths, except writes before writes")
+	}})
+	return cmd
+}
+
+// run answers a client from a scenario until ctx ends. It fails if a request was
+// unexpected or is missing.
+func (c *replayCommand) run(ctx context.Context, file string, files inputFS, stdout io.Writer) error {
+	f, err := files.loadOne(file)
 	if err != nil {
 		return err
 	}
@@ -72,15 +85,4 @@ func replayError(unexpected int64, remaining []string) error {
 		return nil
 	}
 	return errors.New(strings.Join(problems, "; "))
-}
-
-func (c *replayCommand) flags() *flagSet {
-	return &flagSet{
-		synopsis: "fakeapi replay FILE [flags]",
-		operands: &c.files,
-		groups: []flagGroup{{"Flags", func(fs *flag.FlagSet) {
-			fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
-			fs.BoolVar(&c.concurrent, "concurrent", false, "accept requests before remaining requests of other paths, except writes before writes")
-		}}},
-	}
 }

@@ -3,17 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/release"
@@ -34,10 +34,10 @@ type serveCommand struct {
 	runtimeConfig switches
 	featureGates  switches
 	serviceRanges []netip.Prefix
-	objects       string
+	objects       []string
 	reenact       string
 	speed         float64
-	crds          string
+	crds          []string
 	services      map[string]string
 	seed          uint64
 	clock         time.Time
@@ -49,20 +49,41 @@ type serveCommand struct {
 	faults        []string
 	chaos         uint64
 	control       bool
+	quiet         bool
+
+	inputs inputFS
 }
 
-// serve runs a server until ctx ends. It prints the server's URL when the server is
-// ready.
-func serve(ctx context.Context, args []string, stdout io.Writer) error {
+// newServeCommand returns the command serve.
+func newServeCommand() *cobra.Command {
 	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
-	if help, err := c.flags().parse(args, stdout); help || err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:        "serve",
+		Short:      "run a server until interrupted",
+		SuggestFor: []string{"run", "start", "up"},
+		Args:       noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.inputs = inputFS{cmd.InOrStdin()}
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
+	setFlags(cmd, c.flags()...)
+	completeValues(cmd, "authorization-mode", "AlwaysAllow", "RBAC")
+	completeValues(cmd, "release", release.Names()...)
+	return cmd
+}
+
+// run runs a server until ctx ends. When the server is ready, it prints the URL to
+// stdout, and how to use the server to stderr.
+func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
 	options, err := c.options()
 	if err != nil {
 		return err
 	}
 	srv, err := fakeapi.New(options...)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; --listen 127.0.0.1:0 takes a free port", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,22 +93,27 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 			return err
 		}
 	}
-	if c.kubeconfig != "" {
-		if err := srv.WriteKubeconfig(c.kubeconfig); err != nil {
-			return err
-		}
+	kubeconfig, remove, err := c.writeKubeconfig(srv)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	ready := func() {
+		fmt.Fprintln(stdout, srv.URL)
+		c.printNextSteps(stderr, srv.URL, kubeconfig)
 	}
 	if c.reenact != "" {
-		return c.serveHistory(ctx, srv, stdout)
+		return c.serveHistory(ctx, srv, ready)
 	}
-	fmt.Fprintln(stdout, srv.URL)
+	ready()
 	<-ctx.Done()
 	return nil
 }
 
-// serveHistory serves and makes the changes of a scenario's history.
-func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, stdout io.Writer) error {
-	f, err := scenarios.Load(c.reenact)
+// serveHistory serves and makes the changes of a scenario's history. It calls ready
+// when the first ones are made.
+func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, ready func()) error {
+	f, err := c.inputs.loadOne(c.reenact)
 	if err != nil {
 		return err
 	}
@@ -95,7 +121,7 @@ func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, st
 	if err := r.Start(); err != nil {
 		return fmt.Errorf("%s: %w", c.reenact, err)
 	}
-	fmt.Fprintln(stdout, srv.URL)
+	ready()
 	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%s: %w", c.reenact, err)
 	}
@@ -103,47 +129,45 @@ func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, st
 	return nil
 }
 
-func (c *serveCommand) flags() *flagSet {
-	return &flagSet{
-		synopsis: "fakeapi serve [flags]",
-		groups: []flagGroup{
-			{"Address and credentials", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
-				fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
-				fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
-				fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`")
-				fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
-			}},
-			{"Authentication and authorization", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
-				fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow or RBAC (default AlwaysAllow)", c.setAuthorization)
-			}},
-			{"API", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
-				fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
-				fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
-				fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
-				fs.Func("controllers", "run the controllers in `LIST`; the only value is none (default none)", checkControllers)
-			}},
-			{"Initial state", func(fs *flag.FlagSet) {
-				fs.StringVar(&c.crds, "crds", "", "create the CustomResourceDefinitions in `DIR` (*.yaml, *.yml, *.json)")
-				fs.Func("webhook-service", "call the webhooks of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
-				fs.StringVar(&c.objects, "objects", "", "create the objects in `DIR` (*.yaml, *.yml, *.json)")
-				fs.StringVar(&c.reenact, "reenact", "", "make the changes of the history in `FILE`, which fakeapi record --state writes, at their times")
-				fs.Float64Var(&c.speed, "speed", 1, "make them `FACTOR` times as fast")
-			}},
-			{"Time, randomness and faults", func(fs *flag.FlagSet) {
-				fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
-				fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
-				fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
-				fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
-				fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
-				fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
-				fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
-				fs.Func("faults", "inject the faults in the YAML or JSON `FILE`, which may be a glob; repeatable", c.setFaults)
-				fs.Uint64Var(&c.chaos, "chaos", 0, "inject random faults of all types, the same in each run with `SEED`; 0 injects none")
-			}},
-		},
+func (c *serveCommand) flags() []flagGroup {
+	return []flagGroup{
+		{"Address and credentials", func(fs flagSet) {
+			fs.StringVar(&c.listen, "listen", defaultAddress, "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+			fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
+			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
+			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
+			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
+			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
+		}},
+		{"Authentication and authorization", func(fs flagSet) {
+			fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
+			fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow or RBAC (default AlwaysAllow)", c.setAuthorization)
+		}},
+		{"API", func(fs flagSet) {
+			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+			fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
+			fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
+			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
+			fs.Func("controllers", "run the controllers in `LIST`; the only value is none (default none)", checkControllers)
+		}},
+		{"Initial state", func(fs flagSet) {
+			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.Func("webhook-service", "call the webhooks of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
+			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.StringVar(&c.reenact, "reenact", "", "make the changes of the history in `FILE`, which fakeapi record --state writes, at their times")
+			fs.Float64Var(&c.speed, "speed", 1, "make them `FACTOR` times as fast")
+		}},
+		{"Time, randomness and faults", func(fs flagSet) {
+			fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
+			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
+			fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
+			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
+			fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
+			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
+			fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
+			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.Uint64Var(&c.chaos, "chaos", 0, "inject random faults of all types, the same in each run with `SEED`; 0 injects none")
+		}},
 	}
 }
 
@@ -172,11 +196,6 @@ func (c *serveCommand) setService(value string) error {
 		c.services = map[string]string{}
 	}
 	c.services[service] = addr
-	return nil
-}
-
-func (c *serveCommand) setFaults(file string) error {
-	c.faults = append(c.faults, file)
 	return nil
 }
 
@@ -228,9 +247,6 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if !c.control {
 		options = append(options, fakeapi.WithoutControl())
 	}
-	for _, file := range c.faults {
-		options = append(options, fakeapi.WithFaultFiles(os.DirFS(filepath.Dir(file)), filepath.Base(file)))
-	}
 	if c.chaos != 0 {
 		options = append(options, fakeapi.WithFaults(fakeapi.Chaos(c.chaos)...))
 	}
@@ -241,19 +257,11 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		}
 		options = append(options, users...)
 	}
-	for _, load := range []struct {
-		dir  string
-		with func(fs.FS, ...string) fakeapi.Option
-	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}} {
-		if load.dir == "" {
-			continue
-		}
-		globs, err := objectFiles(load.dir)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, load.with(os.DirFS(load.dir), globs...))
+	files, err := c.files()
+	if err != nil {
+		return nil, err
 	}
+	options = append(options, files...)
 	for service, addr := range c.services {
 		namespace, name, _ := strings.Cut(service, "/")
 		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))
@@ -279,25 +287,24 @@ func (c *serveCommand) release() (string, error) {
 	return name, nil
 }
 
-// objectFiles returns the globs for the YAML and JSON files in a directory. It fails
-// if there are none.
-func objectFiles(dir string) ([]string, error) {
-	if _, err := os.ReadDir(dir); err != nil {
-		return nil, err
-	}
-	fsys := os.DirFS(dir)
-	var globs []string
-	for _, glob := range []string{"*.yaml", "*.yml", "*.json"} {
-		names, err := fs.Glob(fsys, glob)
+// files returns the server options for the flags that name files of several objects.
+func (c *serveCommand) files() (options []fakeapi.Option, err error) {
+	stdin := 0
+	for _, load := range []struct {
+		values []string
+		with   func(fs.FS, ...string) fakeapi.Option
+	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}, {c.faults, fakeapi.WithFaultFiles}} {
+		names, err := inputNames(load.values)
 		if err != nil {
 			return nil, err
 		}
-		if len(names) > 0 {
-			globs = append(globs, glob)
+		if slices.Contains(names, stdinName) {
+			stdin++
 		}
+		options = append(options, load.with(c.inputs, names...))
 	}
-	if len(globs) == 0 {
-		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
+	if stdin > 1 {
+		return nil, &usageError{errors.New("only one flag can read the standard input")}
 	}
-	return globs, nil
+	return options, nil
 }

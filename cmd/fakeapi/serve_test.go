@@ -250,3 +250,132 @@ func TestServeTLS(t *testing.T) {
 	resp.Body.Close()
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 }
+
+// serve prints the URL to stdout, and to stderr how to use the server.
+func TestServeNextSteps(t *testing.T) {
+	given := filepath.Join(t.TempDir(), "my config")
+	for _, row := range []struct {
+		name string
+		args []string
+		want string // URL and HOST are those of the server, FILE is its kubeconfig
+		file string // the kubeconfig; "": the default one
+	}{
+		{"default", nil, `
+kubeconfig  FILE
+kubectl     kubectl --kubeconfig FILE get namespaces
+story       fakeapi log --server URL
+            URL/debug/fakeapi/story
+control     URL/debug/fakeapi/
+stop        Ctrl+C
+`, ""},
+		{"a kubeconfig", []string{"--kubeconfig", given}, `
+kubeconfig  FILE
+kubectl     kubectl --kubeconfig "FILE" get namespaces
+story       fakeapi log --kubeconfig "FILE"
+            URL/debug/fakeapi/story
+control     URL/debug/fakeapi/
+stop        Ctrl+C
+`, given},
+		{"no control endpoint", []string{"--control=false"}, `
+kubeconfig  FILE
+kubectl     kubectl --kubeconfig FILE get namespaces
+stop        Ctrl+C
+`, ""},
+		{"users", []string{"--tls", "--token-auth-file", "testdata/tokens.csv"}, `
+kubeconfig  FILE
+kubectl     kubectl --kubeconfig FILE get namespaces
+story       fakeapi log --server URL
+control     URL/debug/fakeapi/
+stop        Ctrl+C
+`, ""},
+		{"users over plain HTTP", []string{"--token-auth-file", "testdata/tokens.csv", "--quiet"},
+			"warning: kubectl, Helm and client-go send no token over plain HTTP, so they are system:anonymous here; add --tls\n", ""},
+		{"quiet", []string{"--quiet"}, "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := start(t, row.args...)
+			_, host, _ := strings.Cut(s.url, "://")
+			file, err := servedKubeconfig(host)
+			require.NoError(t, err)
+			if row.file != "" {
+				assert.NoFileExists(t, file)
+				file = row.file
+			}
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+			s.cancel()
+			require.Equal(t, 0, <-s.code)
+			assert.Equal(t, strings.NewReplacer("URL", s.url, "FILE", file).Replace(row.want), s.stderr.String())
+			if row.file == "" {
+				assert.NoFileExists(t, file, "serve removes its own file")
+			}
+		})
+	}
+}
+
+// Without a home directory serve works, and log works with the server of the default
+// options.
+func TestServeWithoutHome(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, "")
+	}
+	s := start(t)
+	assert.Empty(t, runs(t, 0, "log", "--server", s.url))
+	s.cancel()
+	require.Equal(t, 0, <-s.code)
+	assert.Contains(t, s.stderr.String(), "\nkubectl     kubectl --server "+s.url+" get namespaces\n")
+}
+
+// log finds the credentials of a server by its address.
+func TestLogFindsCredentials(t *testing.T) {
+	s := start(t, "--tls", "--token-auth-file", "testdata/tokens.csv", "--authorization-mode", "RBAC")
+	assert.Empty(t, runs(t, 0, "log", "--server", s.url))
+	_, host, _ := strings.Cut(s.url, "://")
+	assert.Empty(t, runs(t, 0, "log", "--server", host))
+	var stderr strings.Builder
+	assert.Equal(t, 1, run(t.Context(), []string{"log", "--server", "http://" + host}, nil, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "Client sent an HTTP request to an HTTPS server")
+}
+
+func TestServeAddressInUse(t *testing.T) {
+	s := start(t)
+	var stderr strings.Builder
+	assert.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", strings.TrimPrefix(s.url, "http://")}, nil, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "address already in use; --listen 127.0.0.1:0 takes a free port\n")
+}
+
+// A value is a file, a directory, a pattern or the standard input.
+func TestServeObjectsFrom(t *testing.T) {
+	const namespace, first = "/api/v1/namespaces/shop", "/api/v1/namespaces/shop/configmaps/first"
+	text, err := os.ReadFile("testdata/objects/namespace.yaml")
+	require.NoError(t, err)
+	for _, row := range []struct {
+		name  string
+		args  []string
+		stdin string
+		path  string
+	}{
+		{"file", []string{"--objects", "testdata/objects/namespace.yaml"}, "", namespace},
+		{"pattern", []string{"--objects", "testdata/objects/n*"}, "", namespace},
+		{"several", []string{"--objects", "testdata/objects/namespace.yaml", "--objects", "testdata/objects/list.json"}, "", first},
+		{"overlapping", []string{"--objects", "testdata/objects", "--objects", "testdata/objects/list.json"}, "", first},
+		{"standard input", []string{"--objects", "-"}, string(text), namespace},
+		{"file of CRDs", []string{"--objects", "testdata/objects", "--crds", "testdata/crds/widgets.yaml"}, "", first},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := startWithInput(t, row.stdin, append([]string{"serve", "--listen", "127.0.0.1:0"}, row.args...)...)
+			code, _ := s.do(t, "GET", row.path, "", "")
+			assert.Equal(t, http.StatusOK, code)
+		})
+	}
+}
+
+// A problem in the standard input names it.
+func TestServeObjectsFromBrokenInput(t *testing.T) {
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"serve", "--listen", "127.0.0.1:0", "--objects", "-"}, strings.NewReader("kind: X"), io.Discard, &stderr)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr.String(), "fakeapi serve: <stdin>: ")
+}

@@ -1,30 +1,38 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// version prints the version of the program and the releases that it supports.
-func version(_ context.Context, args []string, stdout io.Writer) error {
-	flags := &flagSet{synopsis: "fakeapi version"}
-	if help, err := flags.parse(args, stdout); help || err != nil {
-		return err
+// newVersionCommand returns the command version.
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version of fakeapi and the supported Kubernetes releases",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := cmd.OutOrStdout()
+			fmt.Fprintf(w, "fakeapi %s\n\nreleases:\n", programVersion())
+			for _, name := range release.Names() {
+				if name == release.Default {
+					name += " (default)"
+				}
+				fmt.Fprintf(w, "  %s\n", name)
+			}
+			return nil
+		},
 	}
-	v := "(devel)"
+}
+
+// programVersion returns the version of the module that the program was built from.
+func programVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
+		return info.Main.Version
 	}
-	fmt.Fprintf(stdout, "fakeapi %s\n\nreleases:\n", v)
-	for _, name := range release.Names() {
-		if name == release.Default {
-			name += " (default)"
-		}
-		fmt.Fprintf(stdout, "  %s\n", name)
-	}
-	return nil
+	return "(devel)"
 }

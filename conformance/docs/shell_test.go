@@ -63,6 +63,12 @@ set -euo pipefail
 servers=()
 trap '[ ${#servers[@]} = 0 ] || kill ${servers[@]}; wait' EXIT
 fakeapi() {
+	case $* in # the default address is for other tests on this machine
+	serve*--listen*) ;;
+	serve*) set -- "$@" --listen 127.0.0.1:8080 ;;
+	log*--server* | log*--kubeconfig*) ;;
+	log*) set -- "$@" --server 127.0.0.1:8080 ;;
+	esac
 	case $1 in
 	serve | record | replay)
 		local log=.server${#servers[@]}
@@ -133,7 +139,7 @@ func TestShellBlocks(t *testing.T) {
 			p.writeFiles(t, dir)
 			cmd := exec.CommandContext(t.Context(), "bash", "-c", freePorts(t, script))
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "KUBECONFIG=")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "XDG_CACHE_HOME=", "KUBECONFIG=")
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			for section := range strings.SplitSeq(string(out), "== ") {

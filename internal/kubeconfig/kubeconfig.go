@@ -25,6 +25,23 @@ type Cluster struct {
 	// Transport sends requests with the credentials. It does not decompress
 	// answers.
 	Transport http.RoundTripper
+	// Base is Transport without the header Authorization. It has the user's
+	// certificate.
+	Base http.RoundTripper
+	// Token is the user's bearer token, "" if the user has none or it is in a file.
+	Token string
+}
+
+// At returns a server without credentials.
+func At(url string) *Cluster {
+	transport := newTransport()
+	return &Cluster{URL: strings.TrimSuffix(url, "/"), Transport: transport, Base: transport}
+}
+
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression = true
+	return t
 }
 
 // Load reads a file and returns the cluster of one of its contexts, or of the current
@@ -100,8 +117,7 @@ func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) 
 			return nil, fmt.Errorf("exec %s: %w", u.Exec.Command, err)
 		}
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true
+	transport := newTransport()
 	if transport.TLSClientConfig, err = tlsConfig(c, u, dir); err != nil {
 		return nil, err
 	}
@@ -116,7 +132,9 @@ func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{URL: strings.TrimSuffix(c.Server, "/"), Transport: &authorized{transport, authorize}}, nil
+	return &Cluster{
+		URL: strings.TrimSuffix(c.Server, "/"), Transport: &authorized{transport, authorize}, Base: transport, Token: u.Token,
+	}, nil
 }
 
 // find returns the cluster and the user of a context.

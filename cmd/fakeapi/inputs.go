@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+// stdinName is the name of the standard input in messages. On the command line it
+// is "-".
+const stdinName = "<stdin>"
+
+// inputNames returns the files that the values of a flag, or the arguments of a
+// command, name. A value is a file, a directory, whose files *.yaml, *.yml and *.json
+// it means, a pattern, or "-" for the standard input, whose name is stdinName. The
+// order is that of the values. It fails if a value names no file.
+func inputNames(values []string) ([]string, error) {
+	var out []string
+	for _, value := range values {
+		names, err := namesOf(value)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out, nil
+}
+
+// namesOf is inputNames for one value.
+func namesOf(value string) ([]string, error) {
+	if value == "-" {
+		return []string{stdinName}, nil
+	}
+	info, err := os.Stat(value)
+	switch {
+	case err == nil && info.IsDir():
+		return filesIn(value)
+	case err == nil:
+		return []string{value}, nil
+	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(value, "*?["):
+		return nil, err
+	}
+	names, err := filepath.Glob(value)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", value, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no file matches %q", value)
+	}
+	return names, nil
+}
+
+// filesIn returns the YAML and JSON files in a directory, but not those in its
+// subdirectories. It fails if there are none.
+func filesIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".yaml", ".yml", ".json":
+			if !e.IsDir() {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	if out == nil {
+		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
+	}
+	return out, nil
+}
+
+// An inputFS reads files by the names that inputNames returns.
+type inputFS struct{ stdin io.Reader }
+
+var (
+	_ fs.GlobFS     = inputFS{}
+	_ fs.ReadFileFS = inputFS{}
+)
+
+// Open implements fs.FS.
+func (inputFS) Open(name string) (fs.File, error) { return os.Open(name) }
+
+// Glob returns name, which is not a pattern.
+func (inputFS) Glob(name string) ([]string, error) { return []string{name}, nil }
+
+// ReadFile returns the text of a file or of the standard input.
+func (f inputFS) ReadFile(name string) ([]byte, error) {
+	if name == stdinName {
+		return io.ReadAll(f.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// loadScenarios reads a scenario file.
+func (f inputFS) loadScenarios(name string) (*scenarios.File, error) {
+	text, err := f.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Parse(name, text)
+}
+
+// loadOne reads the scenario file that a value names. It fails if the value names
+// several.
+func (f inputFS) loadOne(value string) (*scenarios.File, error) {
+	names, err := namesOf(value)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != 1 {
+		return nil, fmt.Errorf("%s: %d files instead of one", value, len(names))
+	}
+	return f.loadScenarios(names[0])
+}
