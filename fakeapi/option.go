@@ -34,6 +34,8 @@ type config struct {
 	crds    []files
 	faults  []files
 
+	clientCAs [][]byte // in PEM
+
 	namespaces []string // of WithNamespaces; nil without it
 }
 
@@ -109,6 +111,7 @@ func WithToken(token string, user User) Option {
 			c.server.Auth.Tokens = map[string]User{}
 		}
 		c.server.Auth.Tokens[token] = user
+		c.server.Auth.Unauthenticated = authn.AsAnonymous
 	}
 }
 
@@ -209,6 +212,9 @@ func newConfig(options []Option) (*config, error) {
 	c.server.Clock = clock.New()
 	if c.start != nil {
 		c.server.Clock = clock.NewManual(*c.start)
+	}
+	if err := c.setClientCAs(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.readFaults(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)

@@ -60,6 +60,11 @@ type Options struct {
 	// empty directory. Empty means no files. Without TLS it has no effect.
 	CertDir string
 
+	// ClientCAs are the CAs of client certificates. The server names them in the
+	// handshake, so that a client sends only a certificate of one of them. Nil names
+	// none. The server verifies no certificate: the handler does, in Request.TLS.
+	ClientCAs *x509.CertPool
+
 	// InMemory opens no listener: Addr and TLS have no effect, and clients use
 	// [Server.InMemory].
 	InMemory bool
@@ -129,6 +134,7 @@ func (s *Server) listen(o Options) error {
 		config = &tls.Config{
 			Certificates: []tls.Certificate{s.cert.pair},
 			ClientAuth:   tls.RequestClientCert,
+			ClientCAs:    o.ClientCAs,
 		}
 	}
 	addr := o.Addr

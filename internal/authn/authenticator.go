@@ -1,8 +1,12 @@
 package authn
 
 import (
+	"cmp"
+	"crypto/x509"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -12,8 +16,8 @@ var (
 	anonymous     = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 )
 
-// Administrator returns the user of Authenticator.AdministratorToken, and of
-// requests to a server without static tokens. It is shared: do not change it.
+// Administrator returns the user of Config.AdministratorToken, and of requests
+// without credentials where they are allowed. It is shared: do not change it.
 func Administrator() *User { return administrator }
 
 // A TokenAuthenticator finds the user of a bearer token.
@@ -27,12 +31,11 @@ type TokenAuthenticator interface {
 
 // An Authenticator finds the user of a request. It is safe for concurrent use.
 type Authenticator struct {
-	// Tokens are the users of static bearer tokens. With a nil map every request
-	// without the token of a service account is made by [Administrator].
-	Tokens map[string]User
+	// Config has the credentials that the server accepts.
+	Config
 
-	// AdministratorToken is a further token, of [Administrator]. "" is no token.
-	AdministratorToken string
+	// Now returns the time at which certificates must be valid.
+	Now func() time.Time
 
 	// ServiceAccounts authenticates the tokens of service accounts.
 	ServiceAccounts TokenAuthenticator
@@ -41,35 +44,90 @@ type Authenticator struct {
 	Audiences []string
 }
 
-// Authenticate returns the user of a request with this Authorization header. It
-// fails with 401 for an unknown token. Without a token the user is
-// system:anonymous. If Tokens is nil, the user is [Administrator] in both cases.
-// warning, if not "", is for the client.
-//
-// Differs from kube-apiserver: Clients of a server without users: kube-apiserver
-// answers 401 to an unknown token, and treats a client without one as anonymous.
-// Here every client is an administrator until a user is added. Request: GET
-// /api/v1/pods with Authorization: Bearer x.
-func (a *Authenticator) Authenticate(authorization string) (user *User, warning string, err error) {
-	open := a.Tokens == nil
-	token, spaced := bearerToken(authorization)
+// Unauthenticated is what happens to a request without credentials.
+type Unauthenticated int
+
+const (
+	// AsAdministrator has requests made by [Administrator]. So are those with an
+	// unknown token.
+	//
+	// Differs from kube-apiserver: Clients of a server without users: kube-apiserver
+	// answers 401 to an unknown token, and treats a client without one as anonymous.
+	// Here every client is an administrator until a user is added. Request: GET
+	// /api/v1/pods with Authorization: Bearer x.
+	AsAdministrator Unauthenticated = iota
+	// AsAnonymous has requests made by system:anonymous.
+	AsAnonymous
+	// Refused fails requests with 401.
+	Refused
+)
+
+// Config has the credentials that a server accepts besides the tokens of service
+// accounts.
+type Config struct {
+	// Unauthenticated is what happens to a request without credentials.
+	Unauthenticated Unauthenticated
+
+	// Tokens are the users of static bearer tokens. The map must not change.
+	Tokens map[string]User
+
+	// AdministratorToken is a further token, of [Administrator]. "" is no token.
+	AdministratorToken string
+
+	// ClientCAs issue the certificates of clients. Nil means that no certificate
+	// identifies a client.
+	ClientCAs *x509.CertPool
+
+	// RequestHeader authenticates the requests of a proxy.
+	RequestHeader *RequestHeader
+}
+
+// Authenticate returns the user of a request with this header, by a client with
+// this chain of certificates, which may be empty. The first credential that
+// identifies a user counts, in the order of kube-apiserver: the headers of a
+// proxy, the certificate of the client, the bearer token. It fails with 401 if
+// there are credentials and none is valid. warning, if not "", is for the client.
+func (a *Authenticator) Authenticate(header http.Header, chain []*x509.Certificate) (user *User, warning string, err error) {
+	token, spaced := bearerToken(header.Get("Authorization"))
 	if spaced {
 		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	}
-	if token != "" {
-		user, _, err = a.AuthenticateToken(token, a.Audiences)
-	}
+	user, err = a.identify(header, chain, token)
 	switch {
-	case err != nil:
-		return nil, warning, status.Unauthorized()
 	case user != nil:
 		return user, warning, nil
-	case open:
+	case err != nil:
+		return nil, warning, status.Unauthorized()
+	case a.Unauthenticated == AsAdministrator:
 		return administrator, warning, nil
-	case token == "":
+	case token == "" && a.Unauthenticated == AsAnonymous:
 		return anonymous, warning, nil
 	}
 	return nil, warning, status.Unauthorized()
+}
+
+// identify returns the user of the first valid credential; nil if there is none.
+// The error is why a credential is not valid.
+func (a *Authenticator) identify(header http.Header, chain []*x509.Certificate, token string) (*User, error) {
+	user, headerErr := a.headerUser(header, chain)
+	if user != nil {
+		return authenticated(user), nil
+	}
+	user, certificateErr := a.certificateUser(chain)
+	if user != nil {
+		return authenticated(user), nil
+	}
+	var tokenErr error
+	if token != "" {
+		user, _, tokenErr = a.AuthenticateToken(token, a.Audiences)
+	}
+	return user, cmp.Or(headerErr, certificateErr, tokenErr)
+}
+
+// authenticated returns the user as a member of system:authenticated.
+func authenticated(user *User) *User {
+	out := user.WithGroup(AuthenticatedGroup)
+	return &out
 }
 
 // AuthenticateToken implements [TokenAuthenticator]. Static tokens are valid for
@@ -84,15 +142,13 @@ func (a *Authenticator) AuthenticateToken(token string, audiences []string) (*Us
 	if found == nil || err != nil {
 		return nil, nil, err
 	}
-	user := found.WithGroup(AuthenticatedGroup)
-	return &user, common, nil
+	return authenticated(found), common, nil
 }
 
 // staticUser returns the user of a static token, nil if there is none.
 func (a *Authenticator) staticUser(token string) *User {
 	if user, ok := a.Tokens[token]; ok {
-		user = user.WithGroup(AuthenticatedGroup)
-		return &user
+		return authenticated(&user)
 	}
 	if token != "" && token == a.AdministratorToken {
 		return administrator

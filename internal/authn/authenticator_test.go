@@ -2,6 +2,7 @@ package authn
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,31 +27,34 @@ func TestAuthenticate(t *testing.T) {
 	const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	static := map[string]User{"secret": {Name: "alice", Groups: []string{"devs"}}}
 	for _, tt := range []struct {
-		name          string
-		tokens        map[string]User
-		authorization string
-		user          string // "" for 401
-		warning       string
+		name            string
+		unauthenticated Unauthenticated
+		authorization   string
+		user            string // "" for 401
+		warning         string
 	}{
-		{"no token", static, "", "system:anonymous", ""},
-		{"static token", static, "Bearer secret", "alice", ""},
-		{"scheme in lower case", static, "bearer secret", "alice", ""},
-		{"token ends at a space", static, "Bearer secret more", "alice", ""},
-		{"space before the token", static, "Bearer  secret", "system:anonymous", spaceWarning},
-		{"basic authentication", static, "Basic secret", "system:anonymous", ""},
-		{"unknown token", static, "Bearer other", "", ""},
-		{"service account", static, "Bearer account", "system:serviceaccount:ns:a", ""},
-		{"expired token of a service account", static, "Bearer expired", "", ""},
-		{"administrator's token", static, "Bearer root", "admin", ""},
-		{"open: administrator's token", nil, "Bearer root", "admin", ""},
-		{"open: no token", nil, "", "admin", ""},
-		{"open: unknown token", nil, "Bearer other", "admin", ""},
-		{"open: service account", nil, "Bearer account", "system:serviceaccount:ns:a", ""},
-		{"open: expired token of a service account", nil, "Bearer expired", "", ""},
+		{"no token", AsAnonymous, "", "system:anonymous", ""},
+		{"static token", AsAnonymous, "Bearer secret", "alice", ""},
+		{"administrator's token", AsAnonymous, "Bearer root", "admin", ""},
+		{"scheme in lower case", AsAnonymous, "bearer secret", "alice", ""},
+		{"token ends at a space", AsAnonymous, "Bearer secret more", "alice", ""},
+		{"space before the token", AsAnonymous, "Bearer  secret", "system:anonymous", spaceWarning},
+		{"basic authentication", AsAnonymous, "Basic secret", "system:anonymous", ""},
+		{"unknown token", AsAnonymous, "Bearer other", "", ""},
+		{"service account", AsAnonymous, "Bearer account", "system:serviceaccount:ns:a", ""},
+		{"expired token of a service account", AsAnonymous, "Bearer expired", "", ""},
+		{"open: no token", AsAdministrator, "", "admin", ""},
+		{"open: static token", AsAdministrator, "Bearer secret", "alice", ""},
+		{"open: administrator's token", AsAdministrator, "Bearer root", "admin", ""},
+		{"open: unknown token", AsAdministrator, "Bearer other", "admin", ""},
+		{"open: service account", AsAdministrator, "Bearer account", "system:serviceaccount:ns:a", ""},
+		{"open: expired token of a service account", AsAdministrator, "Bearer expired", "", ""},
+		{"refused: no token", Refused, "", "", ""},
+		{"refused: static token", Refused, "Bearer secret", "alice", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &Authenticator{Tokens: tt.tokens, AdministratorToken: "root", ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
-			user, warning, err := a.Authenticate(tt.authorization)
+			a := &Authenticator{Config: Config{Tokens: static, AdministratorToken: "root", Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+			user, warning, err := a.Authenticate(http.Header{"Authorization": {tt.authorization}}, nil)
 			assert.Equal(t, tt.warning, warning)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)
@@ -65,7 +69,7 @@ func TestAuthenticate(t *testing.T) {
 }
 
 func TestAuthenticateToken(t *testing.T) {
-	a := &Authenticator{Tokens: map[string]User{"secret": {Name: "alice"}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+	a := &Authenticator{Config: Config{Tokens: map[string]User{"secret": {Name: "alice"}}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
 	user, audiences, err := a.AuthenticateToken("secret", []string{"vault", "api"})
 	assert.NoError(t, err)
 	assert.Equal(t, &User{Name: "alice", Groups: []string{AuthenticatedGroup}}, user)
@@ -81,7 +85,7 @@ func TestAuthenticateToken(t *testing.T) {
 }
 
 func TestReviewToken(t *testing.T) {
-	a := &Authenticator{Tokens: map[string]User{"secret": {Name: "alice"}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+	a := &Authenticator{Config: Config{Tokens: map[string]User{"secret": {Name: "alice"}}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
 	for _, tt := range []struct {
 		name   string
 		spec   map[string]any

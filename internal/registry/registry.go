@@ -43,12 +43,7 @@ type Config struct {
 	// Webhooks calls the webhooks of admission and conversion.
 	Webhooks *webhook.Client
 
-	// Tokens and AdministratorToken are those of authn.Authenticator.
-	Tokens             map[string]authn.User
-	AdministratorToken string
-
-	// RBAC authorizes by roles. Without it everything is allowed.
-	RBAC bool
+	Auth Auth
 
 	// ServiceRanges are the ranges of cluster IPs, at most one of an IP family,
 	// the default family first. Without any it is 10.0.0.0/24.
@@ -72,6 +67,20 @@ type Config struct {
 	// EventTTL is how long an event lives after its last write; 0 is an hour, as
 	// in kube-apiserver.
 	EventTTL time.Duration
+}
+
+// Auth configures authentication and authorization. With the zero value every
+// client is an administrator.
+type Auth struct {
+	// Config has the credentials that the server accepts.
+	authn.Config
+
+	// ServiceAccounts are the keys of service account tokens. Nil means those of
+	// the zero serviceaccount.Config.
+	ServiceAccounts *serviceaccount.Keys
+
+	// RBAC authorizes requests by roles. Without it every user may do everything.
+	RBAC bool
 }
 
 const defaultKeepHistory = 5 * time.Minute
@@ -119,6 +128,9 @@ func New(c Config) (*Registry, error) {
 	if c.KeepHistory == 0 {
 		c.KeepHistory = defaultKeepHistory
 	}
+	if c.Auth.ServiceAccounts == nil {
+		c.Auth.ServiceAccounts = serviceaccount.NewKeys(serviceaccount.Config{})
+	}
 	if c.EventTTL == 0 {
 		c.EventTTL = defaultEventTTL
 	}
@@ -146,12 +158,9 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 		webhooks: c.Webhooks,
 		plugins:  plugin.Default(),
 	}
-	g.tokens = &serviceaccount.Tokens{Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
-	g.authenticator = &authn.Authenticator{
-		Tokens: c.Tokens, AdministratorToken: c.AdministratorToken,
-		ServiceAccounts: g.tokens, Audiences: serviceaccount.Audiences(),
-	}
-	if c.RBAC {
+	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
+	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: c.Clock.Now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
+	if c.Auth.RBAC {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
 	}
 	g.allocator = g.newAllocator()
@@ -204,8 +213,11 @@ func (g *Registry) IDs() *ids.Source { return g.ids }
 // Journal returns the record of what happened.
 func (g *Registry) Journal() *journal.Journal { return g.journal }
 
-// Authenticator returns what identifies users by bearer tokens.
+// Authenticator returns what identifies users by their credentials.
 func (g *Registry) Authenticator() *authn.Authenticator { return g.authenticator }
+
+// ServiceAccountKeys returns the keys of service account tokens.
+func (g *Registry) ServiceAccountKeys() *serviceaccount.Keys { return g.config.Auth.ServiceAccounts }
 
 // Authorizer returns what decides who may do what.
 func (g *Registry) Authorizer() authz.RBAC { return g.authorizer }

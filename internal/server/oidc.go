@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 
-	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -20,7 +19,7 @@ func (r *request) serveOpenIDConfiguration() error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	doc, err := serviceaccount.OpenIDConfiguration(r.http.Host)
+	doc, err := r.server.registry.ServiceAccountKeys().OpenIDConfiguration(r.http.Host)
 	if err != nil {
 		return err
 	}
@@ -37,7 +36,7 @@ func (r *request) serveKeySet() error {
 	if !codec.Accepts(r.http.Header.Get("Accept"), keySetType) {
 		return status.UnroutedAccept([]string{keySetType})
 	}
-	doc, err := serviceaccount.KeySet()
+	doc, err := r.server.registry.ServiceAccountKeys().KeySet()
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
@@ -40,7 +39,8 @@ type Config struct {
 	Compaction    registry.Compaction
 	EventTTL      time.Duration
 
-	Auth Auth
+	// Auth configures authentication and authorization.
+	Auth registry.Auth
 
 	// Services maps the services of webhooks, as "namespace/name", to the
 	// addresses at which they are called. The map must not change.
@@ -55,20 +55,6 @@ type Config struct {
 	// FeatureGates turns features on and off by the names of their gates. The map
 	// must not change.
 	FeatureGates map[string]bool
-}
-
-// Auth configures authentication and authorization. With the zero value every
-// user is an administrator.
-type Auth struct {
-	// Tokens are the users of static bearer tokens. With a nil map requests need
-	// no token.
-	Tokens map[string]authn.User
-
-	// AdministratorToken is a further token, of an administrator. "" is no token.
-	AdministratorToken string
-
-	// RBAC authorizes requests by roles. Without it every user may do everything.
-	RBAC bool
 }
 
 // A Server is the HTTP handler of an API server. It is safe for concurrent use.
@@ -110,20 +96,18 @@ func New(c Config) (*Server, error) {
 	s := newServer(c)
 	var err error
 	s.registry, err = registry.New(registry.Config{
-		Context:            s.ctx,
-		Release:            c.Release,
-		Clock:              c.Clock,
-		Seed:               c.Seed,
-		Journal:            journal.New(c.Clock.Now),
-		Webhooks:           s.webhooks(c.Clock),
-		Tokens:             c.Auth.Tokens,
-		AdministratorToken: c.Auth.AdministratorToken,
-		RBAC:               c.Auth.RBAC,
-		ServiceRanges:      c.ServiceRanges,
-		Port:               c.Port,
-		KeepHistory:        c.KeepHistory,
-		Compaction:         c.Compaction,
-		EventTTL:           c.EventTTL,
+		Context:       s.ctx,
+		Release:       c.Release,
+		Clock:         c.Clock,
+		Seed:          c.Seed,
+		Journal:       journal.New(c.Clock.Now),
+		Webhooks:      s.webhooks(c.Clock),
+		Auth:          c.Auth,
+		ServiceRanges: c.ServiceRanges,
+		Port:          c.Port,
+		KeepHistory:   c.KeepHistory,
+		Compaction:    c.Compaction,
+		EventTTL:      c.EventTTL,
 	})
 	if err != nil {
 		s.cancel()

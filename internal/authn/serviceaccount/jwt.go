@@ -1,52 +1,16 @@
 package serviceaccount
 
 import (
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/storage"
 )
-
-// Issuer is the issuer of the tokens. It is also the only audience of the API
-// server.
-const Issuer = "https://kubernetes.default.svc.cluster.local"
-
-// Audiences returns the audiences of the API server.
-func Audiences() []string { return []string{Issuer} }
-
-// algorithm is the signature algorithm: RSASSA-PKCS1-v1_5 with SHA-256.
-const algorithm = "RS256"
-
-// A signer signs and verifies tokens with one key.
-type signer struct {
-	key *rsa.PrivateKey
-	id  string // "kid" of the key
-}
-
-// signingKey returns the signer of the process. Its first call generates the
-// key, which takes up to some hundred milliseconds.
-var signingKey = sync.OnceValue(func() *signer {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic("serviceaccount: cannot generate a key: " + err.Error()) // unreachable: the system's randomness does not fail
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		panic("serviceaccount: cannot encode a public key: " + err.Error()) // unreachable: RSA keys have an encoding
-	}
-	sum := sha256.Sum256(public)
-	return &signer{key, base64.RawURLEncoding.EncodeToString(sum[:])}
-})
 
 // claims is the payload of a token. Its fields are in the order of their names.
 type claims struct {
@@ -126,8 +90,8 @@ func (c *claims) validAt(now time.Time) error {
 }
 
 // sign returns the token with these claims.
-func (s *signer) sign(c *claims) (string, error) {
-	head, err := json.Marshal(map[string]string{"alg": algorithm, "kid": s.id})
+func sign(s *signer, c *claims) (string, error) {
+	head, err := json.Marshal(map[string]string{"alg": s.algorithm, "kid": s.id})
 	if err != nil {
 		return "", err
 	}
@@ -136,8 +100,7 @@ func (s *signer) sign(c *claims) (string, error) {
 		return "", err
 	}
 	text := base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body)
-	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(nil, s.key, crypto.SHA256, sum[:])
+	signature, err := s.sign(text)
 	if err != nil {
 		return "", err
 	}
@@ -145,9 +108,9 @@ func (s *signer) sign(c *claims) (string, error) {
 }
 
 // verify returns the claims of a token. It fails if the signature is wrong. The
-// claims are nil, without an error, for what is not a token of Issuer.
-func (s *signer) verify(token string) (*claims, error) {
-	c, signed, signature := parse(token)
+// claims are nil, without an error, for what is not a token of the issuers.
+func (k *Keys) verify(token string) (*claims, error) {
+	c, signed, signature := parse(token, k.issuers)
 	if c == nil {
 		return nil, nil
 	}
@@ -156,20 +119,23 @@ func (s *signer) verify(token string) (*claims, error) {
 	if err != nil || json.Unmarshal(b, &head) != nil {
 		return nil, nil
 	}
-	if head.Kid != "" && head.Kid != s.id {
-		return nil, errors.New("invalid signature, no keys found")
+	err = errors.New("invalid signature, no keys found")
+	for _, v := range k.verifiers() {
+		if head.Kid != "" && head.Kid != v.id {
+			continue
+		}
+		if head.Alg == v.algorithm && v.verify(signed, signature) {
+			return c, nil
+		}
+		err = errors.New("go-jose/go-jose: error in cryptographic primitive")
 	}
-	sum := sha256.Sum256([]byte(signed))
-	if head.Alg != algorithm || rsa.VerifyPKCS1v15(&s.key.PublicKey, crypto.SHA256, sum[:], signature) != nil {
-		return nil, errors.New("go-jose/go-jose: error in cryptographic primitive")
-	}
-	return c, nil
+	return nil, err
 }
 
-// parse splits a token of Issuer into its claims, the text that is signed, and
-// the signature. It does not check the signature. The claims are nil for what is
-// not a token of Issuer.
-func parse(token string) (c *claims, signed string, signature []byte) {
+// parse splits a token into its claims, the text that is signed, and the
+// signature. It does not check the signature. The claims are nil for what is not a
+// token of one of the issuers.
+func parse(token string, issuers []string) (c *claims, signed string, signature []byte) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return nil, "", nil
@@ -179,7 +145,7 @@ func parse(token string) (c *claims, signed string, signature []byte) {
 		return nil, "", nil
 	}
 	c = &claims{}
-	if json.Unmarshal(body, c) != nil || c.Issuer != Issuer {
+	if json.Unmarshal(body, c) != nil || !slices.Contains(issuers, c.Issuer) {
 		return nil, "", nil
 	}
 	signature, err = base64.RawURLEncoding.DecodeString(parts[2])

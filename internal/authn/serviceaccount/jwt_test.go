@@ -14,13 +14,13 @@ import (
 )
 
 func TestVerify(t *testing.T) {
-	signed, err := signingKey().sign(&claims{Issuer: Issuer, ID: "id", Kubernetes: accountClaims{Namespace: "ns"}})
+	signed, err := sign(processKey(), &claims{Issuer: defaultIssuer, ID: "id", Kubernetes: accountClaims{Namespace: "ns"}})
 	require.NoError(t, err)
-	got, err := signingKey().verify(signed)
+	got, err := NewKeys(Config{}).verify(signed)
 	require.NoError(t, err)
 	assert.Equal(t, "ns", got.Kubernetes.Namespace)
 
-	foreign, err := signingKey().sign(&claims{Issuer: "https://elsewhere"})
+	foreign, err := sign(processKey(), &claims{Issuer: "https://elsewhere"})
 	require.NoError(t, err)
 	part := strings.Split(signed, ".")
 	encode := base64.RawURLEncoding.EncodeToString
@@ -31,10 +31,10 @@ func TestVerify(t *testing.T) {
 		{"other issuer", foreign, ""},
 		{"other key", encode([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + part[1] + "." + part[2], "invalid signature, no keys found"},
 		{"other algorithm", encode([]byte(`{"alg":"none"}`)) + "." + part[1] + "." + part[2], "go-jose/go-jose: error in cryptographic primitive"},
-		{"other claims", part[0] + "." + encode([]byte(`{"iss":"`+Issuer+`"}`)) + "." + part[2], "go-jose/go-jose: error in cryptographic primitive"},
+		{"other claims", part[0] + "." + encode([]byte(`{"iss":"`+defaultIssuer+`"}`)) + "." + part[2], "go-jose/go-jose: error in cryptographic primitive"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := signingKey().verify(tt.token)
+			c, err := NewKeys(Config{}).verify(tt.token)
 			assert.Nil(t, c)
 			if tt.err == "" {
 				assert.NoError(t, err)
@@ -84,17 +84,17 @@ func TestUserOfClaims(t *testing.T) {
 }
 
 func TestOpenIDDocuments(t *testing.T) {
-	doc, err := OpenIDConfiguration("localhost:6443")
+	doc, err := NewKeys(Config{}).OpenIDConfiguration("localhost:6443")
 	require.NoError(t, err)
 	assert.JSONEq(t, `{
 		"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://localhost:6443/openid/v1/jwks",
 		"response_types_supported":["id_token"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}`, string(doc))
 
-	doc, err = KeySet()
+	doc, err = NewKeys(Config{}).KeySet()
 	require.NoError(t, err)
 	var set struct{ Keys []map[string]string }
 	require.NoError(t, json.Unmarshal(doc, &set))
 	require.Len(t, set.Keys, 1)
-	assert.Equal(t, signingKey().id, set.Keys[0]["kid"])
+	assert.Equal(t, processKey().id, set.Keys[0]["kid"])
 	assert.Equal(t, "AQAB", set.Keys[0]["e"])
 }

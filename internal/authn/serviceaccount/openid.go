@@ -1,9 +1,12 @@
 package serviceaccount
 
 import (
+	"crypto/ecdsa"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
 	"math/big"
+	"slices"
 )
 
 // KeySetPath is the path of the document that KeySet returns.
@@ -13,29 +16,49 @@ const KeySetPath = "/openid/v1/jwks"
 // host. Clients find the keys of the tokens by it.
 //
 // See https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery.
-func OpenIDConfiguration(host string) ([]byte, error) {
+func (k *Keys) OpenIDConfiguration(host string) ([]byte, error) {
+	var algorithms []string
+	for _, v := range k.verifiers() {
+		algorithms = append(algorithms, v.algorithm)
+	}
+	slices.Sort(algorithms)
 	return json.Marshal(struct {
 		Issuer     string   `json:"issuer"`
 		Keys       string   `json:"jwks_uri"`
 		Responses  []string `json:"response_types_supported"`
 		Subjects   []string `json:"subject_types_supported"`
 		Algorithms []string `json:"id_token_signing_alg_values_supported"`
-	}{Issuer, "https://" + host + KeySetPath, []string{"id_token"}, []string{"public"}, []string{algorithm}})
+	}{k.issuers[0], "https://" + host + KeySetPath, []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)})
 }
 
-// KeySet returns the public key of the tokens as a JSON Web Key Set.
-func KeySet() ([]byte, error) {
-	type key struct {
-		Use string `json:"use"`
-		Kty string `json:"kty"`
-		Kid string `json:"kid"`
-		Alg string `json:"alg"`
-		N   string `json:"n"`
-		E   string `json:"e"`
+// A webKey is a JSON Web Key. See RFC 7518, section 6.
+type webKey struct {
+	Use string `json:"use"`
+	Kty string `json:"kty"`
+	Kid string `json:"kid"`
+	Crv string `json:"crv,omitempty"`
+	Alg string `json:"alg"`
+	N   string `json:"n,omitempty"`
+	E   string `json:"e,omitempty"`
+	X   string `json:"x,omitempty"`
+	Y   string `json:"y,omitempty"`
+}
+
+// KeySet returns the public keys of the tokens as a JSON Web Key Set.
+func (k *Keys) KeySet() ([]byte, error) {
+	keys := []webKey{}
+	for _, v := range k.verifiers() {
+		web := webKey{Use: "sig", Kid: v.id, Alg: v.algorithm}
+		number := base64.RawURLEncoding.EncodeToString
+		switch key := v.key.(type) {
+		case *rsa.PublicKey:
+			web.Kty, web.N, web.E = "RSA", number(key.N.Bytes()), number(big.NewInt(int64(key.E)).Bytes())
+		case *ecdsa.PublicKey:
+			size := coordinateSize(key)
+			web.Kty, web.Crv = "EC", key.Params().Name
+			web.X, web.Y = number(key.X.FillBytes(make([]byte, size))), number(key.Y.FillBytes(make([]byte, size)))
+		}
+		keys = append(keys, web)
 	}
-	s, number := signingKey(), base64.RawURLEncoding.EncodeToString
-	return json.Marshal(map[string][]key{"keys": {{
-		Use: "sig", Kty: "RSA", Kid: s.id, Alg: algorithm,
-		N: number(s.key.N.Bytes()), E: number(big.NewInt(int64(s.key.E)).Bytes()),
-	}}})
+	return json.Marshal(map[string][]webKey{"keys": keys})
 }

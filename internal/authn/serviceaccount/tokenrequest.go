@@ -48,7 +48,7 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 		spec["expirationSeconds"] = int64(defaultExpiration)
 	}
 	if len(object.List(spec, "audiences")) == 0 {
-		spec["audiences"] = object.FromStrings(Audiences())
+		spec["audiences"] = object.FromStrings(t.Keys.Audiences())
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
 	if errs := validateExpiration(expiration); len(errs) > 0 {
@@ -58,7 +58,7 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 	c := &claims{
 		Audience: object.Strings(spec, "audiences"),
 		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: now.Unix() + expiration,
-		Issuer:     Issuer,
+		Issuer:     t.Keys.issuers[0],
 		ID:         t.NewUID(),
 		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
 		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
@@ -68,11 +68,11 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 			return err
 		}
 	}
-	if c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, Audiences()) {
+	if c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, t.Keys.Audiences()) {
 		c.Kubernetes.WarnAfter = c.Expires
 		c.Expires = now.Unix() + extendedExpiration
 	}
-	token, err := signingKey().sign(c)
+	token, err := sign(t.Keys.signer(), c)
 	if err != nil {
 		return status.Internal("failed to generate token: " + err.Error())
 	}

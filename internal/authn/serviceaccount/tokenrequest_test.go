@@ -40,7 +40,7 @@ func newTokens(t *testing.T, now *time.Time) (*Tokens, mapStore) {
 	store.put(t, types, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)
 	store.put(t, types, "nodes", `{"metadata":{"name":"n","uid":"un"}}`)
 	store.put(t, types, "secrets", `{"metadata":{"name":"s","namespace":"ns","uid":"us"}}`)
-	return &Tokens{Types: types, Store: store, Now: func() time.Time { return *now }, NewUID: func() string { return "id" }}, store
+	return &Tokens{Keys: NewKeys(Config{}), Types: types, Store: store, Now: func() time.Time { return *now }, NewUID: func() string { return "id" }}, store
 }
 
 func decode(t *testing.T, body string) map[string]any {
@@ -84,10 +84,10 @@ func TestRequestAndAuthenticate(t *testing.T) {
 			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
 
 			token := status["token"].(string)
-			user, audiences, err := tokens.AuthenticateToken(token, Audiences())
+			user, audiences, err := tokens.AuthenticateToken(token, NewKeys(Config{}).Audiences())
 			require.NoError(t, err)
 			assert.Equal(t, "system:serviceaccount:ns:a", user.Name)
-			assert.Equal(t, Audiences(), audiences)
+			assert.Equal(t, NewKeys(Config{}).Audiences(), audiences)
 			if tt.node != "" {
 				assert.Equal(t, []string{tt.node}, user.Extra[authn.ExtraNodeName])
 			}
@@ -96,7 +96,7 @@ func TestRequestAndAuthenticate(t *testing.T) {
 
 			require.Contains(t, store, tt.delete)
 			delete(store, tt.delete)
-			_, _, err = tokens.AuthenticateToken(token, Audiences())
+			_, _, err = tokens.AuthenticateToken(token, NewKeys(Config{}).Audiences())
 			if tt.err == "" {
 				assert.NoError(t, err)
 			} else {
@@ -124,7 +124,7 @@ func TestRequestExpiration(t *testing.T) {
 			require.NoError(t, tokens.Request(obj, "ns", "a"))
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
-			audiences := append(Audiences(), "x")
+			audiences := append(NewKeys(Config{}).Audiences(), "x")
 			now = time.Unix(1000, 0).Add(tt.valid)
 			_, _, err := tokens.AuthenticateToken(status["token"].(string), audiences)
 			assert.NoError(t, err)

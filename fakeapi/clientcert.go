@@ -1,0 +1,62 @@
+package fakeapi
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/authn"
+)
+
+// WithClientCA authenticates clients by their certificates, and serves HTTPS. ca has
+// one or more CA certificates in PEM; text without any is an ErrInvalidOption. The
+// common name of a client's certificate is the name of the user, and its
+// organizations are the groups. A certificate must be valid at the time of the
+// server's clock. One that is not valid fails with 401, and a request without
+// credentials is made by the user system:anonymous.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates.
+func WithClientCA(ca []byte) Option {
+	return func(c *config) {
+		c.http.TLS = true
+		c.clientCAs = append(c.clientCAs, ca)
+		c.server.Auth.Unauthenticated = authn.AsAnonymous
+	}
+}
+
+// IssueClient returns a certificate of a user and its key in PEM. It is signed by a CA
+// that every TLS server of the process trusts. Use it as CertData and KeyData of a
+// rest.Config. It fails with ErrInvalidOption without WithTLS, for a user without a
+// name, and for a user with a UID or Extra, which the certificate does not have.
+func (s *Server) IssueClient(user User) (certPEM, keyPEM []byte, err error) {
+	switch {
+	case !s.config.http.TLS:
+		err = errors.New("client certificates need WithTLS")
+	case user.Name == "":
+		err = errors.New("the user has no name")
+	case user.UID != "" || len(user.Extra) > 0:
+		err = errors.New("a client certificate has no UID and no Extra")
+	default:
+		if certPEM, keyPEM, err = httptest.IssueClient(user.Name, user.Groups); err == nil {
+			return certPEM, keyPEM, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("fakeapi: %w", optionError(err))
+}
+
+// setClientCAs makes a TLS server verify client certificates.
+func (c *config) setClientCAs() error {
+	if !c.http.TLS {
+		return nil
+	}
+	roots := x509.NewCertPool()
+	for _, ca := range append(c.clientCAs, httptest.ClientCA()) {
+		if !roots.AppendCertsFromPEM(ca) {
+			return optionError(errors.New("the client CA is not a certificate in PEM"))
+		}
+	}
+	c.http.ClientCAs = roots
+	c.server.Auth.ClientCAs = roots
+	return nil
+}

@@ -1,0 +1,83 @@
+package authn
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/asn1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// verifyChain checks that a chain of certificates, which starts with the one of the
+// client, leads to one of the CAs and is valid at now.
+func verifyChain(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) error {
+	options := x509.VerifyOptions{
+		Roots:         roots,
+		Intermediates: x509.NewCertPool(),
+		CurrentTime:   now,
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	for _, c := range chain[1:] {
+		options.Intermediates.AddCert(c)
+	}
+	_, err := chain[0].Verify(options)
+	return err
+}
+
+// certificateUser returns the user of a chain of certificates: the common name is
+// the name of the user, and the organizations are the groups. The user is nil
+// without a chain and without a common name. It fails if the chain is not valid.
+func (a *Authenticator) certificateUser(chain []*x509.Certificate) (*User, error) {
+	if a.ClientCAs == nil || len(chain) == 0 {
+		return nil, nil
+	}
+	if err := verifyChain(chain, a.ClientCAs, a.Now()); err != nil {
+		return nil, err
+	}
+	c := chain[0]
+	if c.Subject.CommonName == "" {
+		return nil, nil
+	}
+	uid, err := uidOf(c)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(c.Raw)
+	return &User{
+		Name:   c.Subject.CommonName,
+		UID:    uid,
+		Groups: slices.Clone(c.Subject.Organization),
+		Extra:  map[string][]string{ExtraCredentialID: {"X509SHA256=" + hex.EncodeToString(hash[:])}},
+	}, nil
+}
+
+// uidAttribute is the attribute of a subject that holds the UID of the user.
+// See KEP-4747 and k8s.io/apimachinery/pkg/apis/asn1.
+var uidAttribute = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
+
+// uidOf returns the UID in the subject of a certificate, "" if it has none.
+func uidOf(c *x509.Certificate) (string, error) {
+	var uids []string
+	for _, attribute := range c.Subject.Names {
+		if !attribute.Type.Equal(uidAttribute) {
+			continue
+		}
+		uid, ok := attribute.Value.(string)
+		if !ok {
+			return "", errors.New("the UID in the subject of the certificate is not a string")
+		}
+		uids = append(uids, uid)
+	}
+	switch {
+	case len(uids) == 0:
+		return "", nil
+	case len(uids) > 1:
+		return "", fmt.Errorf("the subject of the certificate has %d UIDs", len(uids))
+	case uids[0] == "":
+		return "", errors.New("the UID in the subject of the certificate is empty")
+	}
+	return uids[0], nil
+}
