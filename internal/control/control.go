@@ -28,7 +28,9 @@ import (
 const pathPrefix = "/debug/fakeapi/"
 
 // Serves reports whether a path belongs to the endpoint.
-func Serves(path string) bool { return strings.HasPrefix(path, pathPrefix) }
+func Serves(path string) bool {
+	return strings.HasPrefix(path, pathPrefix) || path == strings.TrimSuffix(pathPrefix, "/")
+}
 
 // A Control acts on one server. It is safe for concurrent use.
 type Control struct {
@@ -46,6 +48,7 @@ func New(g *registry.Registry, faults *fault.Set) *Control {
 type Request struct {
 	Method, Path string
 	Host         string
+	BaseURL      string // of the server, as the client knows it
 	Query        url.Values
 	Accept       string // the header
 	Body         []byte
@@ -57,43 +60,37 @@ type Answer struct {
 	Body        []byte
 }
 
-// handlers are the handlers by path and method: GET reads, POST acts, DELETE
-// undoes. What they return is encoded in JSON, but for a page.
-var handlers = map[string]map[string]func(*Control, *Request) (any, error){
-	"compact":  {http.MethodPost: (*Control).compact},
-	"reset":    {http.MethodPost: (*Control).reset},
-	"snapshot": {http.MethodPost: (*Control).snapshot},
-	"restore":  {http.MethodPost: (*Control).restore},
-	"lag":      {http.MethodGet: (*Control).lags, http.MethodPost: (*Control).lag, http.MethodDelete: (*Control).thaw},
-	"objects":  {http.MethodPost: (*Control).objects},
-	"clock":    {http.MethodGet: (*Control).clock, http.MethodPost: (*Control).advance},
-	"writes":   {http.MethodGet: (*Control).writes},
-	"requests": {http.MethodGet: (*Control).requests},
-	"story":    {http.MethodGet: (*Control).story},
-	"faults":   {http.MethodGet: (*Control).listFaults, http.MethodPost: (*Control).inject, http.MethodDelete: (*Control).removeFaults},
-}
-
 // A page is an answer in HTML.
 type page []byte
 
 // Serve answers a request. Errors are of type *status.Status.
 func (c *Control) Serve(r Request) (Answer, error) {
-	methods, ok := handlers[strings.TrimPrefix(r.Path, pathPrefix)]
-	if !ok {
-		return Answer{}, status.Failure(http.StatusNotFound, status.ReasonNotFound, "the control endpoint has no "+r.Path, nil)
+	name := strings.TrimPrefix(r.Path, pathPrefix)
+	if name == "" || !strings.HasPrefix(r.Path, pathPrefix) {
+		if r.Method != http.MethodGet {
+			return Answer{}, status.MethodNotAllowed()
+		}
+		return c.index(&r)
 	}
-	handle, ok := methods[r.Method]
-	if !ok {
+	op, known := find(r.Method, name)
+	switch {
+	case !known:
+		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, pathPrefix))
+	case op == nil:
 		return Answer{}, status.MethodNotAllowed()
 	}
-	out, err := handle(c, &r)
+	out, err := op.handle(c, &r)
 	if err != nil {
 		return Answer{}, err
 	}
 	if html, ok := out.(page); ok {
 		return Answer{"text/html; charset=utf-8", html}, nil
 	}
-	b, err := json.Marshal(out)
+	return jsonAnswer(out)
+}
+
+func jsonAnswer(v any) (Answer, error) {
+	b, err := json.Marshal(v)
 	return Answer{"application/json", append(b, '\n')}, err
 }
 

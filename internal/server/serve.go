@@ -328,12 +328,20 @@ func (r *request) serveControl() error {
 	if err != nil {
 		return err
 	}
-	answer, err := r.server.control.Serve(control.Request{Method: r.http.Method, Path: r.Path, Host: r.http.Host, Query: r.query(), Accept: r.http.Header.Get("Accept"), Body: body})
+	answer, err := r.server.control.Serve(control.Request{Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"), Body: body})
 	if err != nil {
 		return err
 	}
 	r.write(http.StatusOK, answer.ContentType, answer.Body)
 	return nil
+}
+
+// baseURL returns the URL of the server as the client knows it.
+func (r *request) baseURL() string {
+	if r.http.TLS != nil {
+		return "https://" + r.http.Host
+	}
+	return "http://" + r.http.Host
 }
 
 func (r *request) isControl() bool {

@@ -1,0 +1,83 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// index returns the index of the control endpoint in a media type.
+func index(t *testing.T, srv *fakeapi.Server, path, accept string) (contentType, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+path, nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", accept)
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode, "%s", b)
+	return resp.Header.Get("Content-Type"), string(b)
+}
+
+func TestControlIndex(t *testing.T) {
+	srv := fakeapi.Start(t)
+	for _, row := range []struct {
+		name, path, accept, contentType string
+		want                            []string
+	}{
+		{"browser", "/debug/fakeapi/", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8", []string{
+			"<!doctype html>", `<a href="/debug/fakeapi/story">`, `<a href="/debug/fakeapi/writes?from=1">`,
+			"<code>curl -X POST " + srv.URL + "/debug/fakeapi/reset</code>",
+		}},
+		{"curl", "/debug/fakeapi/", "*/*", "text/plain; charset=utf-8", []string{
+			"\nPOST   /debug/fakeapi/compact: removes old versions",
+			"\n       curl " + srv.URL + "/debug/fakeapi/clock --json '{\"advance\": \"10m\"}'\n",
+			"\n       curl -X DELETE '" + srv.URL + "/debug/fakeapi/lag?resource=pods'\n",
+		}},
+		{"without a slash", "/debug/fakeapi", "*/*", "text/plain; charset=utf-8", []string{"revision "}},
+		{"JSON", "/debug/fakeapi/", "application/json", "application/json", []string{`{"requests":[{"method":"GET","path":"story",`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			contentType, body := index(t, srv, row.path, row.accept)
+			assert.Equal(t, row.contentType, contentType)
+			for _, want := range row.want {
+				assert.Contains(t, body, want)
+			}
+		})
+	}
+	code, _ := do(t, srv, "POST", "/debug/fakeapi/", "")
+	assert.Equal(t, http.StatusMethodNotAllowed, code)
+	code, answer := do(t, srv, "GET", "/debug/fakeapi/none", "")
+	assert.Equal(t, http.StatusNotFound, code)
+	assert.Equal(t, "the control endpoint has no /debug/fakeapi/none; GET /debug/fakeapi/ lists its requests", answer["message"])
+}
+
+// Each example of the index succeeds.
+func TestControlIndexExamples(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithTLS())
+	_, body := index(t, srv, "/debug/fakeapi/", "*/*")
+	example := regexp.MustCompile(`curl --insecure (?:-X (\w+) )?'?` + regexp.QuoteMeta(srv.URL) + `([^' ]*)'?(?: --json '(.*)')?\n`)
+	examples := example.FindAllStringSubmatch(body, -1)
+	assert.Len(t, examples, strings.Count(body, "curl "))
+	assert.Greater(t, len(examples), 10)
+	for _, m := range examples {
+		method := m[1]
+		switch {
+		case method == "" && m[3] == "":
+			method = "GET"
+		case method == "":
+			method = "POST"
+		}
+		code, answer := do(t, srv, method, m[2], m[3])
+		assert.Equal(t, http.StatusOK, code, "%s %s: %v", method, m[2], answer)
+	}
+}
