@@ -151,6 +151,26 @@ func TestCustomResourceTerminating(t *testing.T) {
 	assert.Equal(t, 404, code(t, srv, "GET", definitionsPath+"/widgets.example.com", ""), "deleted with the last instance")
 }
 
+// A definition that is put again with its uid keeps its status, so that watches of its
+// objects go on.
+func TestPutDefinitionAgain(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(widgets("v1", "")))
+	get := func() fakeapi.Object {
+		o, err := srv.Get("customresourcedefinitions.apiextensions.k8s.io", "", "widgets.example.com")
+		require.NoError(t, err)
+		return o
+	}
+	o := get()
+	o["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+	before := srv.Revision()
+	put(t, srv, o)
+	assert.Equal(t, before+1, srv.Revision(), "one write")
+	assert.Equal(t, o["status"], get()["status"])
+	_, err := srv.Put(widgets("v1", ""))
+	require.NoError(t, err)
+	assert.Greater(t, srv.Revision(), before+2, "another definition is established first")
+}
+
 func TestWithCRDs(t *testing.T) {
 	fsys := fstest.MapFS{
 		"crds/widgets.yaml": {Data: []byte(widgets("v1", `"size":{"type":"integer"}`))},

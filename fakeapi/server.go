@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/server"
@@ -16,6 +17,9 @@ type Server struct {
 	api    *server.Server
 	http   *httptest.Server
 	config *config
+
+	mu    sync.Mutex         // guards hooks
+	hooks []*httptest.Server // of InstallWebhooks
 }
 
 // New starts a server outside of a test. The caller must Close it. A test calls
@@ -58,6 +62,11 @@ func listen(api *server.Server, c *config) (*Server, error) {
 func (s *Server) Close() {
 	s.api.Close()
 	s.http.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.hooks {
+		h.Close()
+	}
 }
 
 // NewFork is Fork outside of a test. The caller must Close the fork.

@@ -153,10 +153,21 @@ func writeCertificate(names []string, certPath, keyPath string) (*certificate, e
 	return cert, nil
 }
 
-// ClientCA returns the CA certificate of [IssueClient] in PEM. It is the same for
-// the life of the process.
+// ClientCA returns the CA certificate of [IssueClient] and [IssueServer] in PEM. It is
+// the same for the life of the process.
 func ClientCA() []byte {
 	return slices.Clone(throwaway().pem)
+}
+
+// IssueServer returns a server certificate for DNS names and IP addresses, beside
+// localhost, 127.0.0.1 and ::1, and its key, in PEM. The certificate is signed by the
+// throwaway CA and followed by the CA's. It fails if a name is not valid.
+func IssueServer(names ...string) (certPEM, keyPEM []byte, err error) {
+	cert, err := throwaway().issueServer(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	return cert.bundle, encodeKey(throwaway().serverKey), nil
 }
 
 // IssueClient returns a client certificate and its key in PEM, signed by the

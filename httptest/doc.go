@@ -7,7 +7,8 @@
 //   - the limits of kube-apiserver's listener: 32 s for the TLS handshake and for
 //     the header of a request, 90 s for a connection without a request, and 1000
 //     concurrent requests of an HTTP/2 connection;
-//   - throwaway certificates for servers and clients of one CA ([IssueClient]);
+//   - throwaway certificates for servers and clients of one CA ([IssueServer],
+//     [IssueClient]);
 //   - kubeconfig files ([Kubeconfig]);
 //   - a transport without a network that streams ([Server.InMemory]).
 //

@@ -25,7 +25,8 @@ func notFound(what string) error { return fmt.Errorf("%w: %s", ErrNotFound, what
 
 // Put stores an object, given as JSON, as it is, in place of one of its name if
 // there is one. It fills in what the server owns and the object lacks, and
-// returns the object as stored. It fails with ErrNotFound for a kind that is not
+// returns the object as stored. A definition with the uid of the one it replaces
+// keeps its status. It fails with ErrNotFound for a kind that is not
 // stored, and with a *status.Status for invalid metadata.
 func (g *Registry) Put(body []byte) (map[string]any, error) {
 	kind, err := kindOf(body)
@@ -51,7 +52,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	op.fillSystemFields(meta)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if t.DefinesAPI { // an invalid definition cannot be served
-		t.Prepare(obj, nil)
+		t.Prepare(obj, op.sameObject(meta))
 		errs = append(errs, t.Validate(obj, nil)...)
 	}
 	if len(errs) > 0 {
@@ -62,6 +63,20 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	return stored.Decode(t), nil
+}
+
+// sameObject returns the stored object with the name and the uid in meta, nil if there
+// is none.
+func (op *operation) sameObject(meta map[string]any) map[string]any {
+	old := op.store.Newest(op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name")))
+	if old == nil {
+		return nil
+	}
+	obj := old.Decode(op.Type)
+	if object.String(obj, "metadata", "uid") != object.String(meta, "uid") {
+		return nil
+	}
+	return obj
 }
 
 // defaultNamespace is the namespace of objects that name none.

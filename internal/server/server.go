@@ -63,6 +63,7 @@ type Server struct {
 	config   Config
 	registry *registry.Registry
 	faults   *fault.Set
+	hooks    *webhook.Client
 	control  *control.Control
 	requests metrics.Requests
 	started  time.Time
@@ -101,7 +102,7 @@ func New(c Config) (*Server, error) {
 		Clock:         c.Clock,
 		Seed:          c.Seed,
 		Journal:       journal.New(c.Clock.Now),
-		Webhooks:      s.webhooks(c.Clock),
+		Webhooks:      s.hooks,
 		Auth:          c.Auth,
 		ServiceRanges: c.ServiceRanges,
 		Port:          c.Port,
@@ -126,13 +127,8 @@ func newServer(c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
+	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
-}
-
-// webhooks returns a client that calls webhooks on the server's clock and through
-// its faults.
-func (s *Server) webhooks(c *clock.Clock) *webhook.Client {
-	return &webhook.Client{Services: s.config.Services, Clock: c, Wrap: s.faults.Transport}
 }
 
 // noteFault records a fault that hit a request.
@@ -148,7 +144,7 @@ func (s *Server) Fork() (*Server, error) {
 	config := s.config
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
-	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.webhooks(config.Clock))
+	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
 	out.control = control.New(out.registry, out.faults)
 	if err := out.faults.Inherit(s.faults); err != nil {
 		out.Close()
@@ -169,6 +165,9 @@ func (s *Server) Registry() *registry.Registry { return s.registry }
 
 // Control returns what the control endpoint does, for callers in Go.
 func (s *Server) Control() *control.Control { return s.control }
+
+// Webhooks returns what calls webhooks.
+func (s *Server) Webhooks() *webhook.Client { return s.hooks }
 
 // Faults returns the injected faults.
 func (s *Server) Faults() *fault.Set { return s.faults }

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
@@ -28,13 +29,16 @@ const maxResponse = 32 << 20
 // A Client calls webhooks. The zero value calls those that have a URL.
 type Client struct {
 	// Services maps Services ("namespace/name") to the addresses of their webhooks
-	// ("127.0.0.1:9443"). Calls to other Services fail.
+	// ("127.0.0.1:9443"). The Backend has the webhooks of other Services; without one,
+	// calls to them fail.
 	Services map[string]string
 	// Clock measures timeouts; nil is the wall clock.
 	Clock *clock.Clock
 	// Wrap, if not nil, returns the transport to use in place of the given one. It is
 	// called for each call to a webhook.
 	Wrap func(http.RoundTripper) http.RoundTripper
+
+	backend atomic.Pointer[Backend] // nil without one
 }
 
 // A StatusError is returned for a response whose status is not a success.
@@ -168,14 +172,22 @@ func (c *Client) target(ctx context.Context, config map[string]any) (string, htt
 	name, namespace := object.String(service, "name"), object.String(service, "namespace")
 	port, _ := object.Int(service, "port")
 	trust.ServerName = name + "." + namespace + ".svc"
+	url := "https://" + net.JoinHostPort(trust.ServerName, strconv.FormatInt(port, 10)) + object.String(service, "path")
+	backend := c.backend.Load()
+	if backend != nil && backend.Transport != nil && c.Services[namespace+"/"+name] == "" {
+		return url, backend.Transport, nil
+	}
 	transport.DialContext = func(_ context.Context, network, _ string) (net.Conn, error) {
 		addr, ok := c.Services[namespace+"/"+name]
+		if !ok && backend != nil {
+			return backend.dial(ctx, network)
+		}
 		if !ok {
 			return nil, fmt.Errorf("service %q not found", name)
 		}
 		return dial(ctx, network, addr)
 	}
-	return "https://" + net.JoinHostPort(trust.ServerName, strconv.FormatInt(port, 10)) + object.String(service, "path"), transport, nil
+	return url, transport, nil
 }
 
 // dial returns a connection that is closed when ctx ends. An http.Transport goes on

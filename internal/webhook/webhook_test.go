@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/pem"
 	"io"
@@ -105,6 +106,62 @@ func TestPostWithoutHandshake(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.NoError(t, <-ended)
 }
+
+// A Backend has the webhooks of Services without an address. The first call waits until
+// it listens, later ones do not.
+func TestBackend(t *testing.T) {
+	srv, bundle := serve(t)
+	addr := srv.Listener.Addr().String()
+	cert := srv.TLS.Certificates
+	srv.Close()
+	called := make(chan struct{})
+	c := &webhook.Client{Services: map[string]string{"ns/other": "127.0.0.1:1"}, Wrap: func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-called:
+			default:
+				close(called)
+			}
+			return next.RoundTrip(r)
+		})
+	}}
+	c.SetBackend(&webhook.Backend{Addr: addr})
+	call := func(service string) (string, error) {
+		body, err := c.Post(t.Context(), map[string]any{"caBundle": bundle, "service": map[string]any{"name": service, "namespace": "com", "path": "/echo"}}, 5*time.Second, []byte("{}"))
+		return string(body), err
+	}
+	listening := make(chan *http.Server, 1)
+	go func() {
+		<-called
+		l, err := tls.Listen("tcp", addr, &tls.Config{Certificates: cert})
+		assert.NoError(t, err)
+		s := &http.Server{Handler: srv.Config.Handler}
+		listening <- s
+		_ = s.Serve(l)
+	}()
+	_, err := call("example")
+	assert.ErrorContains(t, err, "not example.com.svc", "the backend is called by the name of the Service")
+	require.NoError(t, (<-listening).Close())
+	_, err = call("example")
+	assert.ErrorContains(t, err, "connection refused")
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
+	c.SetBackend(&webhook.Backend{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		return w.Result(), nil
+	})})
+	body, err := call("example")
+	require.NoError(t, err)
+	assert.Equal(t, "example.com.svc:0", body)
+	_, err = c.Post(t.Context(), map[string]any{"service": map[string]any{"name": "other", "namespace": "ns"}}, 5*time.Second, nil)
+	assert.ErrorContains(t, err, "connection refused", "a Service with an address of its own")
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestStatusError(t *testing.T) {
 	for code, want := range map[int]string{
