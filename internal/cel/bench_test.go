@@ -16,7 +16,7 @@ func BenchmarkValidate(b *testing.B) {
 			obj := read(b, `{spec: {low: 1, high: 2, name: abc}}`)
 			b.ReportAllocs()
 			for b.Loop() {
-				v.Validate(nil, obj, nil, Budget)
+				v.Validate(b.Context(), nil, obj, nil, Budget)
 			}
 		})
 	}

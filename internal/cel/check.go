@@ -2,6 +2,7 @@ package cel
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -16,6 +17,10 @@ type RuleChecker struct {
 	// Unchanged is whether the old definition has the same schema. The estimated
 	// cost of a single rule is then not limited.
 	Unchanged bool
+
+	// Context ends the evaluation of rules on defaults, and the compilation of
+	// rules, early. The caller checks it.
+	Context context.Context
 }
 
 var _ schema.RuleChecker = RuleChecker{}
@@ -25,6 +30,9 @@ var _ schema.RuleChecker = RuleChecker{}
 func (r RuleChecker) CheckRules(sites []schema.RuleSite, path *validation.Path) validation.List {
 	c := rulesCheck{RuleChecker: r, schemaHasher: schemaHasher{}}
 	for _, s := range sites {
+		if r.Context.Err() != nil {
+			return nil
+		}
 		c.checkSite(s)
 	}
 	if c.total > maxSchemaCost {
@@ -40,9 +48,9 @@ func (r RuleChecker) CheckRules(sites []schema.RuleSite, path *validation.Path) 
 // first as an unchanged value, then as a created one.
 func (r RuleChecker) CheckDefault(s *schema.Schema, isResourceRoot bool, value any, path *validation.Path) validation.List {
 	v := newValidator(s, isResourceRoot)
-	list, _ := v.validate(path, value, value, Budget, false)
+	list, _ := v.validate(r.Context, path, value, value, Budget, false)
 	if len(list) == 0 {
-		list, _ = v.validate(path, value, nil, Budget, false)
+		list, _ = v.validate(r.Context, path, value, nil, Budget, false)
 	}
 	return list
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// costs is the cost estimator and the actual cost calculator for the functions of
-// the libraries. Estimates decide which definitions are valid, so they equal those
-// of kube-apiserver exactly.
+// costs is the cost estimator for the functions of the libraries. Estimates decide
+// which definitions are valid, so they equal those of kube-apiserver exactly.
 type costs struct {
 	// sizes returns the maximal size of the value at a path within the variable. It
 	// is nil if no size is known.
@@ -98,14 +98,114 @@ func costClassOf(function, overload string) costClass {
 	return costClasses[function]
 }
 
-// CallCost implements [interpreter.ActualCostEstimator]. It returns nil if cel-go
-// defines the cost.
-func (c costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	cost, ok := actualCost(costClassOf(function, overload), overload, args, result)
-	if !ok {
-		return nil
+// A costFunc returns the cost of a call. It must not keep args.
+type costFunc func(args []ref.Val, result ref.Val) uint64
+
+// costOf returns the cost of calls of a function. overload is "" if it is chosen by
+// the arguments.
+func costOf(function, overload string) costFunc {
+	if cost := listCost(function, overload); cost != nil {
+		return cost
 	}
-	return &cost
+	class, standard := costClassOf(function, overload), standardCost(overload)
+	if class == costUnknown {
+		return standard
+	}
+	return func(args []ref.Val, result ref.Val) uint64 {
+		if cost, ok := actualCost(class, overload, args, result); ok {
+			return cost
+		}
+		return standard(args, result)
+	}
+}
+
+// standardCost returns the cost of an overload of the standard library, 1 for others.
+func standardCost(overload string) costFunc {
+	traverse := func(n uint64) uint64 { return scaled(n, perString) }
+	switch overload {
+	case overloads.StartsWithString, overloads.EndsWithString, overloads.StringToBytes, overloads.BytesToString,
+		overloads.ExtQuoteString, overloads.ExtFormatString:
+		return func(args []ref.Val, _ ref.Val) uint64 { return traverse(valueSize(args[0])) }
+	case overloads.InList:
+		return func(args []ref.Val, _ ref.Val) uint64 { return valueSize(args[1]) }
+	case overloads.LessString, overloads.GreaterString, overloads.LessEqualsString, overloads.GreaterEqualsString,
+		overloads.LessBytes, overloads.GreaterBytes, overloads.LessEqualsBytes, overloads.GreaterEqualsBytes,
+		overloads.Equals, overloads.NotEquals:
+		return func(args []ref.Val, _ ref.Val) uint64 {
+			return traverse(min(valueSize(args[0]), valueSize(args[1])))
+		}
+	case overloads.AddString, overloads.AddBytes:
+		return func(args []ref.Val, _ ref.Val) uint64 { return traverse(valueSize(args[0]) + valueSize(args[1])) }
+	case overloads.MatchesString:
+		return func(args []ref.Val, _ ref.Val) uint64 { return regexCost(valueSize(args[0]), valueSize(args[1])) }
+	case overloads.ContainsString:
+		return func(args []ref.Val, _ ref.Val) uint64 {
+			return traverse(valueSize(args[0])) * traverse(valueSize(args[1]))
+		}
+	}
+	return func([]ref.Val, ref.Val) uint64 { return 1 }
+}
+
+// listCost returns the cost of an overload of the list and set extensions of cel-go;
+// nil for others.
+func listCost(function, overload string) costFunc {
+	allocating := func(factor float64, size uint64) uint64 {
+		return uint64(float64(size)*factor) + 1 + common.ListCreateBaseCost
+	}
+	selfCompare := func(list ref.Val) uint64 {
+		l, ok := list.(traits.Lister)
+		size := valueSize(list)
+		if !ok || size == 0 {
+			return allocating(2, 0)
+		}
+		factor := 2.0
+		if t := l.Get(types.IntZero).Type(); t == types.StringType || t == types.BytesType {
+			factor += perString
+		}
+		return allocating(factor, size*size)
+	}
+	switch overload {
+	case "list_slice", "list_reverse":
+		return func(_ []ref.Val, result ref.Val) uint64 { return allocating(1, valueSize(result)) }
+	case "lists_range":
+		return func(args []ref.Val, _ ref.Val) uint64 {
+			n, _ := args[0].(types.Int)
+			return allocating(1, uint64(max(n, 0)))
+		}
+	case "list_flatten", "list_flatten_int":
+		return func(args []ref.Val, _ ref.Val) uint64 {
+			depth := 1.0
+			if len(args) == 2 {
+				n, _ := args[1].(types.Int)
+				depth = float64(n)
+			}
+			return allocating(depth, valueSize(args[0]))
+		}
+	case "list_distinct":
+		return func(args []ref.Val, _ ref.Val) uint64 { return selfCompare(args[0]) }
+	case "list_sets_contains_list", "list_sets_intersects_list":
+		return func(args []ref.Val, _ ref.Val) uint64 { return 1 + valueSize(args[0])*valueSize(args[1]) }
+	case "list_sets_equivalent_list":
+		return func(args []ref.Val, _ ref.Val) uint64 { return 1 + valueSize(args[0])*valueSize(args[1])*2 }
+	case "":
+		return nil // chosen by the arguments
+	}
+	switch function {
+	case "sort":
+		return func(args []ref.Val, _ ref.Val) uint64 { return selfCompare(args[0]) }
+	case "@sortByAssociatedKeys":
+		return func(args []ref.Val, _ ref.Val) uint64 { return selfCompare(args[1]) }
+	}
+	return nil
+}
+
+// valueSize returns the size of a value with a size, also of one in an optional, and 1
+// for others.
+func valueSize(v ref.Val) uint64 {
+	if opt, ok := v.(*types.Optional); ok && opt.HasValue() {
+		return valueSize(opt.GetValue())
+	}
+	return sizeOf(v)
 }
 
 func actualCost(p costClass, overload string, args []ref.Val, result ref.Val) (cost uint64, ok bool) {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
-	"github.com/google/cel-go/interpreter"
 )
 
 // The limits on costs.
@@ -67,15 +66,9 @@ func (baseLibrary) CompileOptions() []cel.EnvOption {
 	return options
 }
 
-func (baseLibrary) ProgramOptions() []cel.ProgramOption {
-	return []cel.ProgramOption{
-		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(PerCallLimit),
-		cel.CostTracking(costs{}),
-		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
-		cel.OptimizeRegex(precompiledFind(), precompiledFindAll()),
-	}
-}
+// ProgramOptions returns nothing: newProgram optimizes programs and measures their
+// costs.
+func (baseLibrary) ProgramOptions() []cel.ProgramOption { return nil }
 
 // A function is a function of a library with its overloads.
 type function struct {

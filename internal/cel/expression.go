@@ -10,7 +10,7 @@ import (
 // An expression is a compiled expression.
 type expression struct {
 	ast     *cel.Ast
-	program cel.Program
+	program *program
 	// cost is the maximal estimated cost of an evaluation.
 	cost uint64
 }
@@ -24,7 +24,7 @@ func compile(env *cel.Env, text string, result *types.Type, c costs) (expression
 	if ast.OutputType() != result {
 		return expression{}, &compileError{wanted: result}
 	}
-	program, err := env.Program(ast, cel.CostLimit(PerCallLimit), cel.CostTracking(c))
+	program, err := newProgram(env, ast)
 	if err != nil {
 		return expression{}, &compileError{step: instantiation, cause: err.Error()}
 	}

@@ -45,6 +45,15 @@ var testEnv = sync.OnceValue(func() *cel.Env {
 	return env
 })
 
+// testVars returns the variables of testEnv.
+func testVars() cel.Activation {
+	vars, err := cel.NewActivation(map[string]any{"authorizer": AuthorizerVal(testAuthorizer{})})
+	if err != nil {
+		panic(err)
+	}
+	return vars
+}
+
 // valueText returns a value's type and, unless a Kubernetes library defines the type,
 // the value.
 func valueText(v ref.Val) string {
@@ -66,18 +75,18 @@ func evaluate(text string) evaluation {
 	if estimate, err := env.EstimateCost(ast, costs{}); err == nil {
 		e.Estimate = [2]string{strconv.FormatUint(estimate.Min, 10), strconv.FormatUint(estimate.Max, 10)}
 	}
-	program, err := env.Program(ast)
+	program, err := newProgram(env, ast)
 	if err != nil {
 		e.Program = err.Error()
 		return e
 	}
-	v, details, err := program.Eval(map[string]any{"authorizer": AuthorizerVal(testAuthorizer{})})
+	v, cost, err := program.eval(nil, testVars())
 	if err != nil {
 		e.Error = err.Error()
 	} else {
 		e.Value = valueText(v)
 	}
-	e.Cost = *details.ActualCost()
+	e.Cost = cost
 	return e
 }
 

@@ -61,7 +61,7 @@ func TestEstimatedLimits(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			props := read(t, "{type: object, properties: {"+row.properties+"}}")
-			list := schema.DefinitionCheck{Rules: RuleChecker{}}.Check(props, validation.NewPath("schema"))
+			list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
 			require.Equal(t, row.want, errorTexts(list))
 		})
 	}
@@ -109,7 +109,7 @@ func TestRuntimeLimits(t *testing.T) {
 			s := fmt.Sprintf(`{type: object, properties: {s: {type: string, maxLength: %d, x-kubernetes-validations: [%s]}, t: {type: integer, x-kubernetes-validations: [{rule: "true"}]}}}`, length, row.rules)
 			value := map[string]any{"s": strings.Repeat("a", length)}
 			maps.Copy(value, row.value)
-			errs, _ := NewValidator(schemaOf(t, s)).Validate(nil, value, nil, Budget)
+			errs, _ := NewValidator(schemaOf(t, s)).Validate(t.Context(), nil, value, nil, Budget)
 			require.Equal(t, row.want, errorTexts(errs))
 		})
 	}

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -61,7 +62,7 @@ func NewPolicy(variables bool) *Policy {
 // A Program is a compiled expression of a policy.
 type Program struct {
 	text    string
-	program cel.Program
+	program *program
 	typ     *types.Type
 	err     error
 }
@@ -112,7 +113,7 @@ func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.
 	if err := checkResultType(ast.OutputType(), results); err != nil {
 		return nil, err
 	}
-	program, err := env.Program(ast)
+	program, err := newProgram(env, ast)
 	if err != nil {
 		return nil, errors.New("program instantiation failed: " + err.Error())
 	}
@@ -190,6 +191,7 @@ type Inputs struct {
 // An Evaluation evaluates expressions of a policy on the same inputs. A variable is
 // evaluated once, when it is first used. An Evaluation is not safe for concurrent use.
 type Evaluation struct {
+	done   <-chan struct{}
 	policy *Policy
 	in     Inputs
 	values map[string]ref.Val
@@ -198,9 +200,10 @@ type Evaluation struct {
 	remaining int64
 }
 
-// Evaluate returns an Evaluation with a cost budget.
-func (p *Policy) Evaluate(in Inputs, budget int64) *Evaluation {
-	return &Evaluation{policy: p, in: in, values: map[string]ref.Val{}, remaining: budget}
+// Evaluate returns an Evaluation with a cost budget. Expressions fail soon after ctx
+// ends.
+func (p *Policy) Evaluate(ctx context.Context, in Inputs, budget int64) *Evaluation {
+	return &Evaluation{done: ctx.Done(), policy: p, in: in, values: map[string]ref.Val{}, remaining: budget}
 }
 
 // Remaining returns the remaining budget, which is negative after ErrBudget.
@@ -211,14 +214,10 @@ func (e *Evaluation) Remaining() int64 { return e.remaining }
 // Errors: ErrBudget, after which no expression may be evaluated; other errors are
 // those of the expression.
 func (e *Evaluation) Run(p *Program) (ref.Val, error) {
-	result, details, err := p.program.Eval(e)
-	cost := e.spent
+	result, cost, err := p.program.eval(e.done, e)
+	cost += e.spent
 	e.spent = 0
-	if details == nil || details.ActualCost() == nil {
-		e.remaining = -1
-		return nil, fmt.Errorf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.text)
-	}
-	if cost += *details.ActualCost(); cost > uint64(max(e.remaining, 0)) {
+	if cost > uint64(max(e.remaining, 0)) {
 		e.remaining = -1
 		return nil, ErrBudget
 	}
@@ -285,11 +284,8 @@ func (e *Evaluation) evaluate(name string, p *Program) ref.Val {
 	if p.err != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", name, p.err)
 	}
-	v, details, err := p.program.Eval(e)
-	if details == nil || details.ActualCost() == nil {
-		return types.NewErr("unable to calculate cost of variable %q", name)
-	}
-	e.spent += *details.ActualCost()
+	v, cost, err := p.program.eval(e.done, e)
+	e.spent += cost
 	if err != nil {
 		return types.NewErr("composited variable %q fails to evaluate: %v", name, err)
 	}

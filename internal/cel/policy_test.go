@@ -51,7 +51,7 @@ func TestPolicy(t *testing.T) {
 				require.EqualError(t, err, row.wantErr)
 				return
 			}
-			e := p.Evaluate(in, Budget)
+			e := p.Evaluate(t.Context(), in, Budget)
 			v, err := e.Run(program)
 			switch row.wantErr {
 			case "":
@@ -71,7 +71,7 @@ func TestPolicyBudget(t *testing.T) {
 	p := NewPolicy(false)
 	program, err := p.Compile("authorizer.requestResource.check('get').allowed()", OptionalVariables{Authorizer: true}, Bool)
 	require.NoError(t, err)
-	e := p.Evaluate(Inputs{Authorizer: testAuthorizer{}}, checkCost+10)
+	e := p.Evaluate(t.Context(), Inputs{Authorizer: testAuthorizer{}}, checkCost+10)
 	_, err = e.Run(program)
 	require.NoError(t, err)
 	_, err = e.Run(program)
@@ -101,7 +101,7 @@ func TestPatches(t *testing.T) {
 			}
 			program, err := p.Compile(row.expression, vars, result)
 			require.NoError(t, err)
-			v, err := p.Evaluate(Inputs{Object: object}, Budget).Run(program)
+			v, err := p.Evaluate(t.Context(), Inputs{Object: object}, Budget).Run(program)
 			require.NoError(t, err)
 			got, err := Generic(v)
 			if row.wantErr != "" {

@@ -4,9 +4,9 @@ import (
 	"regexp"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 )
 
 // regexFunctions returns the regex library: find and findAll.
@@ -45,36 +45,34 @@ func findAll(re *regexp.Regexp, s types.String, n types.Int) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(string(s), int(n)))
 }
 
-// precompiledFind compiles literal patterns of find with the program.
-func precompiledFind() *interpreter.RegexOptimization {
-	return precompiled("find", func(re *regexp.Regexp, s types.String, _ types.Int) ref.Val { return find(re, s) })
-}
-
-// precompiledFindAll compiles literal patterns of findAll with the program.
-func precompiledFindAll() *interpreter.RegexOptimization { return precompiled("findAll", findAll) }
-
-func precompiled(name string, do func(*regexp.Regexp, types.String, types.Int) ref.Val) *interpreter.RegexOptimization {
-	return &interpreter.RegexOptimization{
-		Function:   name,
-		RegexIndex: 1,
-		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
-			re, err := regexp.Compile(pattern)
-			if err != nil {
-				return nil, err
+// regexFunctionsByName has the functions whose second argument is a regular
+// expression, for a compiled one.
+var regexFunctionsByName = map[string]func(re *regexp.Regexp, args []ref.Val) ref.Val{
+	overloads.Matches: func(re *regexp.Regexp, args []ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok {
+			return types.NoSuchOverloadErr()
+		}
+		return types.Bool(re.MatchString(s))
+	},
+	"find": func(re *regexp.Regexp, args []ref.Val) ref.Val {
+		s, ok := args[0].(types.String)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(args[0])
+		}
+		return find(re, s)
+	},
+	"findAll": func(re *regexp.Regexp, args []ref.Val) ref.Val {
+		s, ok := args[0].(types.String)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(args[0])
+		}
+		n := types.IntNegOne
+		if len(args) > 2 {
+			if n, ok = args[2].(types.Int); !ok {
+				return types.MaybeNoSuchOverloadErr(args[2])
 			}
-			return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
-				s, ok := args[0].(types.String)
-				if !ok {
-					return types.MaybeNoSuchOverloadErr(args[0])
-				}
-				n := types.IntNegOne
-				if len(args) > 2 {
-					if n, ok = args[2].(types.Int); !ok {
-						return types.MaybeNoSuchOverloadErr(args[2])
-					}
-				}
-				return do(re, s, n)
-			}), nil
-		},
-	}
+		}
+		return findAll(re, s, n)
+	},
 }

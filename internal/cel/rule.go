@@ -21,7 +21,7 @@ const (
 // A compiledRule is a rule of a schema. A blank rule has no program and no error.
 type compiledRule struct {
 	schema.Rule
-	program cel.Program
+	program *program
 	// err is the reason why the rule does not compile.
 	err error
 	// transition is whether the rule is a transition rule: it refers to oldSelf.
@@ -31,7 +31,7 @@ type compiledRule struct {
 	// path is the fieldPath of the rule, nil for the value itself.
 	path *validation.Path
 
-	message     cel.Program // nil if there is none
+	message     *program // nil if there is none
 	messageErr  error
 	messageCost uint64
 }

@@ -127,7 +127,7 @@ func TestValidate(t *testing.T) {
 			}
 			value := read(t, row.value)
 			before := object.Copy(value)
-			errs, remaining := NewValidator(schemaOf(t, row.schema)).Validate(nil, value, old, Budget)
+			errs, remaining := NewValidator(schemaOf(t, row.schema)).Validate(t.Context(), nil, value, old, Budget)
 			failures, tolerated := errs.Split()
 			require.Equal(t, row.wantErrs, errorTexts(failures))
 			require.Equal(t, row.wantTolerated, tolerated)
@@ -154,7 +154,7 @@ func TestCheckRules(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			props := read(t, `{type: object, properties: {o: {type: object, properties: {s: {type: string}}, x-kubernetes-validations: [`+row.rule+`]}}}`)
-			list := schema.DefinitionCheck{Rules: RuleChecker{}}.Check(props, validation.NewPath("schema"))
+			list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
 			var want []string
 			if row.want != "" {
 				want = []string{"schema.properties[o].x-kubernetes-validations[0]." + row.want}

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
@@ -125,19 +125,21 @@ func (h schemaHasher) node(s *schema.Schema, t *declType) *node {
 // path of the value, nil for an object. The remaining budget is negative if it was
 // exceeded.
 //
+// Validate returns soon after ctx ends, with the errors so far. The caller checks ctx.
+//
 // kube-apiserver evaluates the fields of an object in random order. Here the order is
 // that of their names.
-func (v *Validator) Validate(path *validation.Path, value, old any, budget int64) (errs validation.List, remaining int64) {
-	return v.validate(path, value, old, budget, true)
+func (v *Validator) Validate(ctx context.Context, path *validation.Path, value, old any, budget int64) (errs validation.List, remaining int64) {
+	return v.validate(ctx, path, value, old, budget, true)
 }
 
 // validate is Validate. Without ratcheting, no error is tolerated.
-func (v *Validator) validate(path *validation.Path, value, old any, budget int64, ratchets bool) (errs validation.List, remaining int64) {
+func (v *Validator) validate(ctx context.Context, path *validation.Path, value, old any, budget int64, ratchets bool) (errs validation.List, remaining int64) {
 	if v == nil {
 		return nil, budget
 	}
 	root := v.root()
-	e := evaluator{remaining: budget}
+	e := evaluator{done: ctx.Done(), remaining: budget}
 	correlated := schema.Correlate(root.typ.schema, value, old)
 	var ratchet ratcheting
 	if ratchets {
@@ -147,13 +149,25 @@ func (v *Validator) validate(path *validation.Path, value, old any, budget int64
 	return e.errs, e.remaining
 }
 
-// An evaluator evaluates rules until the budget is exceeded.
+// An evaluator evaluates rules until the budget is exceeded or the context ends.
 type evaluator struct {
+	done      <-chan struct{} // of the context
 	errs      validation.List
 	remaining int64
 }
 
-func (e *evaluator) budgetExceeded() bool { return e.remaining < 0 }
+// stopped reports whether no further rule is evaluated.
+func (e *evaluator) stopped() bool { return e.remaining < 0 || e.interrupted() }
+
+// interrupted reports whether the context has ended.
+func (e *evaluator) interrupted() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // ratcheting decides whether errors about a value are tolerated: if the value is
 // unchanged or, if it has no correlated old value, if the nearest enclosing value that
@@ -192,7 +206,7 @@ func (e *evaluator) value(n *node, path *validation.Path, value any, correlated 
 	}
 	e.rules(n, path, value, correlated.Old(), ratchet)
 	for _, sub := range n.allOf {
-		if e.budgetExceeded() {
+		if e.stopped() {
 			return
 		}
 		e.value(sub, path, value, correlated, ratcheting{enclosing: ratchet.enclosing})
@@ -203,7 +217,7 @@ func (e *evaluator) value(n *node, path *validation.Path, value any, correlated 
 			return
 		}
 		for i, elem := range value {
-			if e.budgetExceeded() {
+			if e.stopped() {
 				return
 			}
 			e.value(n.items, path.Index(i), elem, correlated.Element(i), ratchet.element(i))
@@ -217,14 +231,14 @@ func (e *evaluator) value(n *node, path *validation.Path, value any, correlated 
 func (e *evaluator) fields(n *node, path *validation.Path, value map[string]any, correlated *schema.CorrelatedValue, ratchet ratcheting) {
 	if n.additional != nil {
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if e.budgetExceeded() {
+			if e.stopped() {
 				return
 			}
 			e.value(n.additional, path.Key(name), value[name], correlated.Field(name), ratchet.field(name))
 		}
 	}
 	for _, p := range n.properties {
-		if e.budgetExceeded() {
+		if e.stopped() {
 			return
 		}
 		if member := value[p.name]; member != nil {
@@ -266,6 +280,8 @@ func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratche
 		}
 		result, err := e.evaluate(rule.program, vars)
 		switch {
+		case e.interrupted():
+			return
 		case errors.Is(err, errOutOfBudget):
 			invalid("%s", outOfBudget)
 			return
@@ -278,7 +294,7 @@ func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratche
 		case err != nil:
 			invalid("%v evaluating rule: %v", err, rule.text())
 		case result != types.True:
-			if e.addFailure(n, rule, path, value, required, ratchet); e.budgetExceeded() {
+			if e.addFailure(n, rule, path, value, required, ratchet); e.stopped() {
 				return
 			}
 		}
@@ -297,17 +313,13 @@ func exceedsCallLimit(err error) bool {
 }
 
 // evaluate evaluates a program and subtracts the cost from the budget.
-func (e *evaluator) evaluate(program cel.Program, vars any) (ref.Val, error) {
-	result, details, err := program.Eval(vars)
-	if details == nil || details.ActualCost() == nil {
-		e.remaining = -1
-		return nil, err
-	}
-	if cost := *details.ActualCost(); cost > uint64(e.remaining) {
+func (e *evaluator) evaluate(p *program, vars interpreter.Activation) (ref.Val, error) {
+	result, cost, err := p.eval(e.done, vars)
+	if cost > uint64(e.remaining) {
 		e.remaining = -1
 		return nil, errOutOfBudget
 	}
-	e.remaining -= int64(*details.ActualCost())
+	e.remaining -= int64(cost)
 	return result, err
 }
 
@@ -325,7 +337,7 @@ func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Pat
 		}
 		text, err := e.message(rule, vars)
 		switch {
-		case e.budgetExceeded():
+		case e.stopped():
 			return validation.Invalid(path, n.typ.schema.Type, err.Error())
 		case err != nil:
 			text = rule.failure()

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ func (v *version) strategy() *resource.Strategy {
 		AllowUnqualifiedFinalizers: true,
 		Generation:                 changedOutsideMetadata,
 		Default:                    func(obj map[string]any) { v.schema.SetDefaults(obj) },
-		Validate:                   v.validate,
+		ValidateContext:            v.validate,
 		WarningsOnWrite: func(obj, old map[string]any) []string {
 			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
 		},
@@ -34,9 +35,9 @@ func (v *version) strategy() *resource.Strategy {
 		s.ResetFields = []string{"status"}
 		s.Prepare = prepareUpdate
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
-			Prepare:     v.prepareStatusUpdate,
-			Validate:    v.validateStatus,
-			ResetFields: []string{"metadata", "spec"},
+			Prepare:         v.prepareStatusUpdate,
+			ValidateContext: v.validateStatus,
+			ResetFields:     []string{"metadata", "spec"},
 		}}
 	}
 	return s
@@ -146,7 +147,7 @@ func (v *version) scale() *resource.Scale {
 }
 
 // validate validates an object with its schema.
-func (v *version) validate(obj, old map[string]any) validation.List {
+func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if v.schema != nil {
 		errs = v.schema.Validate(obj, orNil(old), nil)
@@ -158,19 +159,19 @@ func (v *version) validate(obj, old map[string]any) validation.List {
 	if old == nil || len(v.schema.ValidateLists(old, nil)) == 0 {
 		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
 	}
-	return append(errs, v.validateRules(errs, obj, old)...)
+	return append(errs, v.validateRules(ctx, errs, obj, old)...)
 }
 
 // validateRules evaluates the validation rules of the schema on an object. errs are the
 // errors of the schema; some of them prevent the evaluation.
-func (v *version) validateRules(errs validation.List, obj, old map[string]any) validation.List {
+func (v *version) validateRules(ctx context.Context, errs validation.List, obj, old map[string]any) validation.List {
 	switch {
 	case v.rules == nil:
 		return nil
 	case slices.ContainsFunc(errs, blocksRules):
 		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
-	errs, _ = v.rules.Validate(nil, obj, orNil(old), cel.Budget)
+	errs, _ = v.rules.Validate(ctx, nil, obj, orNil(old), cel.Budget)
 	return errs
 }
 
@@ -184,7 +185,7 @@ func blocksRules(e *validation.Error) bool {
 }
 
 // validateStatus validates an object after an update of its status.
-func (v *version) validateStatus(obj, old map[string]any) validation.List {
+func (v *version) validateStatus(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
 		errs = v.statusSchema().Validate(status, old["status"], validation.NewPath("status"))
@@ -194,7 +195,7 @@ func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	if len(v.schema.ValidateLists(old, nil)) == 0 {
 		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
 	}
-	return append(errs, v.validateRules(errs, obj, old)...)
+	return append(errs, v.validateRules(ctx, errs, obj, old)...)
 }
 
 // orNil returns obj, or an untyped nil if obj is nil.

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,15 +20,16 @@ var (
 	statusPath = validation.NewPath("status")
 )
 
-// Validate validates a definition. old is nil for a creation.
-func Validate(obj, old map[string]any) validation.List {
+// Validate validates a definition. old is nil for a creation. It returns early when
+// ctx ends.
+func Validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if name := object.String(obj, "metadata", "name"); old == nil && name != "" {
 		rule := validation.DefinitionName(object.String(obj, "spec", "names", "plural"), object.String(obj, "spec", "group"))
 		errs = validation.Each(metadataPath.Child("name"), name, rule(name, false))
 	}
 	spec := internalSpec(object.Map(obj, "spec"))
-	c := &specValidator{spec: spec, old: old}
+	c := &specValidator{ctx: ctx, spec: spec, old: old}
 	errs = append(errs, c.all(specPath)...)
 	if old != nil {
 		errs = append(errs, immutable(spec, old)...)
@@ -64,7 +66,10 @@ func immutable(spec, old map[string]any) validation.List {
 }
 
 // A specValidator validates the spec of a definition in the internal version.
-type specValidator struct{ spec, old map[string]any }
+type specValidator struct {
+	ctx       context.Context
+	spec, old map[string]any
+}
 
 func (c *specValidator) all(path *validation.Path) validation.List {
 	var errs validation.List
@@ -199,7 +204,7 @@ func (c *specValidator) schema(of map[string]any, field string, status bool, pat
 	if props == nil {
 		return nil
 	}
-	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props)}}.Check(props, path.Child(field).Child("openAPIV3Schema"))
+	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props), Context: c.ctx}}.Check(props, path.Child(field).Child("openAPIV3Schema"))
 }
 
 // unchanged reports whether the old definition has the same schema for the version. of is a

@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -100,11 +101,9 @@ func TestValidateMinimalObjects(t *testing.T) {
 		}
 		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
-			for _, validate := range []func(obj, old map[string]any) validation.List{typ.Validate, typ.SubresourceStrategies["status"].Validate} {
-				if validate != nil {
-					validate(obj, nil)
-					validate(object.Copy(obj), obj)
-				}
+			for _, validate := range []func(ctx context.Context, obj, old map[string]any) validation.List{typ.ValidateAll, typ.SubresourceStrategies["status"].ValidateAll} {
+				validate(t.Context(), obj, nil)
+				validate(t.Context(), object.Copy(obj), obj)
 			}
 			for _, warn := range []func(obj, old map[string]any) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {
 				if warn != nil {

@@ -53,7 +53,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if t.DefinesAPI { // an invalid definition cannot be served
 		t.Prepare(obj, op.sameObject(meta))
-		errs = append(errs, t.Validate(obj, nil)...)
+		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
 	if len(errs) > 0 {
 		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)

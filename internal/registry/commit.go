@@ -23,8 +23,11 @@ type state struct {
 
 // commit runs one transaction and records its writer. What the server derives
 // from stored objects (admission configuration, custom resources) is up to date
-// when it returns.
+// when it returns. It fails if the request has ended.
 func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
+	if err := op.ended(); err != nil {
+		return err
+	}
 	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 		if err := fn(tx); err != nil {
 			return err

@@ -147,7 +147,11 @@ func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error
 		t.Prepare(obj, nil)
 	}
 	op.stamp(obj, nil)
-	if errs := op.validateNew(obj); len(errs) > 0 {
+	errs := op.validateNew(obj)
+	if err := op.ended(); err != nil {
+		return err
+	}
+	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
 	if t.WarningsOnWrite != nil {
@@ -165,9 +169,7 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
-	if t.Validate != nil {
-		errs = append(errs, t.Validate(obj, nil)...)
-	}
+	errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	if len(errs) == 0 {
 		errs = validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
 	}

@@ -156,6 +156,15 @@ func (g *Registry) internal(verb string, r Request) *operation {
 	return g.operation(g.config.Context, verb, r)
 }
 
+// ended returns the error of the context if the request has ended: its client is
+// gone, its time is up, or the server is closed. The server's own writes do not end.
+func (op *operation) ended() error {
+	if op.ctx == op.config.Context {
+		return nil
+	}
+	return op.ctx.Err()
+}
+
 // ownUserAgent is the user agent of kube-apiserver's requests to itself.
 const ownUserAgent = "kube-apiserver"
 

@@ -199,6 +199,9 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	op.prepareFields(obj, old)
 	keepSystemFields(meta, oldMeta)
 	errs, tolerated := op.validateUpdate(obj, old).Split()
+	if err := op.ended(); err != nil {
+		return err
+	}
 	op.warn(tolerated...)
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
@@ -280,14 +283,12 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 		errs = append(errs, op.validateIn(obj, old)...)
 	}
 	switch {
-	case (op.target == targetObject || op.target == targetScale) && t.Validate != nil:
-		errs = append(errs, t.Validate(obj, old)...)
+	case op.target == targetObject || op.target == targetScale:
+		errs = append(errs, t.ValidateAll(op.ctx, obj, old)...)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetStatus || op.target == targetPart:
-		if validate := t.SubresourceStrategies[op.Subresource].Validate; validate != nil {
-			errs = append(errs, validate(obj, old)...)
-		}
+		errs = append(errs, t.SubresourceStrategies[op.Subresource].ValidateAll(op.ctx, obj, old)...)
 	}
 	return errs
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -125,6 +126,10 @@ type Strategy struct {
 	// Validate validates the object except its metadata.
 	Validate func(obj, old map[string]any) validation.List
 
+	// ValidateContext is Validate for types whose validation can take long. It takes
+	// the place of Validate. When ctx ends it returns early, with any result.
+	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
+
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
 	WarningsOnWrite func(obj, old map[string]any) []string
 
@@ -151,8 +156,29 @@ type SubresourceStrategy struct {
 	Prepare func(obj, old map[string]any)
 
 	Validate        func(obj, old map[string]any) validation.List
+	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
 	WarningsOnWrite func(obj, old map[string]any) []string
 	ResetFields     []string
+}
+
+// ValidateAll calls Validate or ValidateContext, whichever the type has.
+func (s *Strategy) ValidateAll(ctx context.Context, obj, old map[string]any) validation.List {
+	return validateAll(ctx, s.Validate, s.ValidateContext, obj, old)
+}
+
+// ValidateAll calls Validate or ValidateContext, whichever the subresource has.
+func (s SubresourceStrategy) ValidateAll(ctx context.Context, obj, old map[string]any) validation.List {
+	return validateAll(ctx, s.Validate, s.ValidateContext, obj, old)
+}
+
+func validateAll(ctx context.Context, validate func(obj, old map[string]any) validation.List, within func(ctx context.Context, obj, old map[string]any) validation.List, obj, old map[string]any) validation.List {
+	switch {
+	case within != nil:
+		return within(ctx, obj, old)
+	case validate != nil:
+		return validate(obj, old)
+	}
+	return nil
 }
 
 // A MetadataValidation is how often a type validates metadata on an update, in

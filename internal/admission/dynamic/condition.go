@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -54,11 +55,11 @@ func compileConditions(list any, variables cel.OptionalVariables, ignoreErrors b
 
 // match reports whether all conditions are true. It returns the errors of others
 // only if none is false.
-func (c *conditions) match(inputs func() cel.Inputs) (bool, error) {
+func (c *conditions) match(ctx context.Context, inputs func() cel.Inputs) (bool, error) {
 	if len(c.list) == 0 {
 		return true, nil
 	}
-	evaluation := c.policy.Evaluate(inputs(), cel.MatchBudget)
+	evaluation := c.policy.Evaluate(ctx, inputs(), cel.MatchBudget)
 	var errs []error
 	matches := true
 	for _, condition := range c.list {

@@ -104,6 +104,9 @@ func mutateByPolicies(ctx context.Context, policies []*boundPolicy, r *request, 
 		defer func() { round.last = r.Object }()
 	}
 	for _, i := range invocations {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := i.run(ctx, r, &denied, round); err != nil {
 			return err
 		}
@@ -147,7 +150,7 @@ func (i *invocation) run(ctx context.Context, r *request, denied *denials, round
 	}
 	in := r.inputs(i.target, objects)
 	in.Params = i.param
-	matches, err := i.conditions().match(func() cel.Inputs { return in })
+	matches, err := i.conditions().match(ctx, func() cel.Inputs { return in })
 	if err != nil {
 		denied.add(i.policy, i.binding, err, status.ReasonInvalid)
 		return nil
@@ -161,7 +164,7 @@ func (i *invocation) run(ctx context.Context, r *request, denied *denials, round
 		if in.Object == nil {
 			break // a deletion has no object to change
 		}
-		obj, err := m.apply(mutations.policy, in, i.target, r)
+		obj, err := m.apply(ctx, mutations.policy, in, i.target, r)
 		var st *status.Status
 		switch {
 		case errors.As(err, &st):
@@ -185,9 +188,9 @@ func (i *invocation) run(ctx context.Context, r *request, denied *denials, round
 }
 
 // apply returns in.Object after the mutation.
-func (m *mutation) apply(p *cel.Policy, in cel.Inputs, t target, r *request) (map[string]any, error) {
+func (m *mutation) apply(ctx context.Context, p *cel.Policy, in cel.Inputs, t target, r *request) (map[string]any, error) {
 	in.Object = r.codec(t).ToUnstructured(in.Object)
-	v, err := m.run(p.Evaluate(in, cel.Budget))
+	v, err := m.run(p.Evaluate(ctx, in, cel.Budget))
 	if err != nil {
 		return nil, err
 	}

@@ -61,14 +61,14 @@ type violation struct {
 var errNotTrue = errors.New("the validation is not true")
 
 // evaluate returns the violations of a policy.
-func (p *policy) evaluate(in cel.Inputs) []violation {
+func (p *policy) evaluate(ctx context.Context, in cel.Inputs) []violation {
 	failure := func(err error) []violation {
 		if p.ignoreErrors {
 			return nil
 		}
 		return []violation{{message: err.Error(), reason: status.ReasonInvalid}}
 	}
-	matches, err := p.conditions().match(func() cel.Inputs {
+	matches, err := p.conditions().match(ctx, func() cel.Inputs {
 		in := in
 		in.Namespace = nil // matchConditions have no namespaceObject
 		return in
@@ -80,7 +80,7 @@ func (p *policy) evaluate(in cel.Inputs) []violation {
 		return nil
 	}
 	v := p.validations()
-	evaluation := v.policy.Evaluate(in, cel.Budget)
+	evaluation := v.policy.Evaluate(ctx, in, cel.Budget)
 	results := make([]error, len(v.list)) // nil for true
 	for i, x := range v.list {
 		value, err := x.run(evaluation)
@@ -93,7 +93,7 @@ func (p *policy) evaluate(in cel.Inputs) []violation {
 			results[i] = errNotTrue
 		}
 	}
-	messages, messagesErr := v.evaluateMessages(in, evaluation.Remaining())
+	messages, messagesErr := v.evaluateMessages(ctx, in, evaluation.Remaining())
 	var all []violation
 	for i, x := range v.list {
 		switch err := results[i]; {
@@ -105,7 +105,7 @@ func (p *policy) evaluate(in cel.Inputs) []violation {
 			all = append(all, violation{message: x.violationMessage(messages[i]), reason: x.reason})
 		}
 	}
-	for _, err := range v.auditAnnotationErrors(in) {
+	for _, err := range v.auditAnnotationErrors(ctx, in) {
 		for _, f := range failure(err) {
 			f.alwaysDeny = true
 			all = append(all, f)
@@ -116,9 +116,9 @@ func (p *policy) evaluate(in cel.Inputs) []violation {
 
 // evaluateMessages returns the results of the messageExpressions; "" for none.
 // They have no authorizer. The error is cel.ErrBudget.
-func (v *validations) evaluateMessages(in cel.Inputs, budget int64) ([]string, error) {
+func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budget int64) ([]string, error) {
 	in.Authorizer = nil
-	evaluation := v.policy.Evaluate(in, budget)
+	evaluation := v.policy.Evaluate(ctx, in, budget)
 	out := make([]string, len(v.list))
 	for i, x := range v.list {
 		if x.messageExpression.text == "" {
@@ -153,12 +153,12 @@ func (v *validationRule) violationMessage(evaluated string) string {
 
 // auditAnnotationErrors returns the errors of the auditAnnotations. Their values
 // are not used, as this server has no audit log.
-func (v *validations) auditAnnotationErrors(in cel.Inputs) (errs []error) {
+func (v *validations) auditAnnotationErrors(ctx context.Context, in cel.Inputs) (errs []error) {
 	if len(v.auditAnnotations) == 0 {
 		return nil
 	}
 	in.Authorizer = nil
-	evaluation := v.policy.Evaluate(in, cel.Budget)
+	evaluation := v.policy.Evaluate(ctx, in, cel.Budget)
 	for _, x := range v.auditAnnotations {
 		if _, err := x.run(evaluation); err != nil {
 			errs = append(errs, err)
@@ -227,8 +227,11 @@ func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *r
 	in := r.inputs(t, objects)
 	in.Namespace = r.namespace()
 	for _, param := range params {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		in.Params = param
-		all = append(all, p.evaluate(in)...)
+		all = append(all, p.evaluate(ctx, in)...)
 	}
 	return all, nil
 }

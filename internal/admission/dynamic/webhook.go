@@ -78,7 +78,7 @@ func (w *webhook) match(ctx context.Context, r *request) (*call, error) {
 	if err != nil {
 		return nil, status.Internal(err.Error())
 	}
-	matches, err := w.conditions().match(func() cel.Inputs { return r.inputs(t, objects) })
+	matches, err := w.conditions().match(ctx, func() cel.Inputs { return r.inputs(t, objects) })
 	if err != nil {
 		return nil, status.Forbidden(r.GroupResource(), r.Name, err.Error())
 	}
@@ -226,6 +226,9 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 	round.begin(r.Object)
 	defer func() { round.last = r.Object }()
 	for _, w := range webhooks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c, err := w.match(ctx, r)
 		if err != nil {
 			return err

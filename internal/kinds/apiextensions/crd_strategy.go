@@ -82,7 +82,7 @@ var customResourceDefinitionStrategy = kind.Strategy{
 		Default:                    defaultDefinition,
 		Prepare:                    prepareDefinition,
 		Name:                       validation.AnyName,
-		Validate:                   crd.Validate,
+		ValidateContext:            crd.Validate,
 		WarningsOnWrite:            warnDefinition,
 		MarkTerminating:            crd.Terminate,
 	},

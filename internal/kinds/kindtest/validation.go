@@ -1,6 +1,7 @@
 package kindtest
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestValidation(t *testing.T, name string, rows []ValidationRow) {
 					object.Set(obj, "n", "metadata", "namespace")
 				}
 			}
-			CheckValidation(t, r, typ.Validate, obj, old)
+			CheckValidation(t, r, validator(t, typ.Strategy), obj, old)
 		})
 	}
 }
@@ -49,9 +50,16 @@ func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 			old := Decode(t, typ, r.Old)
 			obj := Decode(t, typ, r.Body)
 			typ.SubresourceStrategies["status"].Prepare(obj, old)
-			CheckValidation(t, r, typ.SubresourceStrategies["status"].Validate, obj, old)
+			CheckValidation(t, r, validator(t, typ.SubresourceStrategies["status"]), obj, old)
 		})
 	}
+}
+
+// validator returns the validation of a strategy.
+func validator(t *testing.T, s interface {
+	ValidateAll(ctx context.Context, obj, old map[string]any) validation.List
+}) func(obj, old map[string]any) validation.List {
+	return func(obj, old map[string]any) validation.List { return s.ValidateAll(t.Context(), obj, old) }
 }
 
 // CheckValidation compares the errors that validate returns with r.Want, and checks
