@@ -57,6 +57,16 @@ func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = 
 // free port of 127.0.0.1.
 func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = addr } }
 
+// WithAllowedHosts adds names by which clients may call the server. A server that
+// listens on a loopback address refuses a request with another name in its Host
+// header: a web page that makes a name of its own resolve to 127.0.0.1 sends such
+// requests. IP addresses, localhost, the names of the certificate and those of the
+// Service "kubernetes" are always allowed. "*" allows every name. The in-memory
+// transport is never refused.
+func WithAllowedHosts(names ...string) Option {
+	return func(c *config) { c.server.Hosts = append(c.server.Hosts, names...) }
+}
+
 // WithInMemory opens no listener. Server.Client and Server.Transport call the
 // handler directly, with streaming, which works in a testing/synctest bubble.
 //

@@ -94,8 +94,12 @@ func (a *authority) issueServer(names []string) (*certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil { // unreachable: issue returned it
+		return nil, err
+	}
 	return &certificate{
-		pair:   tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: a.serverKey},
+		pair:   tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: a.serverKey, Leaf: leaf},
 		bundle: slices.Concat(encodeCertificate(der), a.pem),
 		ca:     a.pem,
 	}, nil

@@ -150,6 +150,7 @@ func (s *Server) listen(o Options) error {
 	s.served = make(chan struct{})
 	s.transport = s.newTransport()
 	s.http = s.newHTTP(config)
+	s.http.Addr = listener.Addr().String() // for the handler
 	go func() {
 		defer close(s.served)
 		var err error

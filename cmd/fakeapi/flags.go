@@ -105,6 +105,21 @@ func (c *serveCommand) setServiceRanges(value string) error {
 	return allocator.CheckRanges(prefixes)
 }
 
+const allowedHostsUsage = "answer requests to the host `NAME`,... too, not only to IP addresses, localhost and the names in the certificate; * is any name"
+
+// hosts returns a function that adds the host names in the value of a flag to names.
+func hosts(names *[]string) func(string) error {
+	return func(value string) error {
+		for name := range strings.SplitSeq(value, ",") {
+			if name == "" || strings.ContainsAny(name, ":/") {
+				return fmt.Errorf("%q is not a host name", name)
+			}
+			*names = append(*names, name)
+		}
+		return nil
+	}
+}
+
 // checkControllers returns an error for any controller: there are none.
 func checkControllers(value string) error {
 	if value == "" || value == "none" {

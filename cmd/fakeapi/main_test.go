@@ -45,6 +45,7 @@ func TestRun(t *testing.T) {
 		{"argument", "serve now", 2, "", `unexpected argument "now"`},
 		{"certificate without TLS", "serve --cert-dir x", 2, "", "--cert-dir needs --tls"},
 		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "neither AlwaysAllow nor RBAC"},
+		{"allowed host", "serve --allowed-hosts http://a", 2, "", `"http://a" is not a host name`},
 		{"release", "serve --release v1.2", 2, "", `unknown release "v1.2": there are v1.32`},
 		{"release without all", "serve --release v1.35 --runtime-config api/all=true", 2, "", `unknown release "v1.35-all"`},
 		{"runtime config entry", "serve --runtime-config api/beta=true", 2, "", `"api/beta" cannot be enabled or disabled`},

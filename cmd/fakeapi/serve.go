@@ -25,6 +25,7 @@ import (
 // the same names.
 type serveCommand struct {
 	listen        string
+	allowedHosts  []string
 	tls           bool
 	certDir       string
 	kubeconfig    string
@@ -133,6 +134,7 @@ func (c *serveCommand) flags() []flagGroup {
 	return []flagGroup{
 		{"Address and credentials", func(fs flagSet) {
 			fs.StringVar(&c.listen, "listen", defaultAddress, "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
 			fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
 			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
@@ -212,6 +214,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
+		fakeapi.WithAllowedHosts(c.allowedHosts...),
 		fakeapi.WithRelease(release),
 		fakeapi.WithFeatureGates(c.featureGates),
 		fakeapi.WithServiceRanges(c.serviceRanges...),

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,6 +52,7 @@ type Request struct {
 	BaseURL      string // of the server, as the client knows it
 	Query        url.Values
 	Accept       string // the header
+	ContentType  string // the header
 	Body         []byte
 }
 
@@ -79,6 +81,9 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	case op == nil:
 		return Answer{}, status.MethodNotAllowed()
 	}
+	if err := r.checkContentType(); err != nil {
+		return Answer{}, err
+	}
 	out, err := op.handle(c, &r)
 	if err != nil {
 		return Answer{}, err
@@ -92,6 +97,21 @@ func (c *Control) Serve(r Request) (Answer, error) {
 func jsonAnswer(v any) (Answer, error) {
 	b, err := json.Marshal(v)
 	return Answer{"application/json", append(b, '\n')}, err
+}
+
+// checkContentType fails for a body that is not declared as JSON or YAML. A web page
+// can send text, forms and bodies without a type to other sites, but not JSON unless
+// the other site agrees, and this server never does.
+func (r *Request) checkContentType() error {
+	if r.Method == http.MethodGet || len(r.Body) == 0 && r.ContentType == "" {
+		return nil
+	}
+	mediaType, _, err := mime.ParseMediaType(r.ContentType)
+	if err == nil && (mediaType == "application/json" || mediaType == "application/yaml") {
+		return nil
+	}
+	return status.Failure(http.StatusUnsupportedMediaType, status.ReasonUnsupportedMediaType, fmt.Sprintf(
+		"the control endpoint reads JSON, and the Content-Type is %q: send the body with curl --json, or with the header Content-Type: application/json", r.ContentType), nil)
 }
 
 // decode decodes the body into v.

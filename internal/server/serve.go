@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -45,6 +46,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		}
 	}()
 	r.w.Header().Set("Cache-Control", "no-cache, private")
+	if err := crossorigin.Check(hr, s.config.Hosts); err != nil {
+		r.fail(crossorigin.Forbidden(err))
+		return
+	}
 	if r.meetsFaults() {
 		s.faults.Serve(r.w, &fault.Request{HTTP: hr, Route: r.Route}, faultless{r})
 		return
@@ -66,11 +71,11 @@ func (r *request) serve() (err error) {
 	if err := r.impersonate(); err != nil {
 		return err
 	}
-	if r.isControl() {
-		return r.serveControl()
-	}
 	if err := r.authorize(); err != nil {
 		return err
+	}
+	if r.isControl() {
+		return r.serveControl()
 	}
 	if !r.IsResource {
 		return r.serveNonResource()
@@ -319,16 +324,21 @@ func (r *request) warnDeprecated() {
 	}
 }
 
-// serveControl serves the control endpoint, to administrators only.
+// serveControl serves the control endpoint. authorize has checked the user, as for
+// every path that is no resource. Without RBAC it permits everything, but a request
+// without credentials still fails where there are users.
 func (r *request) serveControl() error {
-	if r.server.config.Auth.RBAC && !r.user.InGroup(authn.MastersGroup) {
-		return authz.Forbidden(r.user, r.attributes(), "")
+	if r.user.Name == authn.AnonymousUser {
+		return authz.Forbidden(r.user, r.attributes(), "the control endpoint needs the token of a user")
 	}
 	body, err := r.readBody()
 	if err != nil {
 		return err
 	}
-	answer, err := r.server.control.Serve(control.Request{Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"), Body: body})
+	answer, err := r.server.control.Serve(control.Request{
+		Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"),
+		ContentType: r.http.Header.Get("Content-Type"), Body: body,
+	})
 	if err != nil {
 		return err
 	}

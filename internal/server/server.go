@@ -49,6 +49,10 @@ type Config struct {
 	// NoControl turns the control endpoint off.
 	NoControl bool
 
+	// Hosts are further names by which clients may call a server that listens on a
+	// loopback address; see crossorigin.Check.
+	Hosts []string
+
 	// Faults are injected from the start.
 	Faults []fault.Fault
 
