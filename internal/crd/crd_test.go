@@ -244,7 +244,7 @@ func TestDocument(t *testing.T) {
 	assert.Equal(t, "readGearExampleV1NamespacedWidget", read["operationId"])
 	assert.Equal(t, []any{"gearExample_v1"}, read["tags"])
 
-	v2 := crd.V2Overrides(types)
+	v2 := crd.V2Overrides(p, types)
 	size := object.Map(v2.Definitions, name, "properties", "size")
 	assert.Equal(t, map[string]any{}, size, "v2 cannot express nullable")
 	assert.Equal(t, []any{map[string]any{"fieldPath": "size"}}, object.Value(v2.Definitions, name, "x-kubernetes-selectable-fields"))

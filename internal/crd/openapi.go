@@ -17,7 +17,8 @@ import (
 )
 
 // The OpenAPI document of a custom resource is derived from the paths of Deployments in the
-// documents of the release. Deployments have every path that a custom resource can have.
+// documents of the release. Deployments have every path that a custom resource can have. A
+// replacer changes the texts that differ.
 const (
 	modelPath  = "apis/apps/v1"
 	modelGroup = "apps"
@@ -28,6 +29,7 @@ const (
 
 // A model is the part of a release's document that other documents are derived from.
 type model struct {
+	release *release.Release
 	paths   map[string]any // by what follows the namespace: "", "/{name}", ...
 	across  map[string]any // the path of all namespaces
 	schemas map[string]any
@@ -54,7 +56,7 @@ func readModel(p *release.Release) (*model, error) {
 		return nil, err
 	}
 	paths := object.Map(doc, "paths")
-	m := &model{paths: map[string]any{}, schemas: object.Map(doc, "components", "schemas")}
+	m := &model{release: p, paths: map[string]any{}, schemas: object.Map(doc, "components", "schemas")}
 	m.across, _ = paths["/"+modelPath+"/"+modelName].(map[string]any)
 	for path, item := range paths {
 		if rest, ok := strings.CutPrefix(path, "/"+modelPath+"/namespaces/{namespace}/"+modelName); ok {
@@ -74,26 +76,51 @@ func Document(p *release.Release, types []*resource.Type) ([]byte, error) {
 	for _, t := range types {
 		d.add(t)
 	}
-	return wire.AppendAny(nil, map[string]any{
+	if options, ok := d.schemas[metaPrefix+"DeleteOptions"].(map[string]any); ok {
+		options = maps.Clone(options)
+		options["x-kubernetes-group-version-kind"] = openapi.Kinds(clientGroupVersions(p), "DeleteOptions")
+		d.schemas[metaPrefix+"DeleteOptions"] = options
+	}
+	return openapi.AppendDocument(nil, map[string]any{
 		"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
 		"paths": d.paths, "components": map[string]any{"schemas": d.schemas},
-	}), nil
+	})
+}
+
+// clientGroupVersions returns the group versions of a release that client-go has
+// Go types for.
+func clientGroupVersions(p *release.Release) []resource.GroupVersion {
+	return slices.DeleteFunc(p.SchemeGroupVersions(), func(gv resource.GroupVersion) bool {
+		switch gv.Group {
+		case "admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io":
+			return true
+		}
+		return false
+	})
+}
+
+// publishOptions returns how a release publishes schemas.
+func publishOptions(p *release.Release) schema.PublishOptions {
+	return schema.PublishOptions{OmitExamples: p.Minor() < 36}
 }
 
 // V2Overrides returns what the conversion of the v3 document of types to v2 cannot
 // derive.
-func V2Overrides(types []*resource.Type) openapi.V2Overrides {
+func V2Overrides(p *release.Release, types []*resource.Type) openapi.V2Overrides {
 	v2 := openapi.V2Overrides{Definitions: map[string]any{}, Consumes: []string{"application/json", "application/yaml"}}
 	for _, t := range types {
-		v2.Definitions[schemaName(t, t.Kind)] = withKind(t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props))
+		v2.Definitions[schemaName(t, t.Kind)] = withKind(p, t, t.Kind, schema.PublishV2(t.Codec.(*customCodec).props, publishOptions(p)))
 	}
 	return v2
 }
 
 // withKind adds the kind and the selectable fields to a schema.
-func withKind(t *resource.Type, kind string, s map[string]any) map[string]any {
+func withKind(p *release.Release, t *resource.Type, kind string, s map[string]any) map[string]any {
 	s["x-kubernetes-group-version-kind"] = []any{groupVersionKind(t, kind)}
 	var selectableFields []any
+	if p.Minor() < 33 {
+		selectableFields = []any{} // these releases publish an empty list
+	}
 	for _, f := range t.SelectableFields {
 		selectableFields = append(selectableFields, map[string]any{"fieldPath": f.Label})
 	}
@@ -114,12 +141,17 @@ type documentBuilder struct {
 }
 
 func (d *documentBuilder) add(t *resource.Type) {
-	d.schemas[schemaName(t, t.Kind)] = withKind(t, t.Kind, schema.PublishV3(t.Codec.(*customCodec).props))
-	d.schemas[schemaName(t, t.ListKind)] = withKind(t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
+	d.schemas[schemaName(t, t.Kind)] = withKind(d.release, t, t.Kind, schema.PublishV3(t.Codec.(*customCodec).props, publishOptions(d.release)))
+	d.schemas[schemaName(t, t.ListKind)] = withKind(d.release, t, t.ListKind, schema.PublishList(t.Kind, t.ListKind, t.Name, schemaReference+schemaName(t, t.Kind)))
 	d.addSchema(metaPrefix + "ListMeta")
 	d.addSchema(metaPrefix + "ObjectMeta")
 
-	w := &rewriter{documentBuilder: d, typ: t, kind: groupVersionKind(t, t.Kind)}
+	w := &rewriter{documentBuilder: d, typ: t, kind: groupVersionKind(t, t.Kind), texts: texts(t.Kind)}
+	for _, p := range object.List(d.across, "parameters") {
+		if p, _ := p.(map[string]any); p["name"] == "resourceVersion" {
+			w.resourceVersion = p
+		}
+	}
 	base := "/apis/" + t.GroupVersion.String() + "/"
 	if t.Namespaced {
 		d.paths[base+t.Name] = w.item(d.across, "")
@@ -197,8 +229,27 @@ func camelCase(s string, capital bool) string {
 // A rewriter derives the paths of a type from those of the model.
 type rewriter struct {
 	*documentBuilder
-	typ  *resource.Type
-	kind map[string]any
+	typ             *resource.Type
+	kind            map[string]any
+	texts           *strings.Replacer
+	resourceVersion map[string]any // a parameter
+}
+
+// texts returns a Replacer of descriptions for a kind.
+func texts(kind string) *strings.Replacer {
+	article := " a "
+	switch {
+	case strings.HasSuffix(kind, "s") && !strings.HasSuffix(kind, "ss"):
+		article = " " // kube-apiserver takes it for a plural
+	case strings.ContainsRune("AEIOUaeiou", rune(kind[0])):
+		article = " an "
+	}
+	return strings.NewReplacer(
+		"list or watch objects of kind "+modelKind, "list objects of kind "+kind,
+		"name of the Scale", "name of the "+kind,
+		" a "+modelKind, article+kind,
+		modelKind, kind,
+	)
 }
 
 // item rewrites a path item. rest is the part of the path after the resource.
@@ -215,7 +266,7 @@ func (w *rewriter) item(model map[string]any, rest string) map[string]any {
 		case method == "patch":
 			delete(responses, "201")
 		case method == "get" && rest != "":
-			op["parameters"] = []any{map[string]any{"name": "resourceVersion", "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}}
+			op["parameters"] = []any{w.resourceVersion}
 		case method == "delete" && rest == "":
 			delete(op, "requestBody")
 			op["parameters"] = list["parameters"]
@@ -239,6 +290,8 @@ func (w *rewriter) value(v any) any {
 			switch name {
 			case "content":
 				out[name] = w.content(member)
+			case "description":
+				out[name] = w.texts.Replace(object.String(v, name))
 			case "operationId":
 				out[name] = w.operation(object.String(v, name))
 			case "tags":

@@ -4,6 +4,5 @@
 // converted from the others.
 //
 // Differs from kube-apiserver: OpenAPI documents: they have no Last-Modified
-// header, and the v2 definitions of DeleteOptions and WatchEvent list the kinds
-// of one group version instead of all. Request: GET /openapi/v2.
+// header. Request: GET /openapi/v2.
 package openapi

@@ -3,7 +3,11 @@ package openapi
 import (
 	"crypto/sha512"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // A Document is the OpenAPI v3 document of one path. It is immutable and safe
@@ -14,7 +18,6 @@ type Document struct {
 	hash  func() (string, error)
 	json  func() ([]byte, error)
 	proto func() ([]byte, error)
-	v2    func() (*fragment, error)
 }
 
 // NewDocument returns the document that the index lists under path, such as
@@ -37,33 +40,42 @@ func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 		}
 		return encodeV3(b)
 	})
-	d.v2 = sync.OnceValues(func() (*fragment, error) {
-		b, err := d.json()
-		if err != nil {
-			return nil, err
-		}
-		return convert(b, V2Overrides{Consumes: []string{"*/*"}})
-	})
 	return d
 }
 
-// V2Overrides has what the conversion of a v3 document to v2 cannot derive.
+// A Set is a set of documents and their conversion to v2. It is immutable and
+// safe for concurrent use. Services that serve the same Set share its results.
+type Set struct {
+	documents []*Document
+	v2        func() (*fragment, error)
+}
+
+// V2Overrides has what the conversion of v3 documents to v2 cannot derive.
 type V2Overrides struct {
 	// Definitions replace the converted definitions with the same names.
 	Definitions map[string]any
+	// GroupVersions are those that the definitions of DeleteOptions and
+	// WatchEvent list.
+	GroupVersions []resource.GroupVersion
 	// Consumes are the media types of operations without a body.
 	Consumes []string
 }
 
-// WithV2 returns the document with overrides for v2. v2 is called on first use.
-func (d *Document) WithV2(v2 func() V2Overrides) *Document {
-	out := *d
-	out.v2 = sync.OnceValues(func() (*fragment, error) {
-		b, err := d.json()
-		if err != nil {
-			return nil, err
+// NewSet returns the set of some documents. v2 is called on first use.
+func NewSet(documents []*Document, v2 func() V2Overrides) *Set {
+	return &Set{documents, sync.OnceValues(func() (*fragment, error) {
+		byPath := slices.Clone(documents)
+		slices.SortFunc(byPath, func(a, b *Document) int { return strings.Compare(a.path, b.path) })
+		f, overrides := newFragment(), v2()
+		for _, d := range slices.Backward(byPath) { // of conflicting definitions, kube-apiserver serves the last one
+			b, err := d.json()
+			if err == nil {
+				err = f.add(b, overrides)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("OpenAPI of %s: %w", d.path, err)
+			}
 		}
-		return convert(b, v2())
-	})
-	return &out
+		return f, nil
+	})}
 }

@@ -1,17 +1,14 @@
 package openapi
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/kubefake/kubefake/internal/codec/accept"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // An encoding is a media type in which documents are served.
@@ -54,10 +51,6 @@ func wantsProtobuf(r *http.Request, protobuf encoding) (wants, ok bool) {
 
 // encodeV2 encodes a version 2 document in protobuf.
 func encodeV2(doc []byte) ([]byte, error) {
-	doc, err := describeResponses(doc)
-	if err != nil {
-		return nil, err
-	}
 	d, err := openapi_v2.ParseDocument(doc)
 	if err != nil {
 		return nil, err
@@ -67,34 +60,9 @@ func encodeV2(doc []byte) ([]byte, error) {
 
 // encodeV3 encodes a version 3 document in protobuf.
 func encodeV3(doc []byte) ([]byte, error) {
-	doc, err := describeResponses(doc)
-	if err != nil {
-		return nil, err
-	}
 	d, err := openapi_v3.ParseDocument(doc)
 	if err != nil {
 		return nil, err
 	}
 	return proto.Marshal(d)
-}
-
-// describeResponses adds descriptions to responses, which the release data
-// lacks. The protobuf reader requires them.
-func describeResponses(doc []byte) ([]byte, error) {
-	var root map[string]any
-	if err := json.Unmarshal(doc, &root); err != nil {
-		return nil, err
-	}
-	for _, item := range object.Map(root, "paths") {
-		operations, _ := item.(map[string]any)
-		for name := range operations {
-			for code, response := range object.Map(operations, name, "responses") {
-				if r, ok := response.(map[string]any); ok && r["description"] == nil {
-					n, _ := strconv.Atoi(code)
-					r["description"] = http.StatusText(n)
-				}
-			}
-		}
-	}
-	return json.Marshal(root)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// A Service serves a set of documents. It converts them on first use and keeps
+// A Service serves sets of documents. It converts them on first use and keeps
 // the result. A Service is immutable and safe for concurrent use.
 type Service struct {
 	documents map[string]*Document
@@ -34,16 +35,25 @@ const (
 	v3Path = "/openapi/v3"
 )
 
-// New returns a service of documents. Of documents with the same path the last
-// one is served. now is the clock for the Expires header.
-func New(documents []*Document, now func() time.Time) *Service {
-	s := &Service{documents: make(map[string]*Document, len(documents)), now: now}
-	for _, d := range documents {
-		s.documents[d.path] = d
+// New returns a service of some sets. What several of them have is served from
+// the first one. now is the clock for the Expires header.
+func New(sets []*Set, now func() time.Time) *Service {
+	s := &Service{documents: map[string]*Document{}, now: now}
+	for _, set := range slices.Backward(sets) {
+		for _, d := range set.documents {
+			s.documents[d.path] = d
+		}
 	}
 	s.index = sync.OnceValues(s.makeIndex)
 	s.v2 = sync.OnceValues(func() (*v2Document, error) {
-		body, err := merge(s.documents)
+		fragments := make([]*fragment, len(sets))
+		for i, set := range sets {
+			var err error
+			if fragments[i], err = set.v2(); err != nil {
+				return nil, err
+			}
+		}
+		body, err := merge(fragments)
 		if err != nil {
 			return nil, err
 		}

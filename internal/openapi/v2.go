@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// A fragment is the contribution of one v3 document to the v2 document.
+// A fragment is the contribution of a Set to the v2 document.
 type fragment struct {
 	info            json.RawMessage
 	paths           map[string]json.RawMessage
 	definitions     map[string]json.RawMessage
-	parameters      map[string]parameterV2
+	parameters      map[string]json.RawMessage
 	securitySchemes map[string]json.RawMessage
 }
 
@@ -25,7 +25,7 @@ type documentV3 struct {
 	Info       json.RawMessage
 	Paths      map[string]map[string]json.RawMessage
 	Components struct {
-		Schemas         map[string]any
+		Schemas         map[string]json.RawMessage
 		SecuritySchemes map[string]json.RawMessage
 	}
 }
@@ -72,7 +72,7 @@ type operationV2 struct {
 	Responses   map[string]responseV2 `json:"responses,omitempty"`
 	Deprecated  bool                  `json:"deprecated,omitempty"`
 	Action      string                `json:"x-kubernetes-action,omitempty"`
-	Kind        json.RawMessage       `json:"x-kubernetes-group-version-kind,omitempty"`
+	Kind        any                   `json:"x-kubernetes-group-version-kind,omitempty"`
 }
 
 type parameterV2 struct {
@@ -90,107 +90,182 @@ type responseV2 struct {
 	Schema      any    `json:"schema,omitempty"`
 }
 
+type securitySchemeV2 struct {
+	Description string `json:"description,omitempty"`
+	Type        string `json:"type"`
+	Name        string `json:"name,omitempty"`
+	In          string `json:"in,omitempty"`
+}
+
 type reference struct {
 	Ref string `json:"$ref"`
 }
 
-// merge returns the v2 document of some v3 documents. Of conflicting
-// definitions, the one of the last path is used.
-func merge(documents map[string]*Document) ([]byte, error) {
-	var all struct {
-		Swagger             string                     `json:"swagger"`
-		Info                json.RawMessage            `json:"info,omitempty"`
-		Paths               map[string]json.RawMessage `json:"paths"`
-		Definitions         map[string]json.RawMessage `json:"definitions,omitempty"`
-		Parameters          map[string]parameterV2     `json:"parameters,omitempty"`
-		SecurityDefinitions map[string]json.RawMessage `json:"securityDefinitions,omitempty"`
-		Security            []map[string][]string      `json:"security,omitempty"`
-	}
-	all.Swagger = "2.0"
-	all.Paths = map[string]json.RawMessage{}
-	all.Definitions = map[string]json.RawMessage{}
-	all.Parameters = map[string]parameterV2{}
-	all.SecurityDefinitions = map[string]json.RawMessage{}
-	for _, path := range slices.Sorted(maps.Keys(documents)) {
-		f, err := documents[path].v2()
-		if err != nil {
-			return nil, fmt.Errorf("OpenAPI of %s: %w", path, err)
-		}
-		if f.info != nil {
-			all.Info = f.info
-		}
-		maps.Copy(all.Paths, f.paths)
-		maps.Copy(all.Definitions, f.definitions)
-		maps.Copy(all.Parameters, f.parameters)
-		maps.Copy(all.SecurityDefinitions, f.securitySchemes)
-	}
-	for _, name := range slices.Sorted(maps.Keys(all.SecurityDefinitions)) {
-		all.Security = append(all.Security, map[string][]string{name: {}})
-	}
-	return json.Marshal(all)
+// A pathV2 has the operations of a path.
+type pathV2 struct {
+	Get        *operationV2 `json:"get,omitempty"`
+	Put        *operationV2 `json:"put,omitempty"`
+	Post       *operationV2 `json:"post,omitempty"`
+	Delete     *operationV2 `json:"delete,omitempty"`
+	Options    *operationV2 `json:"options,omitempty"`
+	Head       *operationV2 `json:"head,omitempty"`
+	Patch      *operationV2 `json:"patch,omitempty"`
+	Parameters []any        `json:"parameters,omitempty"`
 }
 
-// convert converts a v3 document, without the overrides for v2.
-func convert(document []byte, v2 V2Overrides) (*fragment, error) {
+// merge returns the v2 document of some fragments. What several of them have is
+// that of the first one.
+func merge(fragments []*fragment) ([]byte, error) {
+	all := newFragment()
+	for _, f := range slices.Backward(fragments) {
+		if f.info != nil {
+			all.info = f.info
+		}
+		maps.Copy(all.paths, f.paths)
+		maps.Copy(all.definitions, f.definitions)
+		maps.Copy(all.parameters, f.parameters)
+		maps.Copy(all.securitySchemes, f.securitySchemes)
+	}
+	out := []byte(`{"swagger":"2.0"`)
+	if all.info != nil {
+		out = append(append(out, `,"info":`...), all.info...)
+	}
+	var security []map[string][]string
+	for _, name := range slices.Sorted(maps.Keys(all.securitySchemes)) {
+		security = append(security, map[string][]string{name: {}})
+	}
+	for _, part := range []struct {
+		name    string
+		members map[string]json.RawMessage
+	}{{"paths", all.paths}, {"definitions", all.definitions}, {"parameters", all.parameters}, {"securityDefinitions", all.securitySchemes}} {
+		if len(part.members) == 0 && part.name != "paths" {
+			continue
+		}
+		out = append(append(append(out, `,"`...), part.name...), `":{`...)
+		for i, name := range slices.Sorted(maps.Keys(part.members)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if out, err = appendJSON(out, name); err != nil {
+				return nil, err
+			}
+			out = append(append(out, ':'), part.members[name]...)
+		}
+		out = append(out, '}')
+	}
+	if security != nil {
+		var err error
+		if out, err = appendJSON(append(out, `,"security":`...), security); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+func newFragment() *fragment {
+	return &fragment{
+		paths:           map[string]json.RawMessage{},
+		definitions:     map[string]json.RawMessage{},
+		parameters:      map[string]json.RawMessage{},
+		securitySchemes: map[string]json.RawMessage{},
+	}
+}
+
+// add converts a v3 document. What the fragment has from another document stays.
+func (f *fragment) add(document []byte, v2 V2Overrides) error {
 	var doc documentV3
 	if err := json.Unmarshal(document, &doc); err != nil {
-		return nil, err
+		return err
 	}
-	f := &fragment{
-		info:            doc.Info,
-		paths:           make(map[string]json.RawMessage, len(doc.Paths)),
-		definitions:     make(map[string]json.RawMessage, len(doc.Components.Schemas)),
-		parameters:      map[string]parameterV2{},
-		securitySchemes: doc.Components.SecuritySchemes,
+	if f.info == nil {
+		f.info = doc.Info
 	}
-	for name, schema := range doc.Components.Schemas {
+	for name, raw := range doc.Components.SecuritySchemes {
+		var scheme securitySchemeV2
+		err := json.Unmarshal(raw, &scheme)
+		if err == nil {
+			f.securitySchemes[name], err = appendJSON(nil, scheme)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for name, raw := range doc.Components.Schemas {
+		if f.definitions[name] != nil {
+			continue
+		}
 		definition, ok := v2.Definitions[name]
 		if !ok {
+			var schema any
+			if err := json.Unmarshal(raw, &schema); err != nil {
+				return err
+			}
 			definition = convertSchema(schema)
 		}
-		b, err := json.Marshal(definition)
+		if m, ok := definition.(map[string]any); ok && len(v2.GroupVersions) > 0 {
+			if kind, ok := strings.CutPrefix(name, metaPrefix); ok && (kind == "DeleteOptions" || kind == "WatchEvent") {
+				m[kindExtension] = Kinds(v2.GroupVersions, kind)
+			}
+		}
+		b, err := encoder{}.appendValue(nil, definition)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.definitions[name] = b
 	}
 	for path, item := range doc.Paths {
-		converted := make(map[string]any, len(item))
+		converted := pathV2{}
+		operations := map[string]**operationV2{
+			"get": &converted.Get, "put": &converted.Put, "post": &converted.Post, "delete": &converted.Delete,
+			"options": &converted.Options, "head": &converted.Head, "patch": &converted.Patch,
+		}
 		for key, raw := range item {
 			var err error
-			switch key {
-			case "get", "put", "post", "delete", "options", "head", "patch":
-				converted[key], err = f.operation(path, key, raw, v2.Consumes)
-			case "parameters":
-				converted[key], err = f.pathParameters(path, raw)
+			if operation := operations[key]; operation != nil {
+				*operation, err = f.operation(path, raw, v2.Consumes)
+			} else if key == "parameters" {
+				converted.Parameters, err = f.pathParameters(raw)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
-		b, err := json.Marshal(converted)
+		b, err := appendJSON(nil, converted)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.paths[path] = b
 	}
-	return f, nil
+	return nil
 }
 
-func (f *fragment) pathParameters(path string, raw json.RawMessage) ([]any, error) {
+const metaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1."
+
+// Kinds returns the list of a kind in several group versions, which schemas have
+// as x-kubernetes-group-version-kind.
+func Kinds(in []resource.GroupVersion, kind string) []any {
+	var all []any
+	for _, gv := range in {
+		all = append(all, map[string]any{"group": gv.Group, "version": gv.Version, "kind": kind})
+	}
+	return all
+}
+
+func (f *fragment) pathParameters(raw json.RawMessage) ([]any, error) {
 	var params []parameterV3
 	if err := json.Unmarshal(raw, &params); err != nil {
 		return nil, err
 	}
-	return f.shared(path, "", convertParameters(params)), nil
+	return f.shared(convertParameters(params))
 }
 
-func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless []string) (operationV2, error) {
+func (f *fragment) operation(path string, raw json.RawMessage, bodyless []string) (*operationV2, error) {
 	var op operationV3
 	if err := json.Unmarshal(raw, &op); err != nil {
-		return operationV2{}, err
+		return nil, err
 	}
-	out := operationV2{
+	out := &operationV2{
 		Description: op.Description,
 		Schemes:     []string{"https"},
 		Tags:        op.Tags,
@@ -198,7 +273,17 @@ func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless 
 		Responses:   make(map[string]responseV2, len(op.Responses)),
 		Deprecated:  op.Deprecated,
 		Action:      op.Action,
-		Kind:        op.Kind,
+	}
+	if op.Kind != nil {
+		out.Kind = op.Kind
+		// kube-apiserver sorts the members of all kinds but its aggregator's.
+		if !strings.HasPrefix(path, "/apis/apiregistration.k8s.io/") {
+			var sorted map[string]any
+			if err := json.Unmarshal(op.Kind, &sorted); err != nil {
+				return nil, err
+			}
+			out.Kind = sorted
+		}
 	}
 	params := convertParameters(op.Parameters)
 	if types := mediaTypes(op.RequestBody.Content); types != nil {
@@ -210,15 +295,14 @@ func (f *fragment) operation(path, method string, raw json.RawMessage, bodyless 
 			Schema:   convertSchema(op.RequestBody.Content[types[0]].Schema),
 		})
 	}
-	out.Parameters = f.shared(path, method, params)
+	var err error
+	if out.Parameters, err = f.shared(params); err != nil {
+		return nil, err
+	}
 
 	ofKind := false // set for nearly all operations; some return a plain string
 	for code, response := range op.Responses {
 		r := responseV2{Description: response.Description}
-		if r.Description == "" {
-			n, _ := strconv.Atoi(code)
-			r.Description = http.StatusText(n)
-		}
 		if types := mediaTypes(response.Content); types != nil {
 			r.Schema = convertSchema(response.Content[types[0]].Schema)
 			if schema, _ := r.Schema.(map[string]any); schema["$ref"] != nil {
@@ -259,19 +343,26 @@ func convertParameters(params []parameterV3) []parameterV2 {
 
 // shared sorts parameters and replaces those that several operations share by
 // references.
-func (f *fragment) shared(path, method string, params []parameterV2) []any {
+func (f *fragment) shared(params []parameterV2) ([]any, error) {
 	slices.SortStableFunc(params, func(a, b parameterV2) int { return strings.Compare(a.Name, b.Name) })
 	var out []any
 	for _, p := range params {
-		name := sharedName(path, method, p)
+		name, err := sharedName(p)
+		if err != nil {
+			return nil, err
+		}
 		if name == "" {
 			out = append(out, p)
 			continue
 		}
-		f.parameters[name] = p
+		if f.parameters[name] == nil {
+			if f.parameters[name], err = appendJSON(nil, p); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, reference{"#/parameters/" + name})
 	}
-	return out
+	return out, nil
 }
 
 // mediaTypes returns the keys of a content in the order of v2, nil if there are

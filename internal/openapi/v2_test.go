@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 func TestConvertSchema(t *testing.T) {
@@ -39,23 +41,29 @@ func TestConvertSchema(t *testing.T) {
 
 const small = `{"paths":{"/api/v1/namespaces/{namespace}/pods/{name}/exec":{
 	"parameters":[{"name":"tty","in":"query","schema":{"type":"boolean"}},{"name":"container","in":"query","schema":{"type":"string"}},{"name":"name","in":"path","required":true}],
-	"post":{"tags":["core_v1"],"x-kubernetes-action":"connect","responses":{"200":{"content":{"*/*":{"schema":{"type":"string"}}}}}},
+	"post":{"tags":["core_v1"],"x-kubernetes-action":"connect","responses":{"200":{"description":"OK","content":{"*/*":{"schema":{"type":"string"}}}}}},
 	"put":{"requestBody":{"required":true,"content":{"*/*":{"schema":{"type":"object"}}}},"parameters":[{"name":"dryRun","in":"query"},{"name":"a","in":"query"}]},
 	"summary":"left out"}}}`
+
+func convert(document []byte, v2 V2Overrides) (*fragment, error) {
+	f := newFragment()
+	return f, f.add(document, v2)
+}
 
 func TestConvertPath(t *testing.T) {
 	f, err := convert([]byte(small), V2Overrides{Consumes: []string{"*/*"}})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{
-		"parameters":[{"$ref":"#/parameters/container-i5dOmRiM"},{"name":"name","in":"path","required":true},{"$ref":"#/parameters/tty-s0flW37O"}],
+		"parameters":[{"$ref":"#/parameters/container-9Hy7mmlz"},{"name":"name","in":"path","required":true},{"$ref":"#/parameters/tty-JX5Ktnh9"}],
 		"post":{"tags":["core_v1"],"schemes":["https"],"consumes":["*/*"],"produces":["*/*"],"x-kubernetes-action":"connect",
 			"responses":{"200":{"description":"OK","schema":{"type":"string"}}}},
 		"put":{"schemes":["https"],"consumes":["*/*"],
-			"parameters":[{"name":"a","in":"query"},{"name":"body","in":"body","required":true,"schema":{"type":"object"}},{"name":"dryRun","in":"query"}]}
+			"parameters":[{"$ref":"#/parameters/a-XdkHWyi4"},{"name":"body","in":"body","required":true,"schema":{"type":"object"}},{"name":"dryRun","in":"query"}]}
 	}`, string(f.paths["/api/v1/namespaces/{namespace}/pods/{name}/exec"]))
-	assert.Equal(t, map[string]parameterV2{
-		"container-i5dOmRiM": {Name: "container", In: "query", Type: "string"},
-		"tty-s0flW37O":       {Name: "tty", In: "query", Type: "boolean"},
+	assert.Equal(t, map[string]json.RawMessage{
+		"a-XdkHWyi4":         json.RawMessage(`{"name":"a","in":"query"}`),
+		"container-9Hy7mmlz": json.RawMessage(`{"type":"string","name":"container","in":"query"}`),
+		"tty-JX5Ktnh9":       json.RawMessage(`{"type":"boolean","name":"tty","in":"query"}`),
 	}, f.parameters)
 }
 
@@ -72,16 +80,19 @@ func TestConvertErrors(t *testing.T) {
 	}
 }
 
-func TestWithV2(t *testing.T) {
-	d := NewDocument("a", "", func() ([]byte, error) {
-		return []byte(`{"components":{"schemas":{"a":{"type":"object"},"b":{"type":"string"}}},"paths":{"/a":{"get":{"x-kubernetes-action":"get"}}}}`), nil
+func TestOverrides(t *testing.T) {
+	f, err := convert([]byte(`{"components":{"schemas":{
+		"a":{"type":"object"},"b":{"type":"string"},"io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent":{"type":"object"}
+	}},"paths":{"/a":{"get":{"x-kubernetes-action":"get"}}}}`), V2Overrides{
+		Definitions:   map[string]any{"a": map[string]any{"type": "array"}},
+		GroupVersions: []resource.GroupVersion{{Version: "v1"}, {Group: "g", Version: "v2"}},
+		Consumes:      []string{"text/plain"},
 	})
-	f, err := d.WithV2(func() V2Overrides {
-		return V2Overrides{Definitions: map[string]any{"a": map[string]any{"type": "array"}}, Consumes: []string{"text/plain"}}
-	}).v2()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"type":"array"}`, string(f.definitions["a"]))
 	assert.JSONEq(t, `{"type":"string"}`, string(f.definitions["b"]))
+	assert.Equal(t, `{"type":"object","x-kubernetes-group-version-kind":[{"group":"","kind":"WatchEvent","version":"v1"},{"group":"g","kind":"WatchEvent","version":"v2"}]}`,
+		string(f.definitions["io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent"]))
 	assert.JSONEq(t, `{"get":{"consumes":["text/plain"],"schemes":["https"],"x-kubernetes-action":"get"}}`, string(f.paths["/a"]))
 }
 

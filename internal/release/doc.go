@@ -5,6 +5,8 @@
 //
 //   - release, this package, reads the data of a release.
 //   - release/surface is the text form of an API surface.
+//   - release/descriptions is the text form of the descriptions in OpenAPI
+//     documents.
 //   - release/data embeds the generated files, and describes each. Packages
 //     wire, table and unversioned read theirs from it.
 //   - release/gen is the command that generates them. It is a module of its own,

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/release/data"
+	"github.com/kubefake/kubefake/internal/release/descriptions"
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -34,7 +35,7 @@ type Release struct {
 }
 
 // sections are those of a file in data/surfaces.
-type sections struct{ version, openAPI, resources string }
+type sections struct{ version, openAPI, scheme, resources string }
 
 // A document is the name of an OpenAPI document in the archive, and the hash
 // under which kube-apiserver publishes it.
@@ -94,6 +95,9 @@ func (r *Release) Version() string {
 	return version
 }
 
+// Minor returns the minor number of the release: 36 for "v1.36.3-all".
+func (r *Release) Minor() int { return minorNumber(r.name) }
+
 // VersionInfo returns the body of GET /version.
 func (r *Release) VersionInfo() []byte { return []byte(r.sections().version) }
 
@@ -114,14 +118,56 @@ func (r *Release) Types() []*resource.Type { return r.surface().Types }
 func (r *Release) OpenAPIPaths() []string { return slices.Sorted(maps.Keys(r.openAPI())) }
 
 // OpenAPIHash returns the hash of the document of a path in the index of
-// /openapi/v3, or "" for a path without a document. It is the one that the
-// recorded server published if that was recorded.
+// /openapi/v3, or "" for a path without a document. It is the SHA-512 of the
+// document.
 func (r *Release) OpenAPIHash(path string) string { return r.openAPI()[path].hash }
 
-// OpenAPI returns the OpenAPI v3 document of a path as JSON without
+// OpenAPI returns the OpenAPI v3 document of a path as kube-apiserver serves it,
+// byte for byte. It takes several times as long as BareOpenAPI. Otherwise it is
+// the same.
+func (r *Release) OpenAPI(path string) ([]byte, error) {
+	bare, err := r.BareOpenAPI(path)
+	if err != nil {
+		return nil, err
+	}
+	table := tables.Get().(*descriptions.Table)
+	defer tables.Put(table)
+	document, err := table.Insert(bare, descriptions.Key(r.OpenAPIHash(path)))
+	if err != nil {
+		panic("release: descriptions.zip: " + err.Error()) // unreachable: a test reads all documents
+	}
+	return document, nil
+}
+
+// tables holds the descriptions of all documents, until the garbage collector
+// runs: a client that asks for one document often asks for others.
+var tables = sync.Pool{New: func() any {
+	files := mustZIP("descriptions.zip", data.Descriptions())
+	table, err := descriptions.Parse(string(unzip(files[descriptions.File])))
+	if err != nil {
+		panic("release: descriptions.zip: " + err.Error()) // unreachable: a test reads all documents
+	}
+	return table
+}}
+
+// SchemeGroupVersions returns the group versions that kube-apiserver has Go types
+// for, served or not, sorted.
+func (r *Release) SchemeGroupVersions() []resource.GroupVersion {
+	var all []resource.GroupVersion
+	for _, line := range strings.Fields(r.sections().scheme) {
+		group, version, grouped := strings.Cut(line, "/")
+		if !grouped {
+			group, version = "", line
+		}
+		all = append(all, resource.GroupVersion{Group: group, Version: version})
+	}
+	return all
+}
+
+// BareOpenAPI returns the OpenAPI v3 document of a path as JSON without
 // descriptions. Each call decompresses it, and the caller owns the result. The
 // error is a *fs.PathError with fs.ErrNotExist if the path has no document.
-func (r *Release) OpenAPI(path string) ([]byte, error) {
+func (r *Release) BareOpenAPI(path string) ([]byte, error) {
 	doc, ok := r.openAPI()[path]
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: r.name + " " + path, Err: fs.ErrNotExist}
@@ -133,11 +179,12 @@ func (r *Release) OpenAPI(path string) ([]byte, error) {
 func readSections(name string) sections {
 	_, text, _ := strings.Cut(data.Surface(name), "-- version --\n")
 	version, text, _ := strings.Cut(text, "\n-- openapi --\n")
-	openAPI, resources, ok := strings.Cut(text, "-- resources --\n")
+	openAPI, text, _ := strings.Cut(text, "-- scheme --\n")
+	scheme, resources, ok := strings.Cut(text, "-- resources --\n")
 	if !ok {
 		panic("release: surface of " + name + ": sections are missing") // unreachable: a test reads all surfaces
 	}
-	return sections{version, openAPI, resources}
+	return sections{version, openAPI, scheme, resources}
 }
 
 // readSurface parses the resources and adds their deprecation warnings.
@@ -146,7 +193,7 @@ func (r *Release) readSurface() surface.Surface {
 	if err != nil {
 		panic("release: surface of " + r.name + ": " + err.Error()) // unreachable: a test reads all surfaces
 	}
-	minor := minorNumber(r.name)
+	minor := r.Minor()
 	for _, t := range s.Types {
 		t.Warnings = deprecationWarnings(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, minor)
 	}
@@ -165,17 +212,20 @@ func (r *Release) readOpenAPI() map[string]document {
 }
 
 // documents returns the OpenAPI documents of all releases by their names.
-var documents = sync.OnceValue(func() map[string]*zip.File {
-	archive, err := zip.NewReader(strings.NewReader(data.OpenAPI()), int64(len(data.OpenAPI())))
+var documents = sync.OnceValue(func() map[string]*zip.File { return mustZIP("openapi.zip", data.OpenAPI()) })
+
+// mustZIP returns the files of an archive by their names.
+func mustZIP(name, content string) map[string]*zip.File {
+	archive, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
 	if err != nil {
-		panic("release: openapi.zip: " + err.Error()) // unreachable: a test reads all documents
+		panic("release: " + name + ": " + err.Error()) // unreachable: a test reads all archives
 	}
 	files := make(map[string]*zip.File, len(archive.File))
 	for _, f := range archive.File {
 		files[f.Name] = f
 	}
 	return files
-})
+}
 
 // unzip returns the content of a file. It panics if f is nil or corrupt: the
 // archive is part of the program, and a test reads all of it.
@@ -189,7 +239,7 @@ func unzip(f *zip.File) []byte {
 		err = reader.Close()
 	}
 	if err != nil {
-		panic("release: openapi.zip: " + f.Name + ": " + err.Error())
+		panic("release: " + f.Name + ": " + err.Error())
 	}
 	return content
 }

@@ -1,9 +1,11 @@
 package release_test
 
 import (
+	"crypto/sha512"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,6 +62,7 @@ func TestEveryRelease(t *testing.T) {
 			var version struct{ Major, Minor, GitVersion string }
 			require.NoError(t, json.Unmarshal(p.VersionInfo(), &version))
 			assert.Equal(t, p.Version(), version.GitVersion)
+			assert.Equal(t, version.Minor, strconv.Itoa(p.Minor()))
 			assert.Contains(t, p.Version()+".", "v"+version.Major+"."+version.Minor+".")
 			assert.Equal(t, byte('}'), p.VersionInfo()[len(p.VersionInfo())-1], "no newline follows the body")
 
@@ -73,6 +76,11 @@ func TestEveryRelease(t *testing.T) {
 				}
 				assert.Contains(t, p.OpenAPIPaths(), path)
 			}
+			scheme := p.SchemeGroupVersions()
+			assert.Equal(t, resource.GroupVersion{Version: "v1"}, scheme[0])
+			for gv := range served {
+				assert.Contains(t, scheme, gv)
+			}
 			for _, typ := range p.Types() {
 				assert.True(t, served[typ.GroupVersion], "%s %s", typ.GroupVersion, typ.Name)
 				assert.NotEmpty(t, typ.Verbs)
@@ -82,8 +90,11 @@ func TestEveryRelease(t *testing.T) {
 			for _, path := range p.OpenAPIPaths() {
 				doc, err := p.OpenAPI(path)
 				require.NoError(t, err)
-				assert.True(t, json.Valid(doc), path)
-				assert.NotEmpty(t, p.OpenAPIHash(path))
+				assert.Equal(t, p.OpenAPIHash(path), fmt.Sprintf("%X", sha512.Sum512(doc)), "%s is not the document that kube-apiserver publishes", path)
+				bare, err := p.BareOpenAPI(path)
+				require.NoError(t, err)
+				assert.True(t, json.Valid(bare), path)
+				assert.NotContains(t, string(bare), `"description":"`)
 			}
 		})
 	}
@@ -142,16 +153,18 @@ func BenchmarkOpenAPI(b *testing.B) {
 	p, err := release.Open("")
 	require.NoError(b, err)
 	for _, path := range []string{"version", "apis/apps/v1", "api/v1"} {
-		b.Run("path="+path, func(b *testing.B) {
-			doc, err := p.OpenAPI(path)
-			require.NoError(b, err)
-			b.SetBytes(int64(len(doc)))
-			for b.Loop() {
-				if _, err := p.OpenAPI(path); err != nil {
-					b.Fatal(err)
+		for name, read := range map[string]func(string) ([]byte, error){"described": p.OpenAPI, "bare": p.BareOpenAPI} {
+			b.Run("path="+path+"/"+name, func(b *testing.B) {
+				doc, err := read(path)
+				require.NoError(b, err)
+				b.SetBytes(int64(len(doc)))
+				for b.Loop() {
+					if _, err := read(path); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ func FuzzDefinition(f *testing.F) {
 		path := validation.NewPath("s")
 		list := schema.DefinitionCheck{Status: true, Rules: &rules{}}.Check(p, path)
 		_ = list.Message()
-		schema.PublishV2(p)
-		schema.PublishV3(p)
+		schema.PublishV2(p, schema.PublishOptions{})
+		schema.PublishV3(p, schema.PublishOptions{})
 		assert.True(t, object.Equal(kept, p), "the schema was changed")
 	})
 }

@@ -11,8 +11,9 @@ type Documents interface {
 	// OpenAPIHash returns the hash of the document of a path such as
 	// "apis/apps/v1", "" if there is none.
 	OpenAPIHash(path string) string
-	// OpenAPI returns the document of a path as JSON.
-	OpenAPI(path string) ([]byte, error)
+	// BareOpenAPI returns the document of a path as JSON. It needs no
+	// descriptions.
+	BareOpenAPI(path string) ([]byte, error)
 }
 
 // documents caches the parsed documents: a func() *Document by documentKey.
@@ -62,7 +63,7 @@ func find(release Documents, path, group, version, kind string) (*Schema, bool) 
 // load parses the document. It panics on an error: the documents are part of the
 // program, and a test parses all of them.
 func (k documentKey) load() *Document {
-	text, err := k.release.OpenAPI(k.path)
+	text, err := k.release.BareOpenAPI(k.path)
 	if err != nil {
 		panic("schema: " + err.Error())
 	}

@@ -7,18 +7,23 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
+// PublishOptions is how the releases of kube-apiserver differ.
+type PublishOptions struct {
+	OmitExamples bool // and external documentation
+}
+
 // PublishV3 returns the schema that OpenAPI v3 documents have for a custom resource. props
 // is its openAPIV3Schema in canonical form. PublishV3 adds apiVersion, kind and metadata of
 // the resource and of embedded resources. For a schema that is nil or not structural, it
 // returns the schema of any object.
-func PublishV3(props map[string]any) map[string]any {
-	return publisher{metaReference: v3Reference(objectMetaName), metaText: metadataText}.resource(props)
+func PublishV3(props map[string]any, o PublishOptions) map[string]any {
+	return publisher{PublishOptions: o, metaReference: v3Reference(objectMetaName), metaText: metadataText}.resource(props)
 }
 
 // PublishV2 is PublishV3 for OpenAPI v2 documents. It omits what OpenAPI v2 cannot express,
 // and what makes kubectl reject valid objects.
-func PublishV2(props map[string]any) map[string]any {
-	return publisher{v2: true, metaReference: map[string]any{"$ref": "#/definitions/" + objectMetaName}, metaText: metadataText}.resource(props)
+func PublishV2(props map[string]any, o PublishOptions) map[string]any {
+	return publisher{PublishOptions: o, v2: true, metaReference: map[string]any{"$ref": "#/definitions/" + objectMetaName}, metaText: metadataText}.resource(props)
 }
 
 // PublishList returns the schema of the list of a custom resource. reference is the $ref of
@@ -57,6 +62,7 @@ const (
 
 // A publisher converts schemas for one version of OpenAPI.
 type publisher struct {
+	PublishOptions
 	v2            bool
 	metaReference map[string]any
 	metaText      string
@@ -77,6 +83,10 @@ func (o publisher) resource(props map[string]any) map[string]any {
 
 // schema converts a schema and its subschemas. It may change p.
 func (o publisher) schema(p keywords) keywords {
+	if o.OmitExamples {
+		delete(p, "example")
+		delete(p, "externalDocs")
+	}
 	if o.v2 {
 		p.removeUnsupportedV2()
 	} else {

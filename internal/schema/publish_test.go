@@ -20,8 +20,8 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, err)
 	in := object.Map(recorded, "props")
 	kept := object.Copy(in)
-	assert.Equal(t, recorded["v3"], any(schema.PublishV3(in)))
-	assert.Equal(t, recorded["v2"], any(schema.PublishV2(in)))
+	assert.Equal(t, recorded["v3"], any(schema.PublishV3(in, schema.PublishOptions{})))
+	assert.Equal(t, recorded["v2"], any(schema.PublishV2(in, schema.PublishOptions{})))
 	assert.Equal(t, kept, in)
 }
 
@@ -32,17 +32,17 @@ func TestPublishAnything(t *testing.T) {
 		"not supported":  `{type: object, properties: {a: {type: string, $ref: x}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, anything, schema.PublishV3(props(t, text)))
-			assert.Equal(t, anything, schema.PublishV2(props(t, text)))
+			assert.Equal(t, anything, schema.PublishV3(props(t, text), schema.PublishOptions{}))
+			assert.Equal(t, anything, schema.PublishV2(props(t, text), schema.PublishOptions{}))
 		})
 	}
 	t.Run("no schema", func(t *testing.T) {
-		assert.Equal(t, anything, schema.PublishV3(nil))
+		assert.Equal(t, anything, schema.PublishV3(nil, schema.PublishOptions{}))
 	})
 	t.Run("preserved", func(t *testing.T) {
 		p := props(t, `{type: object, x-kubernetes-preserve-unknown-fields: true}`)
-		assert.Equal(t, anything, schema.PublishV2(p))
-		assert.Contains(t, schema.PublishV3(p)["properties"], "metadata")
+		assert.Equal(t, anything, schema.PublishV2(p, schema.PublishOptions{}))
+		assert.Contains(t, schema.PublishV3(p, schema.PublishOptions{})["properties"], "metadata")
 	})
 }
 

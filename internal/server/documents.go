@@ -31,7 +31,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 	}
 	base := builtinDocumentsOf(s.config.Release)
 	d := &documents{surface: surface, discovery: base.documents}
-	var custom []*openapi.Document
+	sets := []*openapi.Set{base.openapi}
 	if len(surface.Custom) > 0 {
 		all := base.surface
 		for _, t := range surface.Custom {
@@ -39,10 +39,10 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 		}
 		all.Types = slices.Concat(all.Types, surface.Custom)
 		d.discovery = discovery.New(all)
-		custom = customOpenAPI(s.config.Release, surface.Custom)
+		sets = append(sets, customOpenAPI(s.config.Release, surface.Custom))
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
-		return openapi.New(slices.Concat(base.openapi, custom), s.registry.Clock().Now)
+		return openapi.New(sets, s.registry.Clock().Now)
 	})
 	s.documents.Store(d)
 	return d
@@ -52,7 +52,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 type builtinDocuments struct {
 	surface   discovery.Surface
 	documents *discovery.Documents
-	openapi   []*openapi.Document
+	openapi   *openapi.Set
 }
 
 var builtin sync.Map // of *release.Release to func() *builtinDocuments
@@ -70,11 +70,7 @@ func builtinDocumentsOf(r *release.Release) *builtinDocuments {
 					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
 				},
 			}
-			out := &builtinDocuments{surface: surface, documents: discovery.New(surface)}
-			for _, path := range r.OpenAPIPaths() {
-				out.openapi = append(out.openapi, openapi.NewDocument(path, r.OpenAPIHash(path), func() ([]byte, error) { return r.OpenAPI(path) }))
-			}
-			return out
+			return &builtinDocuments{surface: surface, documents: discovery.New(surface), openapi: builtinOpenAPI(r)}
 		}))
 	}
 	return once.(func() *builtinDocuments)()
@@ -99,17 +95,27 @@ func encodeDiscovery(f codec.Format) func(doc []byte) ([]byte, error) {
 	}
 }
 
+// builtinOpenAPI returns the OpenAPI documents of a release.
+func builtinOpenAPI(r *release.Release) *openapi.Set {
+	var documents []*openapi.Document
+	for _, path := range r.OpenAPIPaths() {
+		documents = append(documents, openapi.NewDocument(path, r.OpenAPIHash(path), func() ([]byte, error) { return r.OpenAPI(path) }))
+	}
+	return openapi.NewSet(documents, func() openapi.V2Overrides {
+		return openapi.V2Overrides{GroupVersions: r.SchemeGroupVersions(), Consumes: []string{"*/*"}}
+	})
+}
+
 // customOpenAPI returns the OpenAPI documents of custom types, one for each group
 // version.
-func customOpenAPI(r *release.Release, types []*resource.Type) []*openapi.Document {
+func customOpenAPI(r *release.Release, types []*resource.Type) *openapi.Set {
 	byVersion := map[resource.GroupVersion][]*resource.Type{}
 	for _, t := range types {
 		byVersion[t.GroupVersion] = append(byVersion[t.GroupVersion], t)
 	}
-	var out []*openapi.Document
+	var documents []*openapi.Document
 	for gv, types := range byVersion {
-		d := openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(r, types) })
-		out = append(out, d.WithV2(func() openapi.V2Overrides { return crd.V2Overrides(types) }))
+		documents = append(documents, openapi.NewDocument("apis/"+gv.String(), "", func() ([]byte, error) { return crd.Document(r, types) }))
 	}
-	return out
+	return openapi.NewSet(documents, func() openapi.V2Overrides { return crd.V2Overrides(r, types) })
 }

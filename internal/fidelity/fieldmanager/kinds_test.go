@@ -26,7 +26,7 @@ func document(t *testing.T, gv gvk.GroupVersion) []byte {
 	if gv.Group == "" {
 		path = "api/" + gv.Version
 	}
-	text, err := p.OpenAPI(path)
+	text, err := p.BareOpenAPI(path)
 	require.NoError(t, err)
 	return text
 }

@@ -4,10 +4,13 @@
 //
 //   - surfaces/NAME.txt is the API surface of a release. It has the sections
 //     "-- version --" with the body of GET /version, "-- openapi --" with a line
-//     for each OpenAPI v3 document (path, hash, name in openapi.zip), and
-//     "-- resources --" in the form of package surface.
+//     for each OpenAPI v3 document (path, hash, name in openapi.zip),
+//     "-- scheme --" with the group versions that kube-apiserver has Go types
+//     for, one a line, and "-- resources --" in the form of package surface.
 //   - openapi.zip holds the OpenAPI v3 documents of all releases, each under the
 //     first 8 bytes of its SHA-256. The documents have no descriptions.
+//   - descriptions.zip holds the descriptions, in the form of package
+//     descriptions. The key of a document is the start of its hash.
 //   - bootstrap.txt holds the objects of a fresh cluster, one a line: the
 //     resource, the name, the labels, the values of the selectable fields, and
 //     the stored JSON. Where clusters differ it has variables such as ${uid}.
@@ -20,7 +23,8 @@
 //     unversioned.
 //   - wiretypes.zip describes the Go types of the API, for package wire.
 //
-// The files but surfaces/ and openapi.zip are those of the newest release.
+// The files but surfaces/, openapi.zip and descriptions.zip are those of the newest
+// release.
 package data
 
 import (
@@ -36,6 +40,8 @@ var (
 	surfaces embed.FS
 	//go:embed openapi.zip
 	openAPI string
+	//go:embed descriptions.zip
+	descriptions string
 	//go:embed bootstrap.txt
 	bootstrap string
 	//go:embed deprecations.txt
@@ -74,6 +80,9 @@ func Surface(name string) string {
 
 // OpenAPI returns openapi.zip.
 func OpenAPI() string { return openAPI }
+
+// Descriptions returns descriptions.zip.
+func Descriptions() string { return descriptions }
 
 // Bootstrap returns bootstrap.txt.
 func Bootstrap() string { return bootstrap }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,9 +21,7 @@ import (
 // well they are compressed depends on the Go release.
 func TestData(t *testing.T) {
 	require.NoError(t, checkRequirements())
-	archive, err := os.ReadFile(filepath.Join(dataDir, openAPIFile))
-	require.NoError(t, err)
-	documents, err := readDocuments(archive)
+	documents, err := readDocuments(os.DirFS(recordingsDir), os.DirFS(dataDir))
 	require.NoError(t, err)
 	want, err := generate(os.DirFS(recordingsDir), documents)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestRecordings(t *testing.T) {
 		release.Default + "-gates/version.json": true,
 	}
 	for _, name := range surfaces {
-		for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json"} {
+		for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json", "openapi-v2.json"} {
 			used[name+"/"+file] = true
 		}
 	}
@@ -86,37 +86,52 @@ func TestReplaceFiles(t *testing.T) {
 	}
 }
 
-func TestWithoutDescriptions(t *testing.T) {
-	for _, row := range []struct{ name, in, want string }{
-		{"member", `{"b": 1, "description": "x", "a": [true, null]}`, `{"b":1,"a":[true,null]}`},
-		{"property of that name", `{"properties":{"description":{"type":"string","description":"x"}}}`, `{"properties":{"description":{"type":"string"}}}`},
-		{"only member", `[{"description":"x"},1.50]`, `[{},1.50]`},
-		{"special characters", `{"a":"<é\"&>"}`, `{"a":"<é\"&>"}`},
+func TestDocuments(t *testing.T) {
+	document := []byte(`{"openapi":"3.0.0","info":{"description":"d"}}`)
+	entry := func(hash, name string) fstest.MapFS {
+		return fstest.MapFS{
+			"v1.0.0/discovery.json": {},
+			"v1.0.0/openapi.json":   {Data: fmt.Appendf(nil, `{"api":{"hash":%q,"document":%q},"apis":{"hash":%q,"document":%q}}`, hash, name, hash, name)},
+		}
+	}
+	const name = "e19baf6ae9ae3d44"
+	hash := documentHash(document)
+	recordings := entry(hash, name)
+	openAPI, described, err := packDocuments(recordings, map[string][]byte{hash: document, "unused": nil})
+	require.NoError(t, err)
+	data := fstest.MapFS{openAPIFile: {Data: openAPI}, descriptionsFile: {Data: described}}
+	bare, err := readArchive(data, openAPIFile)
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]byte{name: []byte(`{"openapi":"3.0.0","info":{}}`)}, bare)
+	documents, err := readDocuments(recordings, data)
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]byte{hash: document}, documents)
+
+	for _, row := range []struct {
+		name       string
+		recordings fs.FS
+		documents  map[string][]byte
+		pack, read string // errors
+	}{
+		{"not recorded", recordings, nil, "no document with the hash " + hash, ""},
+		{"another name", entry(hash, "x"), map[string][]byte{hash: document}, "document " + name + " has the name x in openapi.json", "openapi.zip has no document x"},
+		{"space", entry("h", "x"), map[string][]byte{"h": []byte("{ }")}, "document has insignificant space", "openapi.zip has no document x"},
+		{"no descriptions", entry("h", name), map[string][]byte{"h": document}, "", "no descriptions of document h"},
+		{"another hash", entry(hash[:100], name), map[string][]byte{hash[:100]: document}, "", "is not the one that was recorded"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got, err := withoutDescriptions([]byte(row.in))
-			require.NoError(t, err)
-			assert.Equal(t, row.want, string(got))
+			_, _, err := packDocuments(row.recordings, row.documents)
+			if row.pack == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, row.pack)
+			}
+			_, err = readDocuments(row.recordings, data)
+			if row.read == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, row.read)
+			}
 		})
 	}
-	for _, in := range []string{"", `{"a"`, `{"a":1`, `[1`} {
-		_, err := withoutDescriptions([]byte(in))
-		assert.Error(t, err, in)
-	}
-}
-
-func TestReadDocuments(t *testing.T) {
-	document := []byte(`{"openapi":"3.0.0"}`)
-	archive, err := packDocuments(map[string][]byte{documentID(document): document, "unused": nil}, []string{documentID(document)}, []string{"v1.0.0"})
-	require.NoError(t, err)
-	documents, err := readDocuments(archive)
-	require.NoError(t, err)
-	assert.Equal(t, map[string][]byte{"19c26227fd88ecdb": document}, documents)
-
-	_, err = packDocuments(nil, []string{"x"}, nil)
-	assert.EqualError(t, err, "no document x")
-	archive, err = pack("", map[string][]byte{"x": document})
-	require.NoError(t, err)
-	_, err = readDocuments(archive)
-	assert.EqualError(t, err, "openapi.zip: entry x is not the document that was recorded")
 }

@@ -50,3 +50,12 @@ func linePerItem(lists map[string][]json.RawMessage) ([]byte, error) {
 	out.WriteString("\n}\n")
 	return out.Bytes(), nil
 }
+
+// writeJSON appends a value as JSON that keeps <, > and &.
+func writeJSON(out *bytes.Buffer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	out.Truncate(out.Len() - 1) // the newline
+	return err
+}

@@ -66,11 +66,7 @@ func run(s *server, variant string) error {
 	if err := checkRequirements(); err != nil {
 		return err
 	}
-	archive, err := os.ReadFile(filepath.Join(dataDir, openAPIFile))
-	if err != nil {
-		return err
-	}
-	documents, err := readDocuments(archive)
+	documents, err := readDocuments(os.DirFS(recordingsDir), os.DirFS(dataDir))
 	if err != nil {
 		return err
 	}
@@ -121,20 +117,20 @@ func generate(recordings fs.FS, documents map[string][]byte) (map[string][]byte,
 	if err != nil {
 		return nil, err
 	}
-	var used []string
 	for _, name := range names {
-		text, ids, err := surfaceText(recordings, name)
+		text, err := surfaceText(recordings, name)
 		if err != nil {
 			return nil, fmt.Errorf("recording %s: %w", name, err)
 		}
 		out["surfaces/"+name+".txt"] = text
-		used = append(used, ids...)
+	}
+	if out[openAPIFile], out[descriptionsFile], err = packDocuments(recordings, documents); err != nil {
+		return nil, err
 	}
 	for _, f := range []struct {
 		name     string
 		generate func() ([]byte, error)
 	}{
-		{openAPIFile, func() ([]byte, error) { return packDocuments(documents, used, names) }},
 		{"bootstrap.txt", func() ([]byte, error) { return bootstrapText(recordings) }},
 		{"columns.json", func() ([]byte, error) { return columnsJSON(recordings) }},
 		{"deprecations.txt", func() ([]byte, error) { return deprecationsText(recordings) }},

@@ -1,125 +1,145 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/descriptions"
 )
 
-// openAPIFile holds the OpenAPI v3 documents of all recordings. It is part of
-// the recordings and of the data.
-const openAPIFile = "openapi.zip"
+// These files hold the OpenAPI v3 documents of all recordings without their
+// descriptions, and the descriptions. They are part of the recordings and of the
+// data.
+const (
+	openAPIFile      = "openapi.zip"
+	descriptionsFile = "descriptions.zip"
+)
 
 // documentID is the name of a document in openAPIFile.
-func documentID(document []byte) string {
-	sum := sha256.Sum256(document)
+func documentID(bare []byte) string {
+	sum := sha256.Sum256(bare)
 	return hex.EncodeToString(sum[:8])
 }
 
-// readDocuments returns the documents of the archive by name.
-func readDocuments(archive []byte) (map[string][]byte, error) {
-	_, documents, err := unpack(archive)
+// documentHash is the hash that kube-apiserver publishes for a document.
+func documentHash(document []byte) string { return fmt.Sprintf("%X", sha512.Sum512(document)) }
+
+// readIndex returns openapi.json of a recording.
+func readIndex(recordings fs.FS, name string) (map[string]documentEntry, error) {
+	index := map[string]documentEntry{}
+	err := readJSON(recordings, name+"/openapi.json", &index)
+	return index, err
+}
+
+// readDocuments returns the documents of all recordings by their hashes.
+func readDocuments(recordings, data fs.FS) (map[string][]byte, error) {
+	bare, err := readArchive(data, openAPIFile)
 	if err != nil {
 		return nil, err
 	}
-	for id, document := range documents {
-		if documentID(document) != id {
-			return nil, fmt.Errorf("%s: entry %s is not the document that was recorded", openAPIFile, id)
+	described, err := readArchive(data, descriptionsFile)
+	if err != nil {
+		return nil, err
+	}
+	table, err := descriptions.Parse(string(described[descriptions.File]))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", descriptionsFile, err)
+	}
+	names, err := surfaceNames(recordings)
+	if err != nil {
+		return nil, err
+	}
+	documents := map[string][]byte{}
+	for _, name := range names {
+		index, err := readIndex(recordings, name)
+		if err != nil {
+			return nil, err
+		}
+		for path, entry := range index {
+			if documents[entry.Hash] != nil {
+				continue
+			}
+			document, ok := bare[entry.Document]
+			if !ok {
+				return nil, fmt.Errorf("%s has no document %s", openAPIFile, entry.Document)
+			}
+			if document, err = table.Insert(document, descriptions.Key(entry.Hash)); err != nil {
+				return nil, err
+			}
+			if documentHash(document) != entry.Hash {
+				return nil, fmt.Errorf("document %s of %s is not the one that was recorded", path, name)
+			}
+			documents[entry.Hash] = document
 		}
 	}
 	return documents, nil
 }
 
-// packDocuments returns the archive of the used documents, for the releases of
-// those names.
-func packDocuments(documents map[string][]byte, used, releases []string) ([]byte, error) {
-	entries := map[string][]byte{}
-	for _, id := range used {
-		document, ok := documents[id]
-		if !ok {
-			return nil, fmt.Errorf("no document %s", id)
-		}
-		entries[id] = document
-	}
-	return pack(marker("recordings of kube-apiserver "+strings.Join(releases, ", ")), entries)
-}
-
-// withoutDescriptions returns a JSON document without the members that are named
-// description and are strings, on one line. Everything else keeps its order.
-func withoutDescriptions(document []byte) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(document))
-	d.UseNumber()
-	var out bytes.Buffer
-	if err := copyValue(&out, d); err != nil {
+// readArchive returns the entries of an archive.
+func readArchive(data fs.FS, name string) (map[string][]byte, error) {
+	archive, err := fs.ReadFile(data, name)
+	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	_, entries, err := unpack(archive)
+	return entries, err
 }
 
-// copyValue copies the next value of d.
-func copyValue(out *bytes.Buffer, d *json.Decoder) error {
-	token, err := d.Token()
+// packDocuments returns the two archives of the documents that the recordings
+// list.
+func packDocuments(recordings fs.FS, documents map[string][]byte) (openAPI, described []byte, err error) {
+	names, err := surfaceNames(recordings)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	switch token {
-	case json.Delim('['):
-		out.WriteByte('[')
-		for i := 0; d.More(); i++ {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := copyValue(out, d); err != nil {
-				return err
-			}
-		}
-		out.WriteByte(']')
-	case json.Delim('{'):
-		return copyObject(out, d)
-	default:
-		return writeJSON(out, token)
-	}
-	_, err = d.Token()
-	return err
-}
-
-// copyObject copies the rest of an object whose brace has been read.
-func copyObject(out *bytes.Buffer, d *json.Decoder) error {
-	out.WriteByte('{')
-	separator := ""
-	for d.More() {
-		key, err := d.Token()
+	byPath := map[string][]documentEntry{} // of the newest release first: texts that differ little are close together
+	for _, name := range slices.Backward(names) {
+		index, err := readIndex(recordings, name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		var value bytes.Buffer
-		if err := copyValue(&value, d); err != nil {
-			return err
+		for path, entry := range index {
+			byPath[path] = append(byPath[path], entry)
 		}
-		if key == "description" && value.Bytes()[0] == '"' {
-			continue
-		}
-		out.WriteString(separator)
-		separator = ","
-		if err := writeJSON(out, key); err != nil {
-			return err
-		}
-		out.WriteByte(':')
-		out.Write(value.Bytes())
 	}
-	out.WriteByte('}')
-	_, err := d.Token()
-	return err
-}
-
-// writeJSON appends a value as JSON that keeps <, > and &.
-func writeJSON(out *bytes.Buffer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	out.Truncate(out.Len() - 1) // the newline
-	return err
+	entries := map[string][]byte{}
+	keys := map[string]string{} // to hashes
+	var table descriptions.Builder
+	for _, path := range slices.Sorted(maps.Keys(byPath)) {
+		for _, entry := range byPath[path] {
+			key := descriptions.Key(entry.Hash)
+			if hash, ok := keys[key]; ok {
+				if hash != entry.Hash {
+					return nil, nil, fmt.Errorf("two documents have the key %s", key)
+				}
+				continue
+			}
+			keys[key] = entry.Hash
+			document, ok := documents[entry.Hash]
+			if !ok {
+				return nil, nil, fmt.Errorf("no document with the hash %s", entry.Hash)
+			}
+			bare, all, err := descriptions.Cut(document)
+			if err != nil {
+				return nil, nil, err
+			}
+			if documentID(bare) != entry.Document {
+				return nil, nil, fmt.Errorf("document %s has the name %s in openapi.json", documentID(bare), entry.Document)
+			}
+			entries[entry.Document] = bare
+			table.Add(key, all)
+		}
+	}
+	comment := marker("recordings of kube-apiserver " + strings.Join(names, ", "))
+	if openAPI, err = pack(comment, entries); err != nil {
+		return nil, nil, err
+	}
+	described, err = pack(comment, map[string][]byte{descriptions.File: []byte(table.String())})
+	return openAPI, described, err
 }

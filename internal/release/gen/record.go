@@ -12,6 +12,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubefake/kubefake/internal/release/descriptions"
 )
 
 // A recording is a folder of recordings, named by the release and the variant
@@ -23,6 +27,8 @@ import (
 //	                 the served ones: "group/version/resource" to "group/version"
 //	openapi.json     the OpenAPI v3 index: path to the published hash and the name
 //	                 of the document in openapi.zip
+//	openapi-v2.json  the entity tag of the OpenAPI v2 document, and the group
+//	                 versions that it lists for DeleteOptions
 //	bootstrap.json   the objects of a fresh cluster by resource
 //	columns.json     the table columns by kind
 //
@@ -30,15 +36,20 @@ import (
 type recording struct {
 	name      string
 	files     map[string][]byte
-	documents map[string][]byte
+	documents map[string][]byte // OpenAPI v3 by hash
 }
 
 // A documentEntry is an entry of openapi.json. The hash is that of the document
-// with its descriptions, as the server publishes it; it is empty if it was not
-// recorded.
+// with its descriptions, as the server publishes it.
 type documentEntry struct {
-	Hash     string `json:"hash,omitempty"`
+	Hash     string `json:"hash"`
 	Document string `json:"document"`
+}
+
+// documentV2 is the content of openapi-v2.json.
+type documentV2 struct {
+	ETag          string   `json:"etag"`
+	GroupVersions []string `json:"groupVersions"`
 }
 
 // A server is a running kube-apiserver.
@@ -125,8 +136,8 @@ func (s *server) getJSON(path, accept string, into any) error {
 	return nil
 }
 
-// recordSurface records discovery.json, stored.json, openapi.json and the
-// OpenAPI documents.
+// recordSurface records discovery.json, stored.json, openapi.json,
+// openapi-v2.json and the OpenAPI v3 documents.
 func (s *server) recordSurface(rec *recording) error {
 	var docs struct {
 		API  json.RawMessage `json:"api"`
@@ -161,7 +172,10 @@ func (s *server) recordSurface(rec *recording) error {
 	if rec.files["stored.json"], err = indented(stored); err != nil {
 		return err
 	}
-	return s.recordOpenAPI(rec)
+	if err := s.recordOpenAPI(rec); err != nil {
+		return err
+	}
+	return s.recordOpenAPIV2(rec)
 }
 
 // addStored adds the resources of a group version that are stored in another
@@ -229,18 +243,41 @@ func (s *server) recordOpenAPI(rec *recording) error {
 			return err
 		}
 		document, err := s.get(entry.ServerRelativeURL, "application/json")
-		if err == nil {
-			document, err = withoutDescriptions(document)
+		if err != nil {
+			return err
 		}
+		bare, _, err := descriptions.Cut(document)
 		if err != nil {
 			return fmt.Errorf("OpenAPI document %s: %w", path, err)
 		}
-		id := documentID(document)
-		rec.documents[id] = document
-		entries[path] = documentEntry{Hash: published.Query().Get("hash"), Document: id}
+		hash := published.Query().Get("hash")
+		rec.documents[hash] = document
+		entries[path] = documentEntry{Hash: hash, Document: documentID(bare)}
 	}
 	var err error
 	rec.files["openapi.json"], err = indented(entries)
+	return err
+}
+
+// recordOpenAPIV2 records openapi-v2.json.
+func (s *server) recordOpenAPIV2(rec *recording) error {
+	body, err := s.get("/openapi/v2", "application/json")
+	if err != nil {
+		return err
+	}
+	var document struct {
+		Definitions map[string]struct {
+			Kinds []struct{ Group, Version string } `json:"x-kubernetes-group-version-kind"`
+		}
+	}
+	if err := json.Unmarshal(body, &document); err != nil {
+		return fmt.Errorf("GET /openapi/v2: %w", err)
+	}
+	v2 := documentV2{ETag: documentHash(body)}
+	for _, kind := range document.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"].Kinds {
+		v2.GroupVersions = append(v2.GroupVersions, schema.GroupVersion{Group: kind.Group, Version: kind.Version}.String())
+	}
+	rec.files["openapi-v2.json"], err = indented(v2)
 	return err
 }
 

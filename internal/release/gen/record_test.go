@@ -21,7 +21,7 @@ func TestRecord(t *testing.T) {
 	rec, err := s.record("")
 	require.NoError(t, err)
 	assert.Equal(t, release.Default, rec.name)
-	assert.Len(t, rec.files, 4)
+	assert.Len(t, rec.files, 5)
 	recorded := func(name string) []byte {
 		b, err := os.ReadFile(filepath.Join(recordingsDir, name))
 		require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -33,44 +32,46 @@ func surfaceNames(recordings fs.FS) ([]string, error) {
 // not its release. It is empty in the exchanges of conformance/testdata/corpus.
 var gitTreeState = regexp.MustCompile(`"gitTreeState": "[^"]*"`)
 
-// surfaceText returns the file surfaces/NAME.txt and the documents that it
-// names.
-func surfaceText(recordings fs.FS, name string) (text []byte, documents []string, err error) {
+// surfaceText returns the file surfaces/NAME.txt.
+func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	dir, err := fs.Sub(recordings, name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	raw, err := fs.ReadFile(dir, "version.json")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n-- version --\n", marker("a recording of kube-apiserver "+name))
 	var version bytes.Buffer
 	if err := json.Indent(&version, raw, "", "  "); err != nil {
-		return nil, nil, fmt.Errorf("version.json: %w", err)
+		return nil, fmt.Errorf("version.json: %w", err)
 	}
 	out.Write(gitTreeState.ReplaceAll(version.Bytes(), []byte(`"gitTreeState": ""`)))
 	out.WriteString("\n-- openapi --\n")
 	var index map[string]documentEntry
 	if err := readJSON(dir, "openapi.json", &index); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(index)) {
-		entry := index[path]
-		if entry.Hash == "" {
-			entry.Hash = strings.ToUpper(entry.Document)
-		}
-		fmt.Fprintln(&out, path, entry.Hash, entry.Document)
-		documents = append(documents, entry.Document)
+		fmt.Fprintln(&out, path, index[path].Hash, index[path].Document)
+	}
+	out.WriteString("-- scheme --\n")
+	var v2 documentV2
+	if err := readJSON(dir, "openapi-v2.json", &v2); err != nil {
+		return nil, err
+	}
+	for _, gv := range v2.GroupVersions {
+		fmt.Fprintln(&out, gv)
 	}
 	out.WriteString("-- resources --\n")
 	served, err := readSurface(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	out.WriteString(surface.Format(served))
-	return out.Bytes(), documents, nil
+	return out.Bytes(), nil
 }
 
 // readSurface reads the surface of a recording.
