@@ -30,8 +30,8 @@ func load(tb testing.TB, n int, opts mvcc.Options) (*mvcc.Store[int], []string) 
 	return s, keys
 }
 
-func put(tb testing.TB, s *mvcc.Store[int], key string, value int) {
-	_, err := s.Update(func(tx *mvcc.Txn[int]) error {
+func put[V any](tb testing.TB, s *mvcc.Store[V], key string, value V) {
+	_, err := s.Update(func(tx *mvcc.Txn[V]) error {
 		tx.Put(key, value)
 		return nil
 	})

@@ -14,9 +14,6 @@ var (
 	// store has not reached.
 	ErrFutureRevision = errors.New("mvcc: required revision is a future revision")
 
-	// ErrConflict is the cause of every [ConflictError].
-	ErrConflict = errors.New("mvcc: key has been modified")
-
 	// ErrClosed is returned by a closed [Watcher].
 	ErrClosed = errors.New("mvcc: watcher is closed")
 )
@@ -35,17 +32,3 @@ func (e *RevisionError) Error() string {
 
 // Unwrap returns Err.
 func (e *RevisionError) Unwrap() error { return e.Err }
-
-// A ConflictError reports the first condition of a [Store.Commit] that was false.
-type ConflictError struct {
-	Key  string
-	Want Revision // the revision in the condition; 0 if the key must not exist
-	Have Revision // when the key was last put; 0 if it does not exist
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%v: %q is at revision %d, not %d", ErrConflict, e.Key, e.Have, e.Want)
-}
-
-// Unwrap returns [ErrConflict].
-func (e *ConflictError) Unwrap() error { return ErrConflict }

@@ -12,7 +12,7 @@ type Item[V any] struct {
 	Version  int64    // the number of this version in the lifespan, from 1
 }
 
-// EventType is the type of an [Event] or an [Op].
+// EventType is the type of an [Event].
 type EventType uint8
 
 const (

@@ -38,7 +38,10 @@ func Example() {
 func ExampleStore_View() {
 	s := mvcc.New[string](mvcc.Options{})
 	for _, color := range []string{"green", "red"} {
-		_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: color})
+		_, _ = s.Update(func(tx *mvcc.Txn[string]) error {
+			tx.Put("apple", color)
+			return nil
+		})
 	}
 	for _, at := range []mvcc.Revision{0, 2, 1} {
 		v, err := s.View(at)
@@ -71,27 +74,36 @@ func ExampleStore_Update() {
 	// Output: no basket 1 0
 }
 
-func ExampleStore_Commit() {
+// An Update that compares first is a compare-and-swap.
+func ExampleStore_Update_compare() {
 	s := mvcc.New[string](mvcc.Options{})
-	absent := []mvcc.Compare{{Key: "apple", Modified: 0}}
-	apple := mvcc.Op[string]{Key: "apple", Value: "green"}
-
-	rev, err := s.Commit(absent, apple)
-	fmt.Println(rev, err)
-	_, err = s.Commit(absent, apple)
-	fmt.Println(err, errors.Is(err, mvcc.ErrConflict))
-	rev, err = s.Commit([]mvcc.Compare{{Key: "apple", Modified: rev}}, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
-	fmt.Println(rev, err)
+	errModified := errors.New("modified meanwhile")
+	// paint sets the color of the apple if its revision is at.
+	paint := func(at mvcc.Revision, color string) (mvcc.Revision, error) {
+		return s.Update(func(tx *mvcc.Txn[string]) error {
+			if apple, ok := tx.Get("apple"); ok && apple.Modified != at {
+				return errModified
+			}
+			tx.Put("apple", color)
+			return nil
+		})
+	}
+	fmt.Println(paint(0, "green"))
+	fmt.Println(paint(1, "yellow"))
+	fmt.Println(paint(2, "red"))
 	// Output:
 	// 2 <nil>
-	// mvcc: key has been modified: "apple" is at revision 2, not 0 true
+	// 0 modified meanwhile
 	// 3 <nil>
 }
 
 func ExampleStore_Compact() {
 	s := mvcc.New[int](mvcc.Options{})
 	for i := range 3 {
-		_, _ = s.Commit(nil, mvcc.Op[int]{Key: "n", Value: i})
+		_, _ = s.Update(func(tx *mvcc.Txn[int]) error {
+			tx.Put("n", i)
+			return nil
+		})
 	}
 	fmt.Println(s.Compact(3))
 	for at := mvcc.Revision(2); at <= s.Revision(); at++ {
@@ -145,7 +157,10 @@ func ExampleWatcher_Wait() {
 		}
 	}()
 	for i := range 3 {
-		_, _ = s.Commit(nil, mvcc.Op[int]{Key: "n", Value: i})
+		_, _ = s.Update(func(tx *mvcc.Txn[int]) error {
+			tx.Put("n", i)
+			return nil
+		})
 	}
 	<-done
 	// Output:
@@ -156,10 +171,16 @@ func ExampleWatcher_Wait() {
 
 func ExampleStore_Fork() {
 	s := mvcc.New[string](mvcc.Options{})
-	_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: "green"})
+	_, _ = s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Put("apple", "green")
+		return nil
+	})
 
 	child := s.Fork(mvcc.Options{})
-	_, _ = child.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
+	_, _ = child.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Delete("apple")
+		return nil
+	})
 
 	for _, s := range []*mvcc.Store[string]{s, child} {
 		v, _ := s.View(0)
@@ -173,8 +194,15 @@ func ExampleStore_Fork() {
 
 func ExampleStore_Log() {
 	s := mvcc.New[string](mvcc.Options{})
-	_, _ = s.Commit(nil, mvcc.Op[string]{Key: "apple", Value: "green"}, mvcc.Op[string]{Key: "pear", Value: "yellow"})
-	_, _ = s.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: "apple"})
+	_, _ = s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Put("apple", "green")
+		tx.Put("pear", "yellow")
+		return nil
+	})
+	_, _ = s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Delete("apple")
+		return nil
+	})
 	for tx := range s.Log(0) {
 		fmt.Print(tx.Revision, ":")
 		for _, e := range tx.Events {

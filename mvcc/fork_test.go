@@ -76,7 +76,7 @@ func TestForksConcurrently(t *testing.T) {
 		name := fmt.Sprint("child ", n)
 		group.Go(func() {
 			for i := range keys {
-				_, err := child.Commit(nil, mvcc.Op[string]{Key: fmt.Sprint(i), Value: name})
+				_, err := putAll(child, fmt.Sprint(i), name)
 				if !assert.NoError(t, err) {
 					return
 				}

@@ -346,11 +346,12 @@ func observe(ctx context.Context, watched watchable, prefix string, from mvcc.Re
 func TestGuaranteesFindFaults(t *testing.T) {
 	s := mvcc.New[int](mvcc.Options{})
 	for _, keys := range [][]string{{"a/1", "a/2"}, {"b/1"}, {"a/1"}} {
-		var ops []mvcc.Op[int]
-		for _, key := range keys {
-			ops = append(ops, mvcc.Op[int]{Key: key})
-		}
-		_, err := s.Commit(nil, ops...)
+		_, err := s.Update(func(tx *mvcc.Txn[int]) error {
+			for _, key := range keys {
+				tx.Put(key, 0)
+			}
+			return nil
+		})
 		require.NoError(t, err)
 	}
 	h := slices.AppendSeq(history{nil, nil}, s.Log(0))

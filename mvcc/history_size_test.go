@@ -31,8 +31,7 @@ func TestKeepBytes(t *testing.T) {
 	}})
 	var sizes []int64
 	for range 5 {
-		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: 744})
-		require.NoError(t, err)
+		put(t, s, "a", 744)
 		sizes = append(sizes, s.HistoryBytes())
 	}
 	assert.Equal(t, []int64{256, 1256, 2256, 3256, 3000}, sizes)
@@ -50,8 +49,7 @@ func TestKeepBytes(t *testing.T) {
 func TestKeepBytesOfOneTransaction(t *testing.T) {
 	s := mvcc.New[blob](mvcc.Options{KeepBytes: 1000})
 	put := func(value blob) {
-		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: value})
-		require.NoError(t, err)
+		put(t, s, "a", value)
 	}
 	put(1 << 20)
 	assert.EqualValues(t, 256, s.HistoryBytes(), "the newest version is not history")
@@ -68,8 +66,7 @@ func TestKeepBytesOfOneTransaction(t *testing.T) {
 func TestKeepBytesOfFork(t *testing.T) {
 	parent := mvcc.New[blob](mvcc.Options{})
 	put := func(s *mvcc.Store[blob]) {
-		_, err := s.Commit(nil, mvcc.Op[blob]{Key: "a", Value: 744})
-		require.NoError(t, err)
+		put(t, s, "a", 744)
 	}
 	for range 10 {
 		put(parent)

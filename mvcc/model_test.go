@@ -105,10 +105,8 @@ func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 	for step := 0; more(step); step++ {
 		w := worlds[choose(len(worlds))]
 		switch op := choose(24); {
-		case op < 6:
-			w.update()
 		case op < 8:
-			w.commit()
+			w.update()
 		case op < 10:
 			w.view()
 		case op == 10:
@@ -261,35 +259,6 @@ func (w *world) update() {
 		w.append(tx)
 	}
 	require.Equal(w.t, rev, got)
-}
-
-func (w *world) commit() {
-	defer w.moves()()
-	c := Compare{Key: w.key()}
-	have := Revision(0)
-	if item := w.states[w.rev()][c.Key]; item != nil {
-		have = item.Modified
-	}
-	if c.Modified = have; w.choose(3) == 0 {
-		c.Modified = w.someRevision()
-	}
-	rev, err := w.store.Commit([]Compare{c}, Op[sized]{Key: c.Key, Value: 7})
-	if c.Modified != have {
-		require.Equal(w.t, &ConflictError{Key: c.Key, Want: c.Modified, Have: have}, err)
-		return
-	}
-	require.NoError(w.t, err)
-	require.Equal(w.t, w.rev()+1, rev)
-
-	prev := w.states[w.rev()][c.Key]
-	item := &Item[sized]{Key: c.Key, Value: 7, Created: rev, Modified: rev, Version: 1}
-	if prev != nil {
-		item.Created, item.Version = prev.Created, prev.Version+1
-	}
-	after := maps.Clone(w.states[w.rev()])
-	after[c.Key] = item
-	w.states = append(w.states, after)
-	w.append(&Transaction[sized]{Revision: rev, Time: w.clock, Events: []Event[sized]{{Put, item, prev}}})
 }
 
 func (w *world) view() {

@@ -190,7 +190,10 @@ func ExampleReplica() {
 	r := s.Replica()
 	r.SetLag(mvcc.Lag{Revisions: 1})
 	for _, value := range []string{"red", "green"} {
-		s.Commit(nil, mvcc.Op[string]{Key: "light", Value: value})
+		s.Update(func(tx *mvcc.Txn[string]) error {
+			tx.Put("light", value)
+			return nil
+		})
 	}
 	item, _ := r.View().Get("light")
 	fmt.Println(item.Value)

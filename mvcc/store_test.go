@@ -11,10 +11,20 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
+// putAll puts keys, each followed by its value, in one transaction.
+func putAll(s *mvcc.Store[string], keysAndValues ...string) (mvcc.Revision, error) {
+	return s.Update(func(tx *mvcc.Txn[string]) error {
+		for pair := range slices.Chunk(keysAndValues, 2) {
+			tx.Put(pair[0], pair[1])
+		}
+		return nil
+	})
+}
+
 // set puts one key and returns the revision.
 func set(t *testing.T, s *mvcc.Store[string], key, value string) mvcc.Revision {
 	t.Helper()
-	rev, err := s.Commit(nil, mvcc.Op[string]{Key: key, Value: value})
+	rev, err := putAll(s, key, value)
 	require.NoError(t, err)
 	return rev
 }
@@ -22,7 +32,10 @@ func set(t *testing.T, s *mvcc.Store[string], key, value string) mvcc.Revision {
 // unset deletes one key and returns the revision.
 func unset(t *testing.T, s *mvcc.Store[string], key string) mvcc.Revision {
 	t.Helper()
-	rev, err := s.Commit(nil, mvcc.Op[string]{Type: mvcc.Delete, Key: key})
+	rev, err := s.Update(func(tx *mvcc.Txn[string]) error {
+		tx.Delete(key)
+		return nil
+	})
 	require.NoError(t, err)
 	return rev
 }
@@ -175,7 +188,7 @@ func TestCompact(t *testing.T) {
 	set(t, s, "b", "3")
 	set(t, s, "a", "4")
 	unset(t, s, "a")
-	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "6"}, mvcc.Op[string]{Key: "c", Value: "6"})
+	_, err := putAll(s, "a", "6", "c", "6")
 	require.NoError(t, err)
 
 	for _, row := range []struct {

@@ -26,8 +26,8 @@ type Txn[V any] struct {
 // panics, the changes are discarded, and Update returns the error.
 //
 // Readers do not wait for fn and do not see its changes before the commit. In fn, the
-// other methods of the store see the state before the transaction; calling Update,
-// Commit or Compact is a deadlock.
+// other methods of the store see the state before the transaction; calling Update
+// or Compact is a deadlock.
 func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
@@ -238,44 +238,4 @@ func (tx *Txn[V]) mustBeOpen() {
 	if tx.store == nil {
 		panic("mvcc: transaction used after its function has returned")
 	}
-}
-
-// A Compare is a condition of [Store.Commit]: the key was last put at a revision, or,
-// if that is 0, the key does not exist.
-type Compare struct {
-	Key      string
-	Modified Revision
-}
-
-// An Op is an operation of [Store.Commit].
-type Op[V any] struct {
-	Type  EventType // the zero value is Put
-	Key   string
-	Value V // for Put
-}
-
-// Commit runs a transaction without a function. If all conditions are true, it runs the
-// operations in order and returns the revision as [Store.Update] does. Otherwise it does
-// nothing and returns a [ConflictError] for the first condition that is false. Deleting
-// a key that does not exist is not an error.
-func (s *Store[V]) Commit(conditions []Compare, then ...Op[V]) (Revision, error) {
-	return s.Update(func(tx *Txn[V]) error {
-		for _, c := range conditions {
-			var have Revision
-			if item, ok := tx.Get(c.Key); ok {
-				have = item.Modified
-			}
-			if have != c.Modified {
-				return &ConflictError{Key: c.Key, Want: c.Modified, Have: have}
-			}
-		}
-		for _, op := range then {
-			if op.Type == Delete {
-				tx.Delete(op.Key)
-			} else {
-				tx.Put(op.Key, op.Value)
-			}
-		}
-		return nil
-	})
 }

@@ -53,7 +53,7 @@ func TestWatchFrom(t *testing.T) {
 	set(t, s, "b", "b3")
 	set(t, s, "a", "a4")
 	unset(t, s, "a")
-	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "a6"}, mvcc.Op[string]{Key: "b", Value: "b6"})
+	_, err := putAll(s, "a", "a6", "b", "b6")
 	require.NoError(t, err)
 	require.NoError(t, s.Compact(3))
 
@@ -106,7 +106,7 @@ func TestPollLimitKeepsTransactionsWhole(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	w := watch(t, s, "", 0)
 	set(t, s, "a", "a2")
-	_, err := s.Commit(nil, mvcc.Op[string]{Key: "a", Value: "a3"}, mvcc.Op[string]{Key: "b", Value: "b3"})
+	_, err := putAll(s, "a", "a3", "b", "b3")
 	require.NoError(t, err)
 	set(t, s, "a", "a4")
 

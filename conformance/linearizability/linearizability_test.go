@@ -100,6 +100,9 @@ var model = porcupine.Model{
 
 var keys = []string{"a", "b", "c"}
 
+// errModified ends a swap of a key that has another revision.
+var errModified = errors.New("modified")
+
 // do executes a request.
 func do(s *mvcc.Store[int], req request) response {
 	switch req.kind {
@@ -115,15 +118,25 @@ func do(s *mvcc.Store[int], req request) response {
 		return response{rev: seen.rev, ok: true, list: seen.String()}
 
 	case "swap":
-		op := mvcc.Op[int]{Key: req.key, Value: req.value}
-		if req.value < 0 {
-			op.Type = mvcc.Delete
+		var have mvcc.Revision
+		rev, err := s.Update(func(tx *mvcc.Txn[int]) error {
+			if it, ok := tx.Get(req.key); ok {
+				have = it.Modified
+			}
+			if have != req.ifAt {
+				return errModified
+			}
+			if req.value < 0 {
+				tx.Delete(req.key)
+			} else {
+				tx.Put(req.key, req.value)
+			}
+			return nil
+		})
+		if err != nil {
+			return response{have: have}
 		}
-		rev, err := s.Commit([]mvcc.Compare{{Key: req.key, Modified: req.ifAt}}, op)
-		if conflict := (*mvcc.ConflictError)(nil); errors.As(err, &conflict) {
-			return response{have: conflict.Have}
-		}
-		return response{rev: rev, ok: err == nil}
+		return response{rev: rev, ok: true}
 
 	default:
 		rev, err := s.Update(func(tx *mvcc.Txn[int]) error {
