@@ -21,7 +21,7 @@ type costs struct {
 }
 
 const (
-	// checkCost is the cost of an authorization check. PerCallLimit allows two.
+	// checkCost is the cost of an authorization check. perCallLimit allows two.
 	checkCost = 350_000
 	// perString is the cost of traversing a byte of a string, perPattern the cost of
 	// a byte of a regular expression per cost unit of the string.

@@ -11,8 +11,8 @@ import (
 
 // The limits on costs.
 const (
-	// PerCallLimit limits the actual cost of one evaluation of an expression.
-	PerCallLimit = 1_000_000
+	// perCallLimit limits the actual cost of one evaluation of an expression.
+	perCallLimit = 1_000_000
 	// Budget limits the actual cost of all rules of one object, or of all
 	// expressions of one policy binding.
 	Budget = 10_000_000

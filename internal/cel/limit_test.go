@@ -68,7 +68,7 @@ func TestEstimatedLimits(t *testing.T) {
 }
 
 func TestRuntimeLimits(t *testing.T) {
-	// On a string of this length, the expression costs PerCallLimit, a tenth of Budget.
+	// On a string of this length, the expression costs perCallLimit, a tenth of Budget.
 	const length = 101_009
 	expensive := "self.matches('" + strings.Repeat("a", 396) + "')"
 	rulesOf := func(rules ...string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // A meter measures the cost of one evaluation, and ends the evaluation when its cost
-// exceeds PerCallLimit or its context ends. It is the activation of the evaluation.
+// exceeds perCallLimit or its context ends. It is the activation of the evaluation.
 //
 // Its costs are exactly those of the cost tracker of cel-go v0.26. That one keeps
 // the value of a step on a stack, until the step of which it is an argument takes
@@ -102,7 +102,7 @@ func (m *meter) push(id int64, v ref.Val, cost uint64) {
 // cel.Program recovers, if the limit is exceeded or the context has ended.
 func (m *meter) charge(cost uint64) {
 	m.cost += cost
-	if m.cost > PerCallLimit {
+	if m.cost > perCallLimit {
 		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "operation cancelled: actual cost limit exceeded"})
 	}
 	if m.steps++; m.steps%interruptInterval != 0 {

@@ -31,7 +31,7 @@ func (libraryCosts) CallCost(function, overload string, args []ref.Val, result r
 func trackedProgram(t testing.TB, env *cel.Env, checked *cel.Ast) cel.Program {
 	program, err := env.Program(checked,
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(PerCallLimit),
+		cel.CostLimit(perCallLimit),
 		cel.CostTracking(libraryCosts{}),
 		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
 	)
@@ -180,7 +180,7 @@ func TestExpensiveCalls(t *testing.T) {
 		require.NoError(t, err)
 		_, cost, err := program.eval(nil, cel.NoVars())
 		assert.True(t, exceedsCallLimit(err), "%s: %v", text, err)
-		assert.Greater(t, cost, uint64(PerCallLimit), text)
+		assert.Greater(t, cost, uint64(perCallLimit), text)
 	}
 }
 

@@ -18,8 +18,8 @@ var (
 	Bool   = types.BoolType
 	String = types.StringType
 	Null   = types.NullType
-	// Any allows every type. It is the result type of variables.
-	Any = types.AnyType
+	// anyType allows every type. It is the result type of variables.
+	anyType = types.AnyType
 	// JSONPatches is the type of a list of JSON patch operations, Patch that of an
 	// apply configuration.
 	JSONPatches = types.NewListType(jsonPatchType)
@@ -70,7 +70,7 @@ type Program struct {
 // Define compiles a variable, which expressions compiled later can use. If it does
 // not compile, Define returns the error and evaluating the variable fails.
 func (p *Policy) Define(name, text string, vars OptionalVariables) error {
-	program, err := p.Compile(text, vars, Any)
+	program, err := p.Compile(text, vars, anyType)
 	if err != nil {
 		program = &Program{text: text, typ: types.DynType, err: err}
 	}
@@ -122,7 +122,7 @@ func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.
 
 func checkResultType(typ *types.Type, results []*types.Type) error {
 	for _, result := range results {
-		if result == Any || typ.IsExactType(result) {
+		if result == anyType || typ.IsExactType(result) {
 			return nil
 		}
 	}

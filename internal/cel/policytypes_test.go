@@ -11,7 +11,7 @@ import (
 )
 
 func TestPolicyTypes(t *testing.T) {
-	bools, anything := []*types.Type{Bool}, []*types.Type{Any}
+	bools, anything := []*types.Type{Bool}, []*types.Type{anyType}
 	all := OptionalVariables{Params: true, Authorizer: true, PatchTypes: true}
 	for _, row := range []struct {
 		name, text string
@@ -55,7 +55,7 @@ func TestPolicyVariables(t *testing.T) {
 	assert.NoError(t, err)
 	_, err = a.Compile("variables.m == 'a'", OptionalVariables{}, Bool)
 	assert.ErrorContains(t, err, "found no matching overload for '_==_'")
-	_, err = a.Compile("variables.later", OptionalVariables{}, Any)
+	_, err = a.Compile("variables.later", OptionalVariables{}, anyType)
 	assert.ErrorContains(t, err, "undefined field 'later'")
 }
 

@@ -307,7 +307,7 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 var errOutOfBudget = errors.New("out of budget")
 
 // exceedsCallLimit reports whether an evaluation was cancelled because it exceeded
-// PerCallLimit.
+// perCallLimit.
 func exceedsCallLimit(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded")
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// ErrorEvent is the type of the event that ends a failed watch.
-const ErrorEvent = "ERROR"
+// errorEvent is the type of the event that ends a failed watch.
+const errorEvent = "ERROR"
 
 // AppendError appends the event that ends a failed watch to dst. status is its
 // object as JSON.
 func (f Format) AppendError(dst, status []byte) []byte {
-	return f.AppendEvent(dst, ErrorEvent, f.Append(nil, status, statusType()))
+	return f.AppendEvent(dst, errorEvent, f.Append(nil, status, statusType()))
 }
 
 var statusType = sync.OnceValue(func() *wire.Type {

@@ -77,7 +77,7 @@ func TestAppendError(t *testing.T) {
 		t.Run(f.StreamMediaType(), func(t *testing.T) {
 			event := f.AppendError([]byte{}, status)
 			assert.Equal(t, len(event), f.NextEvent(event))
-			assert.Equal(t, codec.ErrorEvent, f.EventType(event))
+			assert.Equal(t, "ERROR", f.EventType(event))
 			assert.Contains(t, string(event), "too old")
 		})
 	}

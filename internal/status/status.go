@@ -55,7 +55,6 @@ const (
 	ReasonNotFound              = "NotFound"
 	ReasonAlreadyExists         = "AlreadyExists"
 	ReasonConflict              = "Conflict"
-	ReasonGone                  = "Gone"
 	ReasonInvalid               = "Invalid"
 	ReasonTimeout               = "Timeout"
 	ReasonBadRequest            = "BadRequest"

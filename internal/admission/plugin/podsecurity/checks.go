@@ -13,7 +13,7 @@ import (
 // A check is one control of the Pod Security Standards.
 type check struct {
 	id    string // as in upstream's registry of checks
-	level Level
+	level level
 	// versions are the definitions of the check, oldest first.
 	versions []versionedCheck
 	// overrides is the id of a check of a lower level that does not run together
@@ -23,7 +23,7 @@ type check struct {
 
 // A versionedCheck defines a check since a version of Kubernetes.
 type versionedCheck struct {
-	since Version
+	since version
 	run   checkFunc
 }
 
@@ -33,30 +33,30 @@ type checkFunc func(p *pod) (reason, detail string)
 // checks are sorted by level, then by id. Messages list violations in this
 // order.
 var checks = []check{
-	{"appArmorProfile", Baseline, []versionedCheck{{0, appArmorProfile}}, ""},
-	{"capabilities_baseline", Baseline, []versionedCheck{{0, baselineCapabilities}}, ""},
-	{"hostNamespaces", Baseline, []versionedCheck{{0, hostNamespaces}}, ""},
-	{"hostPathVolumes", Baseline, []versionedCheck{{0, hostPathVolumes}}, ""},
-	{"hostPorts", Baseline, []versionedCheck{{0, hostPorts}}, ""},
-	{"hostProbesAndHostLifecycle", Baseline, []versionedCheck{{34, hostProbesAndHostLifecycle}}, ""},
-	{"privileged", Baseline, []versionedCheck{{0, privileged}}, ""},
-	{"procMount", Baseline, []versionedCheck{{0, procMount}, {35, unlessUserNamespace(procMount)}}, ""},
-	{"seLinuxOptions", Baseline, []versionedCheck{{0, seLinux(seLinuxTypes)}, {31, seLinux(append(seLinuxTypes, "container_engine_t"))}}, ""},
-	{"seccompProfile_baseline", Baseline, []versionedCheck{{0, seccompAnnotations}, {19, baselineSeccompProfile}}, ""},
-	{"sysctls", Baseline, []versionedCheck{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}}, ""},
-	{"windowsHostProcess", Baseline, []versionedCheck{{0, hostProcess}}, ""},
+	{"appArmorProfile", levelBaseline, []versionedCheck{{0, appArmorProfile}}, ""},
+	{"capabilities_baseline", levelBaseline, []versionedCheck{{0, baselineCapabilities}}, ""},
+	{"hostNamespaces", levelBaseline, []versionedCheck{{0, hostNamespaces}}, ""},
+	{"hostPathVolumes", levelBaseline, []versionedCheck{{0, hostPathVolumes}}, ""},
+	{"hostPorts", levelBaseline, []versionedCheck{{0, hostPorts}}, ""},
+	{"hostProbesAndHostLifecycle", levelBaseline, []versionedCheck{{34, hostProbesAndHostLifecycle}}, ""},
+	{"privileged", levelBaseline, []versionedCheck{{0, privileged}}, ""},
+	{"procMount", levelBaseline, []versionedCheck{{0, procMount}, {35, unlessUserNamespace(procMount)}}, ""},
+	{"seLinuxOptions", levelBaseline, []versionedCheck{{0, seLinux(seLinuxTypes)}, {31, seLinux(append(seLinuxTypes, "container_engine_t"))}}, ""},
+	{"seccompProfile_baseline", levelBaseline, []versionedCheck{{0, seccompAnnotations}, {19, baselineSeccompProfile}}, ""},
+	{"sysctls", levelBaseline, []versionedCheck{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}}, ""},
+	{"windowsHostProcess", levelBaseline, []versionedCheck{{0, hostProcess}}, ""},
 
-	{"allowPrivilegeEscalation", Restricted, []versionedCheck{{8, privilegeEscalation}, {25, unlessWindows(privilegeEscalation)}}, ""},
-	{"capabilities_restricted", Restricted, []versionedCheck{{22, restrictedCapabilities}, {25, unlessWindows(restrictedCapabilities)}}, "capabilities_baseline"},
-	{"procMount_restricted", Restricted, []versionedCheck{{35, procMount}}, "procMount"},
-	{"restrictedVolumes", Restricted, []versionedCheck{{0, volumeTypes}}, "hostPathVolumes"},
-	{"runAsNonRoot", Restricted, []versionedCheck{{0, runAsNonRoot}, {35, unlessUserNamespace(runAsNonRoot)}}, ""},
-	{"runAsUser", Restricted, []versionedCheck{{23, runAsUser}, {35, unlessUserNamespace(runAsUser)}}, ""},
-	{"seccompProfile_restricted", Restricted, []versionedCheck{{19, restrictedSeccompProfile}, {25, unlessWindows(restrictedSeccompProfile)}}, "seccompProfile_baseline"},
+	{"allowPrivilegeEscalation", levelRestricted, []versionedCheck{{8, privilegeEscalation}, {25, unlessWindows(privilegeEscalation)}}, ""},
+	{"capabilities_restricted", levelRestricted, []versionedCheck{{22, restrictedCapabilities}, {25, unlessWindows(restrictedCapabilities)}}, "capabilities_baseline"},
+	{"procMount_restricted", levelRestricted, []versionedCheck{{35, procMount}}, "procMount"},
+	{"restrictedVolumes", levelRestricted, []versionedCheck{{0, volumeTypes}}, "hostPathVolumes"},
+	{"runAsNonRoot", levelRestricted, []versionedCheck{{0, runAsNonRoot}, {35, unlessUserNamespace(runAsNonRoot)}}, ""},
+	{"runAsUser", levelRestricted, []versionedCheck{{23, runAsUser}, {35, unlessUserNamespace(runAsUser)}}, ""},
+	{"seccompProfile_restricted", levelRestricted, []versionedCheck{{19, restrictedSeccompProfile}, {25, unlessWindows(restrictedSeccompProfile)}}, "seccompProfile_baseline"},
 }
 
 // in returns the definition of the check in a version; nil for none.
-func (c *check) in(v Version) checkFunc {
+func (c *check) in(v version) checkFunc {
 	for _, def := range slices.Backward(c.versions) {
 		if def.since <= v {
 			return def.run
@@ -66,13 +66,13 @@ func (c *check) in(v Version) checkFunc {
 }
 
 // checks returns the checks of a level in a version.
-func (l LevelVersion) checks() (all []checkFunc) {
+func (l levelVersion) checks() (all []checkFunc) {
 	for i := range checks {
 		c := &checks[i]
 		overridden := slices.ContainsFunc(checks, func(other check) bool {
-			return other.overrides == c.id && other.level <= l.Level && other.in(l.Version) != nil
+			return other.overrides == c.id && other.level <= l.level && other.in(l.version) != nil
 		})
-		if run := c.in(l.Version); run != nil && c.level <= l.Level && !overridden {
+		if run := c.in(l.version); run != nil && c.level <= l.level && !overridden {
 			all = append(all, run)
 		}
 	}

@@ -68,14 +68,14 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return nil
 	}
 	if template := object.Map(a.Object, templatePaths[a.GroupResource()]...); template != nil && a.Subresource == "" {
-		warn(a, policyOf(a).Warn, template)
+		warn(a, policyOf(a).warn, template)
 	}
 	return nil
 }
 
 // policyOf returns the policy of the namespace of a request.
-func policyOf(a *admission.Attributes) Policy {
-	policy, _ := ParsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+func policyOf(a *admission.Attributes) policy {
+	policy, _ := parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
 	return policy
 }
 
@@ -85,10 +85,10 @@ func validatePod(a *admission.Attributes) error {
 		return nil
 	}
 	policy := policyOf(a)
-	if violations := policy.Enforce.Violations(a.Object); len(violations) > 0 {
-		return fmt.Errorf("violates PodSecurity %q: %s", policy.Enforce, Details(violations))
+	if violations := policy.enforce.violations(a.Object); len(violations) > 0 {
+		return fmt.Errorf("violates PodSecurity %q: %s", policy.enforce, joinDetails(violations))
 	}
-	warn(a, policy.Warn, a.Object)
+	warn(a, policy.warn, a.Object)
 	return nil
 }
 
@@ -104,14 +104,14 @@ func images(pod map[string]any) (all []string) {
 	return all
 }
 
-func warn(a *admission.Attributes, level LevelVersion, pod map[string]any) {
-	if violations := level.Violations(pod); len(violations) > 0 {
-		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, Details(violations)))
+func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {
+	if violations := level.violations(pod); len(violations) > 0 {
+		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }
 
 func validateNamespace(a *admission.Attributes) error {
-	policy, errs := ParsePolicy(a.Object)
+	policy, errs := parsePolicy(a.Object)
 	invalid := func() error {
 		return status.Invalid(status.GroupKind{Kind: "Namespace"}, a.Name, errs)
 	}
@@ -121,24 +121,24 @@ func validateNamespace(a *admission.Attributes) error {
 		}
 		return nil
 	}
-	old, oldErrs := ParsePolicy(a.Old)
+	old, oldErrs := parsePolicy(a.Old)
 	if len(errs) > 0 && errs.Message() != oldErrs.Message() {
 		return invalid()
 	}
-	relaxed := policy.Enforce.Version == old.Enforce.Version && policy.Enforce.Level <= old.Enforce.Level
-	if policy.Enforce.Level != Privileged && !relaxed {
-		warnOfPods(a, policy.Enforce)
+	relaxed := policy.enforce.version == old.enforce.version && policy.enforce.level <= old.enforce.level
+	if policy.enforce.level != levelPrivileged && !relaxed {
+		warnOfPods(a, policy.enforce)
 	}
 	return nil
 }
 
 // warnOfPods warns of the pods in the namespace a.Name that violate a level.
 // Pods with the same violations share a warning.
-func warnOfPods(a *admission.Attributes, level LevelVersion) {
+func warnOfPods(a *admission.Attributes, level levelVersion) {
 	pods := map[string][]string{}
 	for _, pod := range a.Reader.List(podKind, a.Name) {
-		if violations := level.Violations(pod); len(violations) > 0 {
-			reasons := Reasons(violations)
+		if violations := level.violations(pod); len(violations) > 0 {
+			reasons := joinReasons(violations)
 			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))
 		}
 	}

@@ -9,74 +9,74 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A Level is a level of the Pod Security Standards. Greater levels are
+// A level is a level of the Pod Security Standards. Greater levels are
 // stricter.
-type Level int
+type level int
 
 const (
-	Privileged Level = iota
-	Baseline
-	Restricted
+	levelPrivileged level = iota
+	levelBaseline
+	levelRestricted
 )
 
 var levelNames = []string{"privileged", "baseline", "restricted"}
 
-func (l Level) String() string { return levelNames[l] }
+func (l level) String() string { return levelNames[l] }
 
-// Latest is the newest version.
-const Latest = Version(1 << 30)
+// latest is the newest version.
+const latest = version(1 << 30)
 
-// A Version is the minor number of a release of Kubernetes.
-type Version int
+// A version is the minor number of a release of Kubernetes.
+type version int
 
-func (v Version) String() string {
-	if v == Latest {
+func (v version) String() string {
+	if v == latest {
 		return "latest"
 	}
 	return "v1." + strconv.Itoa(int(v))
 }
 
-// A LevelVersion is a level as a version of Kubernetes defines it.
-type LevelVersion struct {
-	Level   Level
-	Version Version
+// A levelVersion is a level as a version of Kubernetes defines it.
+type levelVersion struct {
+	level   level
+	version version
 }
 
 // String returns for example "baseline:v1.30".
-func (l LevelVersion) String() string { return l.Level.String() + ":" + l.Version.String() }
+func (l levelVersion) String() string { return l.level.String() + ":" + l.version.String() }
 
 // labelPrefix is the prefix of the labels of namespaces.
 const labelPrefix = "pod-security.kubernetes.io/"
 
 var labelsPath = validation.NewPath("metadata", "labels")
 
-// A Policy is what the labels of a namespace configure. Pods that violate Enforce
-// are refused; pods that violate Warn get a warning.
-type Policy struct {
-	Enforce, Warn LevelVersion
+// A policy is what the labels of a namespace configure. Pods that violate enforce
+// are refused; pods that violate warn get a warning.
+type policy struct {
+	enforce, warn levelVersion
 }
 
-// ParsePolicy parses the labels of a namespace. An invalid level in the enforce
-// label means Restricted, in other labels Privileged; an invalid version means
-// Latest.
-func ParsePolicy(namespace map[string]any) (p Policy, errs validation.List) {
+// parsePolicy parses the labels of a namespace. An invalid level in the enforce
+// label means levelRestricted, in other labels levelPrivileged; an invalid version means
+// latest.
+func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 	labels := object.Map(namespace, "metadata", "labels")
-	audit := LevelVersion{Version: Latest}
-	p = Policy{Enforce: LevelVersion{Version: Latest}, Warn: LevelVersion{Version: Latest}}
+	audit := levelVersion{version: latest}
+	p = policy{enforce: levelVersion{version: latest}, warn: levelVersion{version: latest}}
 	if !hasPolicy(labels) {
 		return p, nil
 	}
 	given := map[string]bool{}
 	for _, mode := range []struct {
 		name     string
-		value    *LevelVersion
-		fallback Level
-	}{{"enforce", &p.Enforce, Restricted}, {"audit", &audit, Privileged}, {"warn", &p.Warn, Privileged}} {
+		value    *levelVersion
+		fallback level
+	}{{"enforce", &p.enforce, levelRestricted}, {"audit", &audit, levelPrivileged}, {"warn", &p.warn, levelPrivileged}} {
 		level, hasLevel := labels[labelPrefix+mode.name].(string)
 		if hasLevel {
 			var ok bool
-			if mode.value.Level, ok = parseLevel(level); !ok {
-				mode.value.Level = mode.fallback
+			if mode.value.level, ok = parseLevel(level); !ok {
+				mode.value.level = mode.fallback
 				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name), level, "must be one of "+strings.Join(levelNames, ", ")))
 			}
 			given[mode.name] = ok || mode.name == "warn"
@@ -84,16 +84,16 @@ func ParsePolicy(namespace map[string]any) (p Policy, errs validation.List) {
 		version, hasVersion := labels[labelPrefix+mode.name+"-version"].(string)
 		if hasVersion {
 			var ok bool
-			if mode.value.Version, ok = parseVersion(version); !ok {
+			if mode.value.version, ok = parseVersion(version); !ok {
 				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, `must be "latest" or "v1.x"`))
 			}
 			given[mode.name+"-version"] = true
 		}
 	}
-	if given["enforce"] && !given["warn"] && p.Enforce.Level > p.Warn.Level {
-		p.Warn.Level = p.Enforce.Level
+	if given["enforce"] && !given["warn"] && p.enforce.level > p.warn.level {
+		p.warn.level = p.enforce.level
 		if !given["warn-version"] {
-			p.Warn.Version = p.Enforce.Version
+			p.warn.version = p.enforce.version
 		}
 	}
 	return p, errs
@@ -109,59 +109,59 @@ func hasPolicy(labels map[string]any) bool {
 	return false
 }
 
-func parseLevel(name string) (Level, bool) {
-	for level, n := range levelNames {
+func parseLevel(name string) (level, bool) {
+	for i, n := range levelNames {
 		if n == name {
-			return Level(level), true
+			return level(i), true
 		}
 	}
-	return Privileged, false
+	return levelPrivileged, false
 }
 
-func parseVersion(text string) (Version, bool) {
+func parseVersion(text string) (version, bool) {
 	if text == "latest" {
-		return Latest, true
+		return latest, true
 	}
 	digits, ok := strings.CutPrefix(text, "v1.")
 	if n, err := strconv.ParseUint(digits, 10, 30); ok && err == nil && strconv.FormatUint(n, 10) == digits {
-		return Version(n), true
+		return version(n), true
 	}
-	return Latest, false
+	return latest, false
 }
 
-// A Violation is a check that a pod does not pass.
-type Violation struct{ Reason, Detail string }
+// A violation is a check that a pod does not pass.
+type violation struct{ reason, detail string }
 
-// Violations returns the checks that a pod or a pod template does not pass.
-func (l LevelVersion) Violations(pod map[string]any) (all []Violation) {
-	if l.Level == Privileged {
+// violations returns the checks that a pod or a pod template does not pass.
+func (l levelVersion) violations(pod map[string]any) (all []violation) {
+	if l.level == levelPrivileged {
 		return nil
 	}
 	p := newPod(pod)
 	for _, run := range l.checks() {
 		if reason, detail := run(p); reason != "" {
-			all = append(all, Violation{reason, detail})
+			all = append(all, violation{reason, detail})
 		}
 	}
 	return all
 }
 
-// Reasons returns the reasons of violations, separated by commas.
-func Reasons(violations []Violation) string {
+// joinReasons returns the reasons of violations, separated by commas.
+func joinReasons(violations []violation) string {
 	texts := make([]string, len(violations))
 	for i, v := range violations {
-		texts[i] = v.Reason
+		texts[i] = v.reason
 	}
 	return strings.Join(texts, ", ")
 }
 
-// Details returns the reasons of violations with their details.
-func Details(violations []Violation) string {
+// joinDetails returns the reasons of violations with their details.
+func joinDetails(violations []violation) string {
 	texts := make([]string, len(violations))
 	for i, v := range violations {
-		texts[i] = v.Reason
-		if v.Detail != "" {
-			texts[i] = fmt.Sprintf("%s (%s)", v.Reason, v.Detail)
+		texts[i] = v.reason
+		if v.detail != "" {
+			texts[i] = fmt.Sprintf("%s (%s)", v.reason, v.detail)
 		}
 	}
 	return strings.Join(texts, ", ")

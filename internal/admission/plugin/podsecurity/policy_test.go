@@ -1,4 +1,4 @@
-package podsecurity_test
+package podsecurity
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -43,61 +42,60 @@ func secure(name, more string) string {
 }
 
 func TestViolations(t *testing.T) {
-	const latest = podsecurity.Latest
 	spec := func(more string) string { return `{"spec":{"containers":[` + secure("a", "") + `]` + more + `}}` }
 	containers := func(list string) string { return `{"spec":{"containers":[` + list + `]}}` }
 	for _, tt := range []struct {
 		name    string
-		level   podsecurity.Level
-		version podsecurity.Version
+		level   level
+		version version
 		pod     string
 		want    string
 	}{
-		{"no violations", podsecurity.Restricted, latest, spec(""), ""},
-		{"privileged level", podsecurity.Privileged, latest, containers(`{"name":"a","securityContext":{"privileged":true}}`), ""},
-		{"plain container, baseline", podsecurity.Baseline, latest, containers(`{"name":"a"}`), ""},
-		{"plain container, restricted", podsecurity.Restricted, latest, containers(`{"name":"a"}`),
+		{"no violations", levelRestricted, latest, spec(""), ""},
+		{"privileged level", levelPrivileged, latest, containers(`{"name":"a","securityContext":{"privileged":true}}`), ""},
+		{"plain container, baseline", levelBaseline, latest, containers(`{"name":"a"}`), ""},
+		{"plain container, restricted", levelRestricted, latest, containers(`{"name":"a"}`),
 			`allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), ` +
 				`unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), ` +
 				`runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true), ` +
 				`seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`},
-		{"plain container, v1.7", podsecurity.Restricted, 7, containers(`{"name":"a"}`),
+		{"plain container, v1.7", levelRestricted, 7, containers(`{"name":"a"}`),
 			`runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)`},
-		{"pod securityContext", podsecurity.Restricted, 21, `{"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"}},"containers":[{"name":"a","securityContext":{"allowPrivilegeEscalation":false}}]}}`, ""},
-		{"host namespaces", podsecurity.Baseline, latest, spec(`,"hostNetwork":true,"hostPID":true,"hostIPC":true`), "host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)"},
-		{"host ports", podsecurity.Baseline, latest, containers(`{"name":"a","ports":[{"hostPort":80},{"hostPort":443}]},{"name":"b","ports":[{"hostPort":80},{"containerPort":1}]}`), `hostPort (containers "a", "b" use hostPorts 443, 80)`},
-		{"host port", podsecurity.Baseline, latest, containers(`{"name":"a","ports":[{"hostPort":80}]}`), `hostPort (container "a" uses hostPort 80)`},
-		{"privileged", podsecurity.Baseline, latest, containers(secure("a", `,"privileged":true`)), `privileged (container "a" must not set securityContext.privileged=true)`},
-		{"added capabilities", podsecurity.Baseline, latest, containers(`{"name":"a","securityContext":{"capabilities":{"add":["NET_RAW","CHOWN","BPF"]}}}`), `non-default capabilities (container "a" must not include "BPF", "NET_RAW" in securityContext.capabilities.add)`},
-		{"any added capability", podsecurity.Restricted, latest, containers(`{"name":"a","securityContext":{"allowPrivilegeEscalation":false,"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"},"capabilities":{"add":["CHOWN","NET_BIND_SERVICE"]}}}`),
+		{"pod securityContext", levelRestricted, 21, `{"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"}},"containers":[{"name":"a","securityContext":{"allowPrivilegeEscalation":false}}]}}`, ""},
+		{"host namespaces", levelBaseline, latest, spec(`,"hostNetwork":true,"hostPID":true,"hostIPC":true`), "host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)"},
+		{"host ports", levelBaseline, latest, containers(`{"name":"a","ports":[{"hostPort":80},{"hostPort":443}]},{"name":"b","ports":[{"hostPort":80},{"containerPort":1}]}`), `hostPort (containers "a", "b" use hostPorts 443, 80)`},
+		{"host port", levelBaseline, latest, containers(`{"name":"a","ports":[{"hostPort":80}]}`), `hostPort (container "a" uses hostPort 80)`},
+		{"privileged", levelBaseline, latest, containers(secure("a", `,"privileged":true`)), `privileged (container "a" must not set securityContext.privileged=true)`},
+		{"added capabilities", levelBaseline, latest, containers(`{"name":"a","securityContext":{"capabilities":{"add":["NET_RAW","CHOWN","BPF"]}}}`), `non-default capabilities (container "a" must not include "BPF", "NET_RAW" in securityContext.capabilities.add)`},
+		{"any added capability", levelRestricted, latest, containers(`{"name":"a","securityContext":{"allowPrivilegeEscalation":false,"runAsNonRoot":true,"seccompProfile":{"type":"Localhost"},"capabilities":{"add":["CHOWN","NET_BIND_SERVICE"]}}}`),
 			`unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]; container "a" must not include "CHOWN" in securityContext.capabilities.add)`},
-		{"host path", podsecurity.Baseline, latest, spec(`,"volumes":[{"name":"v","hostPath":{}},{"name":"w","nfs":{}}]`), `hostPath volumes (volume "v")`},
-		{"volume types", podsecurity.Restricted, latest, spec(`,"volumes":[{"name":"v","hostPath":{}},{"name":"w","nfs":{}},{"name":"x","secret":{}},{"name":"y"}]`), `restricted volume types (volumes "v", "w", "y" use restricted volume types "hostPath", "nfs", "unknown")`},
-		{"AppArmor", podsecurity.Baseline, latest, `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/a":"unconfined","container.apparmor.security.beta.kubernetes.io/b":"localhost/x"}},"spec":{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}}`,
+		{"host path", levelBaseline, latest, spec(`,"volumes":[{"name":"v","hostPath":{}},{"name":"w","nfs":{}}]`), `hostPath volumes (volume "v")`},
+		{"volume types", levelRestricted, latest, spec(`,"volumes":[{"name":"v","hostPath":{}},{"name":"w","nfs":{}},{"name":"x","secret":{}},{"name":"y"}]`), `restricted volume types (volumes "v", "w", "y" use restricted volume types "hostPath", "nfs", "unknown")`},
+		{"AppArmor", levelBaseline, latest, `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/a":"unconfined","container.apparmor.security.beta.kubernetes.io/b":"localhost/x"}},"spec":{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}}`,
 			`forbidden AppArmor profiles (pod and annotation must not set AppArmor profile type to "Unconfined", "container.apparmor.security.beta.kubernetes.io/a="unconfined"")`},
-		{"SELinux", podsecurity.Baseline, latest, `{"spec":{"securityContext":{"seLinuxOptions":{"type":"t"}},"containers":[{"name":"a","securityContext":{"seLinuxOptions":{"user":"u","role":"r"}}}]}}`,
+		{"SELinux", levelBaseline, latest, `{"spec":{"securityContext":{"seLinuxOptions":{"type":"t"}},"containers":[{"name":"a","securityContext":{"seLinuxOptions":{"user":"u","role":"r"}}}]}}`,
 			`seLinuxOptions (pod and container "a" set forbidden securityContext.seLinuxOptions: type "t"; user may not be set; role may not be set)`},
-		{"newer SELinux type", podsecurity.Baseline, 31, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), ""},
-		{"newer SELinux type, earlier version", podsecurity.Baseline, 30, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), `seLinuxOptions (container "a" set forbidden securityContext.seLinuxOptions: type "container_engine_t")`},
-		{"seccomp annotations", podsecurity.Baseline, 18, `{"metadata":{"annotations":{"seccomp.security.alpha.kubernetes.io/pod":"x","container.seccomp.security.alpha.kubernetes.io/a":"docker/default"}},"spec":{"containers":[{"name":"a"}]}}`, `seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="x")`},
-		{"seccomp", podsecurity.Restricted, latest, containers(secure("a", `,"seccompProfile":{"type":"Unconfined"}`)), `seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")`},
-		{"sysctls", podsecurity.Baseline, latest, spec(`,"securityContext":{"sysctls":[{"name":"a"},{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (a)"},
-		{"newer sysctls, earlier version", podsecurity.Baseline, 31, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (net.ipv4.tcp_rmem)"},
-		{"proc mount", podsecurity.Baseline, latest, containers(secure("a", `,"procMount":"Unmasked"`)), `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
-		{"proc mount of a user namespace", podsecurity.Baseline, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, ""},
-		{"proc mount of a user namespace, restricted", podsecurity.Restricted, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
-		{"root", podsecurity.Restricted, latest, `{"spec":{"securityContext":{"runAsUser":0,"runAsNonRoot":false},"containers":[` + secure("a", `,"runAsUser":0`) + `]}}`,
+		{"newer SELinux type", levelBaseline, 31, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), ""},
+		{"newer SELinux type, earlier version", levelBaseline, 30, containers(`{"name":"a","securityContext":{"seLinuxOptions":{"type":"container_engine_t"}}}`), `seLinuxOptions (container "a" set forbidden securityContext.seLinuxOptions: type "container_engine_t")`},
+		{"seccomp annotations", levelBaseline, 18, `{"metadata":{"annotations":{"seccomp.security.alpha.kubernetes.io/pod":"x","container.seccomp.security.alpha.kubernetes.io/a":"docker/default"}},"spec":{"containers":[{"name":"a"}]}}`, `seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="x")`},
+		{"seccomp", levelRestricted, latest, containers(secure("a", `,"seccompProfile":{"type":"Unconfined"}`)), `seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")`},
+		{"sysctls", levelBaseline, latest, spec(`,"securityContext":{"sysctls":[{"name":"a"},{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (a)"},
+		{"newer sysctls, earlier version", levelBaseline, 31, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (net.ipv4.tcp_rmem)"},
+		{"proc mount", levelBaseline, latest, containers(secure("a", `,"procMount":"Unmasked"`)), `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
+		{"proc mount of a user namespace", levelBaseline, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, ""},
+		{"proc mount of a user namespace, restricted", levelRestricted, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
+		{"root", levelRestricted, latest, `{"spec":{"securityContext":{"runAsUser":0,"runAsNonRoot":false},"containers":[` + secure("a", `,"runAsUser":0`) + `]}}`,
 			`runAsNonRoot != true (pod must not set securityContext.runAsNonRoot=false), runAsUser=0 (pod and container "a" must not set runAsUser=0)`},
-		{"root of a user namespace", podsecurity.Restricted, latest, `{"spec":{"hostUsers":false,"securityContext":{"runAsUser":0,"runAsNonRoot":false},"containers":[` + secure("a", "") + `]}}`, ""},
-		{"Windows", podsecurity.Restricted, latest, `{"spec":{"os":{"name":"windows"},"securityContext":{"runAsNonRoot":true,"windowsOptions":{"hostProcess":true}},"containers":[{"name":"a"}]}}`, "hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)"},
-		{"hosts of handlers", podsecurity.Baseline, latest, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}},{"name":"a","lifecycle":{"preStop":{"tcpSocket":{"host":"g"}}}}`), `probe or lifecycle host (containers "a", "b" use probe or lifecycle hosts "g", "h")`},
-		{"hosts of handlers, earlier version", podsecurity.Baseline, 33, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}}`), ""},
-		{"init and ephemeral containers", podsecurity.Baseline, latest, `{"spec":{"initContainers":[{"name":"i","securityContext":{"privileged":true}}],"ephemeralContainers":[{"name":"e","securityContext":{"privileged":true}}]}}`, `privileged (containers "i", "e" must not set securityContext.privileged=true)`},
-		{"empty pod", podsecurity.Restricted, latest, `{}`, ""},
+		{"root of a user namespace", levelRestricted, latest, `{"spec":{"hostUsers":false,"securityContext":{"runAsUser":0,"runAsNonRoot":false},"containers":[` + secure("a", "") + `]}}`, ""},
+		{"Windows", levelRestricted, latest, `{"spec":{"os":{"name":"windows"},"securityContext":{"runAsNonRoot":true,"windowsOptions":{"hostProcess":true}},"containers":[{"name":"a"}]}}`, "hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)"},
+		{"hosts of handlers", levelBaseline, latest, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}},{"name":"a","lifecycle":{"preStop":{"tcpSocket":{"host":"g"}}}}`), `probe or lifecycle host (containers "a", "b" use probe or lifecycle hosts "g", "h")`},
+		{"hosts of handlers, earlier version", levelBaseline, 33, containers(`{"name":"b","livenessProbe":{"httpGet":{"host":"h"}}}`), ""},
+		{"init and ephemeral containers", levelBaseline, latest, `{"spec":{"initContainers":[{"name":"i","securityContext":{"privileged":true}}],"ephemeralContainers":[{"name":"e","securityContext":{"privileged":true}}]}}`, `privileged (containers "i", "e" must not set securityContext.privileged=true)`},
+		{"empty pod", levelRestricted, latest, `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			violations := podsecurity.LevelVersion{Level: tt.level, Version: tt.version}.Violations(decode(t, tt.pod))
-			assert.Equal(t, tt.want, podsecurity.Details(violations))
+			violations := levelVersion{level: tt.level, version: tt.version}.violations(decode(t, tt.pod))
+			assert.Equal(t, tt.want, joinDetails(violations))
 		})
 	}
 }
@@ -122,17 +120,10 @@ func TestParsePolicy(t *testing.T) {
 				}
 				object.Set(namespace, v, "metadata", "labels", name)
 			}
-			policy, errs := podsecurity.ParsePolicy(namespace)
-			assert.Equal(t, tt.enforce, policy.Enforce.String())
-			assert.Equal(t, tt.warn, policy.Warn.String())
+			policy, errs := parsePolicy(namespace)
+			assert.Equal(t, tt.enforce, policy.enforce.String())
+			assert.Equal(t, tt.warn, policy.warn.String())
 			assert.Equal(t, tt.errs, errs.Message())
 		})
 	}
-}
-
-func ExampleLevelVersion_Violations() {
-	pod := map[string]any{"spec": map[string]any{"hostNetwork": true}}
-	baseline := podsecurity.LevelVersion{Level: podsecurity.Baseline, Version: podsecurity.Latest}
-	fmt.Println(podsecurity.Details(baseline.Violations(pod)))
-	// Output: host namespaces (hostNetwork=true)
 }
