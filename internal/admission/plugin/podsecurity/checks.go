@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -174,45 +173,6 @@ func privilegeEscalation(p *pod) (reason, detail string) {
 	return "allowPrivilegeEscalation != false", pluralWith("container", bad) + " must set securityContext.allowPrivilegeEscalation=false"
 }
 
-const appArmorAnnotations = "container.apparmor.security.beta.kubernetes.io/"
-
-func appArmorProfile(p *pod) (reason, detail string) {
-	values := set{}
-	setters := p.settersWhere(func(s map[string]any) bool {
-		profile := object.Map(s, "appArmorProfile")
-		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
-	})
-	var annotations []string
-	for name, v := range p.annotations {
-		value, _ := v.(string)
-		if strings.HasPrefix(name, appArmorAnnotations) && value != "" && value != "runtime/default" && !strings.HasPrefix(value, "localhost/") {
-			annotations = append(annotations, fmt.Sprintf("%s=%q", name, value))
-		}
-	}
-	slices.Sort(annotations)
-	if len(annotations) > 0 {
-		if setters != "" {
-			setters += " and "
-		}
-		setters += plural("annotation", len(annotations))
-	}
-	if setters == "" {
-		return "", ""
-	}
-	all := append(values.sorted(), annotations...)
-	return plural("forbidden AppArmor profile", len(all)), fmt.Sprintf("%s must not set AppArmor profile type to %s", setters, quoteAll(all))
-}
-
-// isForbiddenProfile reports whether a profile has another type than
-// RuntimeDefault and Localhost, and adds it to forbidden.
-func isForbiddenProfile(typ string, forbidden set) bool {
-	if typ == "RuntimeDefault" || typ == "Localhost" {
-		return false
-	}
-	forbidden[typ] = true
-	return true
-}
-
 var defaultCapabilities = []string{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
@@ -259,74 +219,6 @@ func restrictedCapabilities(p *pod) (reason, detail string) {
 		return "", ""
 	}
 	return "unrestricted capabilities", strings.Join(details, "; ")
-}
-
-func hostNamespaces(p *pod) (reason, detail string) {
-	var shared []string
-	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC"} {
-		if object.Bool(p.spec, name) {
-			shared = append(shared, name+"=true")
-		}
-	}
-	if len(shared) == 0 {
-		return "", ""
-	}
-	return "host namespaces", strings.Join(shared, ", ")
-}
-
-func hostPathVolumes(p *pod) (reason, detail string) {
-	var bad []string
-	for volume := range object.Each(p.spec["volumes"]) {
-		if volume["hostPath"] != nil {
-			bad = append(bad, object.String(volume, "name"))
-		}
-	}
-	if len(bad) == 0 {
-		return "", ""
-	}
-	return "hostPath volumes", pluralWith("volume", bad)
-}
-
-func hostPorts(p *pod) (reason, detail string) {
-	var bad []string
-	ports := set{}
-	for _, c := range p.containers {
-		before := len(bad)
-		for port := range object.Each(c["ports"]) {
-			if n, _ := object.Int(port, "hostPort"); n != 0 {
-				ports[strconv.FormatInt(n, 10)] = true
-				if len(bad) == before {
-					bad = append(bad, object.String(c, "name"))
-				}
-			}
-		}
-	}
-	if len(bad) == 0 {
-		return "", ""
-	}
-	return "hostPort", fmt.Sprintf("%s %s %s %s", pluralWith("container", bad), use(bad), plural("hostPort", len(ports)), strings.Join(ports.sorted(), ", "))
-}
-
-// handlers are the fields of a container that have a handler.
-var handlers = [][]string{{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"}}
-
-func hostProbesAndHostLifecycle(p *pod) (reason, detail string) {
-	containers, hosts := set{}, set{}
-	for _, c := range p.containers {
-		for _, path := range handlers {
-			handler := object.Map(c, path...)
-			for _, action := range []string{"httpGet", "tcpSocket"} {
-				if host := object.String(handler, action, "host"); host != "" {
-					containers[object.String(c, "name")], hosts[host] = true, true
-				}
-			}
-		}
-	}
-	if len(containers) == 0 {
-		return "", ""
-	}
-	bad := containers.sorted()
-	return "probe or lifecycle host", fmt.Sprintf("%s %s %s", pluralWith("container", bad), use(bad), pluralWith("probe or lifecycle host", hosts.sorted()))
 }
 
 func privileged(p *pod) (reason, detail string) {
@@ -403,84 +295,6 @@ func runAsUser(p *pod) (reason, detail string) {
 	return "runAsUser=0", setters + " must not set runAsUser=0"
 }
 
-var seLinuxTypes = []string{"", "container_t", "container_init_t", "container_kvm_t"}
-
-func seLinux(allowed []string) checkFunc {
-	return func(p *pod) (reason, detail string) {
-		types, user, role := set{}, false, false
-		setters := p.settersWhere(func(s map[string]any) bool {
-			options := object.Map(s, "seLinuxOptions")
-			typ := object.String(options, "type")
-			badType, hasUser, hasRole := !slices.Contains(allowed, typ), object.String(options, "user") != "", object.String(options, "role") != ""
-			if badType {
-				types[typ] = true
-			}
-			user, role = user || hasUser, role || hasRole
-			return badType || hasUser || hasRole
-		})
-		if setters == "" {
-			return "", ""
-		}
-		var bad []string
-		if len(types) > 0 {
-			bad = append(bad, pluralWith("type", types.sorted()))
-		}
-		if user {
-			bad = append(bad, "user may not be set")
-		}
-		if role {
-			bad = append(bad, "role may not be set")
-		}
-		return "seLinuxOptions", setters + " set forbidden securityContext.seLinuxOptions: " + strings.Join(bad, "; ")
-	}
-}
-
-const (
-	seccompPodAnnotation        = "seccomp.security.alpha.kubernetes.io/pod"
-	seccompContainerAnnotations = "container.seccomp.security.alpha.kubernetes.io/"
-)
-
-func seccompAnnotations(p *pod) (reason, detail string) {
-	names := []string{seccompPodAnnotation}
-	for _, c := range p.containers {
-		names = append(names, seccompContainerAnnotations+object.String(c, "name"))
-	}
-	forbidden := set{}
-	for _, name := range names {
-		value, ok := p.annotations[name].(string)
-		if ok && value != "runtime/default" && value != "docker/default" && !strings.HasPrefix(value, "localhost/") {
-			forbidden[fmt.Sprintf("%s=%q", name, value)] = true
-		}
-	}
-	if len(forbidden) == 0 {
-		return "", ""
-	}
-	return "seccompProfile", fmt.Sprintf("forbidden %s %s", plural("annotation", len(forbidden)), strings.Join(forbidden.sorted(), ", "))
-}
-
-func baselineSeccompProfile(p *pod) (reason, detail string) {
-	values := set{}
-	setters := p.settersWhere(func(s map[string]any) bool {
-		profile := object.Map(s, "seccompProfile")
-		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
-	})
-	if setters == "" {
-		return "", ""
-	}
-	return "seccompProfile", fmt.Sprintf("%s must not set securityContext.seccompProfile.type to %s", setters, quoteAll(values.sorted()))
-}
-
-func restrictedSeccompProfile(p *pod) (reason, detail string) {
-	if reason, detail := baselineSeccompProfile(p); reason != "" {
-		return reason, detail
-	}
-	unset := p.containersWhere(func(s map[string]any) bool { return s["seccompProfile"] == nil })
-	if len(unset) == 0 || p.security["seccompProfile"] != nil {
-		return "", ""
-	}
-	return "seccompProfile", "pod or " + pluralWith("container", unset) + ` must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`
-}
-
 // safeSysctls are the sysctls that affect one pod only. Later releases of
 // Kubernetes added the later ones.
 var safeSysctls = []string{
@@ -504,12 +318,4 @@ func sysctls(n int) checkFunc {
 		}
 		return "forbidden sysctls", strings.Join(bad, ", ")
 	}
-}
-
-func hostProcess(p *pod) (reason, detail string) {
-	setters := p.settersWhere(func(s map[string]any) bool { return object.Bool(s, "windowsOptions", "hostProcess") })
-	if setters == "" {
-		return "", ""
-	}
-	return "hostProcess", setters + " must not set securityContext.windowsOptions.hostProcess=true"
 }
