@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -71,17 +72,12 @@ func (a *Attributes) GroupResource() status.GroupResource {
 	return status.GroupResource{Group: a.Type.Group, Resource: a.Type.Name}
 }
 
-// DisplayName returns the name of the object for error messages: its
-// generateName if it has no name yet, or "Unknown".
-func (a *Attributes) DisplayName() string {
-	name := a.Name
-	for _, member := range []string{"name", "generateName"} {
-		if name == "" {
-			name = object.String(a.Object, "metadata", member)
-		}
-	}
-	if name == "" {
-		return "Unknown"
-	}
-	return name
+// DisplayName returns [DisplayName] of the object.
+func (a *Attributes) DisplayName() string { return DisplayName(a.Name, a.Object) }
+
+// DisplayName returns the name of an object for error messages: name, which is that
+// in the request, or else the name in the object, or its generateName if it has no
+// name yet, or "Unknown".
+func DisplayName(name string, obj map[string]any) string {
+	return cmp.Or(name, object.String(obj, "metadata", "name"), object.String(obj, "metadata", "generateName"), "Unknown")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -55,11 +56,7 @@ func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, err
 	if err := setNamespace(meta, op.Namespace); err != nil {
 		return nil, err
 	}
-	name := op.Name
-	if name == "" {
-		name = object.String(meta, "name")
-	}
-	if err := op.checkNamespace(name, true); err != nil {
+	if err := op.checkNamespace(admission.DisplayName(op.Name, obj), true); err != nil {
 		return nil, err
 	}
 	return obj, op.mutate(obj, nil, o)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -34,7 +35,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.checkNamespace(object.String(obj, "metadata", "name"), true); err != nil {
+	if err := op.checkNamespace(admission.DisplayName("", obj), true); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(obj, nil, o); err != nil {
@@ -104,7 +105,7 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 }
 
 // checkNamespace rejects writes in a namespace that is missing and, if creating
-// is set, in one that is being deleted. name is the name of the object.
+// is set, in one that is being deleted. name is the name of the object in the error.
 func (op *operation) checkNamespace(name string, creating bool) error {
 	if !op.Type.Namespaced {
 		return nil

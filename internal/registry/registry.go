@@ -182,7 +182,7 @@ func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal,
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial
-	out.served.Store(g.served.Load().cloneFor())
+	out.served.Store(g.served.Load().clone())
 	out.configured.Store(g.configured.Load())
 	out.reconcileDefinitions(nil)
 	return out

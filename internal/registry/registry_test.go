@@ -238,3 +238,32 @@ func TestWarnings(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{`unknown field "extra"`}, c.warnings)
 }
+
+// The errors of a namespace that is being deleted name an object that has no name yet
+// as kube-apiserver's admission does.
+func TestCreateInTerminatingNamespace(t *testing.T) {
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	namespace := map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": map[string]any{"name": "gone"}}
+	_, err := c.Create(ctx, c.request(t, "namespaces", ""), Body{Object: namespace}, o)
+	require.NoError(t, err)
+	_, err = c.Delete(ctx, c.request(t, "namespaces", "gone"), &DeleteOptions{})
+	require.NoError(t, err)
+
+	for _, tt := range []struct{ name, field, want string }{
+		{"name", "name", "a-"},
+		{"generateName", "generateName", "a-"},
+		{"neither", "annotation", "Unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req := c.request(t, "configmaps", "")
+			req.Namespace = "gone"
+			_, err := c.Create(ctx, req, Body{Object: map[string]any{
+				"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{tt.field: "a-"},
+			}}, o)
+			var st *status.Status
+			require.ErrorAs(t, err, &st)
+			assert.Equal(t, fmt.Sprintf("configmaps %q is forbidden: unable to create new content in namespace gone because it is being terminated", tt.want), st.Message)
+			assert.Equal(t, tt.want, st.Details.Name)
+		})
+	}
+}

@@ -76,10 +76,10 @@ func (g *Registry) builtinSurface() *Surface {
 	return &Surface{Types: g.base.types, base: g.base, managers: newFieldManagerCache(g.config.Release), replaced: make(chan struct{})}
 }
 
-// cloneFor copies another server's Surface into one that g may serve. Definitions
-// whose conversion calls webhooks are left out: g reads them again, so that it
-// calls them on its own clock and through its own faults.
-func (s *Surface) cloneFor() *Surface {
+// clone returns a copy of s that another Registry may serve. It leaves out the
+// definitions whose conversion calls webhooks: that Registry reads them again, so
+// that it calls webhooks on its own clock and through its own faults.
+func (s *Surface) clone() *Surface {
 	out := *s
 	out.replaced = make(chan struct{})
 	out.definitions = maps.Clone(s.definitions)

@@ -30,7 +30,7 @@ func (Plugin) Resources() []status.GroupResource { return nil }
 type Write struct {
 	Resource  status.GroupResource
 	Namespace string
-	Name      string // the name of the object; "" if it is not generated yet
+	Name      string // the [admission.DisplayName] of the object
 	Creates   bool   // the object does not exist
 
 	// Exists and Terminating are the state of the namespace.
