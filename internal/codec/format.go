@@ -85,7 +85,7 @@ func decode(doc []byte, t *wire.Type) map[string]any {
 	if t != nil {
 		obj, _, err = t.Decode(doc, wire.DecodeOptions{})
 	} else {
-		obj, err = wire.DecodeAny(doc)
+		obj, _, err = wire.DecodeUntyped(doc, wire.DecodeOptions{})
 	}
 	if err != nil {
 		panic("codec: " + err.Error())

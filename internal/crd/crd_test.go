@@ -22,11 +22,11 @@ const now = "2026-01-02T03:04:05Z"
 // to set.
 func widgets(t *testing.T, edits ...any) map[string]any {
 	t.Helper()
-	obj, err := wire.DecodeAny([]byte(`{"kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
+	obj, _, err := wire.DecodeUntyped([]byte(`{"kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
 		"spec":{"group":"example.com","scope":"Namespaced","conversion":{"strategy":"None"},
 			"names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},
 			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"}}}}}]},
-		"status":{"acceptedNames":{"plural":"","kind":""},"storedVersions":["v1"]}}`))
+		"status":{"acceptedNames":{"plural":"","kind":""},"storedVersions":["v1"]}}`), wire.DecodeOptions{})
 	require.NoError(t, err)
 	for i := 0; i < len(edits); i += 2 {
 		path := edits[i+1].([]string)
@@ -200,7 +200,7 @@ func FuzzDefinition(f *testing.F) {
 		if !json.Valid(text) {
 			return
 		}
-		obj, err := wire.DecodeAny(text)
+		obj, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 		if err != nil {
 			return
 		}
@@ -227,7 +227,7 @@ func TestDocument(t *testing.T) {
 	require.NoError(t, err)
 	text, err := crd.Document(p, types)
 	require.NoError(t, err)
-	doc, err := wire.DecodeAny(text)
+	doc, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 	require.NoError(t, err)
 
 	const name = "io.k8s.example.gear.v1.Widget"

@@ -51,7 +51,7 @@ func readModel(p *release.Release) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := wire.DecodeAny(text)
+	doc, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 		return nil, fmt.Errorf("conversion webhook for %s returned %d objects, expected %d", of, len(converted), len(sent))
 	}
 	for i, text := range converted {
-		obj, err := wire.DecodeAny(text)
+		obj, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 		if err == nil {
 			err = v.checkConverted(obj, sent[i])
 		}

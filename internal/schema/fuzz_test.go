@@ -24,7 +24,7 @@ func FuzzDefinition(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := wire.DecodeAny(text)
+		p, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 		if err != nil {
 			t.Skip()
 		}
@@ -49,7 +49,7 @@ func FuzzObject(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]))
 	}
 	f.Fuzz(func(t *testing.T, props, first, second []byte) {
-		p, err := wire.DecodeAny(props)
+		p, _, err := wire.DecodeUntyped(props, wire.DecodeOptions{})
 		if err != nil {
 			t.Skip()
 		}
@@ -57,11 +57,11 @@ func FuzzObject(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		obj, err := wire.DecodeAny(first)
+		obj, _, err := wire.DecodeUntyped(first, wire.DecodeOptions{})
 		if err != nil {
 			t.Skip()
 		}
-		old, err := wire.DecodeAny(second)
+		old, _, err := wire.DecodeUntyped(second, wire.DecodeOptions{})
 		if err != nil {
 			t.Skip()
 		}

@@ -16,7 +16,7 @@ import (
 func TestPublish(t *testing.T) {
 	text, err := os.ReadFile("testdata/published.json")
 	require.NoError(t, err)
-	recorded, err := wire.DecodeAny(text)
+	recorded, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 	require.NoError(t, err)
 	in := object.Map(recorded, "props")
 	kept := object.Copy(in)

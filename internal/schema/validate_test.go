@@ -17,7 +17,7 @@ func value(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte("v: " + text))
 	require.NoError(t, err, text)
-	wrapped, err := wire.DecodeAny(data)
+	wrapped, _, err := wire.DecodeUntyped(data, wire.DecodeOptions{})
 	require.NoError(t, err, text)
 	return wrapped["v"]
 }

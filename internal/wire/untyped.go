@@ -1,7 +1,5 @@
 package wire
 
-import "fmt"
-
 // untypedObject is the type of an untyped object.
 var untypedObject = &Type{root: untypedMap}
 
@@ -20,23 +18,6 @@ func DecodeUntyped(data []byte, o DecodeOptions) (obj map[string]any, fieldError
 		obj = map[string]any{}
 	}
 	return obj, fieldErrors, nil
-}
-
-// DecodeAny decodes a JSON object without a type: numbers become int64 if they
-// are integers that fit, else float64. Its errors are those of [Type.Decode];
-// JSON that is not an object is an error.
-func DecodeAny(data []byte) (map[string]any, error) {
-	d := decoders.Get().(*decoder)
-	defer d.release()
-	v, err := d.document(string(data))
-	if err != nil {
-		return nil, err
-	}
-	obj, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("wire: %T for an object", v)
-	}
-	return obj, nil
 }
 
 // AppendAny appends the JSON encoding of a value without a type to dst, as
