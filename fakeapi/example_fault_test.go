@@ -81,7 +81,7 @@ func ExampleParseFaults() {
 	}
 	// Output:
 	// update of deployments.apps: 409, once
-	// watch of pods: expire
+	// watch of pods: expire, new watches only
 	// webhook */validate: delay of 9s, 50%
 }
 

@@ -259,6 +259,9 @@ func (f Fault) String() string {
 		b.WriteString(" by " + f.UserAgent)
 	}
 	b.WriteString(": " + f.effect())
+	if f.Watches != "" {
+		fmt.Fprintf(&b, ", %s watches only", f.Watches)
+	}
 	if f.Skip > 0 {
 		fmt.Fprintf(&b, ", skip %d", f.Skip)
 	}

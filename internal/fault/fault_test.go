@@ -63,6 +63,8 @@ func TestString(t *testing.T) {
 		"list of anything: continue token expired":                          {Verb: "list", ExpireContinue: true},
 		"create of anything: delay of 1s reset after serving":               {Verb: "create", Delay: time.Second, Reset: true, ServeFirst: true},
 		"webhook *: delay of 1s":                                            {Webhook: "*", Delay: time.Second},
+		"watch of pods: expire, open watches only, once":                    {Resource: "pods", Watch: ExpireWatch, Watches: OpenWatches, Times: 1},
+		"watch of pods: close, new watches only":                            {Resource: "pods", Watch: CloseWatch, Watches: NewWatches},
 	} {
 		assert.Equal(t, want, f.String())
 	}
@@ -144,6 +146,6 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// update of deployments.apps: 409, once
-	// watch of pods: close
+	// watch of pods: close, open watches only
 	// <nil>
 }
