@@ -16,8 +16,9 @@ type Clock struct{ api *server.Server }
 func (c Clock) Now() time.Time { return c.api.Registry().Clock().Now() }
 
 // Advance moves the time forward by d and fires the timers that are due. When it
-// returns, the server has run all of them. It panics if d is negative.
-func (c Clock) Advance(d time.Duration) { c.api.Control().Advance(d) }
+// returns, the server has run all of them. It fails with ErrNegativeDuration if d is
+// negative.
+func (c Clock) Advance(d time.Duration) error { return c.api.Control().Advance(d) }
 
 // Manual reports whether only Advance moves the time.
 func (c Clock) Manual() bool { return c.api.Registry().Clock().Manual() }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
@@ -38,6 +39,9 @@ var (
 	// kept, for a resource without a watch cache, and for a revision older than
 	// what the watch cache has shown.
 	ErrInvalidLag = registry.ErrInvalidLag
+
+	// ErrNegativeDuration is returned by Clock.Advance for a negative duration.
+	ErrNegativeDuration = clock.ErrNegativeDuration
 )
 
 // A kindError has the text of err and also wraps kind.

@@ -22,6 +22,10 @@ var (
 	// ErrUnknownResource is returned by [RecordState] for a resource that the
 	// server does not serve for list and watch.
 	ErrUnknownResource = errors.New("the server has no such resource that can be listed and watched")
+
+	// ErrInvalidOption is returned by [NewReenactment] for an option with an invalid
+	// value.
+	ErrInvalidOption = errors.New("invalid option")
 )
 
 // A ParseError reports a scenario file with an error.

@@ -21,8 +21,11 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 		t.Fatalf("%v", err)
 		return nil
 	}
-	r := NewReenactment(srv, f, options...)
-	if err := r.Start(); err != nil {
+	r, err := NewReenactment(srv, f, options...)
+	if err == nil {
+		err = r.Start()
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 		return nil
 	}
@@ -43,19 +46,24 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 }
 
 // A ReenactOption configures a Reenactment.
-type ReenactOption func(*Reenactment)
+type ReenactOption func(*Reenactment) error
 
 // Speed divides all offsets by factor: 10 is ten times as fast as recorded, 0.5
-// half as fast. It panics if factor is not positive.
+// half as fast. A factor that is not positive is an ErrInvalidOption.
 func Speed(factor float64) ReenactOption {
-	if !(factor > 0) {
-		panic(fmt.Sprintf("scenarios: Speed(%v)", factor))
+	return func(r *Reenactment) error {
+		if !(factor > 0) {
+			return fmt.Errorf("%w: Speed(%v): the factor must be positive", ErrInvalidOption, factor)
+		}
+		r.speed = factor
+		return nil
 	}
-	return func(r *Reenactment) { r.speed = factor }
 }
 
 // Stepped makes each change only when Reenactment.Step is called.
-func Stepped() ReenactOption { return func(r *Reenactment) { r.stepped = true } }
+func Stepped() ReenactOption {
+	return func(r *Reenactment) error { r.stepped = true; return nil }
+}
 
 // A Reenactment writes a recorded history to a server. Its methods may be called
 // from any goroutine.
@@ -72,11 +80,13 @@ type Reenactment struct {
 }
 
 // NewReenactment returns a reenactment of the histories of a file, one after the
-// other. It changes nothing until Start.
-func NewReenactment(srv *fakeapi.Server, f *File, options ...ReenactOption) *Reenactment {
+// other. It changes nothing until Start. It fails with ErrInvalidOption.
+func NewReenactment(srv *fakeapi.Server, f *File, options ...ReenactOption) (*Reenactment, error) {
 	r := &Reenactment{srv: srv, speed: 1, done: make(chan struct{})}
 	for _, o := range options {
-		o(r)
+		if err := o(r); err != nil {
+			return nil, err
+		}
 	}
 	var offset Duration
 	for _, s := range f.Scenarios {
@@ -88,7 +98,7 @@ func NewReenactment(srv *fakeapi.Server, f *File, options ...ReenactOption) *Ree
 			offset = r.remaining[n-1].At
 		}
 	}
-	return r
+	return r, nil
 }
 
 // Start sets the time to which offsets refer and makes the changes without an
@@ -135,7 +145,9 @@ func (r *Reenactment) Step() (bool, error) {
 	clock := r.srv.Clock()
 	due := time.Duration(float64(at) / r.speed)
 	if wait := due - clock.Now().Sub(r.started); clock.Manual() && wait > 0 {
-		clock.Advance(wait)
+		if err := clock.Advance(wait); err != nil {
+			return true, err
+		}
 	}
 	return true, r.apply(at)
 }

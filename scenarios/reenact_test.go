@@ -135,7 +135,8 @@ func TestReenactRecording(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		f, err := scenarios.Load(incident)
 		require.NoError(t, err)
-		h := scenarios.NewReenactment(srv, f)
+		h, err := scenarios.NewReenactment(srv, f)
+		require.NoError(t, err)
 		require.NoError(t, h.Start())
 		r, err := scenarios.RecordState(t.Context(), scenarios.StateOptions{URL: srv.URL, Transport: srv.Transport(), Resources: []string{"configmaps"}, Namespace: "shop"})
 		require.NoError(t, err)
@@ -162,7 +163,8 @@ func TestReenactErrors(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f, err := scenarios.Parse("x", []byte("name: a\nhistory:\n"+row.history))
 			require.NoError(t, err)
-			r := scenarios.NewReenactment(srv, f)
+			r, err := scenarios.NewReenactment(srv, f)
+			require.NoError(t, err)
 			err = r.Start()
 			if err == nil {
 				_, err = r.Step()
@@ -170,5 +172,6 @@ func TestReenactErrors(t *testing.T) {
 			assert.ErrorContains(t, err, row.want)
 		})
 	}
-	assert.Panics(t, func() { scenarios.Speed(0) })
+	_, err := scenarios.NewReenactment(srv, &scenarios.File{}, scenarios.Speed(0))
+	assert.ErrorIs(t, err, scenarios.ErrInvalidOption)
 }

@@ -118,7 +118,10 @@ func (c *serveCommand) serveHistory(ctx context.Context, srv *fakeapi.Server, re
 	if err != nil {
 		return err
 	}
-	r := scenarios.NewReenactment(srv, f, scenarios.Speed(c.speed))
+	r, err := scenarios.NewReenactment(srv, f, scenarios.Speed(c.speed))
+	if err != nil {
+		return err
+	}
 	if err := r.Start(); err != nil {
 		return fmt.Errorf("%s: %w", c.reenact, err)
 	}

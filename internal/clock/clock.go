@@ -5,10 +5,15 @@ package clock
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
+
+// ErrNegativeDuration is the error of Advance for a negative duration.
+var ErrNegativeDuration = errors.New("negative duration")
 
 // A Clock has a time and timers. It is safe for concurrent use.
 type Clock struct {
@@ -62,14 +67,15 @@ func (c *Clock) Waiting() int {
 
 // Advance moves the clock forward by d and fires the timers that are due, sorted by
 // their times and then by their starts. When it returns, the functions of AfterFunc
-// have returned. It panics if d is negative.
-func (c *Clock) Advance(d time.Duration) {
+// have returned. It fails with ErrNegativeDuration if d is negative.
+func (c *Clock) Advance(d time.Duration) error {
 	if d < 0 {
-		panic("clock: Advance by a negative duration")
+		return fmt.Errorf("cannot advance the clock by %v: %w", d, ErrNegativeDuration)
 	}
 	for _, t := range c.advance(d) {
 		t.fire()
 	}
+	return nil
 }
 
 // advance moves the clock and returns the timers that are due.

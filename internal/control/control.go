@@ -245,17 +245,22 @@ func (c *Control) advance(r *Request) (any, error) {
 		return nil, err
 	}
 	d, err := time.ParseDuration(in.Advance)
-	if err != nil || d < 0 {
+	if err == nil {
+		err = c.Advance(d)
+	}
+	if err != nil {
 		return nil, status.BadRequest(fmt.Sprintf("advance: %q is not a positive duration, such as 90s", in.Advance))
 	}
-	c.Advance(d)
 	return c.clock(r)
 }
 
-// Advance moves the clock forward. It panics if d is negative.
-func (c *Control) Advance(d time.Duration) {
-	c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
-	c.registry.Clock().Advance(d)
+// Advance moves the clock forward. It fails with [clock.ErrNegativeDuration] if d is
+// negative.
+func (c *Control) Advance(d time.Duration) error {
+	if d >= 0 {
+		c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	}
+	return c.registry.Clock().Advance(d)
 }
 
 func (c *Control) writes(r *Request) (any, error) {
