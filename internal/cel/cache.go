@@ -54,8 +54,8 @@ func compiledSchema(s *schema.Schema, isResourceRoot bool) *node {
 	return nodes.get(contentKey{h.digest(s), isResourceRoot}, func() *node { return h.node(s, newDeclType(s, isResourceRoot)) })
 }
 
-// A ruleSet has the compiled rules of one schema, and what the cost of the rules
-// depends on.
+// A ruleSet has the compiled rules of one schema, and the properties of the schema
+// that their cost depends on.
 type ruleSet struct {
 	rules             []compiledRule
 	err               error

@@ -48,8 +48,8 @@ func urlFunctions() []function {
 	}
 }
 
-// parseURL takes absolute URLs and paths. Those are told by a parser that knows
-// no fragments, so another one takes the URL apart.
+// parseURL returns an absolute URL or a path. url.ParseRequestURI rejects other text,
+// but it does not parse fragments; url.Parse does.
 func parseURL(s types.String) ref.Val {
 	_, err := url.ParseRequestURI(string(s))
 	if err == nil {

@@ -58,8 +58,8 @@ func containsEmpty(v any) bool {
 	return !object.All(v, func(_ string, v any) bool { return !isEmpty(v) })
 }
 
-// absentValue is the type of absent, which stands for a member that an object
-// does not have; nil stands for a null.
+// absentValue is the type of absent, the value of a member that an object does not
+// have. The value of a null is nil.
 type absentValue struct{}
 
 var absent any = absentValue{}

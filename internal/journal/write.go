@@ -36,7 +36,7 @@ type Change struct {
 	Name      string `json:"name"`
 }
 
-// NewChange returns the change that an event of the store stands for.
+// NewChange returns the Change of an event of the store.
 func NewChange(e *mvcc.Event[*storage.Object]) Change {
 	c := Change{Type: storage.Modified}
 	c.Resource, c.Namespace, c.Name = SplitKey(e.Item.Key)

@@ -165,8 +165,8 @@ func (cs *watchCaches) anyLagsLocked() bool {
 	return lags
 }
 
-// CopyLags gives the watch caches the lags and the revisions that they have in a
-// parent, of which s is a fork.
+// CopyLags sets the lags and the revisions of the watch caches to those of parent. s
+// is a fork of parent.
 func (s *Store) CopyLags(parent *Store) {
 	if !parent.caches.lagging.Load() {
 		return

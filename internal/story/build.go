@@ -145,7 +145,7 @@ func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	b.story.Revisions = append(b.story.Revisions, rev)
 }
 
-// change returns the change that an event of the store stands for.
+// change returns the Change of an event of the store.
 func change(e *mvcc.Event[*storage.Object]) Change {
 	c := Change{Type: storage.Modified}
 	c.Resource, c.Namespace, c.Name = journal.SplitKey(e.Item.Key)

@@ -34,7 +34,7 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 	// The other types are a schema or one of its alternatives.
 	switch c := d.peek(); {
 	case c == '{':
-		return d.alone(n.elem)
+		return d.separateDocument(n.elem)
 	case n.kind == kindSchemaOrBool:
 		start := d.pos
 		if !d.skip() {
@@ -52,7 +52,7 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 		if n.kind == kindSchemaOrStrings {
 			elem = plainString
 		}
-		list, ok := d.alone(&node{kind: kindSlice, elem: elem})
+		list, ok := d.separateDocument(&node{kind: kindSlice, elem: elem})
 		if empty(list) {
 			return nil, ok
 		}
@@ -169,9 +169,9 @@ func (d *decoder) raw(old any) (any, bool) {
 	return v, ok
 }
 
-// alone reads a value as a separate document: it is not decoded strictly, and
-// its first error is fatal.
-func (d *decoder) alone(n *node) (any, bool) {
+// separateDocument decodes a value that is a document of its own in kube-apiserver:
+// not strictly, and it fails with the first error.
+func (d *decoder) separateDocument(n *node) (any, bool) {
 	strict, base, saved := d.strict, d.base, d.saved
 	d.strict, d.base, d.saved = false, len(d.path), nil
 	v, ok := d.value(n, nil)

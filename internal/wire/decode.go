@@ -84,7 +84,8 @@ func (t *Type) Normalize(obj map[string]any, o DecodeOptions) (normal map[string
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// errSyntax stands for a syntax error until syntaxError finds its text.
+// errSyntax is the error of every syntax error inside the decoder. Decode replaces it
+// with that of syntaxError.
 var errSyntax = errors.New("invalid JSON")
 
 // syntaxError returns the error of encoding/json for data that is not JSON, nil

@@ -16,9 +16,8 @@
 // keeps until it is stored. [Type.Append] omits those or encodes them as null.
 // Values are string, bool, int64, float64 (in floating-point fields, and in
 // untyped data for numbers that are not int64), map[string]any and []any, and
-// [object.EmptyMap] in fields that are maps, not structs. A nil stands for a
-// null in the response: for instance in the field rules of a Role, which has no
-// omitempty, if the list is empty.
+// [object.EmptyMap] in fields that are maps, not structs. A nil is encoded as null:
+// for instance an empty list in the field rules of a Role, which has no omitempty.
 //
 // Untyped data (runtime.RawExtension, FieldsV1, the JSON in the schema of a
 // CustomResourceDefinition) becomes generic values.

@@ -16,7 +16,7 @@ type Encoded struct {
 
 	// json[version:versionEnd] is the member resourceVersion with the comma that
 	// separates it from the previous one, or from the next one if it is the first.
-	// If there is no resourceVersion, it is empty and where that belongs.
+	// If there is no resourceVersion, both are the index at which it is inserted.
 	version, versionEnd int
 }
 
