@@ -7,6 +7,7 @@ require (
 	github.com/go-logr/logr v1.4.3
 	github.com/kubefake/kubefake v0.0.0
 	github.com/kubefake/kubefake/conformance/clientsuite v0.0.0
+	github.com/kubefake/kubefake/fakeapi/restconfig v0.0.0
 	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -118,4 +119,5 @@ replace (
 	github.com/google/cel-go => github.com/google/cel-go v0.26.0
 	github.com/kubefake/kubefake => ..
 	github.com/kubefake/kubefake/conformance/clientsuite => ./clientsuite
+	github.com/kubefake/kubefake/fakeapi/restconfig => ../fakeapi/restconfig
 )

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/go-logr/logr v1.4.3
 	github.com/kubefake/kubefake v0.0.0
+	github.com/kubefake/kubefake/fakeapi/restconfig v0.0.0
 	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -66,4 +67,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/kubefake/kubefake => ../
+replace (
+	github.com/kubefake/kubefake => ../
+	github.com/kubefake/kubefake/fakeapi/restconfig => ../fakeapi/restconfig
+)

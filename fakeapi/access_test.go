@@ -205,3 +205,43 @@ func TestWithoutControl(t *testing.T) {
 	code, _ = do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithoutControl()), "GET", "/debug/fakeapi/clock", "")
 	assert.Equal(t, 404, code)
 }
+
+// TokenFor and KubeconfigFor have credentials of users that the server need not know.
+func TestCredentialsOfUsers(t *testing.T) {
+	alice := fakeapi.User{Name: "alice", Groups: []string{"devs"}}
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithRBAC())
+	forbidden := func(srv *fakeapi.Server, token string) string {
+		req, err := http.NewRequest("GET", srv.URL+"/api/v1/secrets", nil)
+		require.NoError(t, err)
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var st struct{ Message string }
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&st))
+		return st.Message
+	}
+	const want = `secrets is forbidden: User "alice" cannot list resource "secrets" in API group "" at the cluster scope`
+	assert.Equal(t, want, forbidden(srv, srv.TokenFor(alice)))
+	assert.Equal(t, want, forbidden(srv.Fork(t), srv.TokenFor(alice)), "a fork accepts it")
+	other := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithToken("t", alice))
+	assert.Equal(t, "Unauthorized", forbidden(other, srv.TokenFor(alice)), "another server does not")
+	assert.Equal(t, "Unauthorized", forbidden(other, other.TokenFor(fakeapi.User{})), "nor a user without a name")
+
+	file, err := srv.KubeconfigFor(alice)
+	require.NoError(t, err)
+	assert.Contains(t, string(file), srv.TokenFor(alice))
+	for _, row := range []struct {
+		srv  *fakeapi.Server
+		user fakeapi.User
+		want string
+	}{
+		{srv, fakeapi.User{}, "fakeapi: the user has no name"},
+		{fakeapi.Start(t), alice, "fakeapi: a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only"},
+		{fakeapi.Start(t, fakeapi.WithInMemory()), alice, "fakeapi: a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only"},
+	} {
+		_, err := row.srv.KubeconfigFor(row.user)
+		assert.EqualError(t, err, row.want)
+		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+	}
+}

@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -217,7 +216,7 @@ func newConfig(options []Option) (*config, error) {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	c.server.Release = r
-	c.server.Auth.AdministratorToken = rand.Text()
+	c.server.Auth.UserTokens = authn.NewUserTokens()
 	c.server.Port = portOf(c.http.Addr)
 	c.server.Clock = clock.New()
 	if c.start != nil {

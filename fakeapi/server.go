@@ -1,11 +1,13 @@
 package fakeapi
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/server"
 )
 
@@ -90,16 +92,41 @@ func (s *Server) Transport() http.RoundTripper { return s.http.Transport() }
 // CACertificate returns the CA certificate of the server in PEM, nil without TLS.
 func (s *Server) CACertificate() []byte { return s.http.CACertificate() }
 
-// Kubeconfig returns a kubeconfig file for the server. It has a random bearer token,
-// which the server and its forks accept beside those of WithToken. Its user is admin,
-// a member of system:masters.
-func (s *Server) Kubeconfig() []byte { return s.kubeconfig().YAML() }
+// InMemory reports whether the server has no listener: its clients need Transport.
+func (s *Server) InMemory() bool { return s.config.http.InMemory }
+
+// TokenFor returns a bearer token of a user, who must have a name. The server and its
+// forks accept it, beside the tokens of WithToken, until they are closed.
+func (s *Server) TokenFor(user User) string { return s.config.server.Auth.UserTokens.Issue(user) }
+
+// Kubeconfig returns a kubeconfig file for the server. It has a bearer token, which the
+// server and its forks accept beside those of WithToken. Its user is admin, a member of
+// system:masters.
+func (s *Server) Kubeconfig() []byte { return s.kubeconfig(*authn.Administrator()).YAML() }
 
 // WriteKubeconfig writes Kubeconfig to a file with mode 0600.
-func (s *Server) WriteKubeconfig(path string) error { return s.kubeconfig().WriteFile(path) }
+func (s *Server) WriteKubeconfig(path string) error {
+	return s.kubeconfig(*authn.Administrator()).WriteFile(path)
+}
 
-func (s *Server) kubeconfig() httptest.Kubeconfig {
-	return httptest.Kubeconfig{Server: s.URL, CertificateAuthority: s.CACertificate(), Token: s.config.server.Auth.AdministratorToken}
+// KubeconfigFor returns a kubeconfig file with TokenFor(user). It fails with
+// ErrInvalidOption without WithTLS, because kubectl sends tokens over HTTPS only, and for
+// a user without a name.
+func (s *Server) KubeconfigFor(user User) ([]byte, error) {
+	var err error
+	switch {
+	case s.CACertificate() == nil:
+		err = errors.New("a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only")
+	case user.Name == "":
+		err = errors.New("the user has no name")
+	default:
+		return s.kubeconfig(user).YAML(), nil
+	}
+	return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+}
+
+func (s *Server) kubeconfig(user User) httptest.Kubeconfig {
+	return httptest.Kubeconfig{Server: s.URL, CertificateAuthority: s.CACertificate(), Token: s.TokenFor(user)}
 }
 
 // Clock returns the server's clock.

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
 const (
@@ -65,7 +66,7 @@ func TestChaos(t *testing.T) {
 func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	const namespace = "default"
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed))
-	direct := &rest.Config{Host: srv.URL, Transport: srv.Transport(), QPS: -1}
+	direct := restconfig.For(srv)
 	troubled := rest.CopyConfig(direct)
 	troubled.UserAgent = "troubled"
 	faults := fakeapi.Chaos(seed)

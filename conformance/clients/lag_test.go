@@ -17,10 +17,10 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
 // startInformer starts an informer of ConfigMaps and waits until it has synced.
@@ -38,7 +38,7 @@ func startInformer(t *testing.T, client kubernetes.Interface) listers.ConfigMapN
 }
 
 func clientOf(srv *fakeapi.Server) kubernetes.Interface {
-	return kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL, QPS: -1})
+	return kubernetes.NewForConfigOrDie(restconfig.For(srv))
 }
 
 func configMap(name, text string) *corev1.ConfigMap {

@@ -38,6 +38,7 @@ var imports = map[string]string{
 	"os":                      "os",
 	"pem":                     "encoding/pem",
 	"rest":                    "k8s.io/client-go/rest",
+	"restconfig":              "github.com/kubefake/kubefake/fakeapi/restconfig",
 	"retry":                   "k8s.io/client-go/util/retry",
 	"scenarios":               "github.com/kubefake/kubefake/scenarios",
 	"strings":                 "strings",

@@ -2,9 +2,11 @@ package docs
 
 import (
 	"archive/zip"
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +23,8 @@ const (
 // a directory serves this tree.
 func TestInstall(t *testing.T) {
 	proxy, modules, home := t.TempDir(), t.TempDir(), t.TempDir()
-	writeModule(t, proxy)
+	writeModule(t, proxy, ".")
+	writeModule(t, proxy, "fakeapi/restconfig")
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	goenv := strings.Fields(string(cache))
@@ -53,15 +56,19 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// writeModule writes the root module to the directory of a module proxy.
-func writeModule(t *testing.T, proxy string) {
-	dir := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+// writeModule writes the module in a folder of the repository to the directory of a
+// module proxy. As in a release, it requires the released version of other modules.
+func writeModule(t *testing.T, proxy, folder string) {
+	module := path.Join(modulePath, folder)
+	root := filepath.Join(root, folder)
+	dir := filepath.Join(proxy, filepath.FromSlash(module), "@v")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	write := func(name string, text []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
+	mod = bytes.ReplaceAll(mod, []byte(modulePath+" v0.0.0\n"), []byte(modulePath+" "+moduleVersion+"\n"))
 	write("list", []byte(moduleVersion+"\n"))
 	write(moduleVersion+".info", []byte(`{"Version":"`+moduleVersion+`"}`))
 	write(moduleVersion+".mod", mod)
@@ -87,7 +94,10 @@ func writeModule(t *testing.T, proxy string) {
 		if err != nil {
 			return err
 		}
-		w, err := z.Create(modulePath + "@" + moduleVersion + "/" + name)
+		if name == "go.mod" {
+			text = mod
+		}
+		w, err := z.Create(module + "@" + moduleVersion + "/" + name)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ var (
 	anonymous     = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 )
 
-// Administrator returns the user of Config.AdministratorToken, and of requests
+// Administrator returns the user of kubeconfig files, and of requests
 // without credentials where they are allowed. It is shared: do not change it.
 func Administrator() *User { return administrator }
 
@@ -71,8 +71,8 @@ type Config struct {
 	// Tokens are the users of static bearer tokens. The map must not change.
 	Tokens map[string]User
 
-	// AdministratorToken is a further token, of [Administrator]. "" is no token.
-	AdministratorToken string
+	// UserTokens verifies further tokens; nil verifies none.
+	UserTokens *UserTokens
 
 	// ClientCAs issue the certificates of clients. Nil means that no certificate
 	// identifies a client.
@@ -145,13 +145,13 @@ func (a *Authenticator) AuthenticateToken(token string, audiences []string) (*Us
 	return authenticated(found), common, nil
 }
 
-// staticUser returns the user of a static token, nil if there is none.
+// staticUser returns the user of a token in Config, nil if there is none.
 func (a *Authenticator) staticUser(token string) *User {
 	if user, ok := a.Tokens[token]; ok {
 		return authenticated(&user)
 	}
-	if token != "" && token == a.AdministratorToken {
-		return administrator
+	if user := a.UserTokens.userOf(token); user != nil {
+		return authenticated(user)
 	}
 	return nil
 }

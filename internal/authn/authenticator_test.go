@@ -26,6 +26,8 @@ func (accountTokens) AuthenticateToken(token string, audiences []string) (*User,
 func TestAuthenticate(t *testing.T) {
 	const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	static := map[string]User{"secret": {Name: "alice", Groups: []string{"devs"}}}
+	tokens := NewUserTokens()
+	admin := tokens.Issue(*Administrator())
 	for _, tt := range []struct {
 		name            string
 		unauthenticated Unauthenticated
@@ -35,7 +37,7 @@ func TestAuthenticate(t *testing.T) {
 	}{
 		{"no token", AsAnonymous, "", "system:anonymous", ""},
 		{"static token", AsAnonymous, "Bearer secret", "alice", ""},
-		{"administrator's token", AsAnonymous, "Bearer root", "admin", ""},
+		{"token of a user", AsAnonymous, "Bearer " + admin, "admin", ""},
 		{"scheme in lower case", AsAnonymous, "bearer secret", "alice", ""},
 		{"token ends at a space", AsAnonymous, "Bearer secret more", "alice", ""},
 		{"space before the token", AsAnonymous, "Bearer  secret", "system:anonymous", spaceWarning},
@@ -45,7 +47,7 @@ func TestAuthenticate(t *testing.T) {
 		{"expired token of a service account", AsAnonymous, "Bearer expired", "", ""},
 		{"open: no token", AsAdministrator, "", "admin", ""},
 		{"open: static token", AsAdministrator, "Bearer secret", "alice", ""},
-		{"open: administrator's token", AsAdministrator, "Bearer root", "admin", ""},
+		{"open: token of a user", AsAdministrator, "Bearer " + admin, "admin", ""},
 		{"open: unknown token", AsAdministrator, "Bearer other", "admin", ""},
 		{"open: service account", AsAdministrator, "Bearer account", "system:serviceaccount:ns:a", ""},
 		{"open: expired token of a service account", AsAdministrator, "Bearer expired", "", ""},
@@ -53,7 +55,7 @@ func TestAuthenticate(t *testing.T) {
 		{"refused: static token", Refused, "Bearer secret", "alice", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &Authenticator{Config: Config{Tokens: static, AdministratorToken: "root", Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
+			a := &Authenticator{Config: Config{Tokens: static, UserTokens: tokens, Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
 			user, warning, err := a.Authenticate(http.Header{"Authorization": {tt.authorization}}, nil)
 			assert.Equal(t, tt.warning, warning)
 			if tt.user == "" {

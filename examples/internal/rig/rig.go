@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
 func init() { klog.SetLogger(logr.Discard()) } // client-go logs each watch that ends
@@ -41,7 +42,9 @@ func Fails(t *testing.T, want string, test Test, options ...fakeapi.Option) {
 
 // Config returns a client configuration for a server.
 func Config(srv *fakeapi.Server, userAgent string) *rest.Config {
-	return &rest.Config{Host: srv.URL, Transport: srv.Transport(), UserAgent: userAgent, QPS: -1}
+	config := restconfig.For(srv)
+	config.UserAgent = userAgent
+	return config
 }
 
 // runTwice runs a test twice and returns its failures.
