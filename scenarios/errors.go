@@ -19,6 +19,10 @@ var (
 	// written into the file.
 	ErrNotUpdatable = errors.New("the file cannot be updated")
 
+	// ErrUnreachable ends a [StateRecording] whose server could not be reached for
+	// StateOptions.Retry.
+	ErrUnreachable = errors.New("the server is unreachable")
+
 	// ErrUnknownResource is returned by [RecordState] for a resource that the
 	// server does not serve for list and watch.
 	ErrUnknownResource = errors.New("the server has no such resource that can be listed and watched")

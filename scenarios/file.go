@@ -30,8 +30,10 @@ func Load(name string) (*File, error) {
 }
 
 // Parse parses the text of a file. The name is for error messages. An error is a
-// [ParseError].
+// [ParseError]. The temporary file of a [RecordingFile] is a file too; an incomplete
+// last line of it is ignored.
 func Parse(name string, text []byte) (*File, error) {
+	text = withoutCut(text)
 	f := &File{Name: name, documents: split(text)}
 	for i, doc := range f.documents {
 		s, err := parse(doc)
@@ -96,7 +98,7 @@ func Format(scenarios ...*Scenario) ([]byte, error) {
 		if i > 0 {
 			out.WriteString("---\n")
 		}
-		b, err := yaml.Marshal(s)
+		b, err := toYAML(s)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"maps"
+	"math"
+	"math/big"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -23,7 +26,8 @@ import (
 // Scenario returns the recording so far as a scenario: the requests in the order of
 // their arrival, with the events of watches among them, so that the cause of a step
 // comes before it. Requests that are still running are omitted; open watches are
-// included.
+// included. A recorder of [RecordTo] has nothing to return: its file has the
+// scenario.
 //
 // In the answers, values that the server generates are placeholders: UIDs, resource
 // versions, times and continue tokens. If a later request has such a value or a
@@ -33,87 +37,139 @@ import (
 func (r *Recorder) Scenario() *Scenario {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := &scenarioBuilder{
-		wantUpdater: &wantUpdater{matcher: newMatcher(), last: map[string]int{}},
-		scrub:       newScrubber(r.secrets),
-		generated:   map[string]*generatedValue{},
-		types:       map[int]string{},
+	log := &memoryLog{}
+	if r.file == nil {
+		b := newScenarioBuilder(r.secrets, log)
+		for _, e := range r.entries {
+			b.add(e)
+		}
 	}
-	for _, e := range r.entries {
-		b.add(e)
+	s := &Scenario{Version: Version, Name: "recording"}
+	err := assembleSteps(log.lines, func(st any) error {
+		s.Steps = append(s.Steps, *st.(*Step))
+		return nil
+	})
+	if err != nil {
+		panic("scenarios: " + err.Error()) // unreachable: the builder made the lines
 	}
-	return &Scenario{Version: Version, Name: "recording", Steps: b.steps}
+	return s
 }
 
-// A scenarioBuilder converts recorded entries to steps.
+const (
+	// maxGenerated is how many of the newest generated values a recording
+	// remembers. A request with an older one has the value itself.
+	maxGenerated = 100_000
+	// maxGeneratedNames is the same for the names of objects.
+	maxGeneratedNames = 500
+	// maxMergedEvents is how many events one step has at most.
+	maxMergedEvents = 1000
+)
+
+// An itemLog takes the items of a scenario in their order.
+type itemLog interface {
+	add(key string, item any, note string)
+}
+
+// A scenarioBuilder converts recorded entries to steps. Each entry becomes a step
+// of its own, which captures all generated values; assembleSteps simplifies the
+// steps.
 type scenarioBuilder struct {
-	*wantUpdater
+	log   itemLog
 	scrub *scrubber
-	steps []Step
+	step  *Step // the newest one
+
 	// generated holds the values that the server has generated, by class and
-	// value.
-	generated map[string]*generatedValue
-	types     map[int]string // Content-Type by the number of the watch
-	captured  int            // the number of generated values that have a variable
+	// value, in the order of remembered.
+	generated  map[string]*generatedValue
+	remembered []string
+	types      map[int]string // Content-Type by the number of the watch
+	captured   int            // the number of generated values so far
 	// generatedNames are the generated values that are names of objects.
 	generatedNames []*generatedValue
+
+	placeholders map[string]string // by class and value, in the order of numbered
+	numbered     []string
+	last         map[string]int // class to its highest number of a placeholder
+}
+
+func newScenarioBuilder(secrets []Secret, log itemLog) *scenarioBuilder {
+	return &scenarioBuilder{
+		log:          log,
+		scrub:        newScrubber(secrets),
+		generated:    map[string]*generatedValue{},
+		types:        map[int]string{},
+		placeholders: map[string]string{},
+		last:         map[string]int{},
+	}
 }
 
 // A generatedValue is a value that the server has generated.
 type generatedValue struct {
 	class    string // uid, rv (of an object), version (of a list), continue or name
 	value    string
-	step     int    // the step whose answer had the value first
-	path     string // the path in that answer
-	variable string // "" until a request uses the value
+	variable string // the variable that captures it
 }
 
-// add converts an entry to a step, or adds it to the previous step.
+// add converts an entry to a step.
 func (b *scenarioBuilder) add(e *entry) {
 	switch {
 	case e.answer == nil && !e.event && !e.ended: // not answered
+		return
 	case e.event:
-		b.addEvent(e)
+		if !b.addEvent(e) {
+			return
+		}
 	case e.ended:
-		b.eventsStep(e).Ends = true
+		b.begin(e, Step{Events: watchName(e.watch), Ends: true, Want: &Answer{}})
+		delete(b.types, e.watch)
 	case e.watch != 0:
 		st := b.requestStep(e.request)
 		_, st.Watch, _ = strings.Cut(st.Do, " ")
 		st.Do, st.As = "", watchName(e.watch)
 		b.types[e.watch] = e.answer.Header.Get("Content-Type")
 		st.Want = answerOf(e.answer)
-		b.append(e, st)
+		b.begin(e, st)
 	default:
 		st := b.requestStep(e.request)
 		st.Want = answerOf(e.answer)
-		body := decodeBody(e.answer.Header.Get("Content-Type"), e.body)
-		b.append(e, st)
+		b.begin(e, st)
+		if e.omitted {
+			b.step.Name = st.Do + " (longer than a recording has bodies)"
+			b.step.Want.Body = "<any>"
+			break
+		}
+		contentType := e.answer.Header.Get("Content-Type")
+		body := b.scrub.body(e.request.resource(), decodeBody(contentType, e.body))
 		if created := e.request.Verb == "create" && e.answer.StatusCode == http.StatusCreated; created {
 			b.recordGeneratedName(st.Body, body)
 		}
-		b.steps[len(b.steps)-1].Want.Body = b.want(e.request, body, "")
+		b.step.Want.Body = b.want(body, "")
 	}
+	b.log.add("steps", b.step, "")
 }
 
-func (b *scenarioBuilder) append(e *entry, st Step) {
+// begin starts a step.
+func (b *scenarioBuilder) begin(e *entry, st Step) {
 	st.At = Duration(e.at.Round(time.Millisecond))
-	b.steps = append(b.steps, st)
+	b.step = &st
 }
 
 func watchName(n int) string { return "w" + strconv.Itoa(n) }
 
-// addEvent adds an event to the step that reads events of its watch.
-func (b *scenarioBuilder) addEvent(e *entry) {
+// addEvent starts a step that reads an event. It returns false for an event that is
+// omitted.
+func (b *scenarioBuilder) addEvent(e *entry) bool {
 	event, err := eventDecoder(b.types[e.watch], bytes.NewReader(e.body))()
 	if err != nil {
 		event = string(e.body)
 	}
 	if isPeriodicBookmark(event) {
-		return
+		return false
 	}
-	st := b.eventsStep(e)
-	st.Want.Events = append(st.Want.Events, b.want(e.request, event, strconv.Itoa(st.Count)+"."))
-	st.Count++
+	event = b.scrub.body(e.request.resource(), event)
+	b.begin(e, Step{Events: watchName(e.watch), Count: 1, Want: &Answer{}})
+	b.step.Want.Events = []any{b.want(event, "0.")}
+	return true
 }
 
 // isPeriodicBookmark reports whether an event is a bookmark other than the one that
@@ -124,28 +180,67 @@ func isPeriodicBookmark(e any) bool {
 	return kind == "BOOKMARK" && end != "true"
 }
 
-// eventsStep returns the step that reads events of a watch: the last step, if it
-// reads that watch, or else a new one.
-func (b *scenarioBuilder) eventsStep(e *entry) *Step {
-	if n := len(b.steps); n == 0 || b.steps[n-1].Events != watchName(e.watch) {
-		b.append(e, Step{Events: watchName(e.watch), Want: &Answer{}})
-	}
-	st := &b.steps[len(b.steps)-1]
-	st.At = Duration(e.at.Round(time.Millisecond))
-	return st
-}
-
 // want returns an answer for the want of the newest step. prefix is its path in that
 // answer.
-func (b *scenarioBuilder) want(r *recordedRequest, body any, prefix string) any {
+func (b *scenarioBuilder) want(body any, prefix string) any {
 	if body == nil {
 		return nil
 	}
-	b.scrub.scrub(r.resource(), body)
 	dropManagedFields(body)
 	b.maskListVersion(prefix, body)
 	b.findGenerated(prefix, "", body)
-	return mapStrings(b.value("", missing{}, body), b.replaceNames)
+	return mapStrings(b.mask("", body), b.replaceNames)
+}
+
+// mask replaces the volatile values in v, which is under a key, with placeholders.
+func (b *scenarioBuilder) mask(key string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		if _, isList := v["items"]; isList {
+			// Items come first, so that a list's version gets the placeholder of the
+			// item with the same version.
+			slices.SortStableFunc(keys, func(a, b string) int { return strings.Compare(sortKey(a), sortKey(b)) })
+		}
+		for _, k := range keys {
+			v[k] = b.mask(k, v[k])
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = b.mask(key, e)
+		}
+	case string:
+		return b.placeholder(key, v)
+	}
+	return v
+}
+
+// placeholder returns the placeholder for a volatile value, and any other value
+// unchanged.
+func (b *scenarioBuilder) placeholder(key, value string) string {
+	class, placeholder := volatileClass(key, value)
+	if class == "" {
+		return placeholder
+	}
+	known := class + value
+	if p, ok := b.placeholders[known]; ok {
+		return p
+	}
+	b.last[class]++
+	p := fmt.Sprintf("<%s:%d>", class, b.last[class])
+	b.placeholders[known] = p
+	b.numbered = forgetOldest(append(b.numbered, known), maxGenerated, func(old string) { delete(b.placeholders, old) })
+	return p
+}
+
+// forgetOldest removes the first element of a list that is longer than limit, and
+// calls forget for it.
+func forgetOldest[T any](list []T, limit int, forget func(T)) []T {
+	if len(list) > limit {
+		forget(list[0])
+		list = list[1:]
+	}
+	return list
 }
 
 // maskListVersion replaces the resourceVersion of a list or a bookmark with <rv>: it
@@ -199,8 +294,14 @@ func (b *scenarioBuilder) findGenerated(path, key string, v any) {
 func (b *scenarioBuilder) addGenerated(class, value, path string) *generatedValue {
 	m := b.generated[class+value]
 	if m == nil {
-		m = &generatedValue{class: class, value: value, step: len(b.steps) - 1, path: strings.TrimSuffix(path, ".")}
+		b.captured++
+		m = &generatedValue{class: class, value: value, variable: class + strconv.Itoa(b.captured)}
 		b.generated[class+value] = m
+		b.remembered = forgetOldest(append(b.remembered, class+value), maxGenerated, func(old string) { delete(b.generated, old) })
+		if b.step.Capture == nil {
+			b.step.Capture = map[string]string{}
+		}
+		b.step.Capture[m.variable] = strings.TrimSuffix(path, ".")
 	}
 	return m
 }
@@ -215,31 +316,20 @@ func (b *scenarioBuilder) recordGeneratedName(sent, got any) {
 	}
 	if name, ok := lookup(got, "metadata.name"); ok {
 		if name, ok := name.(string); ok {
-			b.generatedNames = append(b.generatedNames, b.addGenerated("name", name, "metadata.name"))
+			m := b.addGenerated("name", name, "metadata.name")
+			b.generatedNames = forgetOldest(append(b.generatedNames, m), maxGeneratedNames, func(*generatedValue) {})
 		}
 	}
 }
 
-// reference returns ${name} for a generated value. It makes the value's step
-// capture a variable if it does not yet.
-func (b *scenarioBuilder) reference(m *generatedValue) string {
-	if m.variable == "" {
-		b.captured++
-		m.variable = m.class + strconv.Itoa(b.captured)
-		st := &b.steps[m.step]
-		if st.Capture == nil {
-			st.Capture = map[string]string{}
-		}
-		st.Capture[m.variable] = m.path
-	}
-	return "${" + m.variable + "}"
-}
+// reference returns ${name} for a generated value.
+func (m *generatedValue) reference() string { return "${" + m.variable + "}" }
 
 // replaceNames replaces the generated names in a text with variables.
 func (b *scenarioBuilder) replaceNames(s string) string {
 	for _, m := range b.generatedNames {
 		if strings.Contains(s, m.value) {
-			s = strings.ReplaceAll(s, m.value, b.reference(m))
+			s = strings.ReplaceAll(s, m.value, m.reference())
 		}
 	}
 	return s
@@ -252,7 +342,7 @@ var anyUID = regexp.MustCompile(strings.Trim(uidPattern.String(), "^$"))
 func (b *scenarioBuilder) replaceGenerated(s string) string {
 	return b.replaceNames(anyUID.ReplaceAllStringFunc(s, func(uid string) string {
 		if m := b.generated["uid"+uid]; m != nil {
-			return b.reference(m)
+			return m.reference()
 		}
 		return uid
 	}))
@@ -264,7 +354,7 @@ func (b *scenarioBuilder) requestStep(r *recordedRequest) Step {
 	headers := map[string]string{}
 	for name := range r.Header {
 		if name == "User-Agent" || strings.HasPrefix(name, "Impersonate-") {
-			headers[name] = r.Header.Get(name)
+			headers[name] = b.scrub.credentials(r.Header.Get(name))
 		}
 	}
 	switch accept := r.Header.Get("Accept"); accept {
@@ -277,7 +367,10 @@ func (b *scenarioBuilder) requestStep(r *recordedRequest) Step {
 	if len(headers) > 0 {
 		st.Headers = headers
 	}
-	if len(r.body) > 0 {
+	switch {
+	case r.omitted:
+		st.Name, st.Raw = st.Do+" (longer than a recording has bodies)", "omitted"
+	case len(r.body) > 0:
 		b.setBody(&st, r)
 	}
 	return st
@@ -286,7 +379,7 @@ func (b *scenarioBuilder) requestStep(r *recordedRequest) Step {
 // target returns the path and the query of a request, with variables in place of
 // generated values.
 func (b *scenarioBuilder) target(u *url.URL) string {
-	out := b.replaceGenerated(u.EscapedPath())
+	out := b.replaceGenerated(b.scrub.credentials(u.EscapedPath()))
 	if u.RawQuery == "" {
 		return out
 	}
@@ -302,9 +395,9 @@ func (b *scenarioBuilder) target(u *url.URL) string {
 			m = b.generated["continue"+plain]
 		}
 		if m != nil {
-			pair = key + "=" + b.reference(m)
+			pair = key + "=" + m.reference()
 		}
-		pairs = append(pairs, b.replaceGenerated(pair))
+		pairs = append(pairs, b.replaceGenerated(b.scrub.parameter(pair)))
 	}
 	return out + "?" + strings.Join(pairs, "&")
 }
@@ -325,10 +418,9 @@ func (b *scenarioBuilder) setBody(st *Step, r *recordedRequest) {
 	}
 	switch {
 	case doc != nil:
-		b.scrub.scrub(r.resource(), doc)
-		st.Body = b.replaceInBody("", doc)
-	case utf8.Valid(r.body):
-		st.Raw = string(r.body)
+		st.Body = b.replaceInBody("", b.scrub.body(r.resource(), doc))
+	case utf8.Valid(r.body) || b.scrub.hasSecrets(r.resource()):
+		st.Raw = b.scrub.raw(r.resource(), string(r.body))
 	default:
 		st.Base64 = base64.StdEncoding.EncodeToString(r.body)
 	}
@@ -368,9 +460,75 @@ func (b *scenarioBuilder) replaceInBody(key string, v any) any {
 		}
 	case string:
 		if m := cmp.Or(b.generated["rv"+v], b.generated["version"+v]); key == "resourceVersion" && m != nil {
-			return b.reference(m)
+			return m.reference()
 		}
 		return b.replaceGenerated(v)
 	}
 	return v
+}
+
+// reference matches the variables of generated values in a line.
+var reference = regexp.MustCompile(`\$\{(?:uid|rv|version|continue|name)(\d+)\}`)
+
+// assembleSteps simplifies the steps of a scenarioBuilder and calls yield for each:
+// it removes the captures of variables that no step uses, and merges consecutive
+// events of a watch. Its memory grows by one bit for each captured value.
+func assembleSteps(lines func(func(line []byte, note string) error) error, yield func(any) error) error {
+	var used big.Int
+	err := lines(func(line []byte, _ string) error {
+		for _, m := range reference.FindAllSubmatch(line, -1) {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n < math.MaxInt32 {
+				used.SetBit(&used, n, 1)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var pending *Step
+	err = lines(func(line []byte, _ string) error {
+		st := &Step{}
+		if err := decode(line, st); err != nil {
+			return err
+		}
+		for name := range st.Capture {
+			n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))
+			if err != nil || used.Bit(n) == 0 {
+				delete(st.Capture, name)
+			}
+		}
+		if pending != nil && pending.merge(st) {
+			return nil
+		}
+		last := pending
+		pending = st
+		if last == nil {
+			return nil
+		}
+		return yield(last)
+	})
+	if err == nil && pending != nil {
+		err = yield(pending)
+	}
+	return err
+}
+
+// merge adds the events of the next step to s. It returns false if that is not
+// possible.
+func (s *Step) merge(next *Step) bool {
+	if s.Events == "" || s.Events != next.Events || s.Ends || s.Count+next.Count > maxMergedEvents {
+		return false
+	}
+	for name, path := range next.Capture {
+		_, rest, _ := strings.Cut(path, ".") // the index is 0
+		if s.Capture == nil {
+			s.Capture = map[string]string{}
+		}
+		s.Capture[name] = strconv.Itoa(s.Count) + "." + rest
+	}
+	s.Want.Events = append(s.Want.Events, next.Want.Events...)
+	s.Count += next.Count
+	s.At, s.Ends = next.At, next.Ends
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -297,4 +298,64 @@ func TestRecordWatches(t *testing.T) {
 			"watch " + path, "events of w3 BOOKMARK ADDED DELETED end at 3m0s",
 		}, lines)
 	})
+}
+
+// No secret is in a recording, however it is sent.
+func TestRecordScrubs(t *testing.T) {
+	const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlMTIz"
+	const secrets = "/api/v1/namespaces/default/secrets"
+	for _, row := range []struct{ name, request, answerType, answer string }{
+		{"JSON that is cut off", "POST " + secrets + "\n\n" + `{"stringData":{"a":"hunter2`, "application/json", "{}"},
+		{"YAML that is invalid", "POST " + secrets + "\nContent-Type: application/yaml\n\nstringData: {a: hunter2", "application/json", "{}"},
+		{"YAML that is declared as JSON", "POST " + secrets + "\n\nstringData: {a: hunter2}", "application/json", "{}"},
+		{"protobuf that is cut off", "POST " + secrets + "\nContent-Type: application/vnd.kubernetes.protobuf\n\nk8s\x00\x0a\x0c\x0a\x02v1\x12\x06Secret\x12\x20\x12\x07hunter2", "application/json", "{}"},
+		{"CBOR that is cut off", "POST " + secrets + "\nContent-Type: application/cbor\n\n\xa2\x6astringData\xa1\x61a\x67hunter2", "application/json", "{}"},
+		{"CBOR with bytes", "POST " + secrets + "\nContent-Type: application/cbor\n\n\xa1\x64data\xa1\x61a\x47hunter2", "application/json", "{}"},
+		{"patch of an unknown type", "PATCH " + secrets + "/a\nContent-Type: application/x-patch\n\n-hunter2", "application/json", "{}"},
+		{"JSON patch", "PATCH " + secrets + "/a\nContent-Type: application/json-patch+json\n\n" + `[{"op":"test","path":"/stringData/a","value":"hunter2"}]`, "application/json", "{}"},
+		{"answer that is cut off", "GET " + secrets + "/a", "application/json", `{"data":{"a":"hunter2`},
+		{"answer in protobuf that is cut off", "GET " + secrets + "/a", "application/vnd.kubernetes.protobuf", "k8s\x00hunter2"},
+		{"answer in CBOR that is cut off", "GET " + secrets + "/a", "application/cbor", "\xa2\x64data\xa1\x61a\x67hunter2"},
+		{"answer of an unknown type", "GET " + secrets + "/a", "", "hunter2"},
+		{"list", "GET " + secrets, "application/json", `{"kind":"SecretList","items":[{"stringData":{"a":"hunter2"}}]}`},
+		{"Table", "GET " + secrets, "application/json", `{"kind":"Table","rows":[{"cells":["a"],"object":{"stringData":{"a":"hunter2"}}}]}`},
+		{"watch", "GET " + secrets + "?watch=1", "application/json", `{"type":"ADDED","object":{"stringData":{"a":"hunter2"}}}` + "\n"},
+		{"watch of Tables", "GET " + secrets + "?watch=1", "application/json", `{"type":"ADDED","object":{"kind":"Table","rows":[{"object":{"stringData":{"a":"hunter2"}}}]}}` + "\n"},
+		{"watch that is invalid", "GET " + secrets + "?watch=1", "application/json", `{"type":"ADDED","object":{"stringData":{"a":"hunter2` + "\n"},
+		{"token request", "POST /api/v1/namespaces/default/serviceaccounts/a/token\n\n{}", "application/json", `{"status":{"token":"hunter2"}}`},
+		{"token review", "POST /apis/authentication.k8s.io/v1/tokenreviews\n\n" + `{"spec":{"token":"hunter2"}}`, "application/json", "{}"},
+		{"query", "GET /api/v1/namespaces/default/services/a/proxy/?access_token=hunter2&token=hunter2", "text/plain", "ok"},
+		{"token in a query", "GET /api/v1/pods?x=" + token, "application/json", "{}"},
+		{"headers", "GET /api/v1/pods\nAuthorization: Bearer hunter2\nProxy-Authorization: hunter2\nCookie: a=hunter2\nX-Auth-Token: hunter2\n" +
+			"Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.hunter2\nUser-Agent: a " + token, "application/json", "{}"},
+		{"WebSocket", "GET /api/v1/namespaces/default/pods/a/exec?command=hunter2\nUpgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.hunter2", "", "hunter2"},
+		{"token in an answer", "GET /api/v1/namespaces/default/configmaps/a", "application/json", `{"data":{"a":"` + token + `"}}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", row.answerType)
+				w.Header().Set("Set-Cookie", "a=hunter2")
+				io.WriteString(w, row.answer)
+			})
+			path := filepath.Join(t.TempDir(), "out.yaml")
+			f, err := scenarios.CreateRecording(path)
+			require.NoError(t, err)
+			for _, r := range []*scenarios.Recorder{scenarios.Record(next), scenarios.RecordTo(f, next)} {
+				h, err := httptest.Start(r, httptest.Options{InMemory: true})
+				require.NoError(t, err)
+				(&recordedClient{t, h.URL, &http.Client{Transport: h.InMemory()}}).json(row.request)
+				h.Close()
+				text, err := scenarios.Format(r.Scenario())
+				require.NoError(t, err)
+				require.NoError(t, r.Close())
+				partial, err := os.ReadFile(f.Partial())
+				require.NoError(t, err)
+				for _, s := range []string{string(text), string(partial)} {
+					assert.NotContains(t, s, "hunter2")
+					assert.NotContains(t, s, "aHVudGVyMg") // in base64
+					assert.NotContains(t, s, token)
+				}
+			}
+		})
+	}
 }

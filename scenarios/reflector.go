@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -221,8 +220,8 @@ type reflector struct {
 	recording *StateRecording
 	typ       *servedType
 	path      string
-	version   string                    // the resourceVersion of the last list or event
-	cache     map[string]map[string]any // the objects at that version, by namespace/name
+	version   string            // the resourceVersion of the last list or event
+	cache     map[string]string // the resourceVersions of the objects at that version, by namespace/name
 }
 
 // list reads the objects, in the server's order, and resets the cache.
@@ -234,10 +233,10 @@ func (f *reflector) list(ctx context.Context) ([]map[string]any, error) {
 	if err := f.get(ctx, f.path, &list); err != nil {
 		return nil, err
 	}
-	f.version, f.cache = list.Metadata.ResourceVersion, map[string]map[string]any{}
+	f.version, f.cache = list.Metadata.ResourceVersion, map[string]string{}
 	for _, o := range list.Items {
 		o["apiVersion"], o["kind"] = f.typ.GroupVersion.String(), f.typ.Kind
-		f.cache[nameOf(o)] = o
+		f.cache[nameOf(o)] = versionOf(o)
 	}
 	return list.Items, nil
 }
@@ -246,9 +245,12 @@ func nameOf(o map[string]any) string {
 	return object.String(o, "metadata", "namespace") + "/" + object.String(o, "metadata", "name")
 }
 
+func versionOf(o map[string]any) string { return object.String(o, "metadata", "resourceVersion") }
+
 // run follows the resource until ctx ends. If the watch ends, run opens it again. If
 // the version has expired, run lists the resource again and records the
-// differences.
+// differences. It fails if the server refuses the watch, or is unreachable for too
+// long.
 func (f *reflector) run(ctx context.Context) error {
 	for {
 		err := f.watch(ctx)
@@ -261,6 +263,10 @@ func (f *reflector) run(ctx context.Context) error {
 			return nil
 		case errors.As(err, &refused) && refused.code < http.StatusInternalServerError && refused.code != http.StatusTooManyRequests:
 			return err
+		case err != nil && (refused == nil || refused.code != http.StatusTooManyRequests):
+			if err := f.recording.unreachable(err); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-time.After(retryDelay):
@@ -270,7 +276,8 @@ func (f *reflector) run(ctx context.Context) error {
 	}
 }
 
-// watch records changes until the server ends the watch.
+// watch records changes until the watch ends, or its connection breaks. Its errors
+// are those of opening a watch, and those that the server sends in one.
 func (f *reflector) watch(ctx context.Context) error {
 	query := url.Values{"watch": {"1"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {f.version}}
 	body, err := f.open(ctx, f.path+"?"+query.Encode())
@@ -278,6 +285,7 @@ func (f *reflector) watch(ctx context.Context) error {
 		return err
 	}
 	defer body.Close()
+	f.recording.reached()
 	d := json.NewDecoder(bufio.NewReader(body))
 	d.UseNumber()
 	for {
@@ -286,10 +294,7 @@ func (f *reflector) watch(ctx context.Context) error {
 			Object map[string]any
 		}
 		if err := d.Decode(&event); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
+			return nil
 		}
 		switch event.Type {
 		case "ERROR":
@@ -309,7 +314,7 @@ func (f *reflector) add(o map[string]any, deleted bool) {
 	if deleted {
 		delete(f.cache, nameOf(o))
 	} else {
-		f.cache[nameOf(o)] = o
+		f.cache[nameOf(o)] = versionOf(o)
 	}
 	f.recording.add(observation{typ: f.typ, object: o, deleted: deleted})
 }
@@ -322,16 +327,17 @@ func (f *reflector) relist(ctx context.Context) error {
 		return err
 	}
 	for _, o := range now {
-		if !reflect.DeepEqual(o, before[nameOf(o)]) {
+		if version, ok := before[nameOf(o)]; !ok || version != versionOf(o) {
 			f.add(o, false)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if f.cache[name] == nil {
-			deleted := identity(before[name])
-			deleted["metadata"].(map[string]any)["resourceVersion"] = f.version
-			f.add(deleted, true)
+		if _, ok := f.cache[name]; ok {
+			continue
 		}
+		meta := map[string]any{"resourceVersion": f.version}
+		meta["namespace"], meta["name"], _ = strings.Cut(name, "/")
+		f.add(map[string]any{"apiVersion": f.typ.GroupVersion.String(), "kind": f.typ.Kind, "metadata": meta}, true)
 	}
 	return nil
 }

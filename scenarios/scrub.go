@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,26 +46,108 @@ func ParseSecret(s string) (Secret, error) {
 // on: equal values with equal ones, and base64 with base64.
 type scrubber struct {
 	secrets []Secret
-	known   map[string]string // value to replacement
+	// known has the replacements of the newest values, in the order of values.
+	known  map[string]string
+	values []string
+	count  int // the number of replacements so far
 }
 
 func newScrubber(additional []Secret) *scrubber {
 	return &scrubber{secrets: append(DefaultSecrets(), additional...), known: map[string]string{}}
 }
 
+// hasSecrets reports whether objects of a resource have secrets.
+func (s *scrubber) hasSecrets(resource string) bool {
+	return slices.ContainsFunc(s.secrets, func(secret Secret) bool { return secret.Resource == resource || secret.Resource == "*" })
+}
+
+// body returns the decoded body of a request for a resource, or of its answer,
+// without secrets. A body that is only text has not been decoded; if the resource
+// has secrets it is one.
+func (s *scrubber) body(resource string, doc any) any {
+	if text, ok := doc.(string); ok {
+		return s.raw(resource, text)
+	}
+	s.scrub(resource, doc)
+	walkObjects(doc, func(o map[string]any) {
+		if own := secretKinds[fmt.Sprint(o["apiVersion"], " ", o["kind"])]; own != "" && own != resource {
+			s.scrub(own, o)
+		}
+	})
+	return mapStrings(doc, s.credentials)
+}
+
+// secretKinds are the kinds with default secrets, and their resources. An object of
+// such a kind can be in any document.
+var secretKinds = map[string]string{
+	"v1 Secret":                             "secrets",
+	"authentication.k8s.io/v1 TokenRequest": "serviceaccounts",
+	"authentication.k8s.io/v1 TokenReview":  "tokenreviews.authentication.k8s.io",
+}
+
+// raw is body for a body that cannot be decoded.
+func (s *scrubber) raw(resource, text string) string {
+	if s.hasSecrets(resource) {
+		return s.text(text)
+	}
+	return s.credentials(text)
+}
+
+var (
+	// credential matches JSON Web Tokens and private keys in PEM.
+	credential = regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
+	// secretParameter matches the names of query parameters with secrets.
+	secretParameter = regexp.MustCompile(`(?i)token|passw|secret|authorization|credential|signature|api[-_]?key|bearer`)
+)
+
+// credentials replaces what looks like a credential in a text.
+func (s *scrubber) credentials(text string) string {
+	if !strings.Contains(text, "eyJ") && !strings.Contains(text, "PRIVATE KEY-----") {
+		return text
+	}
+	return credential.ReplaceAllStringFunc(text, s.text)
+}
+
+// parameter returns a parameter of a query without a secret.
+func (s *scrubber) parameter(pair string) string {
+	key, value, _ := strings.Cut(pair, "=")
+	if name, err := url.QueryUnescape(key); err == nil && !secretParameter.MatchString(name) || value == "" {
+		return s.credentials(pair)
+	}
+	if plain, err := url.QueryUnescape(value); err == nil {
+		value = plain
+	}
+	return key + "=" + url.QueryEscape(s.text(value))
+}
+
 // scrub replaces the secrets of a resource in a document: an object, a list, a
-// Table, a watch event, or a patch.
+// Table, a watch event of one of them, or a patch.
 func (s *scrubber) scrub(resource string, doc any) {
 	for _, secret := range s.secrets {
 		if secret.Resource != resource && secret.Resource != "*" {
 			continue
 		}
 		path := splitPath(secret.Path)
-		s.object(doc, path)
-		for _, inner := range [][]string{{"items", "*"}, {"rows", "*", "object"}, {"object"}} {
-			s.object(doc, append(inner, path...))
-		}
+		s.document(doc, path)
 		s.jsonPatch(doc, path)
+	}
+}
+
+// document replaces the values at a path of the objects in a document.
+func (s *scrubber) document(doc any, path []string) {
+	s.object(doc, path)
+	o, ok := doc.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, key := range []string{"items", "rows"} {
+		list, _ := o[key].([]any)
+		for _, e := range list {
+			s.document(e, path)
+		}
+	}
+	if inner, ok := o["object"].(map[string]any); ok {
+		s.document(inner, path)
 	}
 }
 
@@ -153,11 +237,13 @@ func (s *scrubber) text(v string) string {
 	}
 	out, ok := s.known[v]
 	if !ok {
-		out = fmt.Sprintf("%s%d", scrubbed, len(s.known)+1)
+		s.count++
+		out = fmt.Sprintf("%s%d", scrubbed, s.count)
 		if _, err := base64.StdEncoding.DecodeString(v); err == nil {
 			out = base64.StdEncoding.EncodeToString([]byte(out))
 		}
 		s.known[v] = out
+		s.values = forgetOldest(append(s.values, v), maxGenerated, func(old string) { delete(s.known, old) })
 	}
 	return out
 }

@@ -17,16 +17,24 @@ import (
 // A StateRecording lists and watches resources of a server and records the changes
 // of their objects. It only reads.
 type StateRecording struct {
-	secrets []Secret
 	cancel  context.CancelFunc
 	running sync.WaitGroup // the reflectors
 	started time.Time
-	initial []observation
+	file    *RecordingFile // nil: the changes are in memory
+	memory  *memoryLog
+	gone    time.Duration // StateOptions.Retry
+	warn    func(string)
+	ended   chan struct{} // closed when err is set
 
-	mu      sync.Mutex // guards the fields below
-	changes []observation
-	err     error // the first error that ended a reflector
+	mu    sync.Mutex // guards the fields below
+	log   itemLog
+	scrub *scrubber
+	lost  time.Time // when the server was last reached, while it cannot be
+	err   error     // the first error that ended a reflector
 }
+
+// DefaultRetry is the default of StateOptions.Retry.
+const DefaultRetry = time.Minute
 
 // StateOptions configure RecordState.
 type StateOptions struct {
@@ -43,15 +51,22 @@ type StateOptions struct {
 	// Secrets are omitted from the recording, in addition to the default ones;
 	// see DefaultSecrets.
 	Secrets []Secret
+	// File gets the initial objects, and each change when it is observed. The caller
+	// calls Finish after Stop. Without it the recording is kept in memory.
+	File *RecordingFile
+	// Retry is how long the server may be unreachable before the recording ends. 0
+	// means DefaultRetry.
+	Retry time.Duration
+	// Warn is called with a text when the server becomes unreachable, and when it is
+	// reached again; nil ignores it. It must not call methods of the StateRecording.
+	Warn func(string)
 }
 
 // An observation is the state of an object in a list or a watch event.
 type observation struct {
-	typ      *servedType
-	object   map[string]any
-	deleted  bool
-	revision uint64
-	at       time.Duration
+	typ     *servedType
+	object  map[string]any
+	deleted bool
 }
 
 // RecordState starts a recording. When it returns, it has recorded the present
@@ -66,7 +81,18 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &StateRecording{secrets: o.Secrets, started: time.Now()}
+	r := &StateRecording{
+		started: time.Now(), file: o.File, memory: &memoryLog{}, gone: cmp.Or(o.Retry, DefaultRetry), warn: o.Warn,
+		ended: make(chan struct{}), scrub: newScrubber(o.Secrets),
+	}
+	r.log = r.memory
+	if r.file != nil {
+		r.log = r.file
+	}
+	if r.warn == nil {
+		r.warn = func(string) {}
+	}
+	var initial []observation
 	var reflectors []*reflector
 	for _, t := range types {
 		f := &reflector{reader: c, recording: r, typ: t, path: t.path(o.Namespace)}
@@ -75,15 +101,15 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 			return nil, err
 		}
 		for _, o := range objects {
-			r.initial = append(r.initial, observation{typ: t, object: o})
+			initial = append(initial, observation{typ: t, object: o})
 		}
 		reflectors = append(reflectors, f)
 	}
-	prerequisites, err := c.prerequisites(ctx, r.initial, types, o.Namespace)
+	prerequisites, err := c.prerequisites(ctx, initial, types, o.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	r.initial = append(prerequisites, r.initial...)
+	r.addInitial(append(prerequisites, initial...))
 	ctx, r.cancel = context.WithCancel(ctx)
 	for _, f := range reflectors {
 		r.running.Go(func() {
@@ -92,22 +118,47 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 			}
 		})
 	}
+	if r.file != nil {
+		r.running.Add(1)
+		go func() {
+			defer r.running.Done()
+			select {
+			case <-r.file.Failed():
+				r.fail(r.file.Err())
+			case <-ctx.Done():
+			}
+		}()
+	}
 	return r, nil
 }
 
 // Stop ends the recording and returns it as a scenario with a history: first the
 // initial objects, then each change at its time. The changes of one write are one
-// Change. Secrets and resource versions are omitted.
+// Change. Secrets and resource versions are omitted. With StateOptions.File the
+// scenario is nil, and is in the file.
 //
 // The error is the first one that ended the recording of a resource before Stop,
-// other than the end of the context. The scenario is valid even then.
+// other than the end of the context; for a server that was unreachable for too long
+// it is an [ErrUnreachable]. The scenario is valid even then.
 func (r *StateRecording) Stop() (*Scenario, error) {
 	r.cancel()
 	r.running.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Scenario{Version: Version, Name: "state", History: r.history()}, r.err
+	if r.file != nil {
+		return nil, r.err
+	}
+	s := &Scenario{Version: Version, Name: "state"}
+	err := assembleChanges(r.memory.lines, func(c any) error {
+		s.History = append(s.History, *c.(*Change))
+		return nil
+	})
+	return s, cmp.Or(r.err, err)
 }
+
+// Failed returns a channel that is closed when the recording of a resource has
+// ended with an error. Stop returns it.
+func (r *StateRecording) Failed() <-chan struct{} { return r.ended }
 
 // fail records the error that ended a reflector.
 func (r *StateRecording) fail(err error) {
@@ -115,48 +166,128 @@ func (r *StateRecording) fail(err error) {
 	defer r.mu.Unlock()
 	if r.err == nil {
 		r.err = err
+		close(r.ended)
+	}
+}
+
+// reached records that the server has answered.
+func (r *StateRecording) reached() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.lost.IsZero() {
+		r.warn("the server is reachable again")
+		r.lost = time.Time{}
+	}
+}
+
+// unreachable records that the server cannot be reached. It returns an error if it
+// could not be for too long.
+func (r *StateRecording) unreachable(cause error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost.IsZero() {
+		r.lost = time.Now()
+		r.warn(fmt.Sprintf("the server is unreachable, trying again for %s: %v", r.gone, cause))
+	}
+	if time.Since(r.lost) < r.gone {
+		return nil
+	}
+	at := r.lost.Sub(r.started).Round(time.Millisecond)
+	return fmt.Errorf("%w since %s after the start of the recording: %w", ErrUnreachable, at, cause)
+}
+
+// maxInitial is how many initial objects one Change has at most.
+const maxInitial = 500
+
+// addInitial adds the initial objects: first those that others require.
+func (r *StateRecording) addInitial(initial []observation) {
+	var first, rest Change
+	for _, o := range initial {
+		c := &rest
+		if o.typ.isPrerequisite() {
+			c = &first
+		}
+		o.addTo(c, r.scrub)
+	}
+	for _, c := range []Change{first, rest} {
+		for put := range slices.Chunk(c.Put, maxInitial) {
+			r.log.add("history", Change{Put: put}, "0")
+		}
 	}
 }
 
 // add adds a change.
 func (r *StateRecording) add(o observation) {
-	o.revision, _ = strconv.ParseUint(object.String(o.object, "metadata", "resourceVersion"), 10, 64)
-	o.at = time.Since(r.started)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.changes = append(r.changes, o)
+	revision, _ := strconv.ParseUint(object.String(o.object, "metadata", "resourceVersion"), 10, 64)
+	c := Change{At: Duration(time.Since(r.started).Round(time.Millisecond))}
+	o.addTo(&c, r.scrub)
+	r.log.add("history", c, strconv.FormatUint(revision, 10))
 }
 
-// history returns the changes of all resources, sorted by their resource versions,
-// which all resources share.
-func (r *StateRecording) history() []Change {
-	scrub := newScrubber(r.secrets)
-	var out []Change
-	var first, rest Change // first has the prerequisites of the other objects
-	for _, o := range r.initial {
-		if o.typ.isPrerequisite() {
-			o.addTo(&first, scrub)
-		} else {
-			o.addTo(&rest, scrub)
-		}
+const (
+	// reorderTime and reorderLimit bound how far a change moves to be in the order
+	// of revisions, in time and in number of changes.
+	reorderTime  = 5 * time.Second
+	reorderLimit = 1000
+)
+
+// assembleChanges sorts the changes of all resources by their resource versions,
+// which all resources share, and calls yield for each. The note of a line is its
+// version, 0 for the initial objects. Changes of different resources can be in the
+// wrong order only if they are close, so that the memory is bounded.
+func assembleChanges(lines func(func(line []byte, note string) error) error, yield func(any) error) error {
+	type change struct {
+		Change
+		revision uint64
 	}
-	for _, c := range []Change{first, rest} {
-		if len(c.Put) > 0 {
-			out = append(out, c)
+	var pending []*change // sorted by revision
+	var at Duration
+	var last *change
+	flush := func(limit int, before Duration) error {
+		for len(pending) > limit || len(pending) > 0 && pending[0].At <= before {
+			c := pending[0]
+			pending = pending[1:]
+			if last != nil && c.revision == last.revision && c.revision != 0 {
+				last.Put, last.Delete = append(last.Put, c.Put...), append(last.Delete, c.Delete...)
+				continue
+			}
+			if last != nil {
+				at = max(at, last.At)
+				last.At = at
+				if err := yield(&last.Change); err != nil {
+					return err
+				}
+			}
+			last = c
 		}
+		return nil
 	}
-	slices.SortStableFunc(r.changes, func(a, b observation) int { return cmp.Compare(a.revision, b.revision) })
-	var last uint64
-	var at time.Duration
-	for _, o := range r.changes {
-		at = max(at, o.at)
-		if o.revision != last || o.revision == 0 {
-			out = append(out, Change{At: Duration(at.Round(time.Millisecond))})
+	err := lines(func(line []byte, note string) error {
+		c := &change{}
+		if err := decode(line, &c.Change); err != nil {
+			return err
 		}
-		last = o.revision
-		o.addTo(&out[len(out)-1], scrub)
+		c.revision, _ = strconv.ParseUint(note, 10, 64)
+		if err := flush(reorderLimit, c.At-Duration(reorderTime)); err != nil {
+			return err
+		}
+		i := len(pending)
+		for i > 0 && c.revision != 0 && pending[i-1].revision > c.revision {
+			i--
+		}
+		pending = slices.Insert(pending, i, c)
+		return nil
+	})
+	if err == nil {
+		err = flush(0, 0)
 	}
-	return out
+	if err == nil && last != nil {
+		last.At = max(at, last.At)
+		err = yield(&last.Change)
+	}
+	return err
 }
 
 // addTo adds the observed write to a change.
@@ -169,8 +300,7 @@ func (o observation) addTo(c *Change, scrub *scrubber) {
 		delete(meta, "resourceVersion")
 		delete(meta, "selfLink")
 	}
-	scrub.scrub(o.typ.String(), o.object)
-	c.Put = append(c.Put, o.object)
+	c.Put = append(c.Put, scrub.body(o.typ.String(), o.object).(map[string]any))
 }
 
 // identity returns an object with only the fields that identify it.

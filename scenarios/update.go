@@ -233,22 +233,29 @@ func (u *wantUpdater) list(key string, want, got []any) []any {
 	return out
 }
 
+// volatileClass returns the class of a value whose placeholder has a number. For
+// another value it returns "" and the placeholder, or the value if it is not
+// volatile.
+func volatileClass(key, value string) (class, placeholder string) {
+	switch {
+	case uidPattern.MatchString(value):
+		return "uid", ""
+	case key == "resourceVersion" && numberPattern.MatchString(value) && value != "0":
+		return "rv", ""
+	case timePattern.MatchString(value):
+		return "", "<time>"
+	case key == "continue" && value != "":
+		return "", "<continue>"
+	}
+	return "", value
+}
+
 // placeholder returns the placeholder for a volatile value, and any other value
 // unchanged.
 func (u *wantUpdater) placeholder(key, value string) string {
-	key = key[strings.LastIndex(key, ".")+1:] // only has paths as keys
-	class := ""
-	switch {
-	case uidPattern.MatchString(value):
-		class = "uid"
-	case key == "resourceVersion" && numberPattern.MatchString(value) && value != "0":
-		class = "rv"
-	case timePattern.MatchString(value):
-		return "<time>"
-	case key == "continue" && value != "":
-		return "<continue>"
-	default:
-		return value
+	class, placeholder := volatileClass(key[strings.LastIndex(key, ".")+1:], value) // only has paths as keys
+	if class == "" {
+		return placeholder
 	}
 	if p, ok := u.taken[class+value]; ok {
 		return p

@@ -110,7 +110,7 @@ const allowedHostsUsage = "answer requests to the host `NAME`,... too, not only 
 // hosts returns a function that adds the host names in the value of a flag to names.
 func hosts(names *[]string) func(string) error {
 	return func(value string) error {
-		for name := range strings.SplitSeq(value, ",") {
+		for _, name := range strings.Split(value, ",") {
 			if name == "" || strings.ContainsAny(name, ":/") {
 				return fmt.Errorf("%q is not a host name", name)
 			}

@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// asCommand is the environment variable with which the test binary is fakeapi.
+const asCommand = "FAKEAPI_TEST_COMMAND"
+
 func TestRun(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -88,6 +91,9 @@ func TestRun(t *testing.T) {
 		{"record an argument", "record now", 2, "", `unexpected argument "now"`},
 		{"record state with faults", "record --state pods --faults x", 2, "", "cannot be combined with --faults"},
 		{"record without a kubeconfig", "record --kubeconfig testdata/none", 1, "", "testdata/none: no such file"},
+		{"record for other machines", "record --listen 0.0.0.0:0", 2, "", "--allow-remote permits it"},
+		{"record without a proxy kubeconfig", "record --proxy-kubeconfig=", 2, "", "without its token no client can use the proxy"},
+		{"record without retries", "record --retry 0s", 2, "", "--retry must be positive"},
 		{"record a secret", "record --secret data", 2, "", `"data" is not RESOURCE:PATH`},
 		{"history missing", "serve --listen 127.0.0.1:0 --reenact testdata/none.yaml", 1, "", "testdata/none.yaml: no such file"},
 		{"speed", "serve --speed 0", 2, "", "--speed must be positive"},
@@ -138,6 +144,9 @@ func TestDocsListFlags(t *testing.T) {
 
 // Commands write the kubeconfigs of servers to a directory of the tests.
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
 	dir, err := os.MkdirTemp("", "fakeapi")
 	if err != nil {
 		panic(err)

@@ -1,8 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +13,19 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -29,13 +36,17 @@ type recordCommand struct {
 	out        string
 	secrets    []scenarios.Secret
 
-	listen string
-	proxy  string // the file for the proxy's kubeconfig
-	faults string
-	seed   uint64
+	listen       string
+	allowRemote  bool
+	allowedHosts []string
+	proxy        string // the file for the proxy's kubeconfig
+	proxySet     bool   // the command line has it
+	faults       string
+	seed         uint64
 
 	state     string
 	namespace string
+	retry     time.Duration
 }
 
 // newRecordCommand returns the command record.
@@ -46,7 +57,8 @@ func newRecordCommand() *cobra.Command {
 		Short: "record the traffic of a server, or the changes of its objects, to a scenario",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.run(cmd.Context(), cmd.OutOrStdout())
+			c.proxySet = cmd.Flags().Changed("proxy-kubeconfig")
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	setFlags(cmd, c.flags()...)
@@ -55,29 +67,38 @@ func newRecordCommand() *cobra.Command {
 
 // run writes a scenario until ctx ends: the traffic through a proxy in front of a
 // server, or the changes of its objects.
-func (c *recordCommand) run(ctx context.Context, stdout io.Writer) error {
-	if c.state != "" && (c.faults != "" || c.proxy != "") {
+func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
+	switch {
+	case c.state != "" && (c.faults != "" || c.proxySet):
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
+	case c.state == "" && c.proxy == "":
+		return &usageError{errors.New("--proxy-kubeconfig must name a file: without its token no client can use the proxy")}
+	case c.state == "" && !c.allowRemote && !crossorigin.IsLoopback(c.listen):
+		return &usageError{fmt.Errorf("--listen %s: other machines may reach this address, and the proxy acts with the credentials of the kubeconfig; --allow-remote permits it", c.listen)}
+	case c.retry <= 0:
+		return &usageError{errors.New("--retry must be positive")}
 	}
-	cluster, err := kubeconfig.Load(ctx, c.kubeconfig, c.context)
+	out, err := scenarios.CreateRecording(c.out)
 	if err != nil {
-		return err
+		return fmt.Errorf("--out: %w", err)
 	}
-	var s *scenarios.Scenario
+	record := c.recordTraffic
 	if c.state != "" {
-		s, err = c.recordState(ctx, cluster, stdout)
-	} else {
-		s, err = c.recordTraffic(ctx, cluster, stdout)
+		record = c.recordState
 	}
-	if s == nil {
-		return err
+	started, err := record(ctx, out, stdout, stderr)
+	if !started {
+		return errors.Join(err, out.Discard())
 	}
-	s.Name = strings.TrimSuffix(filepath.Base(c.out), filepath.Ext(c.out))
-	text, formatErr := scenarios.Format(s)
-	if formatErr != nil {
-		return formatErr
+	why := ""
+	if err != nil && out.Err() == nil {
+		why = "The recording ended early: " + err.Error()
 	}
-	return cmp.Or(os.WriteFile(c.out, text, 0o600), err)
+	// Finish returns the error of a failed write, which record has returned too.
+	if finishErr := out.Finish(why); finishErr != nil {
+		return finishErr
+	}
+	return err
 }
 
 func (c *recordCommand) flags() []flagGroup {
@@ -85,18 +106,21 @@ func (c *recordCommand) flags() []flagGroup {
 		{"Recording", func(fs flagSet) {
 			fs.StringVar(&c.kubeconfig, "kubeconfig", defaultKubeconfig(), "record the server of the kubeconfig `FILE`, with its user")
 			fs.StringVar(&c.context, "context", "", "use the context `NAME` of the kubeconfig instead of the current one")
-			fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE` when interrupted")
+			fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE`; until the command ends, it is in FILE.*.partial")
 			fs.Func("secret", "omit the values at `RESOURCE:PATH`, such as configmaps:data.*, besides those of Secrets; repeatable", c.addSecret)
 		}},
 		{"Record the traffic through a proxy", func(fs flagSet) {
 			fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
-			fs.StringVar(&c.proxy, "proxy-kubeconfig", "", "write a kubeconfig for the proxy to `FILE`")
+			fs.BoolVar(&c.allowRemote, "allow-remote", false, "permit a --listen address that other machines may reach")
+			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
+			fs.StringVar(&c.proxy, "proxy-kubeconfig", "proxy.kubeconfig", "write a kubeconfig for the proxy, with the token that it demands, to `FILE`")
 			fs.StringVar(&c.faults, "faults", "", "inject the faults in `FILE`")
 			fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
 		}},
 		{"Or record the changes of objects", func(fs flagSet) {
 			fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")
 			fs.StringVar(&c.namespace, "namespace", "", "record only objects in the namespace `NAME`")
+			fs.DurationVar(&c.retry, "retry", scenarios.DefaultRetry, "end the recording if the server is unreachable for `DURATION`")
 		}},
 	}
 }
@@ -119,57 +143,105 @@ func (c *recordCommand) addSecret(value string) error {
 	return err
 }
 
-// recordState records the changes of objects. It can return both a scenario and an
-// error.
-func (c *recordCommand) recordState(ctx context.Context, cluster *kubeconfig.Cluster, stdout io.Writer) (*scenarios.Scenario, error) {
+// recordState records the changes of objects until ctx ends, or the server is
+// unreachable for too long. It reports whether the recording has started.
+func (c *recordCommand) recordState(ctx context.Context, out *scenarios.RecordingFile, stdout, stderr io.Writer) (started bool, err error) {
+	cluster, err := kubeconfig.Load(ctx, c.kubeconfig, c.context)
+	if err != nil {
+		return false, err
+	}
 	r, err := scenarios.RecordState(ctx, scenarios.StateOptions{
 		URL: cluster.URL, Transport: cluster.Transport,
 		Resources: strings.Split(c.state, ","), Namespace: c.namespace, Secrets: c.secrets,
+		File: out, Retry: c.retry,
+		Warn: func(text string) { fmt.Fprintln(stderr, text) },
 	})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	fmt.Fprintf(stdout, "recording %s of %s until interrupted\n", c.state, cluster.URL)
-	<-ctx.Done()
-	return r.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.Failed():
+	}
+	_, err = r.Stop()
+	return true, err
 }
 
-// recordTraffic records the traffic through a proxy.
-func (c *recordCommand) recordTraffic(ctx context.Context, cluster *kubeconfig.Cluster, stdout io.Writer) (*scenarios.Scenario, error) {
+// recordTraffic records the traffic through a proxy until ctx ends, or the file
+// cannot be written. It reports whether the recording has started.
+func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.RecordingFile, stdout, stderr io.Writer) (started bool, err error) {
+	cluster, err := kubeconfig.Load(ctx, c.kubeconfig, c.context)
+	if err != nil {
+		return false, err
+	}
 	handler, err := proxy(cluster)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if c.faults != "" {
 		text, err := os.ReadFile(c.faults)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		faults, err := fault.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.faults, err)
+			return false, fmt.Errorf("%s: %w", c.faults, err)
 		}
 		set := fault.NewSet(fault.Options{Clock: clock.New(), Seed: c.seed, Done: ctx.Done()})
 		if _, err := set.Inject(faults...); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.faults, err)
+			return false, fmt.Errorf("%s: %w", c.faults, err)
 		}
 		handler = set.Handler(handler)
 	}
-	recorder := scenarios.Record(handler, c.secrets...)
-	srv, err := httptest.Start(recorder, httptest.Options{Addr: c.listen})
+	token, err := newToken()
 	if err != nil {
-		return nil, err
+		return false, err
+	}
+	recorder := scenarios.RecordTo(out, handler, c.secrets...)
+	guarded := crossorigin.Handler(requireToken(recorder, token, c.proxy), c.allowedHosts...)
+	// With TLS, because kubectl and client-go send no token over plain HTTP.
+	srv, err := httptest.Start(guarded, httptest.Options{Addr: c.listen, TLS: true, Names: slices.DeleteFunc(slices.Clone(c.allowedHosts), isAnyHost)})
+	if err != nil {
+		return false, err
 	}
 	defer srv.Close()
-	if c.proxy != "" {
-		if err := (httptest.Kubeconfig{Server: srv.URL}).WriteFile(c.proxy); err != nil {
-			return nil, err
-		}
+	k := httptest.Kubeconfig{Server: srv.URL, CertificateAuthority: srv.CACertificate(), Token: token}
+	if err := k.WriteFile(c.proxy); err != nil {
+		return false, err
 	}
 	fmt.Fprintln(stdout, srv.URL)
-	<-ctx.Done()
+	fmt.Fprintf(stderr, "recording %s until interrupted; clients use the proxy with its kubeconfig:\n  kubectl --kubeconfig %s get namespaces\n", cluster.URL, c.proxy)
+	select {
+	case <-ctx.Done():
+	case <-out.Failed():
+	}
 	srv.Close() // waits until the recorder has all answers
-	return recorder.Scenario(), nil
+	return true, recorder.Close()
+}
+
+func isAnyHost(name string) bool { return name == crossorigin.AnyHost }
+
+// newToken returns a random bearer token.
+func newToken() (string, error) {
+	var b [32]byte
+	_, err := rand.Read(b[:])
+	return hex.EncodeToString(b[:]), err
+}
+
+// requireToken returns a handler that answers 401 to requests without a bearer
+// token, which is in a kubeconfig file.
+func requireToken(next http.Handler, token, file string) http.Handler {
+	want := []byte("Bearer " + token)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			st := status.Unauthorized()
+			st.Message = "the proxy acts with the credentials of its user, and demands the token in the kubeconfig that fakeapi record has written: use the client with " + strconv.Quote(filepath.Base(file))
+			crossorigin.Refuse(w, st)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // proxy returns a handler that forwards requests to a cluster with the user of its
@@ -183,6 +255,10 @@ func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Header.Del("Authorization")
+			if r.Out.Header.Get("Origin") != "" {
+				// That of this proxy, as crossorigin has checked.
+				r.Out.Header.Set("Origin", target.Scheme+"://"+target.Host)
+			}
 		},
 		Transport:     cluster.Transport,
 		FlushInterval: -1, // forward watch events at once

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -62,7 +63,7 @@ func (c *replayCommand) run(ctx context.Context, file string, files inputFS, std
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	srv, err := httptest.Start(replayer, httptest.Options{Addr: c.listen})
+	srv, err := httptest.Start(crossorigin.Handler(replayer), httptest.Options{Addr: c.listen})
 	if err != nil {
 		return err
 	}

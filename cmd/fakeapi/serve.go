@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/release"
 	apiserver "github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/scenarios"
@@ -100,6 +101,9 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	defer remove()
 	ready := func() {
+		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" {
+			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
+		}
 		fmt.Fprintln(stdout, srv.URL)
 		c.printNextSteps(stderr, srv.URL, kubeconfig)
 	}

@@ -379,3 +379,23 @@ func TestServeObjectsFromBrokenInput(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr.String(), "fakeapi serve: <stdin>: ")
 }
+
+// A server without users that other machines can reach says so.
+func TestServeWarnsOfRemoteClients(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		args []string
+		want bool
+	}{
+		{"loopback", nil, false},
+		{"all addresses", []string{"--listen", "0.0.0.0:0"}, true},
+		{"all addresses, users", []string{"--listen", "0.0.0.0:0", "--tls", "--token-auth-file", "testdata/tokens.csv"}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := start(t, row.args...)
+			s.cancel()
+			require.Equal(t, 0, <-s.code)
+			assert.Equal(t, row.want, strings.Contains(s.stderr.String(), "warning: other machines can reach 0.0.0.0:0"))
+		})
+	}
+}
