@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (s *Story) events() []event {
 		add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
 	}
 	for i := range s.Requests {
-		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" {
+		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" && !s.createdAfter(r) {
 			add(r.Moment, "      %s", r.line())
 		}
 	}
@@ -73,6 +74,19 @@ func (s *Story) events() []event {
 	}
 	slices.SortStableFunc(all, func(a, b event) int { return cmp.Compare(a.Order, b.Order) })
 	return combine(all)
+}
+
+// createdAfter reports whether r did not find an object that its client creates
+// later, as clients do that create or update.
+func (s *Story) createdAfter(r *Request) bool {
+	if r.Code != http.StatusNotFound || r.Verb != "get" {
+		return false
+	}
+	return slices.ContainsFunc(s.Revisions, func(rev Revision) bool {
+		return rev.Order > r.Order && rev.Client.Name == r.Client.Name && slices.ContainsFunc(rev.Changes, func(c Change) bool {
+			return c.Type == storage.Added && c.Target == r.Target
+		})
+	})
 }
 
 // combine combines consecutive equal lines into one with a count.

@@ -70,3 +70,19 @@ func TestTextLimit(t *testing.T) {
 	assert.Contains(t, text, "not implemented", "unimplemented requests are always listed")
 	assert.Empty(t, (&Story{}).Text(10))
 }
+
+// A client that creates or updates gets an object before it creates it.
+func TestTextOmitsGetsBeforeCreates(t *testing.T) {
+	client := Client{Name: "manager"}
+	missing := func(order int64, name string, by Client) Request {
+		return Request{Moment: at(order), Client: by, Method: "GET", Verb: "get", URI: "/" + name, Target: pod(name), Code: 404, Message: "not found"}
+	}
+	s := &Story{
+		Revisions: []Revision{{Moment: at(20), Revision: 7, Verb: "create", Client: client, Changes: []Change{{Type: "ADDED", Target: pod("a")}}}},
+		Requests:  []Request{missing(10, "a", client), missing(11, "b", client), missing(12, "a", Client{Name: "other"}), missing(30, "a", client)},
+	}
+	text := s.Text(10)
+	assert.Equal(t, 1, strings.Count(text, "404 GET /a (manager)"), text)
+	assert.Contains(t, text, "404 GET /b (manager)")
+	assert.Contains(t, text, "404 GET /a (other)")
+}

@@ -31,7 +31,10 @@ function mark(id, x, y, tone, glyph, extra = "") {
   return `<g class="mark ${tone} ${extra}" data-id="${id}" transform="translate(${x.toFixed(1)},${y})"><circle class="hit" r="10"/>${glyphs[glyph]}</g>`;
 }
 
+// The heights of lanes. Those of dense are for a chart that would otherwise need to
+// scroll.
 const heights = { heading: 22, writer: 32, store: 44, reader: 46, reads: 32, notes: 32, lag: 32 };
+const dense = { heading: 22, writer: 20, store: 40, reader: 34, reads: 20, notes: 24, lag: 24 };
 
 // buildLanes returns the lanes with the events that pass the filter.
 function buildLanes() {
@@ -52,8 +55,8 @@ function buildLanes() {
   }
   group("Writers", [...writers.values()]);
   group("Store", [{ kind: "store", title: "revisions", sub: `newest r${story.revision}`, events: events.filter((e) => e.revision && shown(e)) }]);
-  group("Server actions", noteLanes());
   group("Watchers", watchLanes());
+  group("Server actions", noteLanes());
   group("Reads", readLanes());
   return lanes;
 }
@@ -126,6 +129,14 @@ function noteLanes() {
   return lanes;
 }
 
+const ruler = document.createElement("canvas").getContext("2d");
+
+// textWidth returns the width of a text in a lane.
+function textWidth(text) {
+  ruler.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
+}
+
 // hasPlace reports whether a reader's mark has its own place on the axis. A watch
 // event sent promptly is shown at the place of its revision.
 function hasPlace(m) {
@@ -158,15 +169,23 @@ class Chart {
     this.view = new View(this.scale);
     let y = 0;
     this.labels.replaceChildren();
+    const total = this.lanes.reduce((sum, lane) => sum + heights[lane.kind], 0);
+    const used = total > this.room() ? dense : heights;
     for (const lane of this.lanes) {
       lane.y = y;
-      lane.height = heights[lane.kind];
+      lane.height = used[lane.kind];
       y += lane.height;
       this.labels.append(this.label(lane));
     }
     this.height = y;
     this.plot.setAttribute("height", y);
     this.showRecent();
+  }
+
+  // room returns the height that lanes can have without scrolling.
+  room() {
+    const chart = document.getElementById("chart"), ruler = document.getElementById("ruler");
+    return parseFloat(getComputedStyle(chart).maxHeight) - ruler.offsetHeight - 2;
   }
 
   label(lane) {
@@ -179,7 +198,7 @@ class Chart {
     el.className = "label";
     el.style.height = `${lane.height}px`;
     el.title = `${lane.title}: ${lane.sub}`;
-    el.innerHTML = `<b>${escape(lane.title)}</b>${lane.height > 20 ? `<small>${escape(lane.sub)}</small>` : ""}`;
+    el.innerHTML = `<b>${escape(lane.title)}</b>${lane.height > 24 ? `<small>${escape(lane.sub)}</small>` : ""}`;
     if (lane.reader !== undefined) {
       el.type = "button";
       el.dataset.reader = lane.reader;
@@ -273,8 +292,10 @@ class Chart {
     for (const e of lane.events) {
       const x = this.xOf(e.order);
       if (!this.inView(x) || x - last < 34) continue;
-      out.push(`<text class="rev" x="${x.toFixed(1)}" y="${lane.y + 15}">${e.no}</text>`);
-      last = x;
+      const half = e.no.length * 3.2 + 2; // of the width of the text
+      const at = Math.min(Math.max(x, half), this.width - half);
+      out.push(`<text class="rev" x="${at.toFixed(1)}" y="${lane.y + 15}">${e.no}</text>`);
+      last = at;
     }
   }
 
@@ -364,10 +385,17 @@ class Chart {
     lane.events.forEach((e, i) => {
       const x = places[i];
       if (x < 0 || x > this.width) return;
-      const word = e.text.length > 42 ? `${e.text.slice(0, 41)}…` : e.text, width = 20 + word.length * 6;
-      const before = places[i - 1] ?? -Infinity, after = places[i + 1] ?? Infinity;
-      if (x + width < Math.min(after, this.width)) out.push(`<text class="word" x="${(x + 11).toFixed(1)}" y="${y + 4}">${escape(word)}</text>`);
-      else if (after > this.width && x - 2 * width > before) out.push(`<text class="word" x="${(x - 11).toFixed(1)}" y="${y + 4}" text-anchor="end">${escape(word)}</text>`);
+      // A text is drawn whole, at the side that has room for it, or replaced by the
+      // revision that it names.
+      const before = Math.max(0, places[i - 1] ?? 0), after = Math.min(this.width, places[i + 1] ?? this.width);
+      for (const word of [e.text, (/\br\d+\b/.exec(e.text) || [])[0]]) {
+        if (!word) continue;
+        const width = 24 + textWidth(word);
+        if (x + width < after) out.push(`<text class="word" x="${(x + 11).toFixed(1)}" y="${y + 4}">${escape(word)}</text>`);
+        else if (places[i + 1] === undefined && x - width > before) out.push(`<text class="word" x="${(x - 11).toFixed(1)}" y="${y + 4}" text-anchor="end">${escape(word)}</text>`);
+        else continue;
+        break;
+      }
     });
   }
 

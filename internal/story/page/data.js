@@ -55,6 +55,14 @@ function toneOf(rev) {
   return types.size === 1 ? [...types][0] : "MODIFIED";
 }
 
+// createdAfter returns the revision in which the client of a get creates the object
+// that the get did not find, as clients do that create or update.
+function createdAfter(q) {
+  if (q.code !== 404 || q.verb !== "get") return undefined;
+  return story.revisions.find((r) => r.order > q.order && r.client.name === q.client.name
+    && r.changes.some((c) => c.type === "ADDED" && c.resource === q.resource && pathOf(c) === pathOf(q)));
+}
+
 // refused reports whether a request was refused. A get of an object that does not
 // exist was not.
 function refused(q) {
@@ -76,10 +84,13 @@ for (const rev of story.revisions) {
     who: clientOf(rev.client), text: `${rev.verb} ${rev.brief}`, targets: rev.changes, revision: rev,
   });
 }
-story.requests.forEach((q, i) => addEvent({
-  id: `q${i}`, order: q.order, at: q.at, tone: refused(q) ? "refused" : "idle", no: String(q.code), who: clientOf(q.client),
-  text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${q.message || "nothing changed"}`, targets: [q], request: q,
-}));
+story.requests.forEach((q, i) => {
+  const created = createdAfter(q), outcome = created ? `did not exist; created at r${created.revision}` : q.message || "nothing changed";
+  addEvent({
+    id: `q${i}`, order: q.order, at: q.at, tone: refused(q) ? "refused" : "idle", no: created ? "get" : String(q.code), who: clientOf(q.client),
+    text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${outcome}`, targets: [q], request: q,
+  });
+});
 story.notes.forEach((n, i) => addEvent({
   id: `n${i}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: noteOf(n),
   targets: [], note: n,
