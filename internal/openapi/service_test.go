@@ -182,9 +182,6 @@ func TestV2(t *testing.T) {
 			require.NoError(t, err)
 			var recorded struct{ ETag string }
 			require.NoError(t, json.Unmarshal(text, &recorded))
-			if recorded.ETag == "" {
-				t.Skip("not recorded")
-			}
 			assert.Equal(t, recorded.ETag, fmt.Sprintf("%X", sha512.Sum512(w.Body.Bytes())))
 			assert.Equal(t, `"`+recorded.ETag+`"`, w.Header().Get("Etag"))
 		})
