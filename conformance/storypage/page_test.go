@@ -41,15 +41,26 @@ func (p *tab) view() view {
 
 func TestLanes(t *testing.T) {
 	p := open(t, page(t, incident(t)))
-	assert.Equal(t, []string{"Writers", "Store", "Server actions", "Watchers", "Reads"}, p.texts("#labels h2"))
+	assert.Equal(t, []string{"Writers", "Store", "Watchers", "Server actions", "Reads"}, p.texts("#labels h2"))
 	labels := p.texts(".label")
 	for i, want := range []string{
-		"kubectl2 writes, 1 refused", "scaler1 write, 1 refused", "the test1 write", "revisionsnewest r", "lagconfigmaps", "faults1", "history and clock2",
-		"managerwatch deployments.apps", "dashboardwatch configmaps", "kubectl1 read",
+		"kubectl2 writes, 1 refused", "scaler1 write, 1 refused", "the test1 write", "revisionsnewest r",
+		"managerwatch deployments.apps", "dashboardwatch configmaps", "lagconfigmaps", "faults1", "history and clock2", "kubectl1 read",
 	} {
 		require.Greater(t, len(labels), i)
 		assert.Contains(t, labels[i], want)
 	}
+	assert.Empty(t, eval[[]string](p, `(() => {
+		const box = chart.plot.getBoundingClientRect();
+		return [...chart.plot.querySelectorAll(".rev, .word")].filter((e) => {
+			const b = e.getBoundingClientRect();
+			return b.left < box.left || b.right > box.right;
+		}).map((e) => e.textContent);
+	})()`), "no label is clipped")
+	assert.True(t, eval[bool](p, `(() => {
+		const bottom = document.getElementById("chart").getBoundingClientRect().bottom;
+		return [...document.querySelectorAll(".label[data-reader]")].every((e) => e.getBoundingClientRect().bottom <= bottom);
+	})()`), "watchers are in the first screen")
 	for _, words := range []string{"create deployments.apps", "spec.replicas 1 → 5", "put configmaps", "delete deployments.apps"} {
 		assert.Equal(t, 2, p.count(mark(p.find(words))), "%s has a mark in the lane of its writer and one in the store", words)
 	}
