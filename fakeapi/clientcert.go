@@ -56,7 +56,11 @@ func (c *config) setClientCAs() error {
 			return optionError(errors.New("the client CA is not a certificate in PEM"))
 		}
 	}
-	c.http.ClientCAs = roots
 	c.server.Auth.ClientCAs = roots
+	c.http.ClientCAs = roots
+	if a := c.authentication; a != nil && a.RequestHeader != nil {
+		c.http.ClientCAs = roots.Clone()
+		c.http.ClientCAs.AppendCertsFromPEM(a.RequestHeader.ClientCA)
+	}
 	return nil
 }

@@ -33,7 +33,8 @@ type config struct {
 	crds    []files
 	faults  []files
 
-	clientCAs [][]byte // in PEM
+	clientCAs      [][]byte // in PEM
+	authentication *Authentication
 
 	namespaces []string // of WithNamespaces; nil without it
 }
@@ -51,6 +52,15 @@ func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
 // WithCertDir stores the certificate of a TLS server in a directory, as
 // apiserver.crt and apiserver.key. If the files exist, the server uses them.
 func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = dir } }
+
+// WithCertificate serves HTTPS with a certificate and its key in PEM. The certificate
+// may be a chain. A pair that does not parse is an error of tls.X509KeyPair.
+func WithCertificate(certPEM, keyPEM []byte) Option {
+	return func(c *config) {
+		c.http.TLS = true
+		c.http.Certificate, c.http.Key = certPEM, keyPEM
+	}
+}
 
 // WithAddress listens on a TCP address, such as "127.0.0.1:8080". The default is a
 // free port of 127.0.0.1.
@@ -221,6 +231,9 @@ func newConfig(options []Option) (*config, error) {
 	c.server.Clock = clock.New()
 	if c.start != nil {
 		c.server.Clock = clock.NewManual(*c.start)
+	}
+	if err := c.setAuthentication(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setClientCAs(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)

@@ -115,9 +115,17 @@ func (a *authority) issue(template *x509.Certificate, key *ecdsa.PrivateKey) ([]
 	return der, nil
 }
 
-// serverCertificate returns a certificate with extra names. If dir is not empty, it
-// reads the certificate from there, or issues one and writes it there.
-func serverCertificate(names []string, dir string) (*certificate, error) {
+// serverCertificate returns the certificate that the options give, read from CertDir,
+// or issued with extra names. It writes an issued one to CertDir.
+func serverCertificate(o *Options) (*certificate, error) {
+	names, dir := o.Names, o.CertDir
+	if len(o.Certificate) > 0 || len(o.Key) > 0 {
+		pair, err := tls.X509KeyPair(o.Certificate, o.Key)
+		if err != nil {
+			return nil, fmt.Errorf("httptest: reading the certificate: %w", err)
+		}
+		return &certificate{pair: pair, bundle: o.Certificate, ca: o.Certificate}, nil
+	}
 	if dir == "" && len(names) == 0 {
 		return defaultCertificate()
 	}

@@ -60,6 +60,10 @@ type Options struct {
 	// empty directory. Empty means no files. Without TLS it has no effect.
 	CertDir string
 
+	// Certificate and Key are the certificate and its key in PEM. If they are empty,
+	// the certificate is one of CertDir, or a generated one.
+	Certificate, Key []byte
+
 	// ClientCAs are the CAs of client certificates. The server names them in the
 	// handshake, so that a client sends only a certificate of one of them. Nil names
 	// none. The server verifies no certificate: the handler does, in Request.TLS.
@@ -127,7 +131,7 @@ func (s *Server) listen(o Options) error {
 	var config *tls.Config
 	if o.TLS {
 		var err error
-		if s.cert, err = serverCertificate(o.Names, o.CertDir); err != nil {
+		if s.cert, err = serverCertificate(&o); err != nil {
 			return err
 		}
 		scheme = "https"

@@ -35,7 +35,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(programOf(os.Args[0])(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // A usageError reports an invalid command line.
@@ -101,6 +101,7 @@ func newRoot() *cobra.Command {
 		newRecordCommand(),
 		newReplayCommand(),
 		newLogCommand(),
+		newEnvtestCommand(),
 		newCompletionCommand(),
 		newVersionCommand(),
 	)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/crossorigin"
@@ -56,9 +57,21 @@ type serveCommand struct {
 	inputs inputFS
 }
 
+// newServe returns a command with the default values of its flags, and the flags,
+// which set its fields.
+func newServe() (*serveCommand, *pflag.FlagSet) {
+	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	for _, g := range c.flags() {
+		g.define(flagSet{fs})
+	}
+	return c, fs
+}
+
 // newServeCommand returns the command serve.
 func newServeCommand() *cobra.Command {
-	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+	c, _ := newServe()
 	cmd := &cobra.Command{
 		Use:        "serve",
 		Short:      "run a server until interrupted",
@@ -82,7 +95,7 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	srv, err := fakeapi.New(options...)
+	srv, err := c.start(options)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen 127.0.0.1:0 takes a free port", err)
 	}
@@ -90,11 +103,6 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer srv.Close()
-	for _, l := range c.lags {
-		if err := l.set(srv); err != nil {
-			return err
-		}
-	}
 	kubeconfig, remove, err := c.writeKubeconfig(srv)
 	if err != nil {
 		return err
@@ -107,6 +115,27 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		fmt.Fprintln(stdout, srv.URL)
 		c.printNextSteps(stderr, srv.URL, kubeconfig)
 	}
+	return c.wait(ctx, srv, ready)
+}
+
+// start starts a server with the lags of the flags. The caller must close it.
+func (c *serveCommand) start(options []fakeapi.Option) (*fakeapi.Server, error) {
+	srv, err := fakeapi.New(options...)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range c.lags {
+		if err := l.set(srv); err != nil {
+			srv.Close()
+			return nil, err
+		}
+	}
+	return srv, nil
+}
+
+// wait makes the changes of --reenact, if it is given, and waits until ctx ends. It
+// calls ready when the server is ready for clients.
+func (c *serveCommand) wait(ctx context.Context, srv *fakeapi.Server, ready func()) error {
 	if c.reenact != "" {
 		return c.serveHistory(ctx, srv, ready)
 	}

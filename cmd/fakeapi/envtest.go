@@ -1,0 +1,229 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubefake/kubefake/internal/release"
+)
+
+// markerFile is in each folder of binaries that install writes. It tells them from
+// those of setup-envtest.
+const markerFile = "fakeapi.txt"
+
+// An envtestCommand holds the flags of the subcommands of envtest.
+type envtestCommand struct {
+	dir     string
+	version string
+}
+
+// newEnvtestCommand returns the command envtest.
+func newEnvtestCommand() *cobra.Command {
+	c := &envtestCommand{}
+	cmd := &cobra.Command{
+		Use:   "envtest COMMAND",
+		Short: "manage binaries for suites that use envtest: kube-apiserver, etcd, kubectl",
+		Long: `Envtest manages folders with the executables that suites of controller-runtime's
+envtest start: kube-apiserver, etcd and kubectl, each of which is this executable.
+The folders have the layout of setup-envtest.`,
+		Example: `  eval "$(fakeapi envtest env)"
+  go test ./...`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	add := func(name, short string, run func(w io.Writer) error, flags func(flagSet)) {
+		sub := &cobra.Command{
+			Use: name, Short: short, Args: noArguments,
+			RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.OutOrStdout()) },
+		}
+		setFlags(sub, flagGroup{"Flags", func(fs flagSet) {
+			fs.StringVar(&c.dir, "dir", defaultEnvtestDir(), "use the folders in `DIR`/k8s")
+			if flags != nil {
+				flags(fs)
+			}
+		}})
+		cmd.AddCommand(sub)
+	}
+	version := func(fs flagSet) {
+		fs.StringVar(&c.version, "version", strings.TrimPrefix(release.Default, "v"), "serve the minor release of `VERSION`, such as 1.36.3, which is the name of the folder")
+	}
+	add("install", "write a folder, and print the line that sets KUBEBUILDER_ASSETS", c.install, version)
+	add("env", "print the line that sets KUBEBUILDER_ASSETS, and write the folder if there is none", c.env, version)
+	add("list", "list the folders", c.list, nil)
+	add("cleanup", "remove the folders that install wrote", c.cleanup, nil)
+	return cmd
+}
+
+// defaultEnvtestDir returns the folder that setup-envtest uses; "" if the environment
+// has no home directory.
+func defaultEnvtestDir() string {
+	var base, name string
+	switch home, _ := os.UserHomeDir(); runtime.GOOS {
+	case "windows":
+		base, name = os.Getenv("LocalAppData"), "kubebuilder-envtest"
+	case "darwin":
+		base, name = filepath.Join(home, "Library", "Application Support"), "io.kubebuilder.envtest"
+	default:
+		base, name = os.Getenv("XDG_DATA_HOME"), "kubebuilder-envtest"
+		if base == "" && home != "" {
+			base = filepath.Join(home, ".local", "share")
+		}
+	}
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, name)
+}
+
+// folder returns the folder of the binaries.
+func (c *envtestCommand) folder() (string, error) {
+	if c.dir == "" {
+		return "", &usageError{errors.New("there is no home directory: --dir is needed")}
+	}
+	version := strings.TrimPrefix(c.version, "v")
+	if m := folder.FindStringSubmatch(version + "-"); m == nil {
+		return "", &usageError{fmt.Errorf("--version: %q is not MAJOR.MINOR.PATCH", c.version)}
+	} else if _, err := release.Open("v" + m[1]); err != nil {
+		return "", &usageError{fmt.Errorf("--version: %w", err)}
+	}
+	dir, err := filepath.Abs(c.dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "k8s", version+"-"+runtime.GOOS+"-"+runtime.GOARCH), nil
+}
+
+// install writes the folder.
+func (c *envtestCommand) install(w io.Writer) error {
+	dir, err := c.folder()
+	if err != nil {
+		return err
+	}
+	if err := installBinaries(dir); err != nil {
+		return err
+	}
+	return printAssets(w, dir)
+}
+
+// env prints the variable for the folder, which it writes if there is none.
+func (c *envtestCommand) env(w io.Writer) error {
+	dir, err := c.folder()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, markerFile)); err != nil {
+		return c.install(w)
+	}
+	return printAssets(w, dir)
+}
+
+// printAssets prints the command of a shell that sets KUBEBUILDER_ASSETS.
+func printAssets(w io.Writer, dir string) error {
+	form := "export KUBEBUILDER_ASSETS='%s'\n"
+	dir = strings.ReplaceAll(dir, "'", `'\''`)
+	if runtime.GOOS == "windows" {
+		form = "$Env:KUBEBUILDER_ASSETS = '%s'\n"
+	}
+	_, err := fmt.Fprintf(w, form, dir)
+	return err
+}
+
+// installBinaries writes the binaries to a folder. It does not replace binaries of
+// others.
+func installBinaries(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, markerFile)); errors.Is(err, fs.ErrNotExist) {
+		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+			return fmt.Errorf("%s has binaries that fakeapi did not install; --dir names another folder", dir)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	note := "The executables in this folder are fakeapi " + programVersion() + ". \"fakeapi envtest cleanup\" removes them.\n"
+	if err := os.WriteFile(filepath.Join(dir, markerFile), []byte(note), 0o644); err != nil {
+		return err
+	}
+	for name := range programs {
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		if err := linkOrCopy(self, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkOrCopy makes to a hard link of from, or a copy on another file system.
+func linkOrCopy(from, to string) error {
+	temporary := to + ".new"
+	os.Remove(temporary)
+	if err := os.Link(from, temporary); err != nil {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(temporary, text, 0o755); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temporary, to)
+}
+
+// list lists the folders.
+func (c *envtestCommand) list(w io.Writer) error {
+	for dir, own := range c.folders() {
+		kind := "setup-envtest"
+		if own {
+			kind = "fakeapi"
+		}
+		if _, err := fmt.Fprintf(w, "%-14s %s\n", kind, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanup removes the folders that install wrote.
+func (c *envtestCommand) cleanup(w io.Writer) error {
+	for dir, own := range c.folders() {
+		if !own {
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "removed", dir)
+	}
+	return nil
+}
+
+// folders returns the folders in the order of their names, and whether install wrote
+// them.
+func (c *envtestCommand) folders() func(yield func(string, bool) bool) {
+	return func(yield func(string, bool) bool) {
+		dirs, _ := filepath.Glob(filepath.Join(c.dir, "k8s", "*"))
+		slices.Sort(dirs)
+		for _, dir := range dirs {
+			if !folder.MatchString(filepath.Base(dir)) {
+				continue
+			}
+			_, err := os.Stat(filepath.Join(dir, markerFile))
+			if !yield(dir, err == nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/flags"
+)
+
+// logTime is the form of the time in the log of kube-apiserver.
+const logTime = "0102 15:04:05.000000"
+
+// flagsVariable is the environment variable with flags of serve, which the server
+// has in addition to those of kube-apiserver.
+const flagsVariable = "FAKEAPI_FLAGS"
+
+// storyVariable is the environment variable with a directory, to which each server
+// writes its story when it ends.
+const storyVariable = "FAKEAPI_STORY"
+
+// A kubeAPIServer runs the server under the name and with the flags of
+// kube-apiserver.
+type kubeAPIServer struct {
+	serve      *serveCommand
+	serveFlags *pflag.FlagSet
+
+	bindAddress, advertiseAddress net.IP
+	securePort                    int
+	certFile, keyFile             string
+	clientCA                      string
+	anonymous                     bool
+	authorization                 []string
+	issuers, audiences            []string
+	accountKeys                   []string
+	signingKey                    string
+	proxyCA                       string
+	proxyNames                    []string
+	proxyHeaders                  fakeapi.RequestHeader
+	etcdServers                   []string
+	version                       string
+}
+
+// newKubeAPIServer returns the program kube-apiserver of an executable, whose folder
+// may name the release.
+func newKubeAPIServer(executable string) program {
+	return func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		c := &kubeAPIServer{}
+		c.serve, c.serveFlags = newServe()
+		c.serve.inputs = inputFS{stdin}
+		c.serve.releaseName = releaseOf(executable)
+		fs := c.flags()
+		switch err := fs.Parse(args); {
+		case errors.Is(err, pflag.ErrHelp):
+			c.printHelp(stdout, fs)
+			return 0
+		case err != nil:
+			fmt.Fprintln(stderr, "Error:", err)
+			return 1
+		case fs.NArg() > 0:
+			fmt.Fprintf(stderr, "Error: \"kube-apiserver\" does not take any arguments, got %q\n", fs.Args())
+			return 1
+		case c.version != "false":
+			fmt.Fprintln(stdout, "Kubernetes", strings.TrimSuffix(c.serve.releaseName, "-all"))
+			return 0
+		}
+		if err := c.run(ctx, stderr); err != nil {
+			fmt.Fprintf(stderr, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), message(err))
+			return 1
+		}
+		return 0
+	}
+}
+
+// folder matches the name of a folder of envtest binaries.
+var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)
+
+// releaseOf returns the release that the folder of an executable names; the newest
+// one if it names none that is known.
+func releaseOf(executable string) string {
+	if path, err := filepath.Abs(executable); err == nil {
+		executable = path
+	}
+	name := release.Default
+	if m := folder.FindStringSubmatch(filepath.Base(filepath.Dir(executable))); m != nil {
+		name = "v" + m[1]
+	}
+	r, err := release.Open(name)
+	if err != nil {
+		return release.Default
+	}
+	return r.Name()
+}
+
+// minor returns the minor release, such as "1.36".
+func (c *kubeAPIServer) minor() string {
+	parts := strings.SplitN(strings.TrimPrefix(c.serve.releaseName, "v"), ".", 3)
+	return strings.Join(parts[:2], ".")
+}
+
+// flags returns the flags of kube-apiserver. Those without an effect here are
+// accepted with values of their type.
+func (c *kubeAPIServer) flags() *pflag.FlagSet {
+	fs := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+	s := c.serve
+	fs.IPVar(&c.advertiseAddress, "advertise-address", nil, "")
+	fs.IPVar(&c.bindAddress, "bind-address", net.IPv4zero, "listen on this address")
+	fs.IntVar(&c.securePort, "secure-port", 6443, "listen on this port")
+	fs.StringVar(&s.certDir, "cert-dir", "/var/run/kubernetes", "read apiserver.crt and apiserver.key from this folder, or write them")
+	fs.StringVar(&c.certFile, "tls-cert-file", "", "serve with this certificate")
+	fs.StringVar(&c.keyFile, "tls-private-key-file", "", "the key of --tls-cert-file")
+	fs.StringVar(&c.clientCA, "client-ca-file", "", "authenticate client certificates of these CAs")
+	fs.StringVar(&c.proxyCA, "requestheader-client-ca-file", "", "authenticate proxies by certificates of these CAs")
+	fs.StringSliceVar(&c.proxyNames, "requestheader-allowed-names", nil, "common names of proxies; none allows all")
+	fs.StringSliceVar(&c.proxyHeaders.UsernameHeaders, "requestheader-username-headers", nil, "headers with the name of the user")
+	fs.StringSliceVar(&c.proxyHeaders.UIDHeaders, "requestheader-uid-headers", nil, "headers with the UID of the user")
+	fs.StringSliceVar(&c.proxyHeaders.GroupHeaders, "requestheader-group-headers", nil, "headers with the groups of the user")
+	fs.StringSliceVar(&c.proxyHeaders.ExtraHeaderPrefixes, "requestheader-extra-headers-prefix", nil, "prefixes of headers with extra information")
+	fs.StringVar(&s.tokens, "token-auth-file", "", "authenticate the users of this CSV file")
+	fs.BoolVar(&c.anonymous, "anonymous-auth", true, "make requests without credentials as system:anonymous")
+	fs.StringSliceVar(&c.authorization, "authorization-mode", nil, "AlwaysAllow (the default), RBAC, Node with RBAC")
+	fs.StringArrayVar(&c.issuers, "service-account-issuer", nil, "issue tokens as the first issuer, and accept those of all")
+	fs.StringSliceVar(&c.audiences, "api-audiences", nil, "audiences of the server")
+	fs.StringArrayVar(&c.accountKeys, "service-account-key-file", nil, "verify tokens with the keys of this file")
+	fs.StringVar(&c.signingKey, "service-account-signing-key-file", "", "sign tokens with this key")
+	fs.StringSliceVar(&c.etcdServers, "etcd-servers", nil, "the etcd that keeps the state between starts")
+	fs.DurationVar(&s.eventTTL, "event-ttl", s.eventTTL, "delete Events this long after their last write")
+	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
+	flagSet{fs}.Func("runtime-config", "serve all API versions with api/all=true", s.runtimeConfig.set)
+	flagSet{fs}.Func("feature-gates", "enable and disable features", s.setFeatureGates)
+	fs.StringVar(&c.version, "version", "false", "print the version")
+	fs.Lookup("version").NoOptDefVal = "true"
+	for f := range flags.KubeAPIServer(c.minor()) {
+		if fs.Lookup(f.Name) == nil {
+			acceptFlag(fs, f)
+		}
+	}
+	if f := fs.Lookup("v"); f != nil {
+		f.Shorthand = "v"
+	}
+	return fs
+}
+
+// acceptFlag defines a flag without effect.
+func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
+	switch f.Type {
+	case "bool":
+		fs.Bool(f.Name, false, "")
+	case "int", "Level":
+		if f.Name == "v" {
+			fs.IntP(f.Name, f.Name, 0, "")
+			return
+		}
+		fs.Int(f.Name, 0, "")
+	case "float":
+		fs.Float64(f.Name, 0, "")
+	case "float32":
+		fs.Float32(f.Name, 0, "")
+	case "duration":
+		fs.Duration(f.Name, 0, "")
+	case "ip":
+		fs.IP(f.Name, nil, "")
+	case "strings":
+		fs.StringSlice(f.Name, nil, "")
+	case "stringArray":
+		fs.StringArray(f.Name, nil, "")
+	case "int32Slice":
+		fs.Int32Slice(f.Name, nil, "")
+	default:
+		fs.String(f.Name, "", "")
+	}
+}
+
+// printHelp prints the flags with an effect, and then those without.
+func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
+	fmt.Fprintf(w, "kube-apiserver of fakeapi: a Kubernetes API server for tests, of release %s.\n\n", c.serve.releaseName)
+	fmt.Fprintf(w, "The environment variable %s has flags of \"fakeapi serve\", and %s a\nfolder for the story of each server.\n", flagsVariable, storyVariable)
+	for _, part := range []struct {
+		title  string
+		effect bool
+	}{{"Flags", true}, {"Flags without effect", false}} {
+		fmt.Fprintf(w, "\n%s:\n\n", part.title)
+		fs.VisitAll(func(f *pflag.Flag) {
+			if effect := f.Usage != ""; effect == part.effect {
+				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("      --%-44s %s", f.Name, f.Usage), " "))
+			}
+		})
+	}
+}
+
+// run runs the server until ctx ends.
+func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
+	if len(c.etcdServers) == 0 {
+		return errors.New("--etcd-servers must be specified")
+	}
+	if err := c.setMode(); err != nil {
+		return err
+	}
+	c.serve.tls = true
+	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
+	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {
+		return fmt.Errorf("%s: %w", flagsVariable, err)
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	srv, err := c.serve.start(options)
+	if err != nil {
+		return err
+	}
+	defer srv.Close()
+	ctx, stop := withParent(ctx)
+	defer stop()
+	err = c.serve.wait(ctx, srv, func() {
+		fmt.Fprintf(stderr, "I%s kube-apiserver: fakeapi serves %s\n", time.Now().Format(logTime), srv.URL)
+	})
+	return errors.Join(err, writeStory(srv))
+}
+
+// writeStory writes the story of a server to a file in the folder that the
+// environment names, if it names one.
+func writeStory(srv *fakeapi.Server) error {
+	dir := os.Getenv(storyVariable)
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "story-*.html")
+	if err != nil {
+		return err
+	}
+	return errors.Join(srv.Story().WritePage(f), f.Close())
+}
+
+// setMode sets the mode of authorization.
+func (c *kubeAPIServer) setMode() error {
+	for _, mode := range c.authorization {
+		switch mode {
+		case "AlwaysAllow", "RBAC":
+		case "Node":
+			if !slices.Contains(c.authorization, "RBAC") && !slices.Contains(c.authorization, "AlwaysAllow") {
+				return errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
+			}
+		case "AlwaysDeny", "ABAC", "Webhook":
+			return fmt.Errorf("--authorization-mode: fakeapi does not have %s", mode)
+		default:
+			return fmt.Errorf("authorization-mode %q is not a valid mode", mode)
+		}
+	}
+	if slices.Contains(c.authorization, "RBAC") && !slices.Contains(c.authorization, "AlwaysAllow") {
+		c.serve.authorization = "RBAC"
+	}
+	return nil
+}
+
+// setServeFlags sets flags of serve, separated by spaces. Quotes and backslashes have
+// their meaning of a shell.
+func (c *kubeAPIServer) setServeFlags(text string) error {
+	words, err := splitWords(text)
+	if err != nil {
+		return err
+	}
+	if err := c.serveFlags.Parse(words); err != nil {
+		return err
+	}
+	if c.serveFlags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", c.serveFlags.Arg(0))
+	}
+	return nil
+}
+
+// options returns the options of the server.
+func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
+	files := fileReader{}
+	authentication := fakeapi.Authentication{
+		NoAnonymous:              !c.anonymous || c.serve.authorization != "RBAC", // as kube-apiserver does
+		ServiceAccountIssuers:    c.issuers,
+		APIAudiences:             c.audiences,
+		ServiceAccountSigningKey: files.read(c.signingKey),
+	}
+	for _, name := range c.accountKeys {
+		authentication.ServiceAccountKeys = append(authentication.ServiceAccountKeys, files.read(name))
+	}
+	if c.proxyCA != "" {
+		c.proxyHeaders.ClientCA, c.proxyHeaders.AllowedNames = files.read(c.proxyCA), c.proxyNames
+		authentication.RequestHeader = &c.proxyHeaders
+	}
+	var more []fakeapi.Option
+	if c.certFile != "" {
+		more = append(more, fakeapi.WithCertificate(files.read(c.certFile), files.read(c.keyFile)))
+		c.serve.certDir = ""
+	}
+	if c.clientCA != "" {
+		more = append(more, fakeapi.WithClientCA(files.read(c.clientCA)))
+	}
+	if files.err != nil {
+		return nil, files.err
+	}
+	options, err := c.serve.options()
+	if err != nil {
+		return nil, err
+	}
+	return append(append(options, more...), fakeapi.WithAuthentication(authentication)), nil
+}
+
+// A fileReader reads files until an error.
+type fileReader struct{ err error }
+
+// read returns the content of a file; nil for "" and after an error.
+func (r *fileReader) read(name string) []byte {
+	if name == "" || r.err != nil {
+		return nil
+	}
+	var text []byte
+	text, r.err = os.ReadFile(name)
+	return text
+}
+
+// splitWords splits text into words as a shell does: at spaces, except in quotes and
+// after a backslash.
+func splitWords(text string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	started, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, started = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, started = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if started {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			started = false
+		default:
+			word.WriteRune(r)
+			started = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, fmt.Errorf("unclosed quote in %q", text)
+	}
+	if started {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/httptest"
+)
+
+// runProgram runs the program of an executable until it ends by itself.
+func runProgram(t *testing.T, executable string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	code = programOf(executable)(t.Context(), args, strings.NewReader(""), &out, &errOut)
+	return code, out.String(), errOut.String()
+}
+
+func TestKubeAPIServerCommandLine(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		args   string
+		code   int
+		stdout string // a part of the output; "" if there is none
+		stderr string
+	}{
+		{"version", "--version", 0, "Kubernetes v1.36.3\n", ""},
+		{"help", "--help", 0, "\n      --etcd-servers ", ""},
+		{"flags without effect", "--help", 0, "\n      --audit-webhook-mode\n", ""},
+		{"unknown flag", "--foo", 1, "", "Error: unknown flag: --foo\n"},
+		{"flag of an old release", "--insecure-port=0", 1, "", "Error: unknown flag: --insecure-port\n"},
+		{"value", "--secure-port x", 1, "", "Error: invalid argument \"x\" for \"--secure-port\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\n"},
+		{"value of a flag without effect", "--max-requests-inflight=many", 1, "", `Error: invalid argument "many" for "--max-requests-inflight" flag`},
+		{"argument", "extra", 1, "", "Error: \"kube-apiserver\" does not take any arguments, got [\"extra\"]\n"},
+		{"no etcd", "--allow-privileged", 1, "", "--etcd-servers must be specified"},
+		{"unknown mode", "--etcd-servers=http://127.0.0.1:1 --authorization-mode=Magic", 1, "", "is not a valid mode"},
+		{"mode that is not implemented", "--etcd-servers=http://127.0.0.1:1 --authorization-mode=Webhook,RBAC", 1, "", "fakeapi does not have Webhook"},
+		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := runProgram(t, "kube-apiserver", strings.Fields(tt.args)...)
+			assert.Equal(t, tt.code, code)
+			assert.Contains(t, stdout, tt.stdout)
+			assert.Contains(t, stderr, tt.stderr)
+		})
+	}
+}
+
+// The folder of the executable names the release, which has its own flags.
+func TestKubeAPIServerRelease(t *testing.T) {
+	old := filepath.Join("k8s", "1.32.0-linux-amd64", "kube-apiserver")
+	_, stdout, _ := runProgram(t, old, "--version")
+	assert.Equal(t, "Kubernetes v1.32.13\n", stdout)
+	code, _, stderr := runProgram(t, old, "--tls-curve-preferences=1", "--version")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "Error: unknown flag: --tls-curve-preferences\n", stderr)
+	code, _, _ = runProgram(t, "kube-apiserver", "--tls-curve-preferences=1", "--version")
+	assert.Equal(t, 0, code)
+}
+
+// A controlPlane is a kube-apiserver with the flags that controller-runtime's envtest
+// gives it.
+type controlPlane struct {
+	url  string
+	stop func() (stderr string)
+}
+
+func startControlPlane(t *testing.T, more ...string) *controlPlane {
+	t.Helper()
+	dir := t.TempDir()
+	ca := filepath.Join(dir, "client-ca.crt")
+	require.NoError(t, os.WriteFile(ca, httptest.ClientCA(), 0o600))
+	addr := freeAddress(t)
+	_, port, _ := net.SplitHostPort(addr)
+	args := append([]string{
+		"--allow-privileged=true", "--authorization-mode=RBAC", "--bind-address=127.0.0.1", "--secure-port=" + port,
+		"--cert-dir=" + dir, "--client-ca-file=" + ca, "--disable-admission-plugins=ServiceAccount",
+		"--etcd-servers=http://127.0.0.1:1", "--service-cluster-ip-range=10.0.0.0/24",
+		"--service-account-issuer=https://127.0.0.1/",
+	}, more...)
+	ctx, cancel := context.WithCancel(t.Context())
+	logged, log := io.Pipe()
+	var stderr bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- programOf("kube-apiserver")(ctx, args, strings.NewReader(""), io.Discard, io.MultiWriter(log, &stderr))
+		log.Close()
+	}()
+	line := make([]byte, 4096)
+	n, _ := logged.Read(line)
+	go io.Copy(io.Discard, logged)
+	require.Contains(t, string(line[:n]), "fakeapi serves https://"+addr+"\n")
+	c := &controlPlane{url: "https://" + addr, stop: func() string {
+		cancel()
+		assert.Equal(t, 0, <-ended)
+		ended <- 0
+		return stderr.String()
+	}}
+	t.Cleanup(func() { c.stop() })
+	return c
+}
+
+// freeAddress returns an address on which nothing listens.
+func freeAddress(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// get sends a GET with a client certificate of a user, or without one for "".
+func (c *controlPlane) get(t *testing.T, path, user string, groups ...string) (int, map[string]any) {
+	t.Helper()
+	config := &tls.Config{InsecureSkipVerify: true}
+	if user != "" {
+		certPEM, keyPEM, err := httptest.IssueClient(user, groups)
+		require.NoError(t, err)
+		pair, err := tls.X509KeyPair(certPEM, keyPEM)
+		require.NoError(t, err)
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport := &http.Transport{TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Get(c.url + path)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	var out map[string]any
+	json.NewDecoder(resp.Body).Decode(&out) // out stays nil for other bodies
+	return resp.StatusCode, out
+}
+
+func TestKubeAPIServer(t *testing.T) {
+	c := startControlPlane(t)
+	code, _ := c.get(t, "/healthz", "")
+	assert.Equal(t, http.StatusOK, code, "anonymous clients may ask for the health")
+	code, _ = c.get(t, "/api/v1/namespaces", "")
+	assert.Equal(t, http.StatusForbidden, code)
+	code, _ = c.get(t, "/api/v1/namespaces", "jane", "dev")
+	assert.Equal(t, http.StatusForbidden, code)
+	code, list := c.get(t, "/api/v1/namespaces", "envtest", "system:masters")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "NamespaceList", list["kind"])
+	_, openID := c.get(t, "/.well-known/openid-configuration", "envtest", "system:masters")
+	assert.Equal(t, "https://127.0.0.1/", openID["issuer"])
+}
+
+func TestKubeAPIServerFlagsOfEnvironment(t *testing.T) {
+	stories := filepath.Join(t.TempDir(), "stories")
+	t.Setenv(storyVariable, stories)
+	t.Setenv(flagsVariable, `--release v1.33 --manual-clock '2030-01-01T00:00:00Z'`)
+	c := startControlPlane(t)
+	_, version := c.get(t, "/version", "")
+	assert.Equal(t, "v1.33.13", version["gitVersion"])
+	c.stop()
+	pages, err := filepath.Glob(filepath.Join(stories, "story-*.html"))
+	require.NoError(t, err)
+	require.Len(t, pages, 1)
+	page, err := os.ReadFile(pages[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<html")
+}
+
+func TestKubeAPIServerInvalidEnvironment(t *testing.T) {
+	for _, tt := range []struct{ flags, err string }{
+		{"--fault x", "unknown flag: --fault"},
+		{"--seed '1", "unclosed quote"},
+		{"now", `unexpected argument "now"`},
+	} {
+		t.Setenv(flagsVariable, tt.flags)
+		code, _, stderr := runProgram(t, "kube-apiserver", "--etcd-servers=http://127.0.0.1:1")
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, "FAKEAPI_FLAGS: ")
+		assert.Contains(t, strings.ReplaceAll(stderr, `\"`, `"`), tt.err)
+	}
+}
+
+func TestSplitWords(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want []string // nil for an error
+	}{
+		{"", []string{}},
+		{"  a  b\tc\n", []string{"a", "b", "c"}},
+		{`'a b' "c d"e`, []string{"a b", "c de"}},
+		{`a\ b '' "x\"y" 'x\y'`, []string{"a b", "", `x"y`, `x\y`}},
+		{`'a`, nil},
+		{`a\`, nil},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			got, err := splitWords(tt.text)
+			if tt.want == nil {
+				assert.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, append([]string{}, got...))
+		})
+	}
+}
+
+func TestEtcd(t *testing.T) {
+	addr := freeAddress(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int)
+	go func() {
+		ended <- programOf("etcd")(ctx, []string{
+			"--listen-client-urls=http://" + addr, "--advertise-client-urls=http://" + addr, "--listen-peer-urls=http://127.0.0.1:0",
+			"--data-dir=" + t.TempDir(), "--unsafe-no-fsync=true",
+		}, nil, io.Discard, io.Discard)
+	}()
+	for path, want := range map[string]string{"/health": `"health":"true"`, "/version": `"etcdserver":"3.`, "/readyz": "ok"} {
+		assert.Contains(t, getRetry(t, "http://"+addr+path), want)
+	}
+	cancel()
+	assert.Equal(t, 0, <-ended)
+}
+
+// getRetry returns the body at a URL of a server that may still be starting.
+func getRetry(t *testing.T, url string) string {
+	t.Helper()
+	for {
+		resp, err := http.Get(url)
+		if err != nil {
+			require.NoError(t, t.Context().Err(), err)
+			continue
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return string(body)
+	}
+}
+
+func TestEtcdCommandLine(t *testing.T) {
+	code, stdout, _ := runProgram(t, "etcd", "--version")
+	assert.Equal(t, 0, code)
+	assert.Contains(t, stdout, "etcd Version: 3.")
+	code, _, stderr := runProgram(t, "etcd", "--help")
+	assert.Equal(t, 0, code)
+	assert.Regexp(t, `(?m)^\s*--unsafe-no-fsync\b`, stderr)
+	code, _, stderr = runProgram(t, "etcd", "--foo")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "flag provided but not defined: -foo")
+}
+
+func TestEnvtestFolders(t *testing.T) {
+	dir := t.TempDir()
+	fakeapi := func(args ...string) (int, string, string) {
+		return runProgram(t, "fakeapi", append([]string{"envtest"}, args...)...)
+	}
+	code, stdout, stderr := fakeapi("env", "--dir", dir, "--version", "1.34.1")
+	require.Equal(t, 0, code, stderr)
+	folder := strings.TrimSuffix(strings.TrimPrefix(stdout, "export KUBEBUILDER_ASSETS='"), "'\n")
+	assert.Regexp(t, `k8s/1\.34\.1-\w+-\w+$`, filepath.ToSlash(folder))
+	for _, name := range []string{"kube-apiserver", "etcd", "kubectl"} {
+		info, err := os.Stat(filepath.Join(folder, name))
+		require.NoError(t, err)
+		assert.NotZero(t, info.Mode()&0o111, "executable")
+	}
+	code, again, _ := fakeapi("install", "--dir", dir, "--version", "v1.34.1")
+	assert.Equal(t, 0, code)
+	assert.Equal(t, stdout, again)
+
+	foreign := filepath.Join(dir, "k8s", "1.33.0-"+filepath.Base(folder)[len("1.34.1-"):])
+	require.NoError(t, os.MkdirAll(foreign, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(foreign, "etcd"), nil, 0o755))
+	code, _, stderr = fakeapi("install", "--dir", dir, "--version", "1.33.0")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "has binaries that fakeapi did not install")
+
+	_, stdout, _ = fakeapi("list", "--dir", dir)
+	assert.Equal(t, "setup-envtest  "+foreign+"\nfakeapi        "+folder+"\n", stdout)
+	_, stdout, _ = fakeapi("cleanup", "--dir", dir)
+	assert.Equal(t, "removed "+folder+"\n", stdout)
+	assert.NoDirExists(t, folder)
+	assert.DirExists(t, foreign)
+
+	for version, want := range map[string]string{"1.36": "is not MAJOR.MINOR.PATCH", "1.2.3": "unknown release"} {
+		code, _, stderr = fakeapi("install", "--dir", dir, "--version", version)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stderr, want)
+	}
+}
+
+func TestKubectlIsNotThisExecutable(t *testing.T) {
+	dir := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, linkOrCopy(self, filepath.Join(dir, "kubectl")))
+	t.Setenv("PATH", dir)
+	code, _, stderr := runProgram(t, "kubectl", "version")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "fakeapi has no kubectl of its own")
+
+	other := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(other, "kubectl"), []byte("#!/bin/sh\necho \"$@\"; exit 3\n"), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+other+string(os.PathListSeparator)+"/bin")
+	code, stdout, _ := runProgram(t, "kubectl", "get", "pods")
+	assert.Equal(t, 3, code)
+	assert.Equal(t, "get pods\n", stdout)
+}

@@ -1,0 +1,155 @@
+// Package envtest runs controller-runtime's envtest with the binaries of "fakeapi
+// envtest install".
+package envtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// assets is the folder of the binaries. KUBEBUILDER_ASSETS, if set, names another one,
+// such as that of a real control plane.
+var assets = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp("", "fakeapi-envtest-")
+	if err != nil {
+		return "", err
+	}
+	fakeapi := filepath.Join(dir, "fakeapi")
+	build := exec.Command("go", "build", "-o", fakeapi, "./cmd/fakeapi")
+	build.Dir = "../.." // the root module
+	build.Env = append(os.Environ(), "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	out, err := exec.Command(fakeapi, "envtest", "env", "--dir", dir).Output()
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(string(out), "'")
+	folder, _, _ := strings.Cut(rest, "'")
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := assets(); err == nil && os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		os.RemoveAll(filepath.Dir(filepath.Dir(dir)))
+	}
+	os.Exit(code)
+}
+
+// newEnvironment returns an environment with the binaries.
+func newEnvironment(t *testing.T) *envtest.Environment {
+	dir, err := assets()
+	require.NoError(t, err)
+	return &envtest.Environment{BinaryAssetsDirectory: dir}
+}
+
+// start starts an environment and stops it when the test ends.
+func start(t *testing.T, env *envtest.Environment) client.Client {
+	config, err := env.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, env.Stop()) })
+	c, err := client.New(config, client.Options{})
+	require.NoError(t, err)
+	return c
+}
+
+func newConfigMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	c := start(t, newEnvironment(t))
+	require.NoError(t, c.Create(t.Context(), newConfigMap("a")))
+	err := c.Create(t.Context(), newConfigMap("A_"))
+	assert.True(t, apierrors.IsInvalid(err), err)
+}
+
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, newEnvironment(t))
+			require.NoError(t, c.Create(t.Context(), newConfigMap("a")), "every environment has a state of its own")
+		})
+	}
+}
+
+func TestAddUser(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	start(t, env)
+	jane, err := env.AddUser(envtest.User{Name: "jane", Groups: []string{"developers"}}, nil)
+	require.NoError(t, err)
+	clientset, err := kubernetes.NewForConfig(jane.Config())
+	require.NoError(t, err)
+	_, err = clientset.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
+	assert.True(t, apierrors.IsForbidden(err), err)
+	assert.ErrorContains(t, err, `User "jane" cannot list resource "secrets"`)
+}
+
+func TestCustomResources(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	env.CRDInstallOptions.CRDs = []*apiextensionsv1.CustomResourceDefinition{{
+		ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com",
+			Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+		},
+	}}
+	c := start(t, env)
+	widget := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"namespace": "default", "name": "w"},
+	}}
+	require.NoError(t, c.Create(t.Context(), widget))
+	assert.NotEmpty(t, widget.GetUID())
+}
+
+func TestServiceAccountToken(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	start(t, env)
+	admin, err := kubernetes.NewForConfig(env.Config)
+	require.NoError(t, err)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "robot"}}
+	_, err = admin.CoreV1().ServiceAccounts("default").Create(t.Context(), account, metav1.CreateOptions{})
+	require.NoError(t, err)
+	request, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "robot", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	require.NoError(t, err)
+
+	config := *env.Config
+	config.CertData, config.KeyData, config.BearerToken = nil, nil, request.Status.Token
+	robot, err := kubernetes.NewForConfig(&config)
+	require.NoError(t, err)
+	_, err = robot.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	assert.ErrorContains(t, err, `User "system:serviceaccount:default:robot" cannot list resource "pods"`)
+}
