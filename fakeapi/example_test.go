@@ -67,6 +67,88 @@ metadata: {name: shop}
 	// Output: settings <nil>
 }
 
+func ExampleWithNamespaces() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithNamespaces("empty"),
+		fakeapi.WithObjects(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}`))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	for _, name := range []string{"empty", "shop"} {
+		namespace, err := srv.Get("namespaces", "", name)
+		fmt.Println(namespace.Name(), err)
+	}
+	// Output:
+	// empty <nil>
+	// shop <nil>
+}
+
+// The webhook of a Service denies every ConfigMap.
+func ExampleServer_InstallWebhooks() {
+	srv := example(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: shop}
+webhooks:
+- name: deny.shop.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {namespace: shop, name: hooks, path: /deny}}
+  rules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+`)
+	defer srv.Close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/deny", func(w http.ResponseWriter, r *http.Request) {
+		var review map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		uid := review["request"].(map[string]any)["uid"]
+		review["response"] = map[string]any{"uid": uid, "allowed": false}
+		json.NewEncoder(w).Encode(review)
+	})
+	// With CertDir in place of Handler, the test listens on the returned address.
+	if _, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: mux}); err != nil {
+		panic(err)
+	}
+
+	resp, err := srv.Client().Post(srv.URL+"/api/v1/namespaces/default/configmaps", "application/json",
+		strings.NewReader(`{"metadata":{"name":"a"}}`))
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	var status struct{ Message string }
+	json.NewDecoder(resp.Body).Decode(&status)
+	fmt.Println(status.Message)
+	// Output: admission webhook "deny.shop.example.com" denied the request without explanation
+}
+
+func ExampleServer_TokenFor() {
+	srv := example()
+	defer srv.Close()
+	body := strings.NewReader(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
+	req, _ := http.NewRequest("POST", srv.URL+"/apis/authentication.k8s.io/v1/selfsubjectreviews", body)
+	req.Header.Set("Authorization", "Bearer "+srv.TokenFor(fakeapi.User{Name: "alice", Groups: []string{"devs"}}))
+	resp, err := srv.Client().Do(req)
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	var review struct {
+		Status struct {
+			UserInfo struct {
+				Username string
+				Groups   []string
+			}
+		}
+	}
+	json.NewDecoder(resp.Body).Decode(&review)
+	fmt.Println(review.Status.UserInfo)
+	// Output: {alice [devs system:authenticated]}
+}
+
 func ExampleWithToken() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRBAC(),
 		fakeapi.WithToken("secret", fakeapi.User{Name: "alice"}))

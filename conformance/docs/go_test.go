@@ -27,6 +27,7 @@ var imports = map[string]string{
 	"appsv1":                  "k8s.io/api/apps/v1",
 	"context":                 "context",
 	"corev1":                  "k8s.io/api/core/v1",
+	"ctrl":                    "sigs.k8s.io/controller-runtime",
 	"errors":                  "errors",
 	"fakeapi":                 "github.com/kubefake/kubefake/fakeapi",
 	"fmt":                     "fmt",
@@ -46,6 +47,7 @@ var imports = map[string]string{
 	"testing":                 "testing",
 	"time":                    "time",
 	"watch":                   "k8s.io/apimachinery/pkg/watch",
+	"webhook":                 "sigs.k8s.io/controller-runtime/pkg/webhook",
 }
 
 var declaresServer = regexp.MustCompile(`\b(fakeapi\.Start|fakeapi\.New|scenarios\.Replay)\(`)
