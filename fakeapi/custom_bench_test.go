@@ -28,6 +28,31 @@ func BenchmarkDefine(b *testing.B) {
 	}
 }
 
+// BenchmarkDefineAmong creates a CustomResourceDefinition on a server that has n others,
+// and deletes it. The cost does not depend on n.
+func BenchmarkDefineAmong(b *testing.B) {
+	define := func(i int) string {
+		name := fmt.Sprintf("gadget%ds", i)
+		return strings.NewReplacer("widgets.example.com", name+".example.com", `"plural":"widgets","kind":"Widget","shortNames":["wd"]`,
+			fmt.Sprintf(`"plural":%q,"kind":"Gadget%d"`, name, i)).Replace(widgets("v1", `"size":{"type":"integer"}`))
+	}
+	for _, n := range []int{1, 100, 800} {
+		b.Run(fmt.Sprintf("definitions=%d", n), func(b *testing.B) {
+			srv := filled(b, 0)
+			for i := range n {
+				request(b, srv, "POST", definitionsPath, define(i))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				request(b, srv, "POST", definitionsPath, define(n))
+				b.StopTimer()
+				require.NoError(b, srv.Delete("customresourcedefinitions", "", fmt.Sprintf("gadget%ds.example.com", n)))
+				b.StartTimer()
+			}
+		})
+	}
+}
+
 // BenchmarkCreateCustom creates a custom resource of 20 fields, without CEL rules and
 // with one for each field.
 func BenchmarkCreateCustom(b *testing.B) {

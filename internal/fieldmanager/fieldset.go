@@ -149,11 +149,26 @@ func (n names) parseFields(tree map[string]any) (*fieldpath.Set, error) {
 	return set, err
 }
 
+// A parsedStep is a step of a tree. Steps are added to a set in its order: it inserts
+// another one by moving all that follow.
+type parsedStep struct {
+	element fieldpath.PathElement
+	text    string
+	below   any
+}
+
+// fewSteps is the number of steps for which the stack has room.
+const fewSteps = 8
+
 // parseChildren adds the paths below an object of the tree to set. It reports
 // whether the path of the object itself is in the set.
 func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
 	set.Members = fieldpath.MakePathElementSet(len(tree))
-	empty := true
+	var room [fewSteps]parsedStep // avoids an allocation
+	steps := room[:0]
+	if len(tree) > fewSteps {
+		steps = make([]parsedStep, 0, len(tree))
+	}
 	for step, below := range tree {
 		if step == self {
 			member = true
@@ -165,6 +180,12 @@ func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bo
 		} else if err != nil {
 			return false, err
 		}
+		steps = append(steps, parsedStep{pe, step, below})
+	}
+	slices.SortFunc(steps, func(a, b parsedStep) int { return a.element.Compare(b.element) })
+	empty := true
+	for _, s := range steps {
+		pe, step, below := s.element, s.text, s.below
 		var children map[string]any
 		if below != nil {
 			var ok bool

@@ -173,10 +173,13 @@ func putBuffer(w *bufio.Writer) {
 // stream writes an answer whose header is sent through a buffer. An error of the
 // connection ends it and is not reported.
 func (r *request) stream(to io.Writer, write func(w *bufio.Writer) error) error {
-	w := getBuffer(to)
+	limited := &limitedWriter{Writer: to, request: r}
+	w := getBuffer(limited)
 	defer putBuffer(w)
-	if write(w) == nil {
-		w.Flush()
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
 	}
+	limited.end(err)
 	return nil
 }

@@ -37,12 +37,19 @@ type request struct {
 	values       url.Values // the query, parsed on first use
 	warned       warnings
 	out          codec.Response // the form of the answer
+	deadline     deadline
 
 	revision mvcc.Revision // that was read or written; 0 if none was
 }
 
-// ctx ends when the client hangs up.
-func (r *request) ctx() context.Context { return r.http.Context() }
+// ctx ends when the client hangs up and, unless the request is long-running, when
+// its time is up or the server closes.
+func (r *request) ctx() context.Context {
+	if r.deadline.server == nil {
+		return r.http.Context()
+	}
+	return &r.deadline
+}
 
 // target returns what the request asks of the registry.
 func (r *request) target() registry.Request {

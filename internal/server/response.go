@@ -90,13 +90,23 @@ func (r *request) write(code int, contentType string, body []byte) {
 	if r.http.Header.Get("Accept-Encoding") != "" {
 		w := codec.Compress(r.w, r.http)
 		w.WriteHeader(code)
-		w.Write(body)
-		w.Close()
+		limited := &limitedWriter{Writer: w, request: r}
+		_, err := limited.Write(body)
+		if closeErr := w.Close(); err == nil {
+			err = closeErr
+		}
+		limited.end(err)
 		return
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	r.w.WriteHeader(code)
-	r.w.Write(body)
+	if len(body) <= longAnswer {
+		r.w.Write(body)
+		return
+	}
+	limited := &limitedWriter{Writer: r.w, request: r}
+	_, err := limited.Write(body)
+	limited.end(err)
 }
 
 // mediaStatus returns the Status of an error of negotiation, nil for another

@@ -59,12 +59,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 // respond answers the request as if there were no faults.
 func (r *request) respond() {
-	if err := r.serve(); err != nil {
+	defer r.deadline.release()
+	switch err := r.serve(); {
+	case err == nil:
+	case r.timedOut():
+		r.failTimeout()
+	default:
 		r.fail(err)
 	}
 }
 
 func (r *request) serve() (err error) {
+	if err := r.setDeadline(); err != nil {
+		return err
+	}
 	if r.user, err = r.authenticate(); err != nil {
 		return err
 	}

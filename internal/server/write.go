@@ -364,17 +364,22 @@ const maxBody = 3 << 20
 
 // readBody reads the whole body.
 func (r *request) readBody() ([]byte, error) {
-	if r.http.Body == nil {
+	defer r.bodyRead()
+	if r.http.Body == nil || r.http.Body == http.NoBody {
 		return nil, nil
 	}
 	if r.http.ContentLength > maxBody {
 		return nil, status.TooLarge(maxBody)
 	}
+	timer := r.limitRead()
 	body, err := readAll(io.LimitReader(r.http.Body, maxBody+1), r.http.ContentLength)
+	timer.Stop()
 	var tooLong *http.MaxBytesError
 	switch {
 	case len(body) > maxBody, errors.As(err, &tooLong):
 		return nil, status.TooLarge(maxBody)
+	case err != nil && r.timedOut():
+		return nil, r.deadline.Err()
 	case err != nil:
 		return nil, status.BadRequest(err.Error())
 	}

@@ -1,0 +1,157 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// slowHooks returns two webhooks, each of which is called for 30 s and then ignored.
+func slowHooks() string {
+	hook := func(name string) string {
+		return `{"name":"` + name + `.example.com","admissionReviewVersions":["v1"],"sideEffects":"None","failurePolicy":"Ignore","timeoutSeconds":30,
+			"clientConfig":{"url":"https://hook.example/mutate"},
+			"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}`
+	}
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"hooks"},
+		"webhooks":[` + hook("a") + "," + hook("b") + `]}`
+}
+
+// What kube-apiserver answers when the time of a request is up.
+const (
+	allotted  = "Timeout: request did not complete within the allotted timeout"
+	requested = "Timeout: request did not complete within requested timeout - context deadline exceeded"
+)
+
+// TestRequestTimeout checks when requests time out on the server's clock.
+func TestRequestTimeout(t *testing.T) {
+	const late = configMapsPath + "?resourceVersion=99999&resourceVersionMatch=NotOlderThan"
+	for _, row := range []struct {
+		name, method, path, body string
+		code                     int
+		message                  string
+		took                     time.Duration
+	}{
+		{"write", "POST", configMapsPath, `{"metadata":{"name":"a"}}`, 504, requested, 34 * time.Second},
+		{"write with a shorter timeout", "POST", configMapsPath + "?timeout=5s", `{"metadata":{"name":"a"}}`, 504, allotted, 5 * time.Second},
+		{"write with a longer timeout", "POST", configMapsPath + "?timeout=10m", `{"metadata":{"name":"a"}}`, 504, requested, 34 * time.Second},
+		{"write without a timeout", "POST", configMapsPath + "?timeout=0s", `{"metadata":{"name":"a"}}`, 504, requested, 34 * time.Second},
+		{"dry run", "POST", configMapsPath + "?dryRun=All&timeout=5s", `{"metadata":{"name":"a"}}`, 504, allotted, 5 * time.Second},
+		{"read", "GET", late + "&timeout=2s", "", 504, allotted, 2 * time.Second},
+		{"read that is in time", "GET", late + "&timeout=20s", "", 504, "Timeout: Too large resource version: 99999, current: ", 3 * time.Second},
+		{"not a duration", "GET", "/version?timeout=x", "", 400, `invalid timeout specified in the request URL - time: invalid duration "x"`, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(slowHooks()))
+				inject(t, srv, fakeapi.SlowWebhook("*", time.Hour))
+				start := time.Now()
+				code, answer := do(t, srv, row.method, row.path, row.body)
+				assert.Equal(t, row.took, time.Since(start))
+				assert.Equal(t, row.code, code)
+				assert.Contains(t, answer["message"], row.message)
+				_, err := srv.Get("configmaps", "default", "a")
+				assert.ErrorIs(t, err, fakeapi.ErrNotFound, "a request that timed out writes nothing")
+			})
+		})
+	}
+}
+
+// TestTimeoutBody checks that the answer to a request that timed out is that of
+// kube-apiserver's outermost handler: JSON that is declared as text.
+func TestTimeoutBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		resp, err := srv.Client().Get(srv.URL + configMapsPath + "?resourceVersion=99999&timeout=1s&resourceVersionMatch=NotOlderThan")
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, "text/plain; charset=utf-8", resp.Header.Get("Content-Type"))
+		assert.Equal(t, `{"metadata":{},"status":"Failure","message":"`+allotted+`","reason":"Timeout","details":{},"code":504}`+"\n", string(body))
+	})
+}
+
+// TestSlowBody sends bodies that do not end.
+func TestSlowBody(t *testing.T) {
+	for query, want := range map[string]time.Duration{"": time.Minute, "?timeout=5s": 5 * time.Second} {
+		t.Run(query, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := fakeapi.Start(t, fakeapi.WithInMemory())
+				body, client := io.Pipe()
+				defer client.Close()
+				start := time.Now()
+				resp, err := srv.Client().Post(srv.URL+configMapsPath+query, "application/json", body)
+				require.NoError(t, err)
+				assert.Equal(t, allotted, answer(t, resp)["message"])
+				assert.Equal(t, want, time.Since(start))
+			})
+		})
+	}
+}
+
+// TestSlowReader reads a long list too late: the connection is broken when the time
+// of the request is up.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		for i := range 5 {
+			put(t, srv, configMap(fmt.Sprintf("a-%d", i), strings.Repeat("x", 100_000)))
+		}
+		resp, err := srv.Client().Get(srv.URL + configMapsPath)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		time.Sleep(59 * time.Second) // of the bubble's time
+		_, err = io.CopyN(io.Discard, resp.Body, 1000)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second)
+		n, err := io.Copy(io.Discard, resp.Body)
+		assert.Error(t, err)
+		assert.Less(t, n, int64(200_000))
+	})
+}
+
+// evaluating reports whether a goroutine evaluates an expression.
+func evaluating() bool {
+	b := make([]byte, 1<<20)
+	return strings.Contains(string(b[:runtime.Stack(b, true)]), "internal/cel.(*program).eval(")
+}
+
+// TestCloseDuringEvaluation closes a server that evaluates rules which take seconds.
+func TestCloseDuringEvaluation(t *testing.T) {
+	const rule = `{"rule":"self.all(x, x >= 0 && x < 100000)"},`
+	definition := widgets("v1", `"list":{"type":"array","maxItems":100000,"items":{"type":"integer"},"x-kubernetes-validations":[`+strings.TrimSuffix(strings.Repeat(rule, 14), ",")+`]}`)
+	var list strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&list, "%d,", i)
+	}
+	srv, err := fakeapi.New(fakeapi.WithInMemory())
+	require.NoError(t, err)
+	_, err = srv.Put(definition)
+	require.NoError(t, err)
+	answered := make(chan int, 1)
+	go func() {
+		resp, err := srv.Client().Post(srv.URL+widgetsPath, "application/json", strings.NewReader(
+			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"list":[`+strings.TrimSuffix(list.String(), ",")+`]}}`))
+		if err != nil {
+			answered <- 0
+			return
+		}
+		resp.Body.Close()
+		answered <- resp.StatusCode
+	}()
+	eventually(func() bool { return evaluating() || len(answered) > 0 })
+	srv.Close()
+	assert.False(t, evaluating(), "Close waits for the evaluation to stop")
+	assert.NotEqual(t, http.StatusCreated, <-answered)
+}
