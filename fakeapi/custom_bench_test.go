@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -28,23 +29,44 @@ func BenchmarkDefine(b *testing.B) {
 	}
 }
 
-// BenchmarkDefineAmong creates a CustomResourceDefinition on a server that has n others,
-// and deletes it. The cost does not depend on n.
-func BenchmarkDefineAmong(b *testing.B) {
-	define := func(i int) string {
-		name := fmt.Sprintf("gadget%ds", i)
-		return strings.NewReplacer("widgets.example.com", name+".example.com", `"plural":"widgets","kind":"Widget","shortNames":["wd"]`,
-			fmt.Sprintf(`"plural":%q,"kind":"Gadget%d"`, name, i)).Replace(widgets("v1", `"size":{"type":"integer"}`))
+// gadgets returns the ith of many CustomResourceDefinitions.
+func gadgets(i int) string {
+	name := fmt.Sprintf("gadget%ds", i)
+	return strings.NewReplacer("widgets.example.com", name+".example.com", `"plural":"widgets","kind":"Widget","shortNames":["wd"]`,
+		fmt.Sprintf(`"plural":%q,"kind":"Gadget%d"`, name, i)).Replace(widgets("v1", `"size":{"type":"integer"}`))
+}
+
+// TestDefineAmongMany checks that the work of creating a definition does not grow with
+// the number of definitions.
+func TestDefineAmongMany(t *testing.T) {
+	allocations := func(n int) float64 {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		for i := range n {
+			_, err := srv.Put(gadgets(i))
+			require.NoError(t, err)
+		}
+		return testing.AllocsPerRun(3, func() {
+			_, err := srv.Put(gadgets(n))
+			require.NoError(t, err)
+			require.NoError(t, srv.Delete("customresourcedefinitions", "", fmt.Sprintf("gadget%ds.example.com", n)))
+		})
 	}
+	few, many := allocations(1), allocations(400)
+	assert.Less(t, many, 3*few)
+}
+
+// BenchmarkDefineAmong creates a CustomResourceDefinition on a server that has n others,
+// and deletes it.
+func BenchmarkDefineAmong(b *testing.B) {
 	for _, n := range []int{1, 100, 800} {
 		b.Run(fmt.Sprintf("definitions=%d", n), func(b *testing.B) {
 			srv := filled(b, 0)
 			for i := range n {
-				request(b, srv, "POST", definitionsPath, define(i))
+				request(b, srv, "POST", definitionsPath, gadgets(i))
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				request(b, srv, "POST", definitionsPath, define(n))
+				request(b, srv, "POST", definitionsPath, gadgets(n))
 				b.StopTimer()
 				require.NoError(b, srv.Delete("customresourcedefinitions", "", fmt.Sprintf("gadget%ds.example.com", n)))
 				b.StartTimer()

@@ -129,12 +129,18 @@ func approval(annotation string) (status, reason, message string) {
 	return "False", "InvalidAnnotation", fmt.Sprintf("protected groups must have approval annotation %q with either a URL or a reason starting with \"unapproved\", %s", approvedAnnotation, see)
 }
 
+// HasRequestedNames reports whether a definition has all names that it requests. Other
+// definitions do not matter to its status then.
+func HasRequestedNames(obj map[string]any) bool {
+	return object.Equal(object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames"))
+}
+
 // acceptNames accepts the names that no other definition of the group has.
 func acceptNames(obj map[string]any, all []map[string]any, now string) bool {
-	requested, accepted := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
-	if object.Equal(requested, accepted) {
+	if HasRequestedNames(obj) {
 		return false
 	}
+	requested, accepted := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
 	resources, kinds := usedNames(object.String(obj, "spec", "group"), all)
 	names := object.Copy(accepted)
 	if names == nil {

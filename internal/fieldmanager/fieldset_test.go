@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -112,4 +113,17 @@ func TestSteps(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, keyStep(keys))
 	}
+}
+
+// TestParseManySteps parses a field set with so many steps that inserting them in the
+// random order of a map would take minutes.
+func TestParseManySteps(t *testing.T) {
+	const n = 300_000
+	tree := make(map[string]any, n)
+	for i := range n {
+		tree[fmt.Sprintf("f:%d", i)] = leaf
+	}
+	set, err := names(nil).parseFields(tree)
+	require.NoError(t, err)
+	assert.Equal(t, n, set.Members.Size())
 }

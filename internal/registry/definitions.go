@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/crd"
@@ -26,6 +27,10 @@ type definition struct {
 	stored *storage.Object
 	object map[string]any
 	*crd.Definition
+
+	// reconciled is set when the status needs no change, whatever other definitions
+	// there are. Forks share the definition.
+	reconciled atomic.Bool
 }
 
 // definitionsType returns the type of CustomResourceDefinitions, nil in a release
@@ -98,14 +103,19 @@ func (g *Registry) loadDefinitions(t *resource.Type, decoded *state) {
 // reconcileStatus writes the next status of the first definition that needs one,
 // and returns the definition as written; nil if none does.
 func (g *Registry) reconcileStatus(t *resource.Type) *state {
-	definitions := sortedDefinitions(g.served.Load().definitions)
-	all := make([]map[string]any, len(definitions))
-	for i, d := range definitions {
-		all[i] = d.object
+	definitions := g.served.Load().definitions
+	due := sortedDefinitions(definitions, func(d *definition) bool { return !d.reconciled.Load() })
+	if len(due) == 0 {
+		return nil
 	}
+	all := make([]map[string]any, 0, len(definitions))
 	for _, d := range definitions {
+		all = append(all, d.object)
+	}
+	for _, d := range due {
 		next := crd.Reconcile(d.object, all, g.now())
 		if next == nil {
+			d.reconciled.Store(crd.HasRequestedNames(d.object))
 			continue
 		}
 		switch written, err := g.writeDefinitionStatus(t, d, next); {
@@ -140,8 +150,8 @@ func (g *Registry) definitionsOperation(r Request) *operation {
 // finalizeDefinition deletes the objects of the definitions that are being
 // deleted, and then one such definition. It reports whether it removed one.
 func (g *Registry) finalizeDefinition(t *resource.Type) bool {
-	for _, d := range sortedDefinitions(g.served.Load().definitions) {
-		if crd.IsTerminating(d.object) && g.deleteInstances(d) {
+	for _, d := range sortedDefinitions(g.served.Load().definitions, func(d *definition) bool { return crd.IsTerminating(d.object) }) {
+		if g.deleteInstances(d) {
 			g.removeFinalizer(t, d)
 			return true
 		}

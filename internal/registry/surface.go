@@ -101,7 +101,7 @@ func (s *Surface) withDefinitions(definitions map[string]*definition) *Surface {
 func (g *Registry) serve(definitions map[string]*definition) {
 	was, out := g.served.Load(), g.builtinSurface()
 	out.definitions = definitions
-	for _, d := range sortedDefinitions(definitions) {
+	for _, d := range sortedDefinitions(definitions, func(*definition) bool { return true }) {
 		for _, t := range d.Types {
 			if g.base.types.Lookup(t.Group, t.Version, t.Name) == nil {
 				out.Custom = append(out.Custom, t)
@@ -116,9 +116,14 @@ func (g *Registry) serve(definitions map[string]*definition) {
 	close(was.replaced)
 }
 
-// sortedDefinitions returns definitions in the order of their names.
-func sortedDefinitions(definitions map[string]*definition) []*definition {
-	return slices.SortedFunc(maps.Values(definitions), func(a, b *definition) int {
-		return strings.Compare(a.stored.Name, b.stored.Name)
-	})
+// sortedDefinitions returns the selected definitions in the order of their names.
+func sortedDefinitions(definitions map[string]*definition, selected func(*definition) bool) []*definition {
+	var out []*definition
+	for _, d := range definitions {
+		if selected(d) {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b *definition) int { return strings.Compare(a.stored.Name, b.stored.Name) })
+	return out
 }
