@@ -61,6 +61,7 @@ func TestErrors(t *testing.T) {
 		{"New with an unknown feature gate", start(fakeapi.WithFeatureGates(map[string]bool{"None": true})), fakeapi.ErrInvalidOption},
 		{"New with a service range", start(fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/31"))), fakeapi.ErrInvalidOption},
 		{"New with a negative compaction", start(fakeapi.WithCompaction(-time.Second, 0)), fakeapi.ErrInvalidOption},
+		{"New with a negative history", start(fakeapi.WithHistoryBytes(-1)), fakeapi.ErrInvalidOption},
 		{"New with a fault", start(fakeapi.WithFaults(fakeapi.Fault{})), fakeapi.ErrInvalidFault},
 		{"New with fault files", start(fakeapi.WithFaultFiles(files, "text")), fakeapi.ErrInvalidFault},
 		{"New with an object", start(fakeapi.WithObjects("{apiVersion: v1, kind: None, metadata: {name: a}}")), fakeapi.ErrNotFound},

@@ -32,16 +32,21 @@ func (s *Server) Expire() int {
 	return i.Hits()
 }
 
-// A Snapshot is the state of a server at a moment.
-type Snapshot struct{ store *storage.Store }
+// HistoryBytes returns the bytes of memory that only the history occupies: old versions
+// of objects, and what the log of writes itself needs. WithHistoryBytes limits it.
+func (s *Server) HistoryBytes() int64 { return s.api.Registry().Store().HistoryBytes() }
 
-// Snapshot returns the present state, for Restore. It takes constant time.
+// A Snapshot is the state of a server at a moment.
+type Snapshot struct{ state *storage.Snapshot }
+
+// Snapshot returns the present state, for Restore. It takes constant time and keeps the
+// objects of the state in memory.
 func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Registry().Snapshot()} }
 
 // Restore restores the state of a snapshot, which was taken from this server or
 // from one that it is a fork of. It is one write with the objects that differ:
 // watches send them as events, and the revision rises.
-func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to.store) }
+func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to.state) }
 
 // Reset restores the state of a fresh server, without the objects of its options,
 // and ends all faults and lags.

@@ -98,8 +98,20 @@ func WithManualClock(start time.Time) Option { return func(c *config) { c.start 
 func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = seed } }
 
 // WithHistory keeps old versions of objects for d after they were replaced. The
-// default is five minutes.
+// default is five minutes. WithHistoryBytes may remove them earlier.
 func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
+
+// WithHistoryBytes limits the memory of old versions of objects to n bytes. The
+// default is 256 MiB. A write that exceeds the limit removes the oldest versions, as
+// Server.Compact does, until three quarters of n are left: reads of these versions,
+// and watches and continue tokens from them, fail with 410. Watches that have sent
+// everything go on. Watches with bookmarks get one each time a third of n was
+// written, so that they can be continued from the last one. The story has a note of
+// each removal.
+//
+// The story has a memory of its own, of a quarter of n, but at least 4 MiB. math.MaxInt64
+// is no limit. A negative n is an ErrInvalidOption.
+func WithHistoryBytes(n int64) Option { return func(c *config) { c.server.HistoryBytes = n } }
 
 // WithEventTTL deletes events d after they were last written. The default is one
 // hour.

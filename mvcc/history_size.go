@@ -55,7 +55,7 @@ func (s *Store[V]) HistoryBytes() int64 {
 // not.
 func (s *Store[V]) fitLocked() (grown bool, compacted Revision) {
 	keep, h := s.opts.KeepBytes, &s.history
-	if keep <= 0 || h.kept() <= keep && h.added-h.grown <= keep/4 {
+	if keep <= 0 || h.kept() <= keep && h.added-h.grown <= keep/3 {
 		return false, 0
 	}
 	// from returns the bytes of the log from a revision on. They are not those of
@@ -69,7 +69,7 @@ func (s *Store[V]) fitLocked() (grown bool, compacted Revision) {
 		later := sort.Search(int(s.rev-first), func(i int) bool { return from(first+1+Revision(i)) <= keep-keep/4 })
 		s.compacted = min(first+1+Revision(later), s.rev)
 		compacted = s.compacted
-	case h.added-h.grown <= keep/4:
+	case h.added-h.grown <= keep/3:
 		return false, 0
 	}
 	h.grown = h.added

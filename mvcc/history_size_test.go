@@ -35,7 +35,7 @@ func TestKeepBytes(t *testing.T) {
 		sizes = append(sizes, s.HistoryBytes())
 	}
 	assert.Equal(t, []int64{256, 1256, 2256, 3256, 3000}, sizes)
-	assert.Equal(t, []call{{3, 0}, {5, 0}, {6, 4}}, calls)
+	assert.Equal(t, []call{{4, 0}, {6, 4}}, calls)
 	_, err := s.View(3)
 	require.ErrorIs(t, err, mvcc.ErrCompacted)
 	_, err = s.Watch("", 3)

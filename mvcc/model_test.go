@@ -400,7 +400,7 @@ func (w *world) fit() {
 			}
 			return bytes
 		}
-		if readable := from(w.compacted); readable > keep || w.added()-w.grown > keep/4 {
+		if readable := from(w.compacted); readable > keep || w.added()-w.grown > keep/3 {
 			calls, w.grown = []Revision{0}, w.added()
 			if readable > keep {
 				w.compacted = max(w.compacted+1, 3)

@@ -27,9 +27,8 @@ type Options struct {
 	// up.
 	KeepBytes int64
 
-	// Grown, if not nil, is called when transactions have added a quarter of
-	// KeepBytes to the history since the last call, and after each compaction by
-	// KeepBytes. compacted is the revision of that compaction, or 0 if there was
+	// Grown, if not nil, is called when transactions have added a third of KeepBytes
+	// to the history since the last call, and after each compaction by KeepBytes. compacted is the revision of that compaction, or 0 if there was
 	// none. The transaction that grew the history calls it after its commit and
 	// before the next transaction; it must not call Update, Commit, Compact or Trim.
 	Grown func(compacted Revision)

@@ -56,8 +56,9 @@ func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[
 }
 
 // Poll returns the next events without waiting, or none if all were returned. It stops
-// after limit events, but not within a transaction, so there may be more. limit <= 0
-// means no limit. The slice is valid until the next Poll or Next; the items stay valid.
+// after limit events, or after a mebibyte of values that are a [Sizer], but not within a
+// transaction, so there may be more. limit <= 0 means no limit. The slice is valid until
+// the next Poll or Next; the items stay valid.
 //
 // It returns a [RevisionError] with [ErrCompacted] if events may have been compacted
 // before the watcher has returned them. This error is final. Compaction never affects a
@@ -73,8 +74,12 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 		case len(w.events) > 0:
 			return w.events, nil // the next Poll returns the rest and the error
 		case log == nil:
+			if cap(w.events) > keptEvents {
+				w.events = nil
+			}
 			return nil, err
 		}
+		room := int64(maxPolled)
 		log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
 			if e.rev > end {
 				return false
@@ -82,13 +87,25 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 			for _, event := range e.tx.Events {
 				if strings.HasPrefix(event.Item.Key, w.prefix) {
 					w.events = append(w.events, event)
+					if w.store.sizers && event.Type == Put {
+						room -= any(event.Item.Value).(Sizer).Size()
+					}
 				}
 			}
 			w.next = e.rev + 1
-			return limit <= 0 || len(w.events) < limit
+			return limit <= 0 || len(w.events) < limit && room > 0
 		})
 	}
 }
+
+const (
+	// maxPolled is how many bytes of values Poll returns with a limit. A caller that
+	// does not continue holds them in memory after they are compacted.
+	maxPolled = 1 << 20
+
+	// keptEvents is the capacity of events that an idle watcher keeps.
+	keptEvents = 16
+)
 
 // unread returns the log and the revision up to which to read it, if it may have events
 // from w.next on. Otherwise it marks the watcher as synced and returns nil.

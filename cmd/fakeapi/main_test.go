@@ -62,6 +62,8 @@ func TestRun(t *testing.T) {
 		{"seed", "serve --seed -1", 2, "", `invalid argument "-1" for "--seed" flag`},
 		{"manual clock", "serve --manual-clock noon", 2, "", "for \"--manual-clock\" flag"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},
+		{"history bytes", "serve --history-bytes 0", 2, "", "it must be a positive number of bytes"},
+		{"history quantity", "serve --history-bytes 1x", 2, "", "history-bytes"},
 		{"event TTL", "serve --event-ttl 0s", 2, "", "--event-ttl must be positive"},
 		{"compaction interval", "serve --compact-every -1m", 2, "", "must not be negative"},
 		{"lag", "serve --lag slow", 2, "", `"slow" is neither a duration`},

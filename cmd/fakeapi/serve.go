@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/release"
 	apiserver "github.com/kubefake/kubefake/internal/server"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -45,6 +46,7 @@ type serveCommand struct {
 	seed          uint64
 	clock         time.Time
 	history       time.Duration
+	historyBytes  int64
 	eventTTL      time.Duration
 	compactEvery  time.Duration
 	compactKeep   time.Duration
@@ -108,6 +110,7 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer remove()
+	defer manageMemory(srv)()
 	ready := func() {
 		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" {
 			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
@@ -199,6 +202,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
 			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
 			fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
+			fs.Func("history-bytes", "keep at most `QUANTITY` of the history in memory, as in 512Mi: older watches and continue tokens get 410 (default 256Mi)", c.setHistoryBytes)
 			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
 			fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
 			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
@@ -242,6 +246,19 @@ func (c *serveCommand) setClock(value string) (err error) {
 	return err
 }
 
+func (c *serveCommand) setHistoryBytes(value string) error {
+	n, err := wire.ParseQuantity(value)
+	if err != nil {
+		return err
+	}
+	bytes, ok := n.Int64()
+	if !ok || bytes <= 0 {
+		return errors.New("it must be a positive number of bytes")
+	}
+	c.historyBytes = bytes
+	return nil
+}
+
 // options returns the server options for the flags.
 func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	release, err := c.release()
@@ -256,6 +273,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithServiceRanges(c.serviceRanges...),
 		fakeapi.WithSeed(c.seed),
 		fakeapi.WithHistory(c.history),
+		fakeapi.WithHistoryBytes(c.historyBytes),
 		fakeapi.WithEventTTL(c.eventTTL),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
 	}

@@ -177,7 +177,7 @@ func TestPort(t *testing.T) {
 
 func TestSideEffects(t *testing.T) {
 	a := newAllocator(t, mapStore{})
-	store := storage.NewStore(clock.New(), 0)
+	store := storage.NewStore(clock.New(), storage.Limits{})
 	service := func(ip string) *storage.Object {
 		return newObject(t, a.Services, `{"metadata":{"name":"s","namespace":"ns","uid":"1"},"spec":{"type":"ClusterIP","clusterIP":"`+ip+`","clusterIPs":["`+ip+`"]}}`)
 	}

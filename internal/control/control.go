@@ -37,7 +37,7 @@ func Serves(path string) bool {
 type Control struct {
 	registry  *registry.Registry
 	faults    *fault.Set
-	snapshots sync.Map // of names to *storage.Store
+	snapshots sync.Map // of names to *storage.Snapshot
 }
 
 // New returns the Control of a server.
@@ -196,7 +196,7 @@ func (c *Control) restore(r *Request) (any, error) {
 	if !ok {
 		return nil, notFound(fmt.Sprintf("no snapshot is named %q", in.Name))
 	}
-	return c.revision(c.registry.Restore(snapshot.(*storage.Store)))
+	return c.revision(c.registry.Restore(snapshot.(*storage.Snapshot)))
 }
 
 // objects puts objects and then removes others, in order, each in a write of its

@@ -1,13 +1,13 @@
 // Package journal records what happens on a server: the requests that it has
 // responded to, the transactions that they made, the progress of each watch, and
-// other actions on the server. It keeps the newest entries of each sort.
+// other actions on the server. It keeps the newest entries of each sort, bounded by
+// their number and by their size in memory.
 //
 // A journal is written while requests are served. It stores the values at hand
 // and derives nothing from them; package story does that.
 package journal
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,13 +43,30 @@ type Journal struct {
 func New(now func() time.Time) *Journal {
 	return &Journal{
 		now:          now,
-		requests:     ring[CompletedRequest]{size: maxEntries},
-		transactions: ring[Transaction]{size: maxEntries},
-		progress:     ring[Progress]{size: maxProgress},
-		notes:        ring[Note]{size: maxEntries},
-		ended:        ring[Watch]{size: maxEntries},
+		requests:     ring[CompletedRequest]{maxEntries: maxEntries, size: (*CompletedRequest).size},
+		transactions: ring[Transaction]{maxEntries: maxEntries, size: (*Transaction).size},
+		progress:     ring[Progress]{maxEntries: maxProgress},
+		notes:        ring[Note]{maxEntries: maxEntries, size: (*Note).size},
+		ended:        ring[Watch]{maxEntries: maxEntries, size: (*Watch).size},
 		open:         map[*OpenWatch]struct{}{},
 	}
+}
+
+// Limit bounds the size of the entries by a number of bytes, which includes the versions
+// of objects that transactions refer to. Half of it is for transactions, and an eighth
+// for each other sort with texts. The newest entry of a sort is kept whatever its size.
+// Without Limit only the number of entries is bounded. It must be called before the
+// journal is used.
+func (j *Journal) Limit(bytes int64) {
+	j.transactions.maxBytes = max(bytes/2, 1)
+	j.requests.maxBytes = max(bytes/8, 1)
+	j.notes.maxBytes = max(bytes/8, 1)
+	j.ended.maxBytes = max(bytes/8, 1)
+}
+
+// Bytes returns the size of the entries, as Limit counts it.
+func (j *Journal) Bytes() int64 {
+	return j.requests.totalBytes() + j.transactions.totalBytes() + j.notes.totalBytes() + j.ended.totalBytes()
 }
 
 // An Entry is a value with its position in the journal. Positions order all
@@ -109,6 +126,36 @@ const (
 	State      NoteKind = "state"      // an earlier state was restored
 )
 
+// entryBytes is about what an entry occupies apart from its texts and objects.
+const entryBytes = 256
+
+func (r *CompletedRequest) size() int64 {
+	return entryBytes + int64(len(r.URI)+len(r.User)+len(r.UserAgent)+len(r.Message)+len(r.Panic))
+}
+
+func (n *Note) size() int64 {
+	return entryBytes + int64(len(n.Text)+len(n.Resource)+len(n.UserAgent))
+}
+
+func (w *Watch) size() int64 {
+	return entryBytes + int64(len(w.URI)+len(w.User)+len(w.UserAgent)+len(w.Namespace)+len(w.Name)+len(w.End))
+}
+
+// size counts the versions that the transaction has replaced, and created objects. It
+// does not count the versions that it has put in their place: a later transaction has
+// replaced them, unless they are the newest.
+func (t *Transaction) size() int64 {
+	n := entryBytes + int64(len(t.Changes))*entryBytes
+	for i := range t.Changes {
+		if e := &t.Changes[i]; e.Prev != nil {
+			n += e.Prev.Value.Size()
+		} else {
+			n += e.Item.Value.Size()
+		}
+	}
+	return n
+}
+
 // Order returns the position of the newest entry.
 func (j *Journal) Order() int64 { return j.order.Load() }
 
@@ -145,16 +192,24 @@ func (j *Journal) Requests() []Entry[CompletedRequest] { return j.requests.all()
 // Transactions returns the newest transactions, oldest first.
 func (j *Journal) Transactions() []Entry[Transaction] { return j.transactions.all() }
 
+// Dropped reports whether the journal has had transactions that it has not any more.
+func (j *Journal) Dropped() bool { return j.transactions.hasDropped() }
+
 // Notes returns the newest notes, oldest first.
 func (j *Journal) Notes() []Entry[Note] { return j.notes.all() }
 
 // A ring keeps the newest entries.
 type ring[T any] struct {
-	size int // maximum number of entries
+	maxEntries int
+	maxBytes   int64          // 0 for no limit
+	size       func(*T) int64 // nil if entries have the same size
 
 	mu      sync.Mutex // guards the fields below
-	entries []Entry[T]
-	next    int // index of the oldest entry, once entries has its maximum size
+	entries []Entry[T] // circular; the oldest one is at first
+	first   int
+	count   int
+	bytes   int64 // of the entries
+	dropped bool  // an entry was removed
 }
 
 // add takes the next position under the ring's lock, so that entries are sorted
@@ -162,18 +217,62 @@ type ring[T any] struct {
 func (r *ring[T]) add(order *atomic.Int64, what T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := Entry[T]{order.Add(1), what}
-	if len(r.entries) < r.size {
-		r.entries = append(r.entries, e)
+	if r.count == len(r.entries) {
+		if r.count < r.maxEntries {
+			r.growLocked()
+		} else {
+			r.dropLocked()
+		}
+	}
+	e := &r.entries[(r.first+r.count)%len(r.entries)]
+	*e = Entry[T]{order.Add(1), what}
+	r.count++
+	if r.size == nil {
 		return
 	}
-	r.entries[r.next] = e
-	r.next = (r.next + 1) % r.size
+	r.bytes += r.size(&e.What)
+	for r.maxBytes > 0 && r.bytes > r.maxBytes && r.count > 1 {
+		r.dropLocked()
+	}
+}
+
+// growLocked makes room for more entries.
+func (r *ring[T]) growLocked() {
+	more := make([]Entry[T], min(max(2*len(r.entries), 8), r.maxEntries))
+	copy(more[copy(more, r.entries[r.first:]):], r.entries[:r.first])
+	r.entries, r.first = more, 0
+}
+
+// dropLocked removes the oldest entry.
+func (r *ring[T]) dropLocked() {
+	e := &r.entries[r.first]
+	if r.size != nil {
+		r.bytes -= r.size(&e.What)
+	}
+	*e = Entry[T]{}
+	r.first = (r.first + 1) % len(r.entries)
+	r.count--
+	r.dropped = true
 }
 
 // all returns the entries, oldest first.
 func (r *ring[T]) all() []Entry[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Concat(r.entries[r.next:], r.entries[:r.next])
+	out := make([]Entry[T], 0, r.count)
+	end := r.first + r.count
+	out = append(out, r.entries[r.first:min(end, len(r.entries))]...)
+	return append(out, r.entries[:max(0, end-len(r.entries))]...)
+}
+
+func (r *ring[T]) totalBytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes
+}
+
+func (r *ring[T]) hasDropped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dropped
 }

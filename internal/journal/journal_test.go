@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -174,5 +175,62 @@ func BenchmarkRecordRequest(b *testing.B) {
 	j := journal.New(time.Now)
 	for b.Loop() {
 		j.RecordRequest(journal.Request{URI: "/"}, 0)
+	}
+}
+
+// Limit bounds each sort of entries with texts by its size.
+func TestLimitBytes(t *testing.T) {
+	const limit = 1 << 20
+	text := strings.Repeat("x", 10_000)
+	for _, row := range []struct {
+		name   string
+		record func(j *journal.Journal, n int)
+		newest func(j *journal.Journal) (entries int, last string)
+		share  int64 // of the limit
+	}{
+		{"requests", func(j *journal.Journal, n int) {
+			j.RecordRequest(journal.Request{URI: text, Message: fmt.Sprint(n)}, 0)
+		}, func(j *journal.Journal) (int, string) {
+			all := j.Requests()
+			return len(all), all[len(all)-1].What.Message
+		}, 8},
+		{"notes", func(j *journal.Journal, n int) {
+			j.RecordNote(journal.Note{Text: text, Resource: fmt.Sprint(n)})
+		}, func(j *journal.Journal) (int, string) {
+			all := j.Notes()
+			return len(all), all[len(all)-1].What.Resource
+		}, 8},
+		{"watches", func(j *journal.Journal, n int) {
+			j.Open(journal.Watch{URI: text, Name: fmt.Sprint(n)}).End("")
+		}, func(j *journal.Journal) (int, string) {
+			all := j.Watches()
+			return len(all), all[len(all)-1].Name
+		}, 8},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			j := journal.New(fixedTime)
+			j.Limit(limit)
+			for n := range 200 {
+				row.record(j, n)
+				require.LessOrEqual(t, j.Bytes(), limit/row.share)
+				_, last := row.newest(j)
+				require.Equal(t, fmt.Sprint(n), last)
+			}
+			entries, _ := row.newest(j)
+			assert.EqualValues(t, limit/row.share/10_300, entries)
+			assert.Greater(t, j.Bytes(), limit/row.share*9/10)
+		})
+	}
+}
+
+// The newest entry is kept, however large it is.
+func TestLimitKeepsNewest(t *testing.T) {
+	j := journal.New(fixedTime)
+	j.Limit(1)
+	for n := range 3 {
+		j.RecordRequest(journal.Request{URI: fmt.Sprint(n)}, 0)
+		requests := j.Requests()
+		require.Len(t, requests, 1)
+		assert.Equal(t, fmt.Sprint(n), requests[0].What.URI)
 	}
 }

@@ -262,12 +262,17 @@ func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any
 // A decodedCache holds decoded objects that plugins read with many writes, such as
 // classes and limit ranges. It is safe for concurrent use.
 type decodedCache struct {
-	mu      sync.Mutex // guards objects
+	mu      sync.Mutex // guards the fields below
 	objects map[*storage.Object]map[string]any
+	bytes   int64 // of objects, before decoding
 }
 
-// maxDecoded is the number of objects at which a decodedCache is emptied.
-const maxDecoded = 256
+// maxDecoded and maxDecodedBytes are the number of objects and their size at which a
+// decodedCache is emptied, which keeps objects in memory that are replaced.
+const (
+	maxDecoded      = 256
+	maxDecodedBytes = 2 << 20
+)
 
 // get returns o in generic form. The object is shared.
 func (c *decodedCache) get(t *resource.Type, o *storage.Object) map[string]any {
@@ -276,10 +281,11 @@ func (c *decodedCache) get(t *resource.Type, o *storage.Object) map[string]any {
 	obj, ok := c.objects[o]
 	if !ok {
 		obj = o.Decode(t)
-		if c.objects == nil || len(c.objects) >= maxDecoded {
-			c.objects = map[*storage.Object]map[string]any{}
+		if c.objects == nil || len(c.objects) >= maxDecoded || c.bytes >= maxDecodedBytes {
+			c.objects, c.bytes = map[*storage.Object]map[string]any{}, 0
 		}
 		c.objects[o] = obj
+		c.bytes += o.Size()
 	}
 	return obj
 }

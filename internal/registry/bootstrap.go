@@ -3,7 +3,6 @@ package registry
 import (
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/release"
@@ -30,7 +29,6 @@ type seed struct {
 // A seeded store holds the shared seeds, made at a time.
 type seeded struct {
 	at    string
-	keep  time.Duration
 	store *storage.Store
 }
 
@@ -84,17 +82,17 @@ func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) 
 }
 
 // store returns a new store that holds the shared seeds.
-func (s *seeds) store(c *clock.Clock, keep time.Duration) (*storage.Store, error) {
+func (s *seeds) store(c *clock.Clock, keep storage.Limits) (*storage.Store, error) {
 	now := timestamp(c.Now())
 	have := s.newest.Load()
-	if have == nil || have.at != now || have.keep != keep {
-		have = &seeded{now, keep, storage.NewStore(c, keep)}
+	if have == nil || have.at != now {
+		have = &seeded{now, storage.NewStore(c, storage.Limits{})}
 		if err := plant(have.store, s.shared, &release.BootstrapValues{Now: now}); err != nil {
 			return nil, err
 		}
 		s.newest.Store(have)
 	}
-	return have.store.Fork(c), nil
+	return have.store.Fork(c, keep), nil
 }
 
 // defaultPort is kube-apiserver's default port.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -39,6 +40,33 @@ func (g *Registry) Compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, e
 		return rev, g.store.Compact(rev)
 	}
 	return rev, nil
+}
+
+// minJournalBytes is the size of the journal of a server with a small history.
+const minJournalBytes = 4 << 20
+
+func (c *Config) historyLimits() storage.Limits {
+	return storage.Limits{Age: c.KeepHistory, Bytes: c.HistoryBytes}
+}
+
+// HistoryLimit returns Config.HistoryBytes.
+func (g *Registry) HistoryLimit() int64 { return g.config.HistoryBytes }
+
+// A budget notes in the journal when the history of a Registry exceeds its size.
+type budget Registry
+
+// Compacted implements [storage.CompactionObserver].
+func (b *budget) Compacted(rev mvcc.Revision) {
+	text := fmt.Sprintf("%s, because the history exceeded %s", compactionText(rev, true), formatBytes(b.config.HistoryBytes))
+	b.journal.RecordNote(journal.Note{Kind: journal.Compaction, Text: text, Revision: rev})
+}
+
+// formatBytes returns a number of bytes as text: in mebibytes if there are some.
+func formatBytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
 }
 
 // compactionText describes a compaction in the journal.

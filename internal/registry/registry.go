@@ -61,6 +61,17 @@ type Config struct {
 	// kube-apiserver's default compaction interval.
 	KeepHistory time.Duration
 
+	// HistoryBytes is how much memory old versions occupy at most, in bytes; 0 is
+	// 256 MiB. A write that exceeds it compacts the history. The journal has a
+	// quarter of it, but at least 4 MiB.
+	//
+	// Differs from kube-apiserver: size of the history: kube-apiserver keeps up to
+	// 102,400 events of each resource in its watch caches, and what etcd has room
+	// for. Here the history of all resources has a number of bytes, and is compacted
+	// if it exceeds them. Request: watch from a resourceVersion before 256 MiB of
+	// updates.
+	HistoryBytes int64
+
 	// Compaction compacts history on a schedule.
 	Compaction Compaction
 
@@ -83,7 +94,10 @@ type Auth struct {
 	RBAC bool
 }
 
-const defaultKeepHistory = 5 * time.Minute
+const (
+	defaultKeepHistory  = 5 * time.Minute
+	defaultHistoryBytes = 256 << 20
+)
 
 // A Registry holds the objects of one API server. It is safe for concurrent use.
 // Close it when done.
@@ -109,7 +123,7 @@ type Registry struct {
 	reloading  sync.Mutex                       // held while configured is brought in line with the store
 
 	decoded decodedCache
-	initial *storage.Store // the state of a fresh server, for Reset
+	initial *storage.Snapshot // the state of a fresh server, for Reset
 
 	expiries   expiries
 	repairs    repairs
@@ -117,7 +131,7 @@ type Registry struct {
 }
 
 // New returns a Registry that holds what a fresh cluster does. It fails for wrong
-// service ranges and a wrong compaction schedule.
+// service ranges, a wrong compaction schedule and a negative size of the history.
 func New(c Config) (*Registry, error) {
 	if err := allocator.CheckRanges(c.ServiceRanges); err != nil {
 		return nil, err
@@ -125,16 +139,22 @@ func New(c Config) (*Registry, error) {
 	if c.Compaction.Every < 0 || c.Compaction.Keep < 0 {
 		return nil, errors.New("the compaction schedule is negative")
 	}
+	if c.HistoryBytes < 0 {
+		return nil, errors.New("the size of the history is negative")
+	}
 	if c.KeepHistory == 0 {
 		c.KeepHistory = defaultKeepHistory
 	}
 	if c.Auth.ServiceAccounts == nil {
 		c.Auth.ServiceAccounts = serviceaccount.NewKeys(serviceaccount.Config{})
 	}
+	if c.HistoryBytes == 0 {
+		c.HistoryBytes = defaultHistoryBytes
+	}
 	if c.EventTTL == 0 {
 		c.EventTTL = defaultEventTTL
 	}
-	store, err := baseOf(c.Release).seeds.store(c.Clock, c.KeepHistory)
+	store, err := baseOf(c.Release).seeds.store(c.Clock, c.historyLimits())
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +163,7 @@ func New(c Config) (*Registry, error) {
 		g.Close()
 		return nil, err
 	}
-	g.initial = g.store.Fork(c.Clock)
+	g.initial = g.store.Snapshot()
 	return g, nil
 }
 
@@ -158,6 +178,8 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 		webhooks: c.Webhooks,
 		plugins:  plugin.Default(),
 	}
+	store.OnCompaction((*budget)(g))
+	c.Journal.Limit(max(c.HistoryBytes/4, minJournalBytes))
 	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
 	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: c.Clock.Now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
 	if c.Auth.RBAC {
@@ -177,7 +199,7 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
 	config := g.config
 	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
-	out := newRegistry(config, g.store.Fork(c))
+	out := newRegistry(config, g.store.Fork(c, config.historyLimits()))
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)

@@ -7,12 +7,12 @@ import (
 )
 
 // Snapshot returns the present state for Restore. It takes constant time.
-func (g *Registry) Snapshot() *storage.Store { return g.store.Fork(g.clock) }
+func (g *Registry) Snapshot() *storage.Snapshot { return g.store.Snapshot() }
 
 // Restore brings back the state of a snapshot. It is one transaction that changes
 // the objects that differ: watchers receive the changes, and revisions keep
 // rising.
-func (g *Registry) Restore(snapshot *storage.Store) error {
+func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 	before := g.store.Revision()
 	if err := g.store.Restore(snapshot); err != nil {
 		return err

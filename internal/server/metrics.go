@@ -55,7 +55,8 @@ func (r *request) metricVerb() string {
 // serveMetrics serves /metrics.
 //
 // Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
-// families. Here there are five. Request: GET /metrics.
+// families. Here there are five of them, and the families fakeapi_history_bytes,
+// fakeapi_history_limit_bytes and fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	return r.answerMetrics(
 		r.server.requests.Family(),
@@ -65,7 +66,15 @@ func (r *request) serveMetrics() error {
 		r.server.buildFamily(),
 		metrics.Family{Name: "process_start_time_seconds", Type: metrics.Gauge, Help: "Start time of the server since the Unix epoch in seconds.",
 			Samples: []metrics.Sample{{Value: r.server.started.Unix()}}},
+		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", r.server.registry.Store().HistoryBytes()),
+		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", r.server.registry.HistoryLimit()),
+		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", r.server.registry.Journal().Bytes()),
 	)
+}
+
+// gauge returns a family with one sample.
+func gauge(name, help string, value int64) metrics.Family {
+	return metrics.Family{Name: name, Type: metrics.Gauge, Help: help, Samples: []metrics.Sample{{Value: value}}}
 }
 
 // serveHealthMetrics serves /metrics/slis: the results of the health checks.

@@ -31,11 +31,12 @@ type Config struct {
 	// random.
 	Seed uint64
 
-	// ServiceRanges, Port, KeepHistory, Compaction and EventTTL are those of
-	// registry.Config.
+	// ServiceRanges, Port, KeepHistory, HistoryBytes, Compaction and EventTTL are
+	// those of registry.Config.
 	ServiceRanges []netip.Prefix
 	Port          int
 	KeepHistory   time.Duration
+	HistoryBytes  int64
 	Compaction    registry.Compaction
 	EventTTL      time.Duration
 
@@ -111,6 +112,7 @@ func New(c Config) (*Server, error) {
 		ServiceRanges: c.ServiceRanges,
 		Port:          c.Port,
 		KeepHistory:   c.KeepHistory,
+		HistoryBytes:  c.HistoryBytes,
 		Compaction:    c.Compaction,
 		EventTTL:      c.EventTTL,
 	})

@@ -160,6 +160,10 @@ func (st *watchStream) run(initial *storage.Page) error {
 	}
 	bookmark := st.nextBookmark()
 	defer func() { bookmark.Stop() }()
+	var grown <-chan struct{} // never, without bookmarks
+	if st.options.bookmarks {
+		grown = st.server.registry.Store().Grown()
+	}
 	now := st.surface
 	due, ended := false, false
 	for {
@@ -196,6 +200,8 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-st.cursor.Wait():
 		case <-bookmark.C:
 			due = true
+		case <-grown:
+			due, grown = true, st.server.registry.Store().Grown()
 		case <-now.Replaced():
 			now = st.server.registry.Surface()
 			ended = !now.Serves(st.typ) // after the events that are left

@@ -58,7 +58,7 @@ func versions(count *int) (v1, v2 *resource.Type) {
 func TestConversion(t *testing.T) {
 	count := 0
 	v1, v2 := versions(&count)
-	s := NewStore(clock.New(), 0)
+	s := NewStore(clock.New(), Limits{})
 	put := func(typ *resource.Type, name, data string) {
 		t.Helper()
 		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data})

@@ -127,6 +127,36 @@ func (o *Object) WithVersionText(resourceVersion string) *Object {
 	return &out
 }
 
+const (
+	// objectBytes is about what an Object occupies apart from its JSON, labels and
+	// fields.
+	objectBytes = 256
+
+	// labelsBytes and labelBytes are about what the map of the labels and each label
+	// occupy.
+	labelsBytes = 320
+	labelBytes  = 64
+)
+
+// Size implements mvcc.Sizer. It counts the encodings of all versions of the type,
+// because the object caches those that are read.
+func (o *Object) Size() int64 {
+	json := cap(o.encoded.JSON())
+	size := objectBytes + json
+	if len(o.Labels) > 0 {
+		size += labelsBytes + len(o.Labels)*labelBytes
+	}
+	for _, f := range o.Fields {
+		size += len(f)
+	}
+	if o.typ != nil && o.typ.Versions != nil {
+		size += json * (len(o.typ.Versions) - 1)
+	}
+	return int64(size)
+}
+
+var _ mvcc.Sizer = (*Object)(nil)
+
 // Same reports whether two objects differ in nothing but their resourceVersions.
 func (o *Object) Same(other *Object) bool { return o.encoded.EqualExceptVersion(other.encoded) }
 

@@ -5,8 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// maxParsed bounds the size of a ParseCache. A full cache is cleared.
-const maxParsed = 1 << 14
+// maxParsed and maxParsedBytes bound the objects of a ParseCache and their size, which
+// keeps objects in memory that are replaced. A full cache is cleared.
+const (
+	maxParsed      = 1 << 14
+	maxParsedBytes = 16 << 20
+)
 
 // A ParseCache caches parsed objects. It needs no invalidation, because an Object never
 // changes. Servers with the same types can share one. The zero value is empty. It is
@@ -14,6 +18,7 @@ const maxParsed = 1 << 14
 type ParseCache struct {
 	parsed sync.Map // *Object to the result of its parse function
 	size   atomic.Int64
+	bytes  atomic.Int64
 }
 
 // Parse returns parse(o.JSON()), from the cache if possible. Objects of a type must
@@ -27,9 +32,10 @@ func Parse[T any](c *ParseCache, o *Object, parse func([]byte) (T, error)) (T, e
 	if err != nil {
 		return out, err
 	}
-	if c.size.Add(1) > maxParsed {
+	if n, bytes := c.size.Add(1), c.bytes.Add(o.Size()); n > maxParsed || bytes > maxParsedBytes {
 		c.parsed.Clear()
 		c.size.Store(1)
+		c.bytes.Store(o.Size())
 	}
 	c.parsed.Store(o, out)
 	return out, nil

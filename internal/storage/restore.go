@@ -2,15 +2,22 @@ package storage
 
 import "github.com/kubefake/kubefake/mvcc"
 
-// Restore makes the current state equal to that of another store, in one transaction
-// that writes only objects that differ. A restored object gets the revision of the
-// transaction as its version.
-func (s *Store) Restore(to *Store) error {
-	view, err := to.View(0)
-	if err != nil {
-		return err
-	}
-	_, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
+// A Snapshot is the state of a store at a revision. It keeps its objects in memory, and
+// no others.
+type Snapshot struct{ view *mvcc.View[*Object] }
+
+// Snapshot returns the newest state. It takes constant time.
+func (s *Store) Snapshot() *Snapshot { return &Snapshot{s.newestView()} }
+
+// Revision returns the revision of the state.
+func (s *Snapshot) Revision() mvcc.Revision { return s.view.Revision() }
+
+// Restore makes the current state equal to a snapshot, of this or another store, in one
+// transaction that writes only objects that differ. A restored object gets the revision
+// of the transaction as its version.
+func (s *Store) Restore(to *Snapshot) error {
+	view := to.view
+	_, err := s.Update(func(tx *mvcc.Txn[*Object]) error {
 		var deleted []string
 		for item := range tx.Range("", "") {
 			if _, ok := view.Get(item.Key); !ok {

@@ -70,7 +70,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, uncached bool) *history {
-	return &history{t, NewStore(clock.NewManual(time.Unix(0, 0)), 0), thing(uncached)}
+	return &history{t, NewStore(clock.NewManual(time.Unix(0, 0)), Limits{}), thing(uncached)}
 }
 
 func (h *history) put(namespace, name, data, label string) mvcc.Revision {
@@ -311,7 +311,7 @@ func TestFutureVersion(t *testing.T) {
 	assert.Equal(t, TooLargeError{Requested: 9, Current: 7}, *tooLarge, "an uncached resource does not wait")
 
 	synctest.Test(t, func(t *testing.T) {
-		h := &history{t, NewStore(clock.New(), 0), thing(false)}
+		h := &history{t, NewStore(clock.New(), Limits{}), thing(false)}
 		started := time.Now()
 		_, _, err := h.s.Get(t.Context(), h.k, "ns", "a", "2")
 		require.ErrorAs(t, err, &tooLarge)
@@ -377,7 +377,7 @@ func TestWatchTransitions(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	h := exampleHistory(t, false)
-	was := h.s.Fork(clock.New())
+	was := h.s.Snapshot()
 	h.put("ns", "a", "3", "")
 	h.delete("ns", "c")
 	h.put("ns", "e", "1", "")

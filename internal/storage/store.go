@@ -20,33 +20,42 @@ const freshnessWait = 3 * time.Second
 type Store struct {
 	*mvcc.Store[*Object]
 	clock *clock.Clock
-	keep  time.Duration
+	keep  Limits
 
 	// compactedEtcd is the revision up to which CompactEtcd has compacted.
 	compactedEtcd atomic.Int64
 
-	caches watchCaches
+	caches  watchCaches
+	limiter limiter
 }
 
-// NewStore returns an empty store that keeps its history for a duration.
-func NewStore(c *clock.Clock, keep time.Duration) *Store {
-	return newStore(mvcc.New[*Object](mvcc.Options{Now: c.Now, KeepFor: keep}), c, keep)
+// NewStore returns an empty store.
+func NewStore(c *clock.Clock, keep Limits) *Store {
+	out := &Store{clock: c, keep: keep}
+	out.Store = mvcc.New[*Object](out.options())
+	out.caches = newWatchCaches(out.Store, c)
+	return out
 }
 
-func newStore(s *mvcc.Store[*Object], c *clock.Clock, keep time.Duration) *Store {
-	return &Store{Store: s, clock: c, keep: keep, caches: newWatchCaches(s, c)}
-}
-
-// Fork returns an independent store with the same state and history. Its watch caches
-// do not lag.
-func (s *Store) Fork(c *clock.Clock) *Store {
-	out := newStore(s.Store.Fork(mvcc.Options{Now: c.Now, KeepFor: s.keep}), c, s.keep)
+// Fork returns an independent store with the same state and history, and limits of its
+// own. Its watch caches do not lag.
+func (s *Store) Fork(c *clock.Clock, keep Limits) *Store {
+	out := &Store{clock: c, keep: keep}
+	out.Store = s.Store.Fork(out.options())
+	out.caches = newWatchCaches(out.Store, c)
 	out.compactedEtcd.Store(s.compactedEtcd.Load())
 	return out
 }
 
-// Close stops the timers of the watch caches.
-func (s *Store) Close() { s.caches.close() }
+func (s *Store) options() mvcc.Options {
+	return mvcc.Options{Now: s.clock.Now, KeepFor: s.keep.Age, KeepBytes: s.keep.Bytes, Grown: s.grown}
+}
+
+// Close stops the timers of the store.
+func (s *Store) Close() {
+	s.caches.close()
+	s.limiter.close()
+}
 
 // Update is mvcc.Store.Update. It also schedules the moves of lagging watch caches.
 func (s *Store) Update(fn func(tx *mvcc.Txn[*Object]) error) (mvcc.Revision, error) {

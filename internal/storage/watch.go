@@ -59,6 +59,7 @@ func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, afte
 // is valid until the next call. It fails with an *ExpiredError if changes were
 // compacted before the watch has returned them, and with a *ConversionError.
 func (w *Watch) Poll(max int) ([]Change, error) {
+	clear(w.changes)
 	w.changes = w.changes[:0]
 	for len(w.changes) == 0 {
 		events, err := w.watcher.Poll(max)
@@ -66,6 +67,9 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 			return nil, &ExpiredError{}
 		}
 		if len(events) == 0 {
+			if cap(w.changes) > keptChanges {
+				w.changes = nil
+			}
 			break
 		}
 		for i := range events {
@@ -80,6 +84,9 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 	}
 	return w.changes, nil
 }
+
+// keptChanges is the capacity of changes that an idle watch keeps.
+const keptChanges = 16
 
 // Wait returns a channel that is closed when Poll may have more changes. Call it again
 // each time after Poll has returned none.

@@ -98,8 +98,8 @@ func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
 	switch {
 	case t != nil && t.NoWatchCache:
 		return fmt.Errorf("%s cannot lag: %w", t.Name, ErrUncached)
-	case s.keep > 0 && lag.By > s.keep:
-		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep)
+	case s.keep.Age > 0 && lag.By > s.keep.Age:
+		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep.Age)
 	}
 	cs := &s.caches
 	if t != nil {

@@ -86,7 +86,7 @@ func TestLagUnderLoad(t *testing.T) {
 // Timers advance a cache with a lag in time, until the store is closed.
 func TestLagTimers(t *testing.T) {
 	c := clock.NewManual(time.Unix(0, 0))
-	s := NewStore(c, time.Hour)
+	s := NewStore(c, Limits{Age: time.Hour})
 	h := &history{t, s, thing(false)}
 	h.put("ns", "a", "1", "")
 	require.NoError(t, s.SetLag(nil, mvcc.Lag{By: 10 * time.Second}))

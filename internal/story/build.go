@@ -45,6 +45,12 @@ func New(from Source) *Story {
 		writes = writes[skip:]
 		b.first = writes[0].Order
 	}
+	if len(writes) > 0 && from.Journal.Dropped() {
+		if earlier := int(writes[0].What.Revision - from.From - 1); earlier > 0 {
+			b.story.Earlier = earlier
+			b.first = writes[0].Order
+		}
+	}
 	b.begin(writes, notes, requests, watches)
 	for _, e := range writes {
 		b.revision(e)

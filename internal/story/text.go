@@ -26,9 +26,10 @@ func (s *Story) Text(lines int) string {
 			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", r.line(), indent(r.Panic))
 		}
 	}
-	if skip := len(all) - lines; skip > 0 {
-		fmt.Fprintf(&b, "  (%d earlier events)\n", skip)
-		all = all[skip:]
+	skip := max(0, len(all)-lines)
+	all = all[skip:]
+	if earlier := s.Earlier + skip; earlier > 0 {
+		fmt.Fprintf(&b, "  (%d earlier events)\n", earlier)
 	}
 	for _, e := range all {
 		fmt.Fprintf(&b, "  %s  %s\n", offset(e.At), e.line)
