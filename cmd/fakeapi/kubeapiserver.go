@@ -61,8 +61,9 @@ func newKubeAPIServer(executable string) program {
 		c := &kubeAPIServer{}
 		c.serve, c.serveFlags = newServe()
 		c.serve.inputs = inputFS{stdin}
-		c.serve.releaseName = releaseOf(executable)
-		fs := c.flags()
+		served := releaseOf(executable)
+		c.serve.releaseName = served.Name()
+		fs := c.flags(served.Minor())
 		switch err := fs.Parse(args); {
 		case errors.Is(err, pflag.ErrHelp):
 			c.printHelp(stdout, fs)
@@ -74,7 +75,7 @@ func newKubeAPIServer(executable string) program {
 			fmt.Fprintf(stderr, "Error: \"kube-apiserver\" does not take any arguments, got %q\n", fs.Args())
 			return 1
 		case c.version != "false":
-			fmt.Fprintln(stdout, "Kubernetes", strings.TrimSuffix(c.serve.releaseName, "-all"))
+			fmt.Fprintln(stdout, "Kubernetes", served.Version())
 			return 0
 		}
 		if err := c.run(ctx, stderr); err != nil {
@@ -90,30 +91,25 @@ var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)
 
 // releaseOf returns the release that the folder of an executable names; the newest
 // one if it names none that is known.
-func releaseOf(executable string) string {
+func releaseOf(executable string) *release.Release {
 	if path, err := filepath.Abs(executable); err == nil {
 		executable = path
 	}
-	name := release.Default
 	if m := folder.FindStringSubmatch(filepath.Base(filepath.Dir(executable))); m != nil {
-		name = "v" + m[1]
+		if r, err := release.Open("v" + m[1]); err == nil {
+			return r
+		}
 	}
-	r, err := release.Open(name)
+	r, err := release.Open(release.Default)
 	if err != nil {
-		return release.Default
+		panic("fakeapi: the default release: " + err.Error()) // unreachable: it is embedded
 	}
-	return r.Name()
+	return r
 }
 
-// minor returns the minor release, such as "1.36".
-func (c *kubeAPIServer) minor() string {
-	parts := strings.SplitN(strings.TrimPrefix(c.serve.releaseName, "v"), ".", 3)
-	return strings.Join(parts[:2], ".")
-}
-
-// flags returns the flags of kube-apiserver. Those without an effect here are
-// accepted with values of their type.
-func (c *kubeAPIServer) flags() *pflag.FlagSet {
+// flags returns the flags of kube-apiserver in a minor release. Those without an effect
+// here are accepted with values of their type.
+func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -147,7 +143,7 @@ func (c *kubeAPIServer) flags() *pflag.FlagSet {
 	flagSet{fs}.Func("feature-gates", "enable and disable features", s.setFeatureGates)
 	fs.StringVar(&c.version, "version", "false", "print the version")
 	fs.Lookup("version").NoOptDefVal = "true"
-	for f := range flags.KubeAPIServer(c.minor()) {
+	for f := range flags.KubeAPIServer(minor) {
 		if fs.Lookup(f.Name) == nil {
 			acceptFlag(fs, f)
 		}

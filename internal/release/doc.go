@@ -9,6 +9,7 @@
 //     documents.
 //   - release/data embeds the generated files, and describes each. Packages
 //     wire, table and unversioned read theirs from it.
+//   - release/flags has the command line flags of kube-apiserver and etcd.
 //   - release/gen is the command that generates them. It is a module of its own,
 //     because it links the Go types of Kubernetes.
 //   - release/gen/recordings holds what kube-apiservers answered: the input.

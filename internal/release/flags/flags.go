@@ -5,6 +5,8 @@ package flags
 import (
 	_ "embed"
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,9 +23,11 @@ type Flag struct {
 //go:embed flags.txt
 var table string
 
-// KubeAPIServer returns the flags of kube-apiserver in a minor release such as
-// "1.36", sorted by name. There are none for an unknown release.
-func KubeAPIServer(release string) iter.Seq[Flag] { return list("kube-apiserver", release) }
+// KubeAPIServer returns the flags of kube-apiserver in a minor release, such as 36,
+// sorted by name. There are none for an unknown release.
+func KubeAPIServer(minor int) iter.Seq[Flag] {
+	return list("kube-apiserver", "1."+strconv.Itoa(minor))
+}
 
 // Etcd returns the flags of etcd, sorted by name.
 func Etcd() iter.Seq[Flag] { return list("etcd", "") }
@@ -34,7 +38,7 @@ func list(program, release string) iter.Seq[Flag] {
 	return func(yield func(Flag) bool) {
 		for line := range strings.Lines(table) {
 			columns := strings.Fields(line)
-			if len(columns) < 3 || columns[0] != program || release != "" && !contains(columns[3:], release) {
+			if len(columns) < 3 || columns[0] != program || release != "" && !slices.Contains(columns[3:], release) {
 				continue
 			}
 			if !yield(Flag{Name: columns[1], Type: columns[2]}) {
@@ -42,13 +46,4 @@ func list(program, release string) iter.Seq[Flag] {
 			}
 		}
 	}
-}
-
-func contains(releases []string, release string) bool {
-	for _, r := range releases {
-		if r == release {
-			return true
-		}
-	}
-	return false
 }
