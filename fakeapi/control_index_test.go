@@ -65,7 +65,7 @@ func TestControlIndex(t *testing.T) {
 func TestControlIndexExamples(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS())
 	_, body := index(t, srv, "/debug/fakeapi/", "*/*")
-	example := regexp.MustCompile(`curl --insecure (?:-X (\w+) )?'?` + regexp.QuoteMeta(srv.URL) + `([^' ]*)'?(?: --json '(.*)')?\n`)
+	example := regexp.MustCompile(`curl --insecure (?:-X (\w+) )?'?` + regexp.QuoteMeta(srv.URL) + `([^' \n]*)'?(?: --json '(.*)')?\n`)
 	examples := example.FindAllStringSubmatch(body, -1)
 	assert.Len(t, examples, strings.Count(body, "curl "))
 	assert.Greater(t, len(examples), 10)

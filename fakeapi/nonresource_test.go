@@ -149,8 +149,8 @@ spec: {size: 2}
 
 	code, table = askWith(t, srv, "GET", "/apis/example.com/v1/namespaces/default/sets/one/scale", "", "Accept", tables)
 	assert.Equal(t, http.StatusOK, code)
-	assert.Equal(t, []any{"Name", "Replicas"}, columns(table))
-	assert.Equal(t, []any{"one", 2.0}, row(table)["cells"])
+	assert.Equal(t, []any{"Name", "Desired", "Available", "Age"}, columns(table))
+	assert.Equal(t, []any{"one", 2.0, 0.0}, row(table)["cells"].([]any)[:3])
 }
 
 func TestDeprecationWarnings(t *testing.T) {

@@ -14,6 +14,22 @@ var defaultColumns = []any{map[string]any{
 	"description": table.Default.Columns()[1].Description,
 }}
 
+// scaleLayout is the table layout of the Scale of a custom resource.
+var scaleLayout = &table.Layout{
+	Columns: func() []table.Column {
+		name, age := table.Default.Columns()[0], table.Default.Columns()[1]
+		return []table.Column{
+			name,
+			{Name: "Desired", Type: "integer", Description: "Number of desired replicas"},
+			{Name: "Available", Type: "integer", Description: "Number of actual replicas"},
+			{Name: "Age", Type: "date", Description: age.Description},
+		}
+	},
+	Cells: func(r table.Row) []any {
+		return []any{r.Name(), r.Int("spec", "replicas"), r.Int("status", "replicas"), r.Age()}
+	},
+}
+
 // layout returns the table layout of the version. If the path of a column cannot be
 // parsed, that column and those after it are omitted.
 func (v *version) layout() *table.Layout {

@@ -143,6 +143,7 @@ func (v *version) scale() *resource.Scale {
 		Missing: fmt.Sprintf("the spec replicas field %q does not exist", replicas),
 		Checked: true,
 		Codec:   resource.BuiltinCodec(scaleKind),
+		Layout:  scaleLayout,
 	}
 }
 
