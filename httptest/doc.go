@@ -6,7 +6,8 @@
 //     the requests, and clients see the ends of their responses;
 //   - the limits of kube-apiserver's listener: 32 s for the TLS handshake and for
 //     the header of a request, 90 s for a connection without a request, and 1000
-//     concurrent requests of an HTTP/2 connection;
+//     concurrent requests of an HTTP/2 connection. Built with Go 1.23, a server
+//     has HTTP/2 only with TLS, and with the limits of net/http;
 //   - throwaway certificates for servers and clients of one CA ([IssueServer],
 //     [IssueClient]);
 //   - kubeconfig files ([Kubeconfig]);

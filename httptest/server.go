@@ -176,22 +176,13 @@ func (s *Server) newHTTP(config *tls.Config) *http.Server {
 	h := &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		TLSConfig:         config,
-		Protocols:         new(http.Protocols),
 		ErrorLog:          s.log,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		ConnState:         s.track,
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          maxStreams,
-			MaxReadFrameSize:              maxStreamBuffer,
-			MaxReceiveBufferPerStream:     maxStreamBuffer,
-			MaxReceiveBufferPerConnection: maxStreamBuffer * maxStreams,
-		},
 	}
-	h.Protocols.SetHTTP1(true)
-	h.Protocols.SetHTTP2(true)
-	h.Protocols.SetUnencryptedHTTP2(true)
+	setHTTP2(h)
 	return h
 }
 

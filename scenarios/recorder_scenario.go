@@ -384,7 +384,7 @@ func (b *scenarioBuilder) target(u *url.URL) string {
 		return out
 	}
 	var pairs []string
-	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+	for _, pair := range strings.Split(u.RawQuery, "&") {
 		key, value, _ := strings.Cut(pair, "=")
 		plain, _ := url.QueryUnescape(value) // an invalid value was not generated
 		var m *generatedValue

@@ -36,11 +36,13 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 		background.Wait()
 	})
 	if !r.stepped {
-		background.Go(func() {
+		background.Add(1)
+		go func() {
+			defer background.Done()
 			if err := r.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", file, err)
 			}
-		})
+		}()
 	}
 	return r
 }

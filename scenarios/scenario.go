@@ -72,8 +72,8 @@ type Step struct {
 	Compact *Compaction    `json:"compact,omitempty"`
 	Pause   Duration       `json:"pause,omitempty"`
 	Advance Duration       `json:"advance,omitempty"`
-	Lag     map[string]any `json:"lag,omitzero"`
-	Fault   map[string]any `json:"fault,omitzero"`
+	Lag     map[string]any `json:"lag,omitempty"`
+	Fault   map[string]any `json:"fault,omitempty"`
 	Restart string         `json:"restart,omitempty"`
 
 	Expect string   `json:"expect,omitempty"` // "/path"
@@ -87,7 +87,7 @@ type Step struct {
 // json.Number.
 type Answer struct {
 	Status  int               `json:"status,omitempty"`
-	Headers map[string]string `json:"headers,omitzero"` // nil: headers are not compared
+	Headers map[string]string `json:"headers,omitempty"` // nil: headers are not compared
 	Warning []string          `json:"warning,omitempty"`
 	Body    any               `json:"body,omitempty"`
 	Events  []any             `json:"events,omitempty"`
@@ -193,6 +193,33 @@ func (s *Step) check(watches map[string]bool) error {
 		watches[s.As] = true
 	}
 	return nil
+}
+
+// MarshalJSON encodes a Lag or Fault that is empty but not nil as {}.
+func (s Step) MarshalJSON() ([]byte, error) {
+	type step Step
+	return json.Marshal(struct {
+		step
+		Lag   *map[string]any `json:"lag,omitempty"`
+		Fault *map[string]any `json:"fault,omitempty"`
+	}{step(s), unlessNil(s.Lag), unlessNil(s.Fault)})
+}
+
+// MarshalJSON encodes Headers that are empty but not nil as {}.
+func (a Answer) MarshalJSON() ([]byte, error) {
+	type answer Answer
+	return json.Marshal(struct {
+		answer
+		Headers *map[string]string `json:"headers,omitempty"`
+	}{answer(a), unlessNil(a.Headers)})
+}
+
+// unlessNil returns a pointer to m, or nil if m is nil.
+func unlessNil[V any](m map[string]V) *map[string]V {
+	if m == nil {
+		return nil
+	}
+	return &m
 }
 
 // Objects are API objects in generic form. In a file, a single object may be

@@ -112,11 +112,13 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	r.addInitial(append(prerequisites, initial...))
 	ctx, r.cancel = context.WithCancel(ctx)
 	for _, f := range reflectors {
-		r.running.Go(func() {
+		r.running.Add(1)
+		go func() {
+			defer r.running.Done()
 			if err := f.run(ctx); err != nil {
 				r.fail(fmt.Errorf("%s: %w", f.typ, err))
 			}
-		})
+		}()
 	}
 	if r.file != nil {
 		r.running.Add(1)

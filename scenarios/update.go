@@ -279,8 +279,10 @@ func setWant(lines [][]byte, step int, want *Answer) ([][]byte, error) {
 		return nil, err
 	}
 	var block [][]byte
-	for line := range bytes.Lines(text) {
-		block = append(block, append(bytes.Repeat([]byte(" "), column), line...))
+	for _, line := range bytes.SplitAfter(text, []byte("\n")) {
+		if len(line) > 0 {
+			block = append(block, append(bytes.Repeat([]byte(" "), column), line...))
+		}
 	}
 	for i := begin; i < end; i++ {
 		line := lines[i]

@@ -94,7 +94,7 @@ func completeValues(cmd *cobra.Command, flag string, values ...string) {
 // family.
 func (c *serveCommand) setServiceRanges(value string) error {
 	var prefixes []netip.Prefix
-	for part := range strings.SplitSeq(value, ",") {
+	for _, part := range strings.Split(value, ",") {
 		p, err := netip.ParsePrefix(part)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ type switches map[string]bool
 
 // set parses a value of the flag and adds it to the previous ones.
 func (s switches) set(value string) error {
-	for part := range strings.SplitSeq(value, ",") {
+	for _, part := range strings.Split(value, ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}

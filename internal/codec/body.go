@@ -110,7 +110,7 @@ func Warnings(fieldErrors []error) []string {
 			warnings = append(warnings, err.Error())
 			continue
 		}
-		for line := range strings.SplitSeq(lines, "\n") {
+		for _, line := range strings.Split(lines, "\n") {
 			warnings = append(warnings, strings.TrimSpace(line))
 		}
 	}

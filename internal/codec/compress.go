@@ -43,7 +43,10 @@ var (
 // are not recognized, as in kube-apiserver. Watches should not be compressed.
 func Compress(w http.ResponseWriter, r *http.Request) *Compressor {
 	c := &Compressor{ResponseWriter: w}
-	for token := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+	accepted := r.Header.Get("Accept-Encoding")
+	for more := true; more; {
+		var token string
+		token, accepted, more = strings.Cut(accepted, ",")
 		if strings.TrimSpace(token) == "gzip" {
 			c.buffer = bufferPool.Get().(*[]byte)
 			break

@@ -175,7 +175,9 @@ func Accepts(header string, produced ...string) bool {
 	if header == "" {
 		return true
 	}
-	for part := range strings.SplitSeq(header, ",") {
+	for more := true; more; {
+		var part string
+		part, header, more = strings.Cut(header, ",")
 		mediaType, _, _ := strings.Cut(part, ";")
 		mediaType = strings.Trim(mediaType, " ")
 		if mediaType == "*/*" || slices.Contains(produced, mediaType) {

@@ -138,7 +138,7 @@ func collect(root fs.FS) ([]difference, error) {
 // line and without the prefix.
 func paragraphs(comment string) []string {
 	var out []string
-	for p := range strings.SplitSeq(comment, "\n\n") {
+	for _, p := range strings.Split(comment, "\n\n") {
 		text, ok := strings.CutPrefix(strings.Join(strings.Fields(p), " "), prefix)
 		if ok {
 			out = append(out, text)

@@ -17,6 +17,9 @@ var (
 	deducedName = "__untyped_deduced_"
 )
 
+// untypedScalar is the type of any scalar. Schemas share it.
+var untypedScalar = smd.Untyped
+
 // Component schemas whose OpenAPI form is less precise than their Go type.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -107,7 +110,7 @@ func (c *compiler) typeRef(s *schema.Schema, preserve bool) smd.TypeRef {
 	case "array":
 		a.List = c.list(at)
 	default:
-		a = smd.Atom{Scalar: new(smd.Untyped), List: c.list(at), Map: c.object(at)}
+		a = smd.Atom{Scalar: &untypedScalar, List: c.list(at), Map: c.object(at)}
 	}
 	c.define(name, a)
 	return smd.TypeRef{NamedType: &name}
@@ -168,7 +171,7 @@ func (c *compiler) list(at typeKey) *smd.List {
 // element relationship of its maps.
 func untyped(name *string, maps smd.ElementRelationship) smd.Atom {
 	return smd.Atom{
-		Scalar: new(smd.Untyped),
+		Scalar: &untypedScalar,
 		List: &smd.List{
 			ElementType:         smd.TypeRef{NamedType: &atomicName},
 			ElementRelationship: smd.Atomic,

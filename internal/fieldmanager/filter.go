@@ -43,7 +43,7 @@ func parsePath(s string) fieldpath.Path {
 		return nil
 	}
 	var path fieldpath.Path
-	for name := range strings.SplitSeq(s, ".") {
+	for _, name := range strings.Split(s, ".") {
 		path = append(path, fieldpath.PathElement{FieldName: &name})
 	}
 	return path

@@ -89,7 +89,7 @@ func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
 	default:
 		// Each line reports one member.
 		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")
-		for line := range strings.SplitSeq(text, "\n") {
+		for _, line := range strings.Split(text, "\n") {
 			op.warn(strings.TrimSpace(line))
 		}
 	}

@@ -38,14 +38,17 @@ func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstra
 
 func bootstrapObjects(yield func(BootstrapObject) bool) {
 	_, lines, _ := strings.Cut(data.Bootstrap(), "\n")
-	for line := range strings.Lines(lines) {
-		if !yield(parseBootstrapObject(line)) {
+	for lines != "" {
+		end := strings.IndexByte(lines, '\n') + 1
+		if !yield(parseBootstrapObject(lines[:end])) {
 			return
 		}
+		lines = lines[end:]
 	}
 }
 
-// parseBootstrapObject reads a line of bootstrap.txt.
+// parseBootstrapObject reads a line of bootstrap.txt, ended by a newline, which is
+// the end of its JSON.
 func parseBootstrapObject(line string) BootstrapObject {
 	column := func() (value string) {
 		value, line, _ = strings.Cut(line, " ")
@@ -60,7 +63,9 @@ func parseBootstrapObject(line string) BootstrapObject {
 	o.Namespace, o.Name = namespace, name
 	if labels := column(); labels != "" {
 		o.Labels = map[string]string{}
-		for label := range strings.SplitSeq(labels, ",") {
+		for more := true; more; {
+			var label string
+			label, labels, more = strings.Cut(labels, ",")
 			key, value, _ := strings.Cut(label, "=")
 			o.Labels[key] = value
 		}

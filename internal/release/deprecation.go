@@ -21,8 +21,10 @@ type deprecation struct {
 var deprecations = sync.OnceValue(func() map[string]deprecation {
 	all := map[string]deprecation{}
 	_, lines, _ := strings.Cut(data.Deprecations(), "\n")
-	for line := range strings.Lines(lines) {
-		f := strings.SplitN(strings.TrimSpace(line), " ", 5)
+	for lines != "" {
+		var line string
+		line, lines, _ = strings.Cut(lines, "\n")
+		f := strings.SplitN(line, " ", 5)
 		since, err := strconv.Atoi(f[2])
 		if err != nil {
 			panic("release: deprecations.txt: " + err.Error()) // unreachable: a test reads it

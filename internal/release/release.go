@@ -203,7 +203,7 @@ func (r *Release) readSurface() surface.Surface {
 // readOpenAPI parses the index of OpenAPI documents.
 func (r *Release) readOpenAPI() map[string]document {
 	index := map[string]document{}
-	for line := range strings.Lines(r.sections().openAPI) {
+	for _, line := range strings.Split(r.sections().openAPI, "\n") {
 		if f := strings.Fields(line); len(f) == 3 {
 			index[f[0]] = document{hash: f[1], id: f[2]}
 		}

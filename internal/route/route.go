@@ -112,7 +112,9 @@ func (r *Route) verbOf(method, query string) string {
 // wantsWatch returns the first value of the parameter watch of a query, parsed
 // as [url.ParseQuery] does.
 func wantsWatch(query string) bool {
-	for pair := range strings.SplitSeq(query, "&") {
+	for more := true; more; {
+		var pair string
+		pair, query, more = strings.Cut(query, "&")
 		key, value, _ := strings.Cut(pair, "=")
 		key, err := url.QueryUnescape(key)
 		if key != "watch" || err != nil || strings.Contains(pair, ";") {

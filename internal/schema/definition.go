@@ -72,7 +72,8 @@ func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) vali
 		list = append(list, errs...)
 	}
 	d := definitionChecker{}
-	d.schema(p, s, schemaContext{path: path, root: true, cardinality: new(uint64(1))})
+	one := uint64(1)
+	d.schema(p, s, schemaContext{path: path, root: true, cardinality: &one})
 	list = append(list, d.list...)
 	if unsupported != nil && len(list) == 0 {
 		list = append(list, validation.Invalid(path, "", unsupported.Error()))
@@ -250,7 +251,8 @@ func cardinality(p keywords, count *uint64) *uint64 {
 	if count == nil || limit == nil {
 		return nil
 	}
-	return new(saturatingMul(*count, uint64(max(*limit, 0))))
+	product := saturatingMul(*count, uint64(max(*limit, 0)))
+	return &product
 }
 
 // saturatingMul returns a*b, or the greatest uint64 if that overflows.

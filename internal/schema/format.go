@@ -117,7 +117,7 @@ func isHostname(s string) bool {
 	if len(s) > 255 || !hostname(s) {
 		return false
 	}
-	for label := range strings.SplitSeq(s, ".") {
+	for _, label := range strings.Split(s, ".") {
 		if len(label) > 63 {
 			return false
 		}

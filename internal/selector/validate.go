@@ -94,7 +94,9 @@ func isName(s string) bool {
 // isSubdomain reports whether s consists of dot-separated labels of lower case
 // letters, digits and dashes that begin and end with a letter or digit.
 func isSubdomain(s string) bool {
-	for label := range strings.SplitSeq(s, ".") {
+	for more := true; more; {
+		var label string
+		label, s, more = strings.Cut(s, ".")
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}

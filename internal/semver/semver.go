@@ -63,7 +63,7 @@ func Parse(s string) (Version, error) {
 		}
 	}
 	if hasBuild {
-		for id := range strings.SplitSeq(build, ".") {
+		for _, id := range strings.Split(build, ".") {
 			if id == "" {
 				return Version{}, errors.New("Build meta data is empty")
 			}

@@ -156,7 +156,7 @@ func (r *request) podStream() error {
 
 func (r *request) portForward() error {
 	for _, ports := range r.query()["ports"] {
-		for port := range strings.SplitSeq(ports, ",") {
+		for _, port := range strings.Split(ports, ",") {
 			if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 				return status.BadRequest("cannot convert to []int32: " + err.Error())
 			}

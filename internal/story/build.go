@@ -180,7 +180,8 @@ func (b *builder) note(e journal.Entry[journal.Note]) {
 	}
 	note := Note{Moment: m, Kind: n.Kind, Text: n.Text, Resource: n.Resource, Revision: int64(n.Revision)}
 	if n.UserAgent != "" {
-		note.Client = client("", n.UserAgent)
+		c := client("", n.UserAgent)
+		note.Client = &c
 	}
 	b.story.Notes = append(b.story.Notes, note)
 }

@@ -220,6 +220,6 @@ type Note struct {
 	Kind     journal.NoteKind `json:"kind"`
 	Text     string           `json:"text"`
 	Resource string           `json:"resource,omitempty"`
-	Client   Client           `json:"client,omitzero"`
+	Client   *Client          `json:"client,omitempty"` // nil for an action on the server
 	Revision int64            `json:"revision,omitempty"`
 }

@@ -287,7 +287,7 @@ func (n *Note) line() string {
 	if n.Resource != "" && !strings.Contains(n.Text, n.Resource) {
 		line += " (" + n.Resource + ")"
 	}
-	if n.Client.Name != "" {
+	if n.Client != nil {
 		line += ", for " + n.Client.Name
 	}
 	return line

@@ -35,7 +35,7 @@ func exampleStory() *Story {
 		},
 		Notes: []Note{
 			{Moment: at(305), Kind: "compaction", Text: "history before r9 was removed", Revision: 9},
-			{Moment: at(306), Kind: "fault", Text: "answered 429", Resource: "pods", Client: Client{Name: "manager"}},
+			{Moment: at(306), Kind: "fault", Text: "answered 429", Resource: "pods", Client: &Client{Name: "manager"}},
 		},
 	}
 	for i := range s.Revisions {

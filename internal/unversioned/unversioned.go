@@ -48,7 +48,7 @@ func fieldsOf(name string) []field {
 	var fields []field
 	if _, rest, ok := strings.Cut(data.Unversioned(), "\n"+name+"\t"); ok {
 		line, _, _ := strings.Cut(rest, "\n")
-		for text := range strings.SplitSeq(line, "\t") {
+		for _, text := range strings.Split(line, "\t") {
 			parts := strings.Fields(text)
 			typ, omitEmpty := strings.CutSuffix(parts[2], ",")
 			fields = append(fields, field{strconv.Quote(parts[0]) + ":", strings.Split(parts[1], "."), typ, omitEmpty})

@@ -65,7 +65,7 @@ func TestPodSpecMovesToSecurityContext(t *testing.T) {
 }
 
 func TestEveryTypePrints(t *testing.T) {
-	for line := range strings.SplitSeq(strings.TrimSpace(data.Unversioned()), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(data.Unversioned()), "\n") {
 		name, _, ok := strings.Cut(line, "\t")
 		if !ok {
 			continue

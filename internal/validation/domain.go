@@ -32,7 +32,7 @@ func FullyQualifiedDomainName(s string, path *Path) List {
 	if !strings.Contains(s, ".") {
 		return List{Invalid(path, s, "should be a domain with at least two segments separated by dots")}
 	}
-	for label := range strings.SplitSeq(s, ".") {
+	for _, label := range strings.Split(s, ".") {
 		if msgs := DNS1123Label(label); len(msgs) > 0 {
 			return List{Invalid(path, label, strings.Join(msgs, ","))}
 		}
@@ -100,7 +100,7 @@ func SignerName(s string, path *Path) List {
 
 // eachPart checks the parts of s between dots, up to the first invalid one.
 func eachPart(path *Path, s string, format func(string) []string) List {
-	for part := range strings.SplitSeq(s, ".") {
+	for _, part := range strings.Split(s, ".") {
 		var list List
 		for _, m := range format(part) {
 			list = append(list, Invalid(path, s, fmt.Sprintf("validating label %q: %s", part, m)))

@@ -90,7 +90,9 @@ func isDNS1123Label(s string) bool {
 }
 
 func isDNS1123Subdomain(s string) bool {
-	for label := range strings.SplitSeq(s, ".") {
+	for more := true; more; {
+		var label string
+		label, s, more = strings.Cut(s, ".")
 		if !isDNS1123Label(label) {
 			return false
 		}
@@ -167,7 +169,9 @@ func DNS1123SubdomainWithUnderscore(s string) []string {
 	if len(s) > DNS1123SubdomainMaxLength {
 		msgs = append(msgs, MaxLengthMessage(DNS1123SubdomainMaxLength))
 	}
-	for label := range strings.SplitSeq(s, ".") {
+	for more := true; more; {
+		var label string
+		label, s, more = strings.Cut(s, ".")
 		label = strings.TrimPrefix(label, "_")
 		if !enclosed(label, lower|digit, lower|digit|dash|underscore, lower|digit) {
 			return append(msgs, RegexpMessage(dns1123SubdomainUnderscoreRule, dns1123SubdomainUnderscoreRE, "example.com"))
@@ -437,7 +441,7 @@ const (
 // IsSysctl reports whether s is the name of a sysctl: segments of lower case
 // letters, digits and inner dashes and underscores, joined by dots or slashes.
 func IsSysctl(s string) bool {
-	for segment := range strings.SplitSeq(strings.ReplaceAll(s, "/", "."), ".") {
+	for _, segment := range strings.Split(strings.ReplaceAll(s, "/", "."), ".") {
 		if !enclosed(segment, lower|digit, lower|digit|dash|underscore, lower|digit) {
 			return false
 		}

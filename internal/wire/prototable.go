@@ -66,7 +66,9 @@ func (t *table) body(spelling string) string {
 // addProtoFields adds the fields in the lines of a struct to m. It reports
 // whether all of them have a protobuf field.
 func (t *table) addProtoFields(m *message, lines string) bool {
-	for line := range strings.Lines(lines) {
+	for lines != "" {
+		var line string
+		line, lines, _ = strings.Cut(lines, "\n")
 		parts := strings.Fields(line)
 		name, spelling, flags := parts[0], parts[1], parts[2]
 		embedded := strings.Contains(flags, "i")

@@ -122,8 +122,8 @@ func open() *table {
 	for _, f := range r.File {
 		t.files[f.Name] = f
 	}
-	for line := range strings.Lines(t.read("index")) {
-		gv, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+	for _, line := range strings.Split(strings.TrimSpace(t.read("index")), "\n") {
+		gv, pkg, _ := strings.Cut(line, " ")
 		t.packages[gv] = pkg
 	}
 	return t
@@ -278,7 +278,9 @@ func goType(spelling string) string {
 // of n or of a struct it embeds; embedded is then the names of the embedded
 // structs, each followed by a dot.
 func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
-	for line := range strings.Lines(lines) {
+	for lines != "" {
+		var line string
+		line, lines, _ = strings.Cut(lines, "\n")
 		parts := strings.Fields(line)
 		name, spelling, flags := parts[0], parts[1], parts[2]
 		unstored := unstored || len(parts) < 4

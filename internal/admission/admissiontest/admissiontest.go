@@ -83,7 +83,7 @@ func checkField(t *testing.T, obj map[string]any, path, want string) {
 // field returns the value at a dotted path, whose elements may be indices of
 // lists; nil if it is absent.
 func field(v any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
+	for _, name := range strings.Split(path, ".") {
 		switch parent := v.(type) {
 		case map[string]any:
 			v = parent[name]

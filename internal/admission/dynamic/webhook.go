@@ -201,7 +201,11 @@ func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) er
 	responses, errs := make([]*AdmissionResponse, len(calls)), make([]error, len(calls))
 	var wait sync.WaitGroup
 	for i, c := range calls {
-		wait.Go(func() { responses[i], errs[i] = c.send(ctx, r, false) })
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			responses[i], errs[i] = c.send(ctx, r, false)
+		}()
 	}
 	wait.Wait()
 	var first error

@@ -27,7 +27,9 @@ func (c Clause) Matches(mediaType string) bool {
 // are not media types and parameters without a value.
 func Parse(header string) []Clause {
 	var clauses []Clause
-	for part := range strings.SplitSeq(header, ",") {
+	for more := true; more; {
+		var part string
+		part, header, more = strings.Cut(header, ",")
 		if c, ok := parseClause(part); ok {
 			clauses = append(clauses, c)
 		}
@@ -53,7 +55,9 @@ func parseClause(text string) (Clause, bool) {
 	case subtype == "" || strings.Contains(subtype, "/"):
 		return Clause{}, false
 	}
-	for param := range strings.SplitSeq(params, ";") {
+	for more := true; more; {
+		var param string
+		param, params, more = strings.Cut(params, ";")
 		key, value, _ := strings.Cut(param, "=")
 		if value == "" || strings.Contains(value, "=") {
 			continue

@@ -152,7 +152,7 @@ func checkTimeZone(name string) []string {
 	if name == "" {
 		return []string{"timeZone must be nil or non-empty string"}
 	}
-	for part := range strings.SplitSeq(name, "/") {
+	for _, part := range strings.Split(name, "/") {
 		if !isTimeZonePart(part) {
 			return []string{"unknown time zone " + name}
 		}

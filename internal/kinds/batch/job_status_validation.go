@@ -244,7 +244,7 @@ func parseIndexes(text string, completions int64) (indexes, error) {
 	}
 	var out indexes
 	var firstErr error
-	for s := range strings.SplitSeq(text, ",") {
+	for _, s := range strings.Split(text, ",") {
 		next, err := parseInterval(s, completions)
 		if err == nil {
 			if len(out) > 0 && firstErr == nil && out[len(out)-1].last >= next.first {

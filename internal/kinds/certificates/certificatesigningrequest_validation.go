@@ -105,7 +105,7 @@ func signerName(name string, path *validation.Path) validation.List {
 // signerLabels checks the labels of the domain or the path of a signer's name, up to
 // the first invalid one.
 func signerLabels(side string, format func(string) []string, path *validation.Path) validation.List {
-	for label := range strings.SplitSeq(side, ".") {
+	for _, label := range strings.Split(side, ".") {
 		messages := format(label)
 		for i, m := range messages {
 			messages[i] = fmt.Sprintf("validating label %q: %s", label, m)

@@ -54,7 +54,7 @@ func At(v any, path string) any {
 	if path == "" {
 		return v
 	}
-	for element := range strings.SplitSeq(strings.ReplaceAll(path, `\.`, "\x00"), ".") {
+	for _, element := range strings.Split(strings.ReplaceAll(path, `\.`, "\x00"), ".") {
 		element = strings.ReplaceAll(element, "\x00", ".")
 		switch t := v.(type) {
 		case map[string]any:

@@ -91,7 +91,7 @@ func (r deviceRequests) check(name string, path *validation.Path) validation.Lis
 		return validation.List{validation.Invalid(path, name, rule)}
 	}
 	var list validation.List
-	for segment := range strings.SplitSeq(name, "/") {
+	for _, segment := range strings.Split(name, "/") {
 		list = append(list, validation.Each(path, segment, validation.DNS1123Label(segment))...)
 	}
 	if !r[name] {
@@ -253,7 +253,7 @@ func checkPoolName(p validation.View, name string) {
 	if len(pool) > validation.DNS1123SubdomainMaxLength {
 		p.Add(validation.TooLong(p.At(name), validation.DNS1123SubdomainMaxLength))
 	}
-	for segment := range strings.SplitSeq(pool, "/") {
+	for _, segment := range strings.Split(pool, "/") {
 		p.AddList(validation.Each(p.At(name), segment, validation.DNS1123Subdomain(segment)))
 	}
 }

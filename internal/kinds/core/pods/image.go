@@ -76,7 +76,7 @@ func isRepository(s string) bool {
 	if length > most {
 		return false
 	}
-	for component := range strings.SplitSeq(s, "/") {
+	for _, component := range strings.Split(s, "/") {
 		if !isPathComponent(component) {
 			return false
 		}
@@ -104,7 +104,7 @@ func isRegistry(s string) bool {
 		address, ok = strings.CutSuffix(address, "]")
 		return ok && address != "" && strings.Trim(address, hexDigits+"ABCDEF:") == ""
 	}
-	for label := range strings.SplitSeq(host, ".") {
+	for _, label := range strings.Split(host, ".") {
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}

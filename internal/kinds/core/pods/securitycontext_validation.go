@@ -312,7 +312,7 @@ func isNetBIOS(domain string) bool {
 // isWindowsDomain reports whether a domain consists of DNS labels, in upper or lower
 // case.
 func isWindowsDomain(domain string) bool {
-	for label := range strings.SplitSeq(domain, ".") {
+	for _, label := range strings.Split(domain, ".") {
 		if len(validation.DNS1123Label(strings.ToLower(label))) > 0 {
 			return false
 		}

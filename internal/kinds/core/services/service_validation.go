@@ -268,7 +268,7 @@ func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 	if value = strings.TrimSpace(value); value == "" {
 		return
 	}
-	for cidr := range strings.SplitSeq(value, ",") {
+	for _, cidr := range strings.Split(value, ",") {
 		p.AddList(validation.LegacyCIDR(strings.TrimSpace(cidr), nil, path))
 	}
 }

@@ -183,7 +183,7 @@ func CheckQuobyte(p validation.View) {
 	case len(p.String("tenant")) > maxTenant:
 		p.Required("tenant", "must be a UUID and may not exceed a length of 64 characters")
 	default:
-		for pair := range strings.SplitSeq(registry, ",") {
+		for _, pair := range strings.Split(registry, ",") {
 			if _, _, err := net.SplitHostPort(pair); err != nil {
 				p.Invalid("registry", pairs)
 			}
@@ -272,7 +272,7 @@ const (
 
 // HasBacksteps reports whether the path has an element "..".
 func HasBacksteps(p string) bool {
-	for element := range strings.SplitSeq(p, "/") {
+	for _, element := range strings.Split(p, "/") {
 		if element == ".." {
 			return true
 		}
