@@ -52,7 +52,7 @@ type Allocator struct {
 // New returns an Allocator without reservations.
 func New(c Config) *Allocator {
 	if len(c.Ranges) == 0 {
-		c.Ranges = []netip.Prefix{defaultRange}
+		c.Ranges = defaultRanges
 	}
 	return &Allocator{Config: c}
 }

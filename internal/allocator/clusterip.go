@@ -15,8 +15,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// defaultRange is the range of cluster IPs of a server without configured ranges.
-var defaultRange = netip.MustParsePrefix("10.0.0.0/24")
+// defaultRanges are the ranges of cluster IPs of a server without configured ones.
+var defaultRanges = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}
 
 // minHostBits is the minimal number of host bits in the first range. It has room
 // for eight addresses, one of them that of the Service kubernetes.

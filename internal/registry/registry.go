@@ -158,7 +158,7 @@ func New(c Config) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newRegistry(c, store)
+	g := newRegistry(c, store, builtinSurface(c.Release))
 	if err := g.bootstrap(); err != nil {
 		g.Close()
 		return nil, err
@@ -167,7 +167,7 @@ func New(c Config) (*Registry, error) {
 	return g, nil
 }
 
-func newRegistry(c Config, store *storage.Store) *Registry {
+func newRegistry(c Config, store *storage.Store, served *Surface) *Registry {
 	g := &Registry{
 		config:   c,
 		clock:    c.Clock,
@@ -180,13 +180,14 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 	}
 	store.OnCompaction((*budget)(g))
 	c.Journal.Limit(max(c.HistoryBytes/4, minJournalBytes))
-	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: c.Clock.Now, NewUID: g.ids.UID}
-	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: c.Clock.Now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
+	now := c.Clock.Now // one closure for all
+	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: now, NewUID: g.ids.UID}
+	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
 	if c.Auth.RBAC {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
 	}
 	g.allocator = g.newAllocator()
-	g.served.Store(g.builtinSurface())
+	g.served.Store(served)
 	if every := c.Compaction.Every; every > 0 {
 		g.compaction = c.Clock.Every(every, g.compactOnSchedule)
 	}
@@ -199,12 +200,11 @@ func newRegistry(c Config, store *storage.Store) *Registry {
 func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
 	config := g.config
 	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
-	out := newRegistry(config, g.store.Fork(c, config.historyLimits()))
+	out := newRegistry(config, g.store.Fork(c, config.historyLimits()), g.served.Load().clone())
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial
-	out.served.Store(g.served.Load().clone())
 	out.configured.Store(g.configured.Load())
 	out.reconcileDefinitions(nil)
 	return out

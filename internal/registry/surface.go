@@ -71,9 +71,10 @@ func baseOf(p *release.Release) *base {
 	return once.(func() *base)()
 }
 
-// builtinSurface returns a Surface of the built-in types alone.
-func (g *Registry) builtinSurface() *Surface {
-	return &Surface{Types: g.base.types, base: g.base, managers: newFieldManagerCache(g.config.Release), replaced: make(chan struct{})}
+// builtinSurface returns a Surface of the built-in types of a release alone.
+func builtinSurface(p *release.Release) *Surface {
+	b := baseOf(p)
+	return &Surface{Types: b.types, base: b, managers: newFieldManagerCache(p), replaced: make(chan struct{})}
 }
 
 // clone returns a copy of s that another Registry may serve. It leaves out the
@@ -99,7 +100,7 @@ func (s *Surface) withDefinitions(definitions map[string]*definition) *Surface {
 
 // serve replaces the Surface by one with the types of the given definitions.
 func (g *Registry) serve(definitions map[string]*definition) {
-	was, out := g.served.Load(), g.builtinSurface()
+	was, out := g.served.Load(), builtinSurface(g.config.Release)
 	out.definitions = definitions
 	for _, d := range sortedDefinitions(definitions, func(*definition) bool { return true }) {
 		for _, t := range d.Types {
