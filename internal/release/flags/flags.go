@@ -36,7 +36,7 @@ func Etcd() iter.Seq[Flag] { return list("etcd", "") }
 // name, the type and the releases of a flag.
 func list(program, release string) iter.Seq[Flag] {
 	return func(yield func(Flag) bool) {
-		for line := range strings.Lines(table) {
+		for _, line := range strings.Split(table, "\n") {
 			columns := strings.Fields(line)
 			if len(columns) < 3 || columns[0] != program || release != "" && !slices.Contains(columns[3:], release) {
 				continue
