@@ -27,34 +27,35 @@ import (
 // A serveCommand holds the flags of serve. Flags that kube-apiserver has too have
 // the same names.
 type serveCommand struct {
-	listen        string
-	allowedHosts  []string
-	tls           bool
-	certDir       string
-	kubeconfig    string
-	tokens        string
-	authorization string
-	releaseName   string
-	runtimeConfig switches
-	featureGates  switches
-	serviceRanges []netip.Prefix
-	objects       []string
-	reenact       string
-	speed         float64
-	crds          []string
-	services      map[string]string
-	seed          uint64
-	clock         time.Time
-	history       time.Duration
-	historyBytes  int64
-	eventTTL      time.Duration
-	compactEvery  time.Duration
-	compactKeep   time.Duration
-	lags          []lag
-	faults        []string
-	chaos         uint64
-	control       bool
-	quiet         bool
+	listen           string
+	allowedHosts     []string
+	tls              bool
+	certDir          string
+	kubeconfig       string
+	tokens           string
+	authorization    string
+	releaseName      string
+	runtimeConfig    switches
+	featureGates     switches
+	serviceRanges    []netip.Prefix
+	objects          []string
+	createNamespaces bool
+	reenact          string
+	speed            float64
+	crds             []string
+	services         map[string]string
+	seed             uint64
+	clock            time.Time
+	history          time.Duration
+	historyBytes     int64
+	eventTTL         time.Duration
+	compactEvery     time.Duration
+	compactKeep      time.Duration
+	lags             []lag
+	faults           []string
+	chaos            uint64
+	control          bool
+	quiet            bool
 
 	inputs inputFS
 }
@@ -195,6 +196,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Func("webhook-service", "call the webhooks of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
 			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.BoolVar(&c.createNamespaces, "create-namespaces", false, "create the namespaces of these objects that do not exist")
 			fs.StringVar(&c.reenact, "reenact", "", "make the changes of the history in `FILE`, which fakeapi record --state writes, at their times")
 			fs.Float64Var(&c.speed, "speed", 1, "make them `FACTOR` times as fast")
 		}},
@@ -319,6 +321,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		return nil, err
 	}
 	options = append(options, files...)
+	if c.createNamespaces {
+		options = append(options, fakeapi.WithNamespaces())
+	}
 	for service, addr := range c.services {
 		namespace, name, _ := strings.Cut(service, "/")
 		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))

@@ -364,6 +364,7 @@ func TestServeObjectsFrom(t *testing.T) {
 		{"several", []string{"--objects", "testdata/objects/namespace.yaml", "--objects", "testdata/objects/list.json"}, "", first},
 		{"overlapping", []string{"--objects", "testdata/objects", "--objects", "testdata/objects/list.json"}, "", first},
 		{"standard input", []string{"--objects", "-"}, string(text), namespace},
+		{"missing namespace", []string{"--objects", "testdata/objects/list.json", "--create-namespaces"}, "", first},
 		{"file of CRDs", []string{"--objects", "testdata/objects", "--crds", "testdata/crds/widgets.yaml"}, "", first},
 	} {
 		t.Run(row.name, func(t *testing.T) {
