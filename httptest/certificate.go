@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -40,13 +41,11 @@ var throwaway = sync.OnceValue(func() *authority {
 	a := &authority{key: newKey(), serverKey: newKey()}
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "throwaway CA"},
-		NotBefore:             notBefore,
-		NotAfter:              notAfter,
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	der, err := sign(template, template, a.key, a.key)
 	if err != nil { // unreachable: the template is valid
 		panic(err)
 	}
@@ -107,12 +106,22 @@ func (a *authority) issueServer(names []string) (*certificate, error) {
 
 // issue signs a certificate for the public half of key.
 func (a *authority) issue(template *x509.Certificate, key *ecdsa.PrivateKey) ([]byte, error) {
-	template.NotBefore, template.NotAfter = notBefore, notAfter
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	der, err := sign(template, a.certificate, key, a.key)
 	if err != nil {
 		return nil, fmt.Errorf("httptest: issuing a certificate: %w", err)
 	}
 	return der, nil
+}
+
+// sign creates a certificate for the public half of key, with a validity and a
+// random serial number, which crypto/x509 of Go 1.23 does not generate.
+func sign(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey) ([]byte, error) {
+	var err error
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, err
+	}
+	template.NotBefore, template.NotAfter = notBefore, notAfter
+	return x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
 }
 
 // serverCertificate returns the certificate that the options give, read from CertDir,
