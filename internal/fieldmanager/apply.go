@@ -1,8 +1,8 @@
 package fieldmanager
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -23,8 +23,8 @@ const beforeManager = "before-first-apply"
 // configuration, and defaults are not set yet. If the configuration changes
 // only ownership, the result equals live except for its managedFields.
 //
-// Errors: *RequestError; *ConflictError unless o.Force is set. Any other error
-// means that an object does not match the schema.
+// Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
+// that of o.Context. Any other error means that an object does not match the schema.
 //
 // Differs from kube-apiserver: apply to lists with several map keys: an element
 // without one of the keys, which has no default, is an error here.
@@ -45,7 +45,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	}
 	live = withoutManagedFields(live)
 	if len(m.sets) == 0 {
-		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields}
+		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
 		if err := t.update(t.zero, live, m, before); err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
@@ -68,35 +68,56 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	if _, present := managedFields(applied); present {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}
-	configuration, err := t.asTyped(applied)
-	if err != nil {
-		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
-	}
-	before, err := t.asTyped(live, typed.AllowDuplicates)
-	if err != nil {
-		return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
-	}
-	m = &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
+	before := m
+	m = before.clone()
 	id, e := m.entry(o.entry(opApply, t.apiVersion))
-	var after *typed.TypedValue
-	after, m.sets, err = t.updater(m, o).Apply(
-		before, configuration, fieldpath.APIVersion(t.apiVersion), m.sets, id, o.Force)
+	a := newApplication(t, live, applied, m, id, o)
+	out, err := a.run()
+	var conflicts merge.Conflicts
+	if err != nil && !errors.As(err, &conflicts) {
+		if ended := a.end(); ended != nil {
+			return nil, nil, ended
+		}
+		m = before.clone()
+		id, e = m.entry(o.entry(opApply, t.apiVersion))
+		out, err = t.applyTyped(live, applied, m, id, o)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	m.strip(id)
-	out := live
-	if after != nil {
-		v, ok := after.AsValue().Unstructured().(map[string]any)
-		if !ok {
-			return nil, nil, fmt.Errorf("failed to convert new typed object (%s) to object: failed to convert value to unstructured for type %T", describe(applied), v)
-		}
-		out = v
+	if out == nil {
+		out = live
+	} else {
 		stamped := *e
 		stamped.time = formatTime(o.Now)
 		m.entries[id] = &stamped
 	}
 	return withoutManagedFields(out), m, nil
+}
+
+// applyTyped is [application.run] with structured-merge-diff's updater. It describes
+// what is wrong in an object that does not match the schema.
+func (t *Type) applyTyped(live, applied map[string]any, m *managed, id string, o Options) (map[string]any, error) {
+	configuration, err := t.asTyped(applied)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
+	}
+	before, err := t.asTyped(live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
+	}
+	var after *typed.TypedValue
+	after, m.sets, err = t.updater(m, o).Apply(
+		before, configuration, fieldpath.APIVersion(t.apiVersion), m.sets, id, o.Force)
+	if err != nil || after == nil {
+		return nil, err
+	}
+	out, ok := after.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("failed to convert new typed object (%s) to object: failed to convert value to unstructured for type %T", describe(applied), out)
+	}
+	return out, nil
 }
 
 // updater returns the structured-merge-diff updater for one request.

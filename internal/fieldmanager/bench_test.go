@@ -3,6 +3,8 @@
 package fieldmanager
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -50,6 +52,27 @@ func BenchmarkUpdate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := k.Apply(live, applied, o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkApplyList applies half of two long lists to the whole.
+func BenchmarkApplyList(b *testing.B) {
+	k := custom(b, listSchema)
+	for _, n := range []int{10_000, 20_000} {
+		r := rand.New(rand.NewPCG(1, 2))
+		live, err := k.Apply(nil, longObject(r, n), Options{Manager: "a"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		half := longObject(r, n/2)
+		b.Run(fmt.Sprintf("size=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := k.Apply(live, half, Options{Manager: "a"}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -21,23 +21,23 @@ type diff struct {
 // keys it has, as newer releases of structured-merge-diff do. It compares the
 // objects directly because every write calls it; Compare wraps each value.
 //
-// It fails if an object does not match the schema.
-func (t *Type) diff(before, after map[string]any) (*diff, error) {
-	d, foundEmpty, err := t.compare(before, after)
+// It fails if an object does not match the schema, and if p ends.
+func (t *Type) diff(before, after map[string]any, p *pacer) (*diff, error) {
+	d, foundEmpty, err := t.compare(before, after, p)
 	if foundEmpty && t.kind.OmitEmpty != nil {
-		d, _, err = t.compare(before, t.kind.OmitEmpty(after))
+		d, _, err = t.compare(before, t.kind.OmitEmpty(after), p)
 	}
 	return d, err
 }
 
 // compare is diff without Kind.OmitEmpty. foundEmpty reports whether it found
 // an empty list or map in after, which the JSON encoding may omit.
-func (t *Type) compare(before, after map[string]any) (d *diff, foundEmpty bool, err error) {
+func (t *Type) compare(before, after map[string]any, p *pacer) (d *diff, foundEmpty bool, err error) {
 	root := t.compiled().types.object
 	if root == nil {
 		return nil, false, errors.New("schema error: objects are no maps")
 	}
-	d, c := &diff{}, &comparer{}
+	d, c := &diff{}, &comparer{pacer: p}
 	_, err = c.maps(root, before, after, d)
 	return d, c.foundEmpty, err
 }
@@ -74,6 +74,7 @@ func member(m map[string]any, name string) any {
 
 // A comparer compares values.
 type comparer struct {
+	*pacer
 	foundEmpty bool // see Type.compare
 }
 
@@ -121,6 +122,9 @@ func variantOf(s *resolvedType, v any) variant {
 func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d *diff) error {
 	if s.empty() {
 		return atStep(step, errors.New(": schema error: no type"))
+	}
+	if err := c.pacer.step(); err != nil {
+		return err
 	}
 	if isEmpty(after) {
 		c.foundEmpty = true
@@ -316,11 +320,7 @@ func (e *elementIndex) get(t *listType, v any) (*listElement, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, ok := e.index[step]
-	if e.index == nil {
-		i = slices.IndexFunc(e.list, func(e listElement) bool { return e.step == step })
-		ok = i >= 0
-	}
+	i, ok := e.find(step)
 	if !ok {
 		i = len(e.list)
 		e.list = append(e.list, listElement{step: step, before: absent, after: absent})
@@ -329,6 +329,16 @@ func (e *elementIndex) get(t *listType, v any) (*listElement, error) {
 		}
 	}
 	return &e.list[i], nil
+}
+
+// find returns the position of the element with a step.
+func (e *elementIndex) find(step string) (int, bool) {
+	if e.index == nil {
+		i := slices.IndexFunc(e.list, func(e listElement) bool { return e.step == step })
+		return i, i >= 0
+	}
+	i, ok := e.index[step]
+	return i, ok
 }
 
 // sameElements reports whether two lists have the same elements at a step.

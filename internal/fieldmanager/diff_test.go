@@ -70,7 +70,7 @@ func checkDiff(t *testing.T, k *kind, before, after map[string]any) bool {
 		return false
 	}
 	want, wantErr := lhs.Compare(rhs)
-	got, err := k.diff(before, after)
+	got, err := k.diff(before, after, nil)
 	if wantErr != nil {
 		assert.Error(t, err)
 		return false
@@ -185,7 +185,7 @@ properties:
     x-kubernetes-list-map-keys: [driver, share]
     items: {type: object, properties: {driver: {type: string}, share: {type: string}}}
 `)
-	d, err := k.diff(nil, parse(t, `devices: [{driver: a}, {driver: a, share: b}]`))
+	d, err := k.diff(nil, parse(t, `devices: [{driver: a}, {driver: a, share: b}]`), nil)
 	require.NoError(t, err)
 	assert.Equal(t, parse(t, `
 "f:devices":
@@ -193,6 +193,6 @@ properties:
   'k:{"driver":"a"}': {".": {}, "f:driver": {}}
   'k:{"driver":"a","share":"b"}': {".": {}, "f:driver": {}, "f:share": {}}
 `), d.changed)
-	_, err = k.diff(nil, parse(t, `devices: [{}]`))
+	_, err = k.diff(nil, parse(t, `devices: [{}]`), nil)
 	assert.EqualError(t, err, `.devices: a map list has an element without any of the keys ["driver" "share"]`)
 }

@@ -76,6 +76,11 @@ func newManaged(n names, size int) *managed {
 	}
 }
 
+// clone returns a copy whose sets and entries can be replaced.
+func (m *managed) clone() *managed {
+	return &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
+}
+
 // entry returns the entry that a request writes: the existing one, or e.
 func (m *managed) entry(e *entry) (id string, _ *entry) {
 	id = e.id()

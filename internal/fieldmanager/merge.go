@@ -17,22 +17,26 @@ import (
 //
 // It fails if the configuration contains atomic lists or objects.
 func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
-	configuration, err := t.asTyped(applied)
-	if err != nil {
-		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
+	c := t.compiled()
+	w := walker{names: c.names}
+	if w.validate(c.types, applied, false) != nil {
+		if _, err := t.asTyped(applied); err != nil {
+			return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
+		}
 	}
-	if atomics := atomicPaths(configuration.Schema(), configuration.TypeRef(), configuration.AsValue(), nil); len(atomics) > 0 {
+	if atomics := atomicPaths(c.Schema, c.TypeRef, value.NewValueInterface(applied), nil); len(atomics) > 0 {
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
 	}
-	object, err := t.asTyped(live, typed.AllowDuplicates)
-	if err != nil {
-		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
+	if w.validate(c.types, live, true) != nil {
+		if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
+			return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
+		}
 	}
-	merged, err := object.Merge(configuration)
+	merged, err := w.merge(c.types, live, applied)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge patch: %w", err)
 	}
-	out, ok := merged.AsValue().Unstructured().(map[string]any)
+	out, ok := merged.(map[string]any)
 	if !ok {
 		return nil, errors.New("failed to convert typed object to object: it is none") // unreachable: live is an object
 	}

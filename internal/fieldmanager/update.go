@@ -1,6 +1,7 @@
 package fieldmanager
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"time"
@@ -22,6 +23,9 @@ type Options struct {
 	Fields *Filter
 	// Force makes Apply take fields from other managers. Update ignores it.
 	Force bool
+	// Context ends the write: Apply fails with its error, and the result of Update
+	// has no managedFields. nil does not end.
+	Context context.Context
 }
 
 // unknownManager is the manager of writes that do not name one.
@@ -111,7 +115,7 @@ func (t *Type) matchesSchema(obj map[string]any) bool {
 // before; nil if the write owns no field. Neither obj nor live, with which obj
 // is compared, has managedFields.
 func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
-	w := write{to: t, before: live, after: obj, fields: o.Fields}
+	w := write{to: t, before: live, after: obj, fields: o.Fields, pacer: pacer{ctx: o.Context}}
 	own, err := w.in(t.apiVersion)
 	if err != nil {
 		return nil
@@ -128,7 +132,7 @@ func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
 // update changes m to the managed fields after a write that replaced live by
 // obj. Neither object has managedFields. If update fails, m is invalid.
 func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
-	w := write{to: t, before: live, after: obj, fields: o.Fields}
+	w := write{to: t, before: live, after: obj, fields: o.Fields, pacer: pacer{ctx: o.Context}}
 	own, err := w.in(t.apiVersion)
 	if err != nil {
 		return err
@@ -142,6 +146,9 @@ func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 			return err
 		}
 		if err := m.removeOwned(id, v); err != nil {
+			return err
+		}
+		if err := w.pacer.end(); err != nil {
 			return err
 		}
 	}
@@ -162,6 +169,7 @@ type write struct {
 	to            *Type
 	before, after map[string]any
 	fields        *Filter
+	pacer         pacer
 	versions      []*versionedDiff
 }
 
@@ -205,7 +213,7 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 			return nil, err
 		}
 	}
-	d, err := t.diff(before, after)
+	d, err := t.diff(before, after, &w.pacer)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,9 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 		}
 		obj, err := op.fieldManagers().Apply(live, object.Copy(config.members), op.fieldOptions(o))
 		if err != nil {
+			if ended := op.ended(); ended != nil {
+				return nil, ended
+			}
 			return nil, applyFailed(err)
 		}
 		if config.yaml != nil {

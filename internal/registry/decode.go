@@ -156,6 +156,9 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 // fieldOptions returns the manager of a write and the fields that it can change.
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force}
+	if op.ctx != op.config.Context { // see ended
+		out.Context = op.ctx
+	}
 	if out.Manager == "" {
 		out.Manager = managerOf(op.UserAgent)
 	}

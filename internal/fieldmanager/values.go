@@ -1,0 +1,446 @@
+package fieldmanager
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
+)
+
+// A pacer checks the context of a request while a value is walked. Its zero value
+// and a nil *pacer never end.
+type pacer struct {
+	ctx   context.Context
+	count int
+}
+
+// pace is the number of list elements and map members between two checks.
+const pace = 1024
+
+// step counts an element. It returns the error of the context at each pace-th.
+func (p *pacer) step() error {
+	if p == nil || p.ctx == nil {
+		return nil
+	}
+	if p.count++; p.count%pace != 0 {
+		return nil
+	}
+	return p.ctx.Err()
+}
+
+// end returns the error of the context.
+func (p *pacer) end() error {
+	if p == nil || p.ctx == nil {
+		return nil
+	}
+	return p.ctx.Err()
+}
+
+// A walker merges the values of one request and collects their fields. Its time is
+// n log n in the number of list elements. structured-merge-diff does the same in
+// time that is quadratic for lists that are not sorted by their keys.
+//
+// The values must be valid. A walker fails only when the request ends.
+type walker struct {
+	names names
+	*pacer
+}
+
+// merge returns before merged with an applied value. At least one is not absent.
+// The result shares what is owned as a whole with the arguments.
+func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
+	if err := w.step(); err != nil {
+		return nil, err
+	}
+	as := variantOf(s, applied)
+	if applied == absent {
+		as = variantOf(s, before)
+	}
+	switch {
+	case as == mapVariant || as == anyVariant && s.object != nil:
+		was, _ := before.(map[string]any)
+		is, _ := applied.(map[string]any)
+		if !s.object.atomic && len(was)+len(is) > 0 {
+			return w.mergeMaps(s.object, was, is)
+		}
+	case as == listVariant:
+		was, _ := before.([]any)
+		is, _ := applied.([]any)
+		if !s.list.atomic && len(was)+len(is) > 0 {
+			return w.mergeLists(s.list, was, is)
+		}
+	}
+	if applied != absent {
+		return applied, nil
+	}
+	return before, nil
+}
+
+func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (any, error) {
+	out := make(map[string]any, max(len(before), len(applied)))
+	for name, v := range before {
+		_, s := t.field(name)
+		merged, err := w.merge(s, v, member(applied, name))
+		if err != nil {
+			return nil, err
+		}
+		out[name] = merged
+	}
+	for name, v := range applied {
+		if _, both := before[name]; both {
+			continue
+		}
+		_, s := t.field(name)
+		merged, err := w.merge(s, absent, v)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = merged
+	}
+	return out, nil
+}
+
+// mergeLists merges associative lists. The applied elements keep their order. An
+// element that only before has stays behind the elements that precede it there, as
+// far as their order is that of applied.
+func (w walker) mergeLists(t *listType, before, applied []any) (any, error) {
+	if len(applied) == 0 || len(before) == 0 {
+		out := make([]any, 0, len(before)+len(applied))
+		for _, v := range before {
+			merged, err := w.merge(t.element, v, absent)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, merged)
+		}
+		for _, v := range applied {
+			merged, err := w.merge(t.element, absent, v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, merged)
+		}
+		return out, nil
+	}
+	m := listMerge{w: w, t: t, before: before, applied: applied, index: elementIndex{list: make([]listElement, 0, len(applied))}}
+	return m.merge()
+}
+
+// A listMerge merges two associative lists.
+type listMerge struct {
+	w walker
+	t *listType
+
+	before, applied []any
+	index           elementIndex // of applied; an element's before is its match, null if there are several
+	places          []int        // of each element of before: its match in applied, -1 if there is none
+	out             []any
+}
+
+func (m *listMerge) merge() (any, error) {
+	if err := m.match(); err != nil {
+		return nil, err
+	}
+	m.out = make([]any, 0, max(len(m.before), len(m.applied)))
+	at, next := 0, 0 // next is the first element of applied, from i on, that before has too
+	for i := range m.index.list {
+		for next < len(m.applied) && (next < i || m.index.list[next].before == absent) {
+			next++
+		}
+		var err error
+		if at, err = m.advance(at, i, next); err != nil {
+			return nil, err
+		}
+		e := &m.index.list[i]
+		if err := m.add(e.before, e.after); err != nil {
+			return nil, err
+		}
+	}
+	for ; at < len(m.before); at++ {
+		if m.places[at] < 0 {
+			if err := m.add(m.before[at], absent); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m.out, nil
+}
+
+// match pairs the elements.
+func (m *listMerge) match() error {
+	if len(m.applied) > fewElements {
+		m.index.index = make(map[string]int, len(m.applied))
+	}
+	for _, v := range m.applied {
+		if err := m.w.step(); err != nil {
+			return err
+		}
+		e, err := m.index.get(m.t, v)
+		if err != nil {
+			return err
+		}
+		e.after = v
+	}
+	m.places = make([]int, len(m.before))
+	for i, v := range m.before {
+		if err := m.w.step(); err != nil {
+			return err
+		}
+		step, err := m.t.step(v)
+		if err != nil {
+			return err
+		}
+		at, ok := m.index.find(step)
+		if !ok {
+			m.places[i] = -1
+			continue
+		}
+		m.places[i] = at
+		e := &m.index.list[at]
+		if e.was++; e.was == 1 {
+			e.before = v
+		} else {
+			e.before = nil // an applied element does not merge with one of several
+		}
+	}
+	return nil
+}
+
+// advance adds the elements of before, from at on, that come before the applied
+// element i. It returns the position behind them. next is the first applied element
+// from i on that before has too.
+func (m *listMerge) advance(at, i, next int) (int, error) {
+	for ; at < len(m.before); at++ {
+		switch place := m.places[at]; {
+		case place < 0:
+			if err := m.add(m.before[at], absent); err != nil {
+				return 0, err
+			}
+		case place == i || next == len(m.applied):
+			return at + 1, nil
+		case place == next:
+			return at, nil
+		}
+	}
+	return at, nil
+}
+
+func (m *listMerge) add(before, applied any) error {
+	v, err := m.w.merge(m.t.element, before, applied)
+	m.out = append(m.out, v)
+	return err
+}
+
+// fields returns the set of the fields of an object.
+func (w walker) fields(s *resolvedType, obj map[string]any) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	_, err := w.collect(s, obj, set)
+	return set, err
+}
+
+// collect adds the paths below a value to set, which is empty. It reports whether
+// the value is owned itself.
+func (w walker) collect(s *resolvedType, v any, set *fieldpath.Set) (member bool, err error) {
+	if err := w.step(); err != nil {
+		return false, err
+	}
+	switch as := variantOf(s, v); {
+	case as == mapVariant || as == anyVariant && s.object != nil:
+		members, _ := v.(map[string]any)
+		if s.object.atomic {
+			return true, nil
+		}
+		return false, w.collectMembers(s.object, members, set)
+	case as == scalarVariant || as == anyVariant && s.scalar != nil:
+		return true, nil
+	}
+	list, _ := v.([]any)
+	if s.list.atomic {
+		return true, nil
+	}
+	return false, w.collectElements(s.list, list, set)
+}
+
+func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpath.Set) error {
+	if len(members) == 0 {
+		return nil
+	}
+	var room [16]string // avoids an allocation
+	sorted := room[:0]
+	if len(members) > len(room) {
+		sorted = make([]string, 0, len(members))
+	}
+	for name := range members {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	set.Members = fieldpath.MakePathElementSet(len(members))
+	for _, name := range sorted {
+		v := members[name]
+		_, s := t.field(name)
+		var below fieldpath.Set
+		member, err := w.collect(s, v, &below)
+		if err != nil {
+			return err
+		}
+		if _, known := t.fields[name]; !known || v == nil {
+			member = true
+		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
+			member = true
+		}
+		addChild(set, w.names.field(name), member, &below)
+	}
+	return nil
+}
+
+// addChild adds a path and those below it to set, after all that it has.
+func addChild(set *fieldpath.Set, pe fieldpath.PathElement, member bool, below *fieldpath.Set) {
+	if member {
+		set.Members.Insert(pe)
+	}
+	if !below.Empty() {
+		*set.Children.Descend(pe) = *below
+	}
+}
+
+// A listChild is an element of a list and its step.
+type listChild struct {
+	element fieldpath.PathElement
+	value   any
+}
+
+func (w walker) collectElements(t *listType, list []any, set *fieldpath.Set) error {
+	if len(list) == 0 {
+		return nil
+	}
+	children := make([]listChild, len(list))
+	for i, v := range list {
+		if err := w.step(); err != nil {
+			return err
+		}
+		children[i] = listChild{t.pathElement(v), v}
+	}
+	slices.SortFunc(children, func(a, b listChild) int { return a.element.Compare(b.element) })
+	set.Members = fieldpath.MakePathElementSet(len(list))
+	for i := 0; i < len(children); {
+		pe, first := children[i].element, i
+		for i++; i < len(children) && children[i].element.Equals(pe); i++ {
+		}
+		var below fieldpath.Set
+		if i == first+1 { // elements with the same key are owned together
+			if _, err := w.collect(t.element, children[first].value, &below); err != nil {
+				return err
+			}
+		}
+		addChild(set, pe, true, &below)
+	}
+	return nil
+}
+
+// pathElement returns the step to an element of an associative list that is valid.
+func (t *listType) pathElement(v any) fieldpath.PathElement {
+	if len(t.keys) == 0 {
+		v := value.NewValueInterface(v)
+		return fieldpath.PathElement{Value: &v}
+	}
+	obj, _ := v.(map[string]any)
+	keys := make(value.FieldList, 0, len(t.keys))
+	for _, k := range t.keys {
+		v, ok := obj[k.name]
+		if !ok {
+			v = k.absent
+		}
+		keys = append(keys, value.Field{Name: k.name, Value: value.NewValueInterface(v)})
+	}
+	keys.Sort()
+	return fieldpath.PathElement{Key: &keys}
+}
+
+// errInvalid is the error of a value that does not match its type. asTyped returns
+// one that describes where.
+var errInvalid = fmt.Errorf("fieldmanager: value does not match its type")
+
+// validate returns errInvalid unless v matches the type. Elements of lists may have
+// the same key if duplicates is set.
+func (w walker) validate(s *resolvedType, v any, duplicates bool) error {
+	if err := w.step(); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+		if !s.empty() {
+			return nil
+		}
+	case []any:
+		if s.list != nil {
+			return w.validateList(s.list, v, duplicates)
+		}
+	case map[string]any:
+		if s.object != nil {
+			for name, v := range v {
+				_, s := s.object.field(name)
+				if err := w.validate(s, v, duplicates); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	default:
+		if s.scalar != nil && allows(*s.scalar, v) {
+			return nil
+		}
+	}
+	return errInvalid
+}
+
+func (w walker) validateList(t *listType, list []any, duplicates bool) error {
+	var index elementIndex
+	if !t.atomic && !duplicates {
+		index.list = make([]listElement, 0, len(list))
+		if len(list) > fewElements {
+			index.index = make(map[string]int, len(list))
+		}
+	}
+	for _, v := range list {
+		if err := w.validate(t.element, v, duplicates); err != nil {
+			return err
+		}
+		if t.atomic {
+			continue
+		}
+		if !t.hasKeys(v) {
+			return errInvalid
+		}
+		if duplicates {
+			continue
+		}
+		e, err := index.get(t, v)
+		if err != nil {
+			return errInvalid
+		}
+		if e.was++; e.was > 1 {
+			return errInvalid
+		}
+	}
+	return nil
+}
+
+// hasKeys reports whether an element of an associative list has all keys.
+func (t *listType) hasKeys(v any) bool {
+	if len(t.keys) == 0 {
+		switch v.(type) {
+		case nil, []any, map[string]any:
+			return false
+		}
+		return true
+	}
+	obj, ok := v.(map[string]any)
+	for _, k := range t.keys {
+		if _, present := obj[k.name]; !present && k.absent == nil {
+			return false
+		}
+	}
+	return ok
+}
