@@ -1,6 +1,6 @@
 module github.com/kubefake/kubefake/fakeapi/restconfig
 
-go 1.26.0
+go 1.23.0
 
 require (
 	github.com/kubefake/kubefake v0.0.0

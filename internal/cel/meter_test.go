@@ -12,34 +12,11 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// A libraryCosts is the cost calculator of the libraries for cel-go's cost tracker.
-type libraryCosts struct{}
-
-func (libraryCosts) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	cost, ok := actualCost(costClassOf(function, overload), overload, args, result)
-	if !ok {
-		return nil
-	}
-	return &cost
-}
-
-// trackedProgram returns a program whose costs cel-go tracks.
-func trackedProgram(t testing.TB, env *cel.Env, checked *cel.Ast) cel.Program {
-	program, err := env.Program(checked,
-		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(perCallLimit),
-		cel.CostTracking(libraryCosts{}),
-		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
-	)
-	require.NoError(t, err)
-	return program
-}
 
 // assertCosts checks that the meter and cel-go's cost tracker agree about an
 // expression.
@@ -49,16 +26,18 @@ func assertCosts(t *testing.T, env *cel.Env, text string, vars map[string]any) {
 	if issues.Err() != nil {
 		return
 	}
-	measured, err := newProgram(env, checked)
+	measured, err := newMeteredProgram(env, checked)
 	if err != nil {
 		return // TestExpressions compares these errors
 	}
 	activation, err := cel.NewActivation(vars)
 	require.NoError(t, err)
 	v, cost, err := measured.eval(nil, activation)
-	wantV, details, wantErr := trackedProgram(t, env, checked).Eval(vars)
+	tracked, trackErr := newTrackedProgram(env, checked)
+	require.NoError(t, trackErr)
+	wantV, wantCost, wantErr := tracked.eval(nil, activation)
 	assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err), text)
-	assert.Equal(t, *details.ActualCost(), cost, text)
+	assert.Equal(t, wantCost, cost, text)
 	if wantErr == nil {
 		assert.Equal(t, valueText(wantV), valueText(v), text)
 	}
@@ -223,6 +202,17 @@ func TestInterruption(t *testing.T) {
 		require.True(t, errors.As(err, &cancelled))
 		assert.Equal(t, interpreter.ContextCancelled, cancelled.Cause)
 		assert.Less(t, cost, uint64(100_000+2*interruptInterval), "lists.range and at most one interval")
+	})
+	t.Run("tracked", func(t *testing.T) {
+		checked, issues := testEnv().Compile("[1, 2, 3].map(x, [1, 2, 3].map(y, lists.range(100).all(z, z >= 0))).size() == 3")
+		require.NoError(t, issues.Err())
+		program, err := newTrackedProgram(testEnv(), checked)
+		require.NoError(t, err)
+		v, _, err := program.eval(nil, testVars())
+		require.NoError(t, err)
+		assert.Equal(t, types.True, v)
+		_, _, err = program.eval(ctx.Done(), testVars())
+		assert.ErrorContains(t, err, "operation interrupted")
 	})
 	t.Run("values", func(t *testing.T) {
 		v := NewValidator(schemaOf(t, `{type: object, properties: {l: {type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self >= 0"}]}}}}`))

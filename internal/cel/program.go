@@ -21,11 +21,19 @@ import (
 // use.
 type program struct {
 	cel.Program
-	size int // greater than the IDs of all nodes
+	size int // greater than the IDs of all nodes; 0 if cel-go tracks the cost
 }
 
 // newProgram returns the program of a checked expression.
 func newProgram(env *cel.Env, checked *cel.Ast) (*program, error) {
+	if canMeter() {
+		return newMeteredProgram(env, checked)
+	}
+	return newTrackedProgram(env, checked)
+}
+
+// newMeteredProgram returns a program whose cost a meter measures.
+func newMeteredProgram(env *cel.Env, checked *cel.Ast) (*program, error) {
 	tree := checked.NativeRep()
 	p := &planner{
 		nodes:        map[int64]ast.Expr{},
@@ -43,6 +51,9 @@ func newProgram(env *cel.Env, checked *cel.Ast) (*program, error) {
 // eval evaluates the program and returns the result and the cost. The evaluation
 // stops with an error soon after done is closed.
 func (p *program) eval(done <-chan struct{}, vars interpreter.Activation) (result ref.Val, cost uint64, err error) {
+	if p.size == 0 {
+		return p.evalTracked(done, vars)
+	}
 	m := newMeter(done, vars, p.size)
 	defer func() {
 		cost = m.cost
@@ -85,7 +96,8 @@ func (p *planner) decorate(i interpreter.Interpretable) (interpreter.Interpretab
 	return &planNode{i, p.step(i)}, nil
 }
 
-func ids(nodes []interpreter.Interpretable) []int64 {
+// ids returns the IDs of nodes. Their type depends on the version of cel-go.
+func ids[T interpreter.Interpretable](nodes []T) []int64 {
 	out := make([]int64, len(nodes))
 	for i, n := range nodes {
 		out[i] = n.ID()
@@ -431,7 +443,16 @@ func (p *planner) expensiveCall(call interpreter.InterpretableCall) (interpreter
 	if err != nil || do == nil {
 		return call, err
 	}
-	return &expensiveCall{call, call.Args(), costOf(call.Function(), call.OverloadID()), do}, nil
+	return &expensiveCall{call, interpretables(call.Args()), costOf(call.Function(), call.OverloadID()), do}, nil
+}
+
+// interpretables returns nodes. Their type depends on the version of cel-go.
+func interpretables[T interpreter.Interpretable](nodes []T) []interpreter.Interpretable {
+	out := make([]interpreter.Interpretable, len(nodes))
+	for i, n := range nodes {
+		out[i] = n
+	}
+	return out
 }
 
 // implementation returns the function of a call, nil if it is not known.
