@@ -33,7 +33,7 @@ const beforeManager = "before-first-apply"
 // and such an element.
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
-	m, err := t.compiled().names.parseManaged(list)
+	m, err := t.compiled().names.parseManaged(list, &pacer{ctx: o.Context})
 	if err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}

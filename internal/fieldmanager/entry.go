@@ -95,12 +95,12 @@ func (m *managed) entry(e *entry) (id string, _ *entry) {
 // can. Changes by webhooks that fail the check are reverted with a warning that
 // contains the error.
 func Validate(managedFields []any) error {
-	_, err := names(nil).parseManaged(managedFields)
+	_, err := names(nil).parseManaged(managedFields, nil)
 	return err
 }
 
-// parseManaged parses managedFields.
-func (n names) parseManaged(list []any) (*managed, error) {
+// parseManaged parses managedFields. It fails if p ends.
+func (n names) parseManaged(list []any, p *pacer) (*managed, error) {
 	m := newManaged(n, len(list))
 	for i, v := range list {
 		fields, _ := v.(map[string]any)
@@ -135,7 +135,7 @@ func (n names) parseManaged(list []any) (*managed, error) {
 				return nil, fmt.Errorf("error decoding set: expect an object, but found %T", v)
 			}
 			var err error
-			if e.set, err = n.parseFields(e.tree); err != nil {
+			if e.set, err = n.parseFields(e.tree, p); err != nil {
 				return nil, fmt.Errorf("error decoding set: %w", err)
 			}
 		}

@@ -142,10 +142,10 @@ func removePath(tree map[string]any, path []string) {
 }
 
 // parseFields parses a field set. It skips steps of unknown kinds with
-// everything below them.
-func (n names) parseFields(tree map[string]any) (*fieldpath.Set, error) {
+// everything below them. It fails if p ends.
+func (n names) parseFields(tree map[string]any, p *pacer) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
-	_, err := n.parseChildren(tree, set)
+	_, err := n.parseChildren(tree, set, p)
 	return set, err
 }
 
@@ -162,7 +162,7 @@ const fewSteps = 8
 
 // parseChildren adds the paths below an object of the tree to set. It reports
 // whether the path of the object itself is in the set.
-func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bool, err error) {
+func (n names) parseChildren(tree map[string]any, set *fieldpath.Set, p *pacer) (member bool, err error) {
 	set.Members = fieldpath.MakePathElementSet(len(tree))
 	var room [fewSteps]parsedStep // avoids an allocation
 	steps := room[:0]
@@ -170,6 +170,9 @@ func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bo
 		steps = make([]parsedStep, 0, len(tree))
 	}
 	for step, below := range tree {
+		if err := p.step(); err != nil {
+			return false, err
+		}
 		if step == self {
 			member = true
 			continue
@@ -199,7 +202,7 @@ func (n names) parseChildren(tree map[string]any, set *fieldpath.Set) (member bo
 			continue
 		}
 		var sub fieldpath.Set
-		childIsMember, err := n.parseChildren(children, &sub)
+		childIsMember, err := n.parseChildren(children, &sub, p)
 		if err != nil {
 			return false, err
 		}

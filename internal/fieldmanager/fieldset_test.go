@@ -31,7 +31,7 @@ func TestParseFields(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var tree map[string]any
 			require.NoError(t, json.Unmarshal([]byte(test.text), &tree))
-			set, err := names(nil).parseFields(tree)
+			set, err := names(nil).parseFields(tree, nil)
 			require.NoError(t, err)
 			got, err := json.Marshal(names(nil).formatFields(set))
 			require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestParseFieldsErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var tree map[string]any
 			require.NoError(t, json.Unmarshal([]byte(test.text), &tree))
-			_, err := names(nil).parseFields(tree)
+			_, err := names(nil).parseFields(tree, nil)
 			assert.Error(t, err)
 		})
 	}
@@ -70,7 +70,7 @@ func FuzzFields(f *testing.F) {
 		if json.Unmarshal([]byte(text), &tree) != nil {
 			return
 		}
-		set, err := names(nil).parseFields(tree)
+		set, err := names(nil).parseFields(tree, nil)
 		text2, jsonErr := json.Marshal(tree)
 		require.NoError(t, jsonErr)
 		var want fieldpath.Set
@@ -80,7 +80,7 @@ func FuzzFields(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := names(nil).parseFields(names(nil).formatFields(set))
+		again, err := names(nil).parseFields(names(nil).formatFields(set), nil)
 		require.NoError(t, err)
 		assert.True(t, set.Equals(again), "%s\n%s", set, again)
 	})
@@ -123,7 +123,7 @@ func TestParseManySteps(t *testing.T) {
 	for i := range n {
 		tree[fmt.Sprintf("f:%d", i)] = leaf
 	}
-	set, err := names(nil).parseFields(tree)
+	set, err := names(nil).parseFields(tree, nil)
 	require.NoError(t, err)
 	assert.Equal(t, n, set.Members.Size())
 }

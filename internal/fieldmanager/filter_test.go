@@ -52,7 +52,7 @@ func TestFilter(t *testing.T) {
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			set, err := names(nil).parseFields(tree)
+			set, err := names(nil).parseFields(tree, nil)
 			require.NoError(t, err)
 			got := names(nil).formatFields(test.filter.fields.Filter(set))
 			assert.Equal(t, parse(t, test.want), got)

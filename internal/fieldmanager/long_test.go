@@ -59,7 +59,7 @@ func TestApplyManyElements(t *testing.T) {
 		half := longObject(r, n/2)
 		o := Options{Manager: "a", Now: time.Unix(1, 0)}
 		allocs = testing.AllocsPerRun(1, func() {
-			m, err := k.compiled().names.parseManaged(metadata(live)["managedFields"].([]any))
+			m, err := k.compiled().names.parseManaged(metadata(live)["managedFields"].([]any), nil)
 			require.NoError(t, err)
 			id, _ := m.entry(o.entry(opApply, k.apiVersion))
 			a := newApplication(k.Type, withoutManagedFields(live), half, m, id, o)
@@ -98,7 +98,7 @@ func TestApplyAsUpdater(t *testing.T) {
 			var errs [2]error
 			for j := range outs {
 				list, _ := managedFields(live)
-				m, err := k.compiled().names.parseManaged(list)
+				m, err := k.compiled().names.parseManaged(list, nil)
 				require.NoError(t, err)
 				id, _ := m.entry(o.entry(opApply, k.apiVersion))
 				var out map[string]any

@@ -36,7 +36,7 @@ func NewScaleHandler(apiVersion string, paths map[string]string) *ScaleHandler {
 // each entry of the object that owns the number of replicas, which owns only
 // that.
 func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
-	parent, err := names(nil).parseManaged(list)
+	parent, err := names(nil).parseManaged(list, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,11 @@ func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
 // there lose it in the object. Managers that gained it own it in an entry
 // without a time.
 func (s *ScaleHandler) ToParent(list, scale []any) ([]any, error) {
-	parent, err := names(nil).parseManaged(list)
+	parent, err := names(nil).parseManaged(list, nil)
 	if err != nil {
 		return nil, err
 	}
-	written, err := names(nil).parseManaged(scale)
+	written, err := names(nil).parseManaged(scale, nil)
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
 	}

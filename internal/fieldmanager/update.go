@@ -86,7 +86,7 @@ func strip(tree map[string]any) {
 // not match the schema, or the objects cannot be compared, the result has no
 // managedFields.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
-	m := t.managedBefore(live, obj, o.Subresource != "")
+	m := t.managedBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
 		live = t.zero
 	} else {
@@ -184,7 +184,7 @@ type versionedDiff struct {
 func (v *versionedDiff) sets() []*fieldpath.Set {
 	if v.lost == nil {
 		for _, tree := range []map[string]any{v.changed, v.removed} {
-			set, err := v.compiled().names.parseFields(tree)
+			set, err := v.compiled().names.parseFields(tree, nil)
 			if err != nil {
 				panic("fieldmanager: " + err.Error()) // unreachable: diff makes steps that parse
 			}
@@ -248,19 +248,19 @@ func (m *managed) removeOwned(id string, v *versionedDiff) error {
 
 // managedBefore returns the managed fields before an update: those of obj,
 // where the request may set them, else those of the live object.
-func (t *Type) managedBefore(live, obj map[string]any, readOnly bool) *managed {
+func (t *Type) managedBefore(live, obj map[string]any, readOnly bool, p *pacer) *managed {
 	n := t.compiled().names
 	if !readOnly {
 		list, present := managedFields(obj)
 		if present && clears(list) {
 			return newManaged(n, 0)
 		}
-		if m, err := n.parseManaged(list); err == nil && len(m.sets) > 0 {
+		if m, err := n.parseManaged(list, p); err == nil && len(m.sets) > 0 {
 			return m
 		}
 	}
 	list, _ := managedFields(live)
-	m, err := n.parseManaged(list)
+	m, err := n.parseManaged(list, p)
 	if err != nil {
 		return newManaged(n, 0)
 	}
