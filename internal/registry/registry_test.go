@@ -4,8 +4,10 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -267,5 +269,38 @@ func TestCreateInTerminatingNamespace(t *testing.T) {
 			assert.Equal(t, fmt.Sprintf("configmaps %q is forbidden: unable to create new content in namespace gone because it is being terminated", tt.want), st.Message)
 			assert.Equal(t, tt.want, st.Details.Name)
 		})
+	}
+}
+
+// A countdown is a context that ends after some checks.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestApplyEnds ends a request at each of the checks of an apply.
+func TestApplyEnds(t *testing.T) {
+	c := &client{Registry: fresh(t, Config{})}
+	data := make(map[string]string, 5000)
+	for i := range 5000 {
+		data[strconv.Itoa(i)] = "x"
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "long"}, "data": data})
+	require.NoError(t, err)
+	for checks := 0; ; checks++ {
+		ctx := &countdown{Context: context.Background(), left: checks}
+		_, err := c.Patch(ctx, c.request(t, "configmaps", "long"), Patch{patch.ApplyType, text}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "a"}})
+		if err == nil {
+			assert.Greater(t, checks, 10, "checks of the context")
+			return
+		}
+		require.ErrorIs(t, err, context.Canceled)
 	}
 }
