@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -177,9 +178,9 @@ func TestRecordStateWithoutServer(t *testing.T) {
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "config"), filepath.Join(dir, "state.yaml")
 	real := start(t, "--kubeconfig", config)
-	s := startCommand(t, "record", "--kubeconfig", config, "--state", "configmaps", "--out", out, "--retry", "10ms")
 	code, _ := real.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", aConfigMap)
 	require.Equal(t, http.StatusCreated, code)
+	s := startCommand(t, "record", "--kubeconfig", config, "--state", "configmaps", "--out", out, "--retry", "10ms")
 	real.cancel()
 	require.Equal(t, 0, <-real.code)
 	assert.Equal(t, 1, <-s.code)
@@ -188,7 +189,11 @@ func TestRecordStateWithoutServer(t *testing.T) {
 	f, err := scenarios.Load(out)
 	require.NoError(t, err)
 	assert.Contains(t, f.Scenarios[0].Why, "The recording ended early: configmaps: the server is unreachable since ")
-	assert.Contains(t, f.Scenarios[0].History[len(f.Scenarios[0].History)-1].String(), "ConfigMap default/a")
+	var changes strings.Builder
+	for _, change := range f.Scenarios[0].History {
+		fmt.Fprintln(&changes, change)
+	}
+	assert.Contains(t, changes.String(), "ConfigMap default/a,")
 	assert.Empty(t, partials(t, dir))
 }
 
