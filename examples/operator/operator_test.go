@@ -72,7 +72,7 @@ func run(t *testing.T, srv *fakeapi.Server, hooks webhook.Options, r *operator.R
 // webhooks are served in memory.
 func TestOperator(t *testing.T) {
 	world := newWorld(t, fakeapi.WithInMemory())
-	for name, test := range map[string]func(t *testing.T, srv *fakeapi.Server, c client.Client, purged *[]string){
+	for name, test := range map[string]func(t *testing.T, srv *fakeapi.Server, c client.Client, purged <-chan string){
 		"deployment and status": testDeployment,
 		"finalizer":             testFinalizer,
 		"webhooks":              testWebhooks,
@@ -85,9 +85,9 @@ func TestOperator(t *testing.T) {
 				mux := http.NewServeMux()
 				_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: mux, Convert: []string{websites}})
 				require.NoError(t, err)
-				purged := &[]string{}
+				purged := make(chan string, 10)
 				c := run(t, srv, webhook.Options{Port: -1, WebhookMux: mux}, &operator.Reconciler{Purge: func(name string) error {
-					*purged = append(*purged, name)
+					purged <- name
 					return nil
 				}})
 				test(t, srv, c, purged)
@@ -96,7 +96,7 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-func testDeployment(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]string) {
+func testDeployment(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
 	site := website("blog", "blog:1")
 	require.NoError(t, c.Create(ctx, site))
@@ -114,20 +114,21 @@ func testDeployment(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]str
 	assert.Equal(t, operator.WebsiteStatus{ObservedGeneration: site.Generation, ReadyReplicas: 1}, site.Status)
 }
 
-func testFinalizer(t *testing.T, srv *fakeapi.Server, c client.Client, purged *[]string) {
+func testFinalizer(t *testing.T, srv *fakeapi.Server, c client.Client, purged <-chan string) {
 	ctx := t.Context()
 	site := website("blog", "blog:1")
 	require.NoError(t, c.Create(ctx, site))
 	time.Sleep(time.Minute)
+	assert.Empty(t, purged)
 	require.NoError(t, c.Delete(ctx, site))
-	assert.Empty(t, *purged)
 	time.Sleep(time.Minute)
-	assert.Equal(t, []string{"blog"}, *purged)
+	assert.Equal(t, "blog", <-purged)
+	assert.Empty(t, purged)
 	_, err := srv.Get(websites, "default", "blog")
 	assert.ErrorIs(t, err, fakeapi.ErrNotFound)
 }
 
-func testWebhooks(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]string) {
+func testWebhooks(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
 	err := c.Create(ctx, website("blog", "blog:latest"))
 	assert.True(t, apierrors.IsForbidden(err), "%v", err)
@@ -146,7 +147,7 @@ func testWebhooks(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]strin
 
 // While the watch of Deployments is frozen, the operator does not see the one that it has
 // created, and tries to create it again.
-func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]string) {
+func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
 	time.Sleep(time.Minute) // until the operator's cache is filled
 	require.NoError(t, srv.Freeze("deployments.apps"))
@@ -173,7 +174,7 @@ func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]str
 }
 
 // The first update of the status fails with 409: the operator reads again.
-func testConflict(t *testing.T, srv *fakeapi.Server, c client.Client, _ *[]string) {
+func testConflict(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
 	conflict, err := srv.Inject(fakeapi.ConflictOnce(websites + "/status"))
 	require.NoError(t, err)

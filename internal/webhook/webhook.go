@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -107,17 +108,31 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	r.Header.Set("User-Agent", "kube-apiserver-admission")
 	resp, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
-		return nil, err
+		return nil, causeOf(ctx, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
-		return nil, err
+		return nil, causeOf(ctx, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 206 {
 		return nil, &StatusError{resp.StatusCode, textOf(resp, body), messageOf(body)}
 	}
 	return body, nil
+}
+
+// causeOf returns the error of a call. If ctx has ended, that is the cause, and not the
+// connection that was closed therefore.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	var call *url.Error
+	if errors.As(err, &call) {
+		call.Err = context.Cause(ctx)
+		return call
+	}
+	return context.Cause(ctx)
 }
 
 // textOf returns the body of a response if it is text, otherwise "unknown".
