@@ -59,7 +59,8 @@ type kubeAPIServer struct {
 func newKubeAPIServer(executable string) program {
 	return func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		c := &kubeAPIServer{}
-		c.serve, c.serveFlags = newServe()
+		c.serve = newServe()
+		c.serveFlags = c.serve.flagSet()
 		c.serve.inputs = inputFS{stdin}
 		served := releaseOf(executable)
 		c.serve.releaseName = served.Name()
@@ -148,9 +149,6 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 			acceptFlag(fs, f)
 		}
 	}
-	if f := fs.Lookup("v"); f != nil {
-		f.Shorthand = "v"
-	}
 	return fs
 }
 
@@ -159,12 +157,10 @@ func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
 	switch f.Type {
 	case "bool":
 		fs.Bool(f.Name, false, "")
-	case "int", "Level":
-		if f.Name == "v" {
-			fs.IntP(f.Name, f.Name, 0, "")
-			return
-		}
+	case "int":
 		fs.Int(f.Name, 0, "")
+	case "Level": // the flag v
+		fs.IntP(f.Name, f.Name, 0, "")
 	case "float":
 		fs.Float64(f.Name, 0, "")
 	case "float32":

@@ -60,21 +60,25 @@ type serveCommand struct {
 	inputs inputFS
 }
 
-// newServe returns a command with the default values of its flags, and the flags,
-// which set its fields.
-func newServe() (*serveCommand, *pflag.FlagSet) {
-	c := &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+// newServe returns a command without the default values of its flags, which their
+// definition sets.
+func newServe() *serveCommand {
+	return &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+}
+
+// flagSet returns the flags, which set the fields of the command.
+func (c *serveCommand) flagSet() *pflag.FlagSet {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	for _, g := range c.flags() {
 		g.define(flagSet{fs})
 	}
-	return c, fs
+	return fs
 }
 
 // newServeCommand returns the command serve.
 func newServeCommand() *cobra.Command {
-	c, _ := newServe()
+	c := newServe()
 	cmd := &cobra.Command{
 		Use:        "serve",
 		Short:      "run a server until interrupted",

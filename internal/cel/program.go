@@ -246,18 +246,21 @@ type qualifierStep struct {
 	attribute *attributeNode // the qualifier if it is one
 }
 
-// selected ends a Qualify.
-func (s qualifierStep) selected(vars interpreter.Activation, out any, err error) {
+// qualify measures a Qualify of q.
+func (s qualifierStep) qualify(q interpreter.Qualifier, vars interpreter.Activation, obj any) (any, error) {
+	out, err := q.Qualify(vars, obj)
 	if m := meterOf(vars); m != nil {
 		s.push(m, s.value(out, err))
 	}
+	return out, err
 }
 
-// tested ends a QualifyIfPresent.
-func (s qualifierStep) tested(vars interpreter.Activation, out any, present, presenceOnly bool, err error) {
+// qualifyIfPresent measures a QualifyIfPresent of q.
+func (s qualifierStep) qualifyIfPresent(q interpreter.Qualifier, vars interpreter.Activation, obj any, presenceOnly bool) (any, bool, error) {
+	out, present, err := q.QualifyIfPresent(vars, obj, presenceOnly)
 	m := meterOf(vars)
 	if m == nil || !present && !presenceOnly {
-		return
+		return out, present, err
 	}
 	var v ref.Val
 	switch {
@@ -267,6 +270,7 @@ func (s qualifierStep) tested(vars interpreter.Activation, out any, present, pre
 		v = types.Bool(present)
 	}
 	s.push(m, v)
+	return out, present, err
 }
 
 func (s qualifierStep) value(out any, err error) ref.Val {
@@ -292,16 +296,12 @@ type constantQualifier struct {
 
 // Qualify implements [interpreter.Qualifier].
 func (q *constantQualifier) Qualify(vars interpreter.Activation, obj any) (any, error) {
-	out, err := q.ConstantQualifier.Qualify(vars, obj)
-	q.step.selected(vars, out, err)
-	return out, err
+	return q.step.qualify(q.ConstantQualifier, vars, obj)
 }
 
 // QualifyIfPresent implements [interpreter.Qualifier].
 func (q *constantQualifier) QualifyIfPresent(vars interpreter.Activation, obj any, presenceOnly bool) (any, bool, error) {
-	out, present, err := q.ConstantQualifier.QualifyIfPresent(vars, obj, presenceOnly)
-	q.step.tested(vars, out, present, presenceOnly, err)
-	return out, present, err
+	return q.step.qualifyIfPresent(q.ConstantQualifier, vars, obj, presenceOnly)
 }
 
 // An attributeQualifier selects a computed field or index.
@@ -312,16 +312,12 @@ type attributeQualifier struct {
 
 // Qualify implements [interpreter.Qualifier].
 func (q *attributeQualifier) Qualify(vars interpreter.Activation, obj any) (any, error) {
-	out, err := q.Attribute.Qualify(vars, obj)
-	q.step.selected(vars, out, err)
-	return out, err
+	return q.step.qualify(q.Attribute, vars, obj)
 }
 
 // QualifyIfPresent implements [interpreter.Qualifier].
 func (q *attributeQualifier) QualifyIfPresent(vars interpreter.Activation, obj any, presenceOnly bool) (any, bool, error) {
-	out, present, err := q.Attribute.QualifyIfPresent(vars, obj, presenceOnly)
-	q.step.tested(vars, out, present, presenceOnly, err)
-	return out, present, err
+	return q.step.qualifyIfPresent(q.Attribute, vars, obj, presenceOnly)
 }
 
 // An otherQualifier is a qualifier that is neither constant nor an attribute.
@@ -332,16 +328,12 @@ type otherQualifier struct {
 
 // Qualify implements [interpreter.Qualifier].
 func (q *otherQualifier) Qualify(vars interpreter.Activation, obj any) (any, error) {
-	out, err := q.Qualifier.Qualify(vars, obj)
-	q.step.selected(vars, out, err)
-	return out, err
+	return q.step.qualify(q.Qualifier, vars, obj)
 }
 
 // QualifyIfPresent implements [interpreter.Qualifier].
 func (q *otherQualifier) QualifyIfPresent(vars interpreter.Activation, obj any, presenceOnly bool) (any, bool, error) {
-	out, present, err := q.Qualifier.QualifyIfPresent(vars, obj, presenceOnly)
-	q.step.tested(vars, out, present, presenceOnly, err)
-	return out, present, err
+	return q.step.qualifyIfPresent(q.Qualifier, vars, obj, presenceOnly)
 }
 
 // optimize evaluates constants, and compiles constant regular expressions, as cel-go

@@ -25,9 +25,7 @@ var scaleLayout = &table.Layout{
 			{Name: "Age", Type: "date", Description: age.Description},
 		}
 	},
-	Cells: func(r table.Row) []any {
-		return []any{r.Name(), r.Int("spec", "replicas"), r.Int("status", "replicas"), r.Age()}
-	},
+	Cells: table.Row.ScaleCells,
 }
 
 // layout returns the table layout of the version. If the path of a column cannot be

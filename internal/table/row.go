@@ -207,3 +207,8 @@ func JoinFirst(list []string, limit int, separator string) string {
 func Fraction(n, of int64) string {
 	return strconv.FormatInt(n, 10) + "/" + strconv.FormatInt(of, 10)
 }
+
+// ScaleCells returns the cells of a Scale, of a built-in or a custom type.
+func (r Row) ScaleCells() []any {
+	return []any{r.Name(), r.Int("spec", "replicas"), r.Int("status", "replicas"), r.Age()}
+}

@@ -77,7 +77,7 @@ func (k *Strategy) Build(t *resource.Type) *resource.Strategy {
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
 			Codec:    resource.BuiltinCodec(sub.Kind),
-			Layout:   layout(sub.Kind, scaleCells, nil),
+			Layout:   layout(sub.Kind, table.Row.ScaleCells, nil),
 		}
 	}
 	return &s
@@ -97,11 +97,6 @@ func layout(kind resource.Kind, cells func(table.Row) []any, conditions func(obj
 		Cells:      cells,
 		Conditions: conditions,
 	}
-}
-
-// scaleCells returns the cells of a Scale.
-func scaleCells(r table.Row) []any {
-	return []any{r.Name(), r.Int("spec", "replicas"), r.Int("status", "replicas"), r.Age()}
 }
 
 // resetStatus returns a Prepare that sets the status of a new object to the empty
