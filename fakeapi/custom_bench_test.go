@@ -54,7 +54,22 @@ func TestDefineAmongMany(t *testing.T) {
 		})
 	}
 	few, many := allocations(1), allocations(400)
-	assert.Less(t, many, 3*few)
+	assert.Less(t, many, 1.5*few)
+}
+
+// TestForkWithManyDefinitions checks that the work of a fork does not grow with the
+// number of definitions.
+func TestForkWithManyDefinitions(t *testing.T) {
+	allocations := func(n int) float64 {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		for i := range n {
+			_, err := srv.Put(gadgets(i))
+			require.NoError(t, err)
+		}
+		return testing.AllocsPerRun(3, func() { srv.Fork(t) })
+	}
+	few, many := allocations(1), allocations(200)
+	assert.Less(t, many, 1.5*few)
 }
 
 // BenchmarkDefineAmong creates a CustomResourceDefinition on a server that has n others,

@@ -46,11 +46,16 @@ func at(path ...string) []string { return path }
 // reconcileAll calls Reconcile until the definition does not change.
 func reconcileAll(t *testing.T, obj map[string]any, others ...map[string]any) (steps int, out map[string]any) {
 	t.Helper()
+	used := crd.NewNames()
+	for _, other := range append(others, obj) {
+		used = used.Replace(nil, other)
+	}
 	for steps < 10 {
-		next := crd.Reconcile(obj, append(others, obj), now)
+		next := crd.Reconcile(obj, used, now)
 		if next == nil {
 			return steps, obj
 		}
+		used = used.Replace(obj, next)
 		obj, steps = next, steps+1
 	}
 	t.Fatal("the definition changes forever")
@@ -213,7 +218,7 @@ func FuzzDefinition(f *testing.F) {
 		}
 		crd.Validate(t.Context(), obj, nil)
 		crd.Validate(t.Context(), obj, obj)
-		crd.Reconcile(obj, []map[string]any{obj}, now)
+		crd.Reconcile(obj, crd.NewNames().Replace(nil, obj), now)
 		crd.New(obj, nil, crd.Options{})
 	})
 }

@@ -68,13 +68,13 @@ func Terminate(obj map[string]any) {
 
 // Reconcile makes the next change that the controllers of kube-apiserver make to the status
 // of a definition: they check the API approval, accept the names unless another definition
-// has them, set Established, and report the deletion of custom resources. all has all
-// definitions, now is the time in the format of metadata. Reconcile returns a changed copy of
+// has them, set Established, and report the deletion of custom resources. used has the names
+// of all definitions, now is the time in the format of metadata. Reconcile returns a changed copy of
 // obj, or nil if there is nothing to change.
-func Reconcile(obj map[string]any, all []map[string]any, now string) map[string]any {
+func Reconcile(obj map[string]any, used *Names, now string) map[string]any {
 	next := withStatus(obj)
-	for _, step := range []func(map[string]any, []map[string]any, string) bool{setApproval, acceptNames, setEstablished, setDeletionInProgress} {
-		if step(next, all, now) {
+	for _, step := range []func(map[string]any, *Names, string) bool{setApproval, acceptNames, setEstablished, setDeletionInProgress} {
+		if step(next, used, now) {
 			return next
 		}
 	}
@@ -99,7 +99,7 @@ func withStatus(obj map[string]any) map[string]any {
 // protected group.
 //
 // See https://github.com/kubernetes/enhancements/pull/1111.
-func setApproval(obj map[string]any, _ []map[string]any, now string) bool {
+func setApproval(obj map[string]any, _ *Names, now string) bool {
 	if !isProtectedGroup(object.String(obj, "spec", "group")) {
 		return false
 	}
@@ -136,12 +136,14 @@ func HasRequestedNames(obj map[string]any) bool {
 }
 
 // acceptNames accepts the names that no other definition of the group has.
-func acceptNames(obj map[string]any, all []map[string]any, now string) bool {
+func acceptNames(obj map[string]any, used *Names, now string) bool {
 	if HasRequestedNames(obj) {
 		return false
 	}
 	requested, accepted := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
-	resources, kinds := usedNames(object.String(obj, "spec", "group"), all)
+	group := object.String(obj, "spec", "group")
+	isResource := func(name string) bool { return used.hasResource(group, name) }
+	isKind := func(name string) bool { return used.hasKind(group, name) }
 	names := object.Copy(accepted)
 	if names == nil {
 		names = map[string]any{}
@@ -150,23 +152,23 @@ func acceptNames(obj map[string]any, all []map[string]any, now string) bool {
 	conflict := func(reason, message string) {
 		result = condition{namesAccepted, "False", reason, message}
 	}
-	acceptName := func(name, reason string, used map[string]bool) {
+	acceptName := func(name, reason string, used func(string) bool) {
 		want := object.String(requested, name)
-		if want != object.String(accepted, name) && used[want] {
+		if want != object.String(accepted, name) && used(want) {
 			conflict(reason, inUse(want))
 			return
 		}
 		object.Keep(names, requested, name)
 	}
-	acceptName("plural", "PluralConflict", resources)
-	acceptName("singular", "SingularConflict", resources)
-	if problems := shortNameConflicts(requested, accepted, resources); len(problems) > 0 {
+	acceptName("plural", "PluralConflict", isResource)
+	acceptName("singular", "SingularConflict", isResource)
+	if problems := shortNameConflicts(requested, accepted, isResource); len(problems) > 0 {
 		conflict("ShortNamesConflict", aggregateErrors(problems))
 	} else {
 		object.Keep(names, requested, "shortNames")
 	}
-	acceptName("kind", "KindConflict", kinds)
-	acceptName("listKind", "ListKindConflict", kinds)
+	acceptName("kind", "KindConflict", isKind)
+	acceptName("listKind", "ListKindConflict", isKind)
 	object.Keep(names, requested, "categories")
 
 	status := object.Map(obj, "status")
@@ -186,11 +188,11 @@ func acceptNames(obj map[string]any, all []map[string]any, now string) bool {
 }
 
 // shortNameConflicts returns the errors of new short names that are in use.
-func shortNameConflicts(requested, accepted map[string]any, used map[string]bool) []string {
+func shortNameConflicts(requested, accepted map[string]any, used func(string) bool) []string {
 	var problems []string
 	own := object.Strings(accepted, "shortNames")
 	for _, name := range object.Strings(requested, "shortNames") {
-		if !slices.Contains(own, name) && used[name] {
+		if !slices.Contains(own, name) && used(name) {
 			problems = append(problems, inUse(name))
 		}
 	}
@@ -214,24 +216,8 @@ func aggregateErrors(problems []string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// usedNames returns the accepted names of the definitions of a group.
-func usedNames(group string, all []map[string]any) (resources, kinds map[string]bool) {
-	resources, kinds = map[string]bool{}, map[string]bool{}
-	for _, obj := range all {
-		if object.String(obj, "spec", "group") != group {
-			continue
-		}
-		names := object.Map(obj, "status", "acceptedNames")
-		for _, name := range append(object.Strings(names, "shortNames"), object.String(names, "plural"), object.String(names, "singular")) {
-			resources[name] = true
-		}
-		kinds[object.String(names, "kind")], kinds[object.String(names, "listKind")] = true, true
-	}
-	return resources, kinds
-}
-
 // setEstablished sets the condition Established once the names are accepted.
-func setEstablished(obj map[string]any, _ []map[string]any, now string) bool {
+func setEstablished(obj map[string]any, _ *Names, now string) bool {
 	if !hasCondition(obj, namesAccepted) || hasCondition(obj, established) {
 		return false
 	}
@@ -242,7 +228,7 @@ func setEstablished(obj map[string]any, _ []map[string]any, now string) bool {
 }
 
 // setDeletionInProgress updates the condition Terminating while custom resources are deleted.
-func setDeletionInProgress(obj map[string]any, _ []map[string]any, now string) bool {
+func setDeletionInProgress(obj map[string]any, _ *Names, now string) bool {
 	return IsTerminating(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
 }
 

@@ -152,7 +152,7 @@ func (g *Registry) reloadAdmission() {
 	g.reloading.Lock()
 	defer g.reloading.Unlock()
 	var all []dynamic.Configuration
-	for _, t := range g.base.types.All() {
+	for t := range g.base.types.All() {
 		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() {
 			for o := range g.store.All(t.Prefix) {
 				all = append(all, dynamic.Configuration{ID: o, Object: o.Decode(t)})

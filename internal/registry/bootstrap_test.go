@@ -37,7 +37,7 @@ func fresh(t *testing.T, c Config) *Registry {
 
 // typeOf is the type that objects of a key are stored in.
 func typeOf(s *Registry, key string) *resource.Type {
-	for _, t := range s.Surface().All() {
+	for t := range s.Surface().All() {
 		if !t.Virtual() && len(key) > len(t.Prefix) && key[:len(t.Prefix)] == t.Prefix {
 			return t.Storage()
 		}

@@ -130,7 +130,7 @@ func kindOf(body []byte) (resource.Kind, error) {
 // CheckServed fails if a definition is not served because another one has its
 // names. It fails with ErrNotFound if there is no such definition.
 func (g *Registry) CheckServed(definition string) error {
-	d := g.Surface().definitions[definition]
+	d := g.Surface().definitions.get(definition)
 	if d == nil {
 		return notFound("definition " + definition)
 	}

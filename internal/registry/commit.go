@@ -2,6 +2,7 @@ package registry
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -28,13 +29,26 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	if err := op.ended(); err != nil {
 		return err
 	}
+	t := op.Type
+	defines := !t.Virtual() && t.DefinesAPI
+	reconciles := !op.reconciling && !t.Virtual() && (defines || t.CreateForbidden != "")
+	if reconciles {
+		op.definitionsMu.Lock()
+		defer op.definitionsMu.Unlock()
+	}
+	var changed []string // definitions
 	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
 		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb})
-		if !op.Type.Virtual() && op.Type.HasTTL {
-			op.expireAfterTTL(op.Type, tx)
+		if !t.Virtual() && t.HasTTL {
+			op.expireAfterTTL(t, tx)
+		}
+		for _, e := range tx.Events() {
+			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && defines {
+				changed = append(changed, name)
+			}
 		}
 		return nil
 	})
@@ -45,8 +59,8 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	if op.Type.Group == dynamic.Group {
 		op.reloadAdmission()
 	}
-	if t := op.Type; !op.reconciling && !t.Virtual() && (t.DefinesAPI || t.CreateForbidden != "") {
-		op.reconcileDefinitions(op.inserted)
+	if reconciles {
+		op.reconcileDefinitions(changed, op.inserted)
 	}
 	return nil
 }

@@ -3,12 +3,15 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/sortedset"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -22,15 +25,92 @@ import (
 // they are served when the write returns. Request: GET of a custom resource
 // after the POST of its definition.
 
-// A definition is a stored CustomResourceDefinition and the types made of it.
+// A definition is a stored CustomResourceDefinition and the types made of it. It is
+// immutable; forks share it.
 type definition struct {
 	stored *storage.Object
 	object map[string]any
 	*crd.Definition
 
-	// reconciled is set when the status needs no change, whatever other definitions
-	// there are. Forks share the definition.
-	reconciled atomic.Bool
+	// managers are the field managers of the types.
+	managers *fieldManagerCache
+}
+
+// definitions is the set of definitions that are served. It is immutable, and a
+// change takes time in the order of the logarithm of their number.
+type definitions struct {
+	all   *sortedset.Set[namedDefinition]
+	names *crd.Names // accepted ones
+
+	// unsettled are the definitions whose status may change without a write to
+	// them: it is not complete, another definition has the names, or custom resources
+	// are to be deleted.
+	unsettled map[string]*definition
+
+	// webhooks are the definitions whose conversion calls webhooks.
+	webhooks map[string]*definition
+}
+
+type namedDefinition struct {
+	name string
+	*definition
+}
+
+func newDefinitions() definitions {
+	return definitions{
+		all:   sortedset.New(func(a, b namedDefinition) bool { return a.name < b.name }),
+		names: crd.NewNames(),
+	}
+}
+
+// get returns a definition by name, nil if there is none.
+func (d *definitions) get(name string) *definition {
+	found, _ := d.all.Get(namedDefinition{name: name})
+	return found.definition
+}
+
+// of returns the definition of a type, nil if there is none.
+func (d *definitions) of(t *resource.Type) *definition { return d.get(strings.Trim(t.Prefix, "/")) }
+
+// with returns the set with another state of a definition; nil removes it.
+func (d *definitions) with(name string, replacement *definition) definitions {
+	var before, after map[string]any
+	if old := d.get(name); old != nil {
+		before = old.object
+	}
+	out := definitions{unsettled: d.unsettled, webhooks: d.webhooks}
+	if replacement == nil {
+		out.all = d.all.With([]namedDefinition{{name: name}}, nil)
+	} else {
+		after = replacement.object
+		out.all = d.all.With(nil, []namedDefinition{{name, replacement}})
+	}
+	out.names = d.names.Replace(before, after)
+	out.unsettled = withEntry(d.unsettled, name, replacement, replacement != nil)
+	out.webhooks = withEntry(d.webhooks, name, replacement, after != nil && object.String(after, "spec", "conversion", "strategy") == "Webhook")
+	return out
+}
+
+// settled returns the set with a definition that is no longer unsettled.
+func (d *definitions) settled(name string) definitions {
+	out := *d
+	out.unsettled = withEntry(d.unsettled, name, nil, false)
+	return out
+}
+
+// withEntry returns m with an entry, or without it if present is false. It does not
+// change m.
+func withEntry(m map[string]*definition, name string, d *definition, present bool) map[string]*definition {
+	if _, ok := m[name]; !ok && !present {
+		return m
+	}
+	out := make(map[string]*definition, len(m)+1)
+	maps.Copy(out, m)
+	delete(out, name)
+	if present {
+		out[name] = d
+	}
+	return out
 }
 
 // definitionsType returns the type of CustomResourceDefinitions, nil in a release
@@ -39,93 +119,138 @@ func (g *Registry) definitionsType() *resource.Type {
 	return g.base.types.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }
 
-// reconcileDefinitions completes the status of the definitions in the store,
-// serves their types, and deletes the objects of definitions that are being
-// deleted. decoded saves the decoding of a definition that was just stored; it
-// may be nil.
-func (g *Registry) reconcileDefinitions(decoded *state) {
+// reconcileDefinitions completes the status of definitions, serves their types, and
+// deletes the objects of definitions that are being deleted. changed has the names of
+// those that were written since the last call. decoded saves the decoding of one that
+// was just stored; it may be nil. The caller holds g.definitionsMu since before the
+// writes.
+func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 	t := g.definitionsType()
 	if t == nil {
 		return
 	}
-	g.reconciling.Lock()
-	defer g.reconciling.Unlock()
 	for {
-		g.loadDefinitions(t, decoded)
-		for next := g.reconcileStatus(t); next != nil; next = g.reconcileStatus(t) {
-			g.loadDefinitions(t, next)
+		g.loadDefinitions(t, changed, decoded)
+		for {
+			name, next := g.reconcileStatus(t)
+			if name == "" {
+				break
+			}
+			g.loadDefinitions(t, []string{name}, next)
 		}
-		if !g.finalizeDefinition(t) {
+		name := g.finalizeDefinition(t)
+		if name == "" {
 			return
 		}
+		changed, decoded = []string{name}, nil
 	}
 }
 
-// loadDefinitions serves the definitions that are in the store now. decoded may
-// hold one of them.
-func (g *Registry) loadDefinitions(t *resource.Type, decoded *state) {
-	was := g.served.Load()
+// allDefinitions returns the names of the definitions that are served or in the store.
+func (g *Registry) allDefinitions() []string {
+	var names []string
+	for d := range g.served.Load().definitions.all.All() {
+		names = append(names, d.name)
+	}
+	if t := g.definitionsType(); t != nil {
+		for o := range g.store.All(t.Prefix) {
+			names = append(names, o.Name)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+// loadDefinitions serves the definitions of the given names as they are in the store
+// now. decoded may hold one of them.
+func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *state) {
 	view, err := g.store.View(0)
 	if err != nil {
 		panic("registry: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
-	now := map[string]*definition{}
-	changed := false
-	for item := range view.Range(t.Prefix, mvcc.PrefixEnd(t.Prefix)) {
-		o := item.Value
-		old := was.definitions[o.Name]
-		if old != nil && old.stored == o {
-			now[o.Name] = old
-			continue
-		}
-		d := &definition{stored: o}
-		if decoded != nil && decoded.stored == o {
-			d.object = decoded.object
-			object.Meta(d.object)["resourceVersion"] = storage.FormatVersion(o.Revision)
-		} else {
-			d.object = o.Decode(t)
-		}
-		var before *crd.Definition
+	was := g.served.Load()
+	now, types := was.definitions, was.Types
+	for _, name := range names {
+		var before, after []*resource.Type
+		old, next := now.get(name), (*definition)(nil)
 		if old != nil {
-			before = old.Definition
+			before = old.Types
 		}
-		d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created)})
-		now[o.Name] = d
-		changed = changed || d.Definition != before
+		if item, ok := view.Get(t.Key("", name)); ok {
+			if old != nil && old.stored == item.Value {
+				continue
+			}
+			next = g.newDefinition(t, item, old, decoded)
+			after = next.Types
+		}
+		now = now.with(name, next)
+		if old == nil || next == nil || old.Definition != next.Definition {
+			types = types.Replace(before, after)
+		}
 	}
-	if changed || len(now) != len(was.definitions) {
-		g.serve(now)
-		return
-	}
-	g.served.Store(was.withDefinitions(now))
+	g.serve(now, types)
 }
 
-// reconcileStatus writes the next status of the first definition that needs one,
-// and returns the definition as written; nil if none does.
-func (g *Registry) reconcileStatus(t *resource.Type) *state {
-	definitions := g.served.Load().definitions
-	due := sortedDefinitions(definitions, func(d *definition) bool { return !d.reconciled.Load() })
-	if len(due) == 0 {
-		return nil
+// reloadWebhookConversions makes the definitions again whose conversion calls webhooks,
+// so that a fork calls them on its own clock and through its own faults.
+func (g *Registry) reloadWebhookConversions() {
+	was := g.served.Load()
+	if len(was.definitions.webhooks) == 0 {
+		return
 	}
-	all := make([]map[string]any, 0, len(definitions))
-	for _, d := range definitions {
-		all = append(all, d.object)
+	now, types := was.definitions, was.Types
+	for name, d := range was.definitions.webhooks {
+		now, types = now.with(name, nil), types.Replace(d.Types, nil)
 	}
-	for _, d := range due {
-		next := crd.Reconcile(d.object, all, g.now())
+	g.serve(now, types)
+	g.loadDefinitions(g.definitionsType(), slices.Collect(maps.Keys(was.definitions.webhooks)), nil)
+}
+
+// newDefinition returns the definition that is in the store. old is what is served of
+// it, or nil.
+func (g *Registry) newDefinition(t *resource.Type, item *mvcc.Item[*storage.Object], old *definition, decoded *state) *definition {
+	d := &definition{stored: item.Value}
+	if decoded != nil && decoded.stored == item.Value {
+		d.object = decoded.object
+		object.Meta(d.object)["resourceVersion"] = storage.FormatVersion(item.Value.Revision)
+	} else {
+		d.object = item.Value.Decode(t)
+	}
+	var before *crd.Definition
+	if old != nil {
+		before = old.Definition
+	}
+	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created)})
+	if d.Definition == before {
+		d.managers = old.managers
+	} else {
+		d.managers = newFieldManagerCache(g.config.Release)
+	}
+	return d
+}
+
+// reconcileStatus writes the next status of the first definition that needs one. It
+// returns its name, "" if none needs one, and the definition as written, nil if another
+// write came first.
+func (g *Registry) reconcileStatus(t *resource.Type) (string, *state) {
+	was := g.served.Load()
+	for _, name := range slices.Sorted(maps.Keys(was.definitions.unsettled)) {
+		d := was.definitions.unsettled[name]
+		next := crd.Reconcile(d.object, was.definitions.names, g.now())
 		if next == nil {
-			d.reconciled.Store(crd.HasRequestedNames(d.object))
+			if crd.HasRequestedNames(d.object) && !crd.IsTerminating(d.object) {
+				now := g.served.Load()
+				g.served.Store(now.withDefinitions(now.definitions.settled(name)))
+			}
 			continue
 		}
 		switch written, err := g.writeDefinitionStatus(t, d, next); {
 		case err == nil:
-			return written
+			return name, written
 		case errors.Is(err, errConflict):
-			return &state{} // load the definition again
+			return name, nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next map[string]any) (*state, error) {
@@ -148,15 +273,17 @@ func (g *Registry) definitionsOperation(r Request) *operation {
 }
 
 // finalizeDefinition deletes the objects of the definitions that are being
-// deleted, and then one such definition. It reports whether it removed one.
-func (g *Registry) finalizeDefinition(t *resource.Type) bool {
-	for _, d := range sortedDefinitions(g.served.Load().definitions, func(d *definition) bool { return crd.IsTerminating(d.object) }) {
-		if g.deleteInstances(d) {
+// deleted, and then one such definition. It returns the name of the one that it
+// removed, "" if none.
+func (g *Registry) finalizeDefinition(t *resource.Type) string {
+	unsettled := g.served.Load().definitions.unsettled
+	for _, name := range slices.Sorted(maps.Keys(unsettled)) {
+		if d := unsettled[name]; crd.IsTerminating(d.object) && g.deleteInstances(d) {
 			g.removeFinalizer(t, d)
-			return true
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 // deleteInstances deletes the objects of a definition, and reports whether none

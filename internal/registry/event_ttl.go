@@ -57,7 +57,7 @@ func (g *Registry) expireSince(rev mvcc.Revision) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := g.clock.Now().Add(g.config.EventTTL)
-	for _, t := range g.Surface().All() {
+	for t := range g.Surface().All() {
 		if t.Virtual() || !t.HasTTL || t.Stored != t.GroupVersion {
 			continue
 		}

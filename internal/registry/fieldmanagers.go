@@ -45,15 +45,6 @@ func (c *fieldManagerCache) of(t *resource.Type) *fieldManagers {
 	return once.(func() *fieldManagers)()
 }
 
-// copyTo adds to another cache what c has for the types.
-func (c *fieldManagerCache) copyTo(to *fieldManagerCache, types []*resource.Type) {
-	for _, t := range types {
-		if once, ok := c.made.Load(t); ok {
-			to.made.Store(t, once)
-		}
-	}
-}
-
 func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	kind := t.Codec.ManagedKind(c.release)
 	if t.Versions != nil {

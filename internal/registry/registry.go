@@ -115,8 +115,11 @@ type Registry struct {
 	authenticator *authn.Authenticator
 	tokens        *serviceaccount.Tokens // of service accounts
 
-	served      atomic.Pointer[Surface]
-	reconciling sync.Mutex // held while served is brought in line with the store
+	served atomic.Pointer[Surface]
+
+	// definitionsMu is held during a write of definitions and until served is in line
+	// with it. It is acquired before the locks of the store.
+	definitionsMu sync.Mutex
 
 	plugins    *plugin.Chain
 	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
@@ -200,13 +203,16 @@ func newRegistry(c Config, store *storage.Store, served *Surface) *Registry {
 func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
 	config := g.config
 	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
-	out := newRegistry(config, g.store.Fork(c, config.historyLimits()), g.served.Load().clone())
+	g.definitionsMu.Lock()
+	store, served := g.store.Fork(c, config.historyLimits()), g.served.Load()
+	g.definitionsMu.Unlock()
+	out := newRegistry(config, store, served.clone())
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial
 	out.configured.Store(g.configured.Load())
-	out.reconcileDefinitions(nil)
+	out.reloadWebhookConversions()
 	return out
 }
 

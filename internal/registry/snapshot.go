@@ -13,6 +13,8 @@ func (g *Registry) Snapshot() *storage.Snapshot { return g.store.Snapshot() }
 // the objects that differ: watchers receive the changes, and revisions keep
 // rising.
 func (g *Registry) Restore(snapshot *storage.Snapshot) error {
+	g.definitionsMu.Lock()
+	defer g.definitionsMu.Unlock()
 	before := g.store.Revision()
 	if err := g.store.Restore(snapshot); err != nil {
 		return err
@@ -20,7 +22,7 @@ func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 	g.expireSince(before)
 	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was restored", Revision: g.store.Revision()})
 	g.reloadAdmission()
-	g.reconcileDefinitions(nil)
+	g.reconcileDefinitions(g.allDefinitions(), nil)
 	return nil
 }
 

@@ -1,13 +1,9 @@
 package registry
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/kinds"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -18,14 +14,10 @@ import (
 // immutable: a change of the definitions makes another Surface.
 type Surface struct {
 	*resource.Types
-	// Custom are the types that definitions define, in the order of the
-	// definitions' names. A built-in type hides a custom one of the same path.
-	Custom []*resource.Type
 
 	base        *base
-	definitions map[string]*definition // by name
-	managers    *fieldManagerCache     // of custom types
-	replaced    chan struct{}          // closed when another Surface takes its place
+	definitions definitions
+	replaced    chan struct{} // closed when a Surface of other types takes its place
 }
 
 // Builtin returns the types of the release.
@@ -47,15 +39,21 @@ func (s *Surface) fieldManagersOf(t *resource.Type) *fieldManagers {
 	if s.base.types.Has(t) {
 		return s.base.managers.of(t)
 	}
-	return s.managers.of(t)
+	if d := s.definitions.of(t); d != nil {
+		return d.managers.of(t)
+	}
+	return newFieldManagerCache(s.base.release).of(t) // of a definition that is gone
 }
 
 // base is what all servers of a release share. It is made once per process.
 type base struct {
+	release  *release.Release
 	types    *resource.Types
 	managers *fieldManagerCache
 	seeds    *seeds
 	parsed   *storage.ParseCache
+
+	definitions definitions // none
 }
 
 var bases sync.Map // of *release.Release to func() *base
@@ -65,7 +63,7 @@ func baseOf(p *release.Release) *base {
 	if !ok {
 		once, _ = bases.LoadOrStore(p, sync.OnceValue(func() *base {
 			served := resource.NewTypes(kinds.Types(p.Types()))
-			return &base{types: served, managers: newFieldManagerCache(p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}}
+			return &base{release: p, types: served, managers: newFieldManagerCache(p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}, definitions: newDefinitions()}
 		}))
 	}
 	return once.(func() *base)()
@@ -74,57 +72,32 @@ func baseOf(p *release.Release) *base {
 // builtinSurface returns a Surface of the built-in types of a release alone.
 func builtinSurface(p *release.Release) *Surface {
 	b := baseOf(p)
-	return &Surface{Types: b.types, base: b, managers: newFieldManagerCache(p), replaced: make(chan struct{})}
+	return &Surface{Types: b.types, base: b, definitions: b.definitions, replaced: make(chan struct{})}
 }
 
-// clone returns a copy of s that another Registry may serve. It leaves out the
-// definitions whose conversion calls webhooks: that Registry reads them again, so
-// that it calls webhooks on its own clock and through its own faults.
+// clone returns a copy of s that another Registry may serve.
 func (s *Surface) clone() *Surface {
 	out := *s
 	out.replaced = make(chan struct{})
-	out.definitions = maps.Clone(s.definitions)
-	maps.DeleteFunc(out.definitions, func(_ string, d *definition) bool {
-		return object.String(d.object, "spec", "conversion", "strategy") == "Webhook"
-	})
 	return &out
 }
 
-// withDefinitions returns a Surface of the same types whose definitions are
-// stored in a newer form.
-func (s *Surface) withDefinitions(definitions map[string]*definition) *Surface {
+// withDefinitions returns a Surface of the same types with other definitions.
+func (s *Surface) withDefinitions(d definitions) *Surface {
 	out := *s
-	out.definitions = definitions
+	out.definitions = d
 	return &out
 }
 
-// serve replaces the Surface by one with the types of the given definitions.
-func (g *Registry) serve(definitions map[string]*definition) {
-	was, out := g.served.Load(), builtinSurface(g.config.Release)
-	out.definitions = definitions
-	for _, d := range sortedDefinitions(definitions, func(*definition) bool { return true }) {
-		for _, t := range d.Types {
-			if g.base.types.Lookup(t.Group, t.Version, t.Name) == nil {
-				out.Custom = append(out.Custom, t)
-			}
-		}
+// serve replaces the Surface by one of other definitions and types.
+func (g *Registry) serve(d definitions, types *resource.Types) {
+	was := g.served.Load()
+	out := was.withDefinitions(d)
+	if types == was.Types {
+		g.served.Store(out)
+		return
 	}
-	if len(out.Custom) > 0 {
-		out.Types = resource.NewTypes(slices.Concat(g.base.types.All(), out.Custom))
-	}
-	was.managers.copyTo(out.managers, out.Custom)
+	out.Types, out.replaced = types, make(chan struct{})
 	g.served.Store(out)
 	close(was.replaced)
-}
-
-// sortedDefinitions returns the selected definitions in the order of their names.
-func sortedDefinitions(definitions map[string]*definition, selected func(*definition) bool) []*definition {
-	var out []*definition
-	for _, d := range definitions {
-		if selected(d) {
-			out = append(out, d)
-		}
-	}
-	slices.SortFunc(out, func(a, b *definition) int { return strings.Compare(a.stored.Name, b.stored.Name) })
-	return out
 }

@@ -1,9 +1,26 @@
 package resource
 
-import "strings"
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
 
-// Types is the set of types that a server serves at one moment. It is immutable.
+	"github.com/kubefake/kubefake/internal/sortedset"
+)
+
+// Types is the set of types that a server serves at one moment: fixed ones, and those
+// of definitions, which come and go. It is immutable.
 type Types struct {
+	fixed *fixedTypes
+
+	// defined are the types of definitions, and kinds the same types by kind.
+	defined *sortedset.Set[definedTypes]
+	kinds   *sortedset.Set[*Type]
+}
+
+// fixedTypes are the types that all sets which derive from one share.
+type fixedTypes struct {
 	types    []*Type
 	byPath   map[path]*Type
 	byKind   map[Kind]*Type
@@ -13,9 +30,24 @@ type Types struct {
 
 type path struct{ group, version, resource string }
 
-// NewTypes returns the set of the given types.
+// definedTypes are the types of one definition: the versions of a resource, the
+// preferred one first. Prefix tells apart definitions of one resource.
+type definedTypes struct {
+	group, resource, prefix string
+	versions                []*Type
+}
+
+func definedLess(a, b definedTypes) bool {
+	return cmp.Or(strings.Compare(a.group, b.group), strings.Compare(a.resource, b.resource), strings.Compare(a.prefix, b.prefix)) < 0
+}
+
+func kindLess(a, b *Type) bool {
+	return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Prefix, b.Prefix)) < 0
+}
+
+// NewTypes returns the set of the given types, which are fixed.
 func NewTypes(types []*Type) *Types {
-	s := &Types{
+	f := &fixedTypes{
 		types:    types,
 		byPath:   make(map[path]*Type, len(types)),
 		byKind:   make(map[Kind]*Type, len(types)),
@@ -23,34 +55,112 @@ func NewTypes(types []*Type) *Types {
 		groups:   map[string]bool{},
 	}
 	for _, t := range types {
-		s.byPath[path{t.Group, t.Version, t.Name}] = t
-		s.byKind[Kind{t.GroupVersion, t.Kind}] = t
-		s.versions[t.GroupVersion] = true
-		s.groups[t.Group] = true
+		f.byPath[path{t.Group, t.Version, t.Name}] = t
+		f.byKind[Kind{t.GroupVersion, t.Kind}] = t
+		f.versions[t.GroupVersion] = true
+		f.groups[t.Group] = true
 	}
-	return s
+	return &Types{fixed: f, defined: sortedset.New(definedLess), kinds: sortedset.New(kindLess)}
 }
 
-// All returns the types in the order in which NewTypes got them. The slice is
-// shared: do not change it.
-func (s *Types) All() []*Type { return s.types }
+// Replace returns the set with other types of one definition: without those of old, and
+// with those of replacement. Both are the versions of one resource, the preferred one
+// first, and may be empty. A fixed type hides a type of a definition of the same path or
+// kind. Replace takes time in the order of the logarithm of the number of definitions.
+func (s *Types) Replace(old, replacement []*Type) *Types {
+	out := &Types{fixed: s.fixed, defined: s.defined, kinds: s.kinds.With(old, replacement)}
+	out.defined = s.defined.With(ofDefinition(old), ofDefinition(replacement))
+	return out
+}
+
+// ofDefinition returns the element for the types of a definition, none if there are no
+// types.
+func ofDefinition(versions []*Type) []definedTypes {
+	if len(versions) == 0 {
+		return nil
+	}
+	t := versions[0]
+	return []definedTypes{{t.Group, t.Name, t.Prefix, versions}}
+}
+
+// All returns the fixed types in the order in which NewTypes got them, and then those
+// of Defined.
+func (s *Types) All() iter.Seq[*Type] {
+	return func(yield func(*Type) bool) {
+		for _, t := range s.fixed.types {
+			if !yield(t) {
+				return
+			}
+		}
+		s.Defined()(yield)
+	}
+}
+
+// Defined returns the types of definitions, ordered by group and name; the versions of a
+// resource in the order that Replace got.
+func (s *Types) Defined() iter.Seq[*Type] {
+	return func(yield func(*Type) bool) {
+		for d := range s.defined.All() {
+			for _, t := range d.versions {
+				if s.fixedAt(t) == nil && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fixedAt returns the fixed type of the path of t, or nil.
+func (s *Types) fixedAt(t *Type) *Type { return s.fixed.byPath[path{t.Group, t.Version, t.Name}] }
 
 // Lookup returns the type served at a path, or nil.
 func (s *Types) Lookup(group, version, resource string) *Type {
-	return s.byPath[path{group, version, resource}]
+	if t := s.fixed.byPath[path{group, version, resource}]; t != nil {
+		return t
+	}
+	for d := range s.defined.From(definedTypes{group: group, resource: resource}) {
+		if d.group != group || d.resource != resource {
+			break
+		}
+		if i := slices.IndexFunc(d.versions, func(t *Type) bool { return t.Version == version }); i >= 0 {
+			return d.versions[i]
+		}
+	}
+	return nil
 }
 
 // Has reports whether t is in the set.
 func (s *Types) Has(t *Type) bool { return s.Lookup(t.Group, t.Version, t.Name) == t }
 
 // ForKind returns the type of the objects of a kind, or nil.
-func (s *Types) ForKind(k Kind) *Type { return s.byKind[k] }
+func (s *Types) ForKind(k Kind) *Type {
+	if t := s.fixed.byKind[k]; t != nil {
+		return t
+	}
+	t, ok := s.kinds.First(&Type{GroupVersion: k.GroupVersion, Kind: k.Kind})
+	if !ok || t.GroupVersion != k.GroupVersion || t.Kind != k.Kind || s.fixedAt(t) != nil {
+		return nil
+	}
+	return t
+}
 
 // ServesVersion reports whether any resource is served in the group version.
-func (s *Types) ServesVersion(gv GroupVersion) bool { return s.versions[gv] }
+func (s *Types) ServesVersion(gv GroupVersion) bool {
+	if s.fixed.versions[gv] {
+		return true
+	}
+	t, ok := s.kinds.First(&Type{GroupVersion: gv})
+	return ok && t.GroupVersion == gv
+}
 
 // ServesGroup reports whether any version of the group is served.
-func (s *Types) ServesGroup(group string) bool { return s.groups[group] }
+func (s *Types) ServesGroup(group string) bool {
+	if s.fixed.groups[group] {
+		return true
+	}
+	d, ok := s.defined.First(definedTypes{group: group})
+	return ok && d.group == group
+}
 
 // Find returns the type of a resource, such as "pods" or "deployments.apps". The
 // group follows the first dot; "events." is the resource of the core group.
@@ -58,7 +168,7 @@ func (s *Types) ServesGroup(group string) bool { return s.groups[group] }
 // All. It returns nil if there is none.
 func (s *Types) Find(name string) *Type {
 	name, group, hasGroup := strings.Cut(name, ".")
-	for _, t := range s.types {
+	for t := range s.All() {
 		if t.Name == name && (!hasGroup || t.Group == group) {
 			return t
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// documents are the discovery and OpenAPI documents of a Surface.
+// documents are the discovery and OpenAPI documents of a set of types.
 type documents struct {
-	surface   *registry.Surface
+	types     *resource.Types
 	discovery *discovery.Documents
 	openapi   func() *openapi.Service // made when it is first asked for
 }
@@ -26,20 +26,20 @@ type documents struct {
 // documentsOf returns the documents of a Surface. They are made when the first
 // client asks for them.
 func (s *Server) documentsOf(surface *registry.Surface) *documents {
-	if d := s.documents.Load(); d != nil && d.surface == surface {
+	if d := s.documents.Load(); d != nil && d.types == surface.Types {
 		return d
 	}
 	base := builtinDocumentsOf(s.config.Release)
-	d := &documents{surface: surface, discovery: base.documents}
+	d := &documents{types: surface.Types, discovery: base.documents}
 	sets := []*openapi.Set{base.openapi}
-	if len(surface.Custom) > 0 {
+	if custom := slices.Collect(surface.Defined()); len(custom) > 0 {
 		all := base.surface
-		for _, t := range surface.Custom {
+		for _, t := range custom {
 			all.Custom = append(all.Custom, t.GroupVersion)
 		}
-		all.Types = slices.Concat(all.Types, surface.Custom)
+		all.Types = slices.Concat(all.Types, custom)
 		d.discovery = discovery.New(all)
-		sets = append(sets, customOpenAPI(s.config.Release, surface.Custom))
+		sets = append(sets, customOpenAPI(s.config.Release, custom))
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
 		return openapi.New(sets, s.registry.Clock().Now)

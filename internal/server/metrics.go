@@ -103,7 +103,7 @@ func (s *Server) objectsFamily() metrics.Family {
 	if err != nil {
 		panic("server: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
-	for _, t := range s.registry.Surface().All() {
+	for t := range s.registry.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
 			count := view.Count(t.Prefix, mvcc.PrefixEnd(t.Prefix))
 			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: int64(count)})
