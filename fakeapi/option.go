@@ -37,6 +37,8 @@ type config struct {
 	authentication *Authentication
 
 	namespaces []string // of WithNamespaces; nil without it
+
+	controllers []string // of WithControllers
 }
 
 // files are YAML or JSON files.

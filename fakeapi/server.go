@@ -47,6 +47,10 @@ func New(options ...Option) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
+	if err := s.startControllers(c.controllers); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+	}
 	return s, nil
 }
 
@@ -79,7 +83,15 @@ func (s *Server) NewFork() (*Server, error) {
 	}
 	c := *s.config
 	c.http.Addr = "" // s listens on it
-	return listen(api, &c)
+	f, err := listen(api, &c)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.startControllers(s.api.Controllers().Selection()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	return f, nil
 }
 
 // Client returns an HTTP client that uses Transport.

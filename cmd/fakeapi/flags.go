@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/internal/allocator"
+	"github.com/kubefake/kubefake/internal/controllers"
 )
 
 // A flagSet defines flags.
@@ -120,12 +121,13 @@ func hosts(names *[]string) func(string) error {
 	}
 }
 
-// checkControllers returns an error for any controller: there are none.
-func checkControllers(value string) error {
-	if value == "" || value == "none" {
-		return nil
+// selectControllers returns a function that adds the controllers in the value of a flag
+// to a selection.
+func selectControllers(selection *[]string) func(string) error {
+	return func(value string) error {
+		*selection = append(*selection, value)
+		return controllers.Check(*selection)
 	}
-	return fmt.Errorf("the server has no controllers; the only value is none")
 }
 
 // switches are the values of a flag in the form "A=true,B=false", by name.

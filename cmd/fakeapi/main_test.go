@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 		{"service range", "serve --service-cluster-ip-range 10.0.0.0", 2, "", "service-cluster-ip-range"},
 		{"service ranges of one family", "serve --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24", 2, "", "two ranges of service addresses of one IP family"},
 		{"three service ranges", "serve --service-cluster-ip-range 10.0.0.0/24,fd00::/108,10.1.0.0/24", 2, "", "more than two ranges of service addresses"},
-		{"controller", "serve --controllers namespace", 2, "", "the only value is none"},
+		{"controller", "serve --controllers nosuch", 2, "", `"nosuch" is not in the list of known controllers`},
 		{"seed", "serve --seed -1", 2, "", `invalid argument "-1" for "--seed" flag`},
 		{"manual clock", "serve --manual-clock noon", 2, "", "for \"--manual-clock\" flag"},
 		{"history", "serve --history 0s", 2, "", "--history must be positive"},

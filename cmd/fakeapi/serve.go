@@ -49,6 +49,7 @@ type serveCommand struct {
 	history          time.Duration
 	historyBytes     int64
 	eventTTL         time.Duration
+	controllers      []string
 	compactEvery     time.Duration
 	compactKeep      time.Duration
 	lags             []lag
@@ -194,7 +195,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
 			fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
-			fs.Func("controllers", "run the controllers in `LIST`; the only value is none (default none)", checkControllers)
+			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all, foo turns foo on, -foo turns it off; also scheduler and kubelet (default none)", selectControllers(&c.controllers))
 		}},
 		{"Initial state", func(fs flagSet) {
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
@@ -281,6 +282,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithHistory(c.history),
 		fakeapi.WithHistoryBytes(c.historyBytes),
 		fakeapi.WithEventTTL(c.eventTTL),
+		fakeapi.WithControllers(c.controllers...),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
 	}
 	if !c.clock.IsZero() {

@@ -7,6 +7,7 @@ package control
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -37,12 +39,13 @@ func Serves(path string) bool {
 type Control struct {
 	registry  *registry.Registry
 	faults    *fault.Set
+	manager   *controllers.Manager
 	snapshots sync.Map // of names to *storage.Snapshot
 }
 
 // New returns the Control of a server.
-func New(g *registry.Registry, faults *fault.Set) *Control {
-	return &Control{registry: g, faults: faults}
+func New(g *registry.Registry, faults *fault.Set, m *controllers.Manager) *Control {
+	return &Control{registry: g, faults: faults, manager: m}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.
@@ -254,13 +257,36 @@ func (c *Control) advance(r *Request) (any, error) {
 	return c.clock(r)
 }
 
-// Advance moves the clock forward. It fails with [clock.ErrNegativeDuration] if d is
-// negative.
+// Advance moves the clock forward. On a manual clock it runs what the controllers have
+// to do then. It fails with [clock.ErrNegativeDuration] if d is negative.
 func (c *Control) Advance(d time.Duration) error {
 	if d >= 0 {
 		c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
 	}
-	return c.registry.Clock().Advance(d)
+	err := c.registry.Clock().Advance(d)
+	if c.registry.Clock().Manual() {
+		c.manager.Run()
+	}
+	return err
+}
+
+// Settle runs the controllers until none has anything left to do now. On a manual
+// clock it then moves the clock to the next time at which one has, as long as that is
+// at most ahead of the time of the call.
+func (c *Control) Settle(ctx context.Context, ahead time.Duration) error {
+	end := c.registry.Clock().Now().Add(ahead)
+	for {
+		if err := c.manager.RunContext(ctx); err != nil {
+			return err
+		}
+		at, ok := c.manager.Next()
+		if !ok || !c.registry.Clock().Manual() || at.After(end) {
+			return nil
+		}
+		if err := c.registry.Clock().Advance(max(0, at.Sub(c.registry.Clock().Now()))); err != nil {
+			return err
+		}
+	}
 }
 
 func (c *Control) writes(r *Request) (any, error) {

@@ -124,6 +124,7 @@ const (
 	Compaction NoteKind = "compaction" // history was compacted up to a revision
 	Clock      NoteKind = "clock"      // the clock was advanced
 	State      NoteKind = "state"      // an earlier state was restored
+	Controller NoteKind = "controller" // a controller has failed
 )
 
 // entryBytes is about what an entry occupies apart from its texts and objects.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -70,6 +71,7 @@ type Server struct {
 	faults   *fault.Set
 	hooks    *webhook.Client
 	control  *control.Control
+	manager  *controllers.Manager
 	requests metrics.Requests
 	started  time.Time
 
@@ -120,7 +122,7 @@ func New(c Config) (*Server, error) {
 		s.cancel()
 		return nil, err
 	}
-	s.control = control.New(s.registry, s.faults)
+	s.addControl()
 	if _, err := s.faults.Inject(c.Faults...); err != nil {
 		s.Close()
 		return nil, err
@@ -137,6 +139,12 @@ func newServer(c Config) *Server {
 	return s
 }
 
+// addControl adds what needs the registry.
+func (s *Server) addControl() {
+	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
+	s.control = control.New(s.registry, s.faults, s.manager)
+}
+
 // noteFault records a fault that hit a request.
 func (s *Server) noteFault(h fault.Hit) {
 	resource := status.GroupResource{Group: h.Route.Group, Resource: h.Route.Resource}
@@ -145,13 +153,14 @@ func (s *Server) noteFault(h fault.Hit) {
 
 // Fork returns a server of the same state, history and configuration. The two
 // share nothing that changes. The fork's clock shows the same time, its watch
-// caches lag alike, and its faults start anew. It takes constant time.
+// caches lag alike, and its faults start anew. No controllers run on it. It takes
+// constant time.
 func (s *Server) Fork() (*Server, error) {
 	config := s.config
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
 	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
-	out.control = control.New(out.registry, out.faults)
+	out.addControl()
 	if err := out.faults.Inherit(s.faults); err != nil {
 		out.Close()
 		return nil, err
@@ -163,6 +172,9 @@ func (s *Server) Fork() (*Server, error) {
 // fail from then on.
 func (s *Server) Close() {
 	s.cancel()
+	if s.manager != nil {
+		s.manager.Close()
+	}
 	s.registry.Close()
 }
 
@@ -171,6 +183,9 @@ func (s *Server) Registry() *registry.Registry { return s.registry }
 
 // Control returns what the control endpoint does, for callers in Go.
 func (s *Server) Control() *control.Control { return s.control }
+
+// Controllers returns what runs the controllers of the server.
+func (s *Server) Controllers() *controllers.Manager { return s.manager }
 
 // Webhooks returns what calls webhooks.
 func (s *Server) Webhooks() *webhook.Client { return s.hooks }

@@ -29,6 +29,21 @@ type watchCaches struct {
 	initial  *mvcc.Replica[*Object] // the initial state of a new watch cache
 	byPrefix map[string]*watchCache // by the prefix of the resource's keys
 	closed   bool
+	moved    func() // called when time or a new lag has moved a cache; nil without an observer
+}
+
+// OnCacheMove calls f each time a watch cache moves without a transaction: by time, or
+// because its lag changes. f must not wait. It replaces an earlier one.
+func (s *Store) OnCacheMove(f func()) {
+	s.caches.mu.Lock()
+	defer s.caches.mu.Unlock()
+	s.caches.moved = f
+}
+
+func (cs *watchCaches) notifyLocked() {
+	if cs.moved != nil {
+		cs.moved()
+	}
 }
 
 // A watchCache is the watch cache of a resource.
@@ -117,6 +132,7 @@ func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
 		}
 	}
 	cs.lagging.Store(cs.anyLagsLocked())
+	cs.notifyLocked()
 	return nil
 }
 
@@ -211,6 +227,7 @@ func (cs *watchCaches) scheduleLocked(c *watchCache) {
 		}
 		c.timer = nil
 		c.Advance()
+		cs.notifyLocked()
 		cs.scheduleLocked(c)
 	})
 	c.timer = timer

@@ -1,0 +1,55 @@
+package fakeapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// BasicControllers are the controllers of kube-controller-manager that finish what
+// requests begin: namespaces and owned objects go away, and a namespace has its default
+// ServiceAccount and the CA certificate. It is an argument of WithControllers.
+const BasicControllers = "namespace-controller,garbage-collector-controller,serviceaccount-controller," +
+	"root-ca-certificate-publisher-controller,persistentvolumeclaim-protection-controller,persistentvolume-protection-controller"
+
+// WithControllers runs controllers on the server, with the names and the syntax of
+// kube-controller-manager's flag --controllers: "*" is every controller that is on by
+// default, "foo" turns foo on, "-foo" turns it off. A string may have several names,
+// separated by commas. Beside those of kube-controller-manager there are "scheduler"
+// and "kubelet". By default none runs, as beside a bare kube-apiserver. An unknown name
+// is an ErrInvalidOption.
+//
+// Controllers act as the users that the real ones are, through authorization,
+// admission, faults and lag, and on the server's clock. On a manual clock they act in
+// Clock.Advance and Settle only. A fork of the server runs the same ones, as after a
+// restart.
+func WithControllers(names ...string) Option {
+	return func(c *config) { c.controllers = append(c.controllers, names...) }
+}
+
+// Controllers starts and stops controllers while the server runs: those of the names
+// run when it returns, and no others. The names are those of WithControllers; none stops
+// all. An unknown name is an ErrInvalidOption.
+func (s *Server) Controllers(names ...string) error {
+	if err := s.startControllers(names); err != nil {
+		return fmt.Errorf("fakeapi: %w", optionError(err))
+	}
+	return nil
+}
+
+func (s *Server) startControllers(names []string) error {
+	s.api.Controllers().SetRootCA(s.CACertificate())
+	return s.api.Controllers().Select(names)
+}
+
+// Settle runs the controllers until none has anything left to do at the server's time.
+// What waits for a later time, such as a back-off, remains. It returns the cause of ctx
+// if ctx ends before.
+func (s *Server) Settle(ctx context.Context) error { return s.SettleWithin(ctx, 0) }
+
+// SettleWithin is Settle on a manual clock, which it moves to each next time at which a
+// controller has something to do, but not more than d ahead. On a running clock it is
+// Settle.
+func (s *Server) SettleWithin(ctx context.Context, d time.Duration) error {
+	return s.api.Control().Settle(ctx, d)
+}

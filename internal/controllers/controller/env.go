@@ -1,0 +1,135 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/ids"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// An Env is what one controller has of its Runtime. A controller asks it for
+// informers, queues and clients when it starts.
+type Env struct {
+	*Runtime
+	Name string // of the controller, as --controllers has it
+}
+
+// Informer returns the informer of a resource, which all controllers share. If
+// handlers are given, they are called for each change in the order of revisions: old
+// is nil for a new object, and new for a deleted one. The objects that exist at the
+// start are new. It panics for a resource that no release serves.
+func (e *Env) Informer(res Resource, handlers ...func(old, new *Object)) *Informer {
+	s := &e.Runtime.informers
+	for _, i := range s.named {
+		if i.resource == res {
+			i.handlers = append(i.handlers, handlers...)
+			return i
+		}
+	}
+	t := e.typeOf(res)
+	i := newInformer(e.Runtime, res, t)
+	i.handlers = handlers
+	s.named = append(s.named, i)
+	return i
+}
+
+// OwnedInformer returns Informer with an index ByController: of the UID of the owner
+// that is the controller of an object, or, for an object without one, of "orphans/"
+// and its namespace.
+func (e *Env) OwnedInformer(res Resource, handlers ...func(old, new *Object)) *Informer {
+	i := e.Informer(res, handlers...)
+	i.Index(ByController, func(o *Object) []string {
+		if ref := ControllerOf(o.Generic()); ref != nil {
+			return []string{object.String(ref, "uid")}
+		}
+		return []string{Orphans(o.Namespace)}
+	})
+	return i
+}
+
+// Orphans returns the value of the index ByController for the objects of a namespace
+// that have no controller.
+func Orphans(namespace string) string { return "orphans/" + namespace }
+
+// EachChange calls handle for each change of each stored resource, custom ones too,
+// in the order of revisions. Objects are in their storage versions.
+func (e *Env) EachChange(handle func(old, new *Object)) {
+	s := &e.Runtime.informers
+	s.handlers = append(s.handlers, handle)
+}
+
+// Types returns the types that the server serves now.
+func (e *Env) Types() *resource.Types { return e.registry.Surface().Types }
+
+// RootCA returns the CA certificate of the server in PEM, "" without TLS.
+func (e *Env) RootCA() string { return e.rootCA }
+
+// IDs returns the source of random numbers, which a seed determines.
+func (e *Env) IDs() *ids.Source { return e.registry.IDs() }
+
+// Queue returns a new queue of the controller. sync is called with each key. If it
+// fails, the key comes back after a back-off.
+func (e *Env) Queue(sync func(Key) error, options ...QueueOptions) *Queue {
+	q := &Queue{
+		runtime: e.Runtime, controller: e.Name, sync: sync, minBackoff: minBackoff, maxBackoff: maxBackoff,
+		queued: map[Key]struct{}{}, delayed: map[Key]*delayedKey{}, failures: map[Key]int{},
+	}
+	for _, o := range options {
+		q.maxRetries = o.MaxRetries
+		if o.MinBackoff > 0 {
+			q.minBackoff = o.MinBackoff
+		}
+		if o.MaxBackoff > 0 {
+			q.maxBackoff = o.MaxBackoff
+		}
+	}
+	return q
+}
+
+// Every calls f each time d has passed on the clock, the first time at the start.
+func (e *Env) Every(d time.Duration, f func() error) {
+	var q *Queue
+	q = e.Queue(func(k Key) error {
+		q.AddAfter(k, d)
+		return f()
+	})
+	q.Add(Key{})
+}
+
+// Client returns a client of the user system:serviceaccount:kube-system:ACCOUNT: the
+// user that kube-controller-manager is for the controller that has this account.
+func (e *Env) Client(account string) *Client {
+	name := authn.ServiceAccountName(controllerNamespace, account)
+	return &Client{
+		runtime: e.Runtime,
+		user:    &authn.User{Name: name, Groups: append(authn.ServiceAccountGroups(controllerNamespace), authn.AuthenticatedGroup)},
+		agent:   "kube-controller-manager/" + e.version + "/" + name,
+	}
+}
+
+// ClientAs returns a client of a user with a user agent. Authorization does not
+// limit it: kube-apiserver authorizes nodes by other rules than roles.
+func (e *Env) ClientAs(user *authn.User, program string) *Client {
+	return &Client{runtime: e.Runtime, user: user, agent: program + "/" + e.version, unlimited: true}
+}
+
+// controllerNamespace is the namespace of the service accounts of controllers.
+const controllerNamespace = "kube-system"
+
+// typeOf returns the type of a resource. It panics if there is none.
+func (r *Runtime) typeOf(res Resource) *resource.Type {
+	gv, name := res.split()
+	t := r.registry.Surface().Lookup(gv.Group, gv.Version, name)
+	if t == nil {
+		panic("controller: the server does not serve " + string(res))
+	}
+	return t
+}
+
+// Serves reports whether the server serves a resource.
+func (e *Env) Serves(res Resource) bool {
+	gv, name := res.split()
+	return e.registry.Surface().Lookup(gv.Group, gv.Version, name) != nil
+}

@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// PodReady reports whether a Pod has the condition Ready.
+func PodReady(pod map[string]any) bool { return HasCondition(pod, "Ready", "True") }
+
+// PodAvailable reports whether a Pod has been Ready for minReadySeconds at now.
+func PodAvailable(pod map[string]any, minReadySeconds int64, now time.Time) bool {
+	c := Condition(pod, "Ready")
+	if object.String(c, "status") != "True" {
+		return false
+	}
+	since := Time(c, "lastTransitionTime")
+	return minReadySeconds == 0 || !since.IsZero() && !since.Add(time.Duration(minReadySeconds)*time.Second).After(now)
+}
+
+// PodActive reports whether a Pod has not ended and is not being deleted.
+func PodActive(pod map[string]any) bool {
+	return !PodEnded(pod) && object.String(pod, "metadata", "deletionTimestamp") == ""
+}
+
+// PodEnded reports whether a Pod has succeeded or failed.
+func PodEnded(pod map[string]any) bool {
+	phase := object.String(pod, "status", "phase")
+	return phase == "Succeeded" || phase == "Failed"
+}
+
+// PodFromTemplate returns a Pod of a Pod template that owner is the controller of. Its
+// name is generated from that of the owner.
+func PodFromTemplate(template map[string]any, owner *Object) map[string]any {
+	meta := map[string]any{"generateName": podPrefix(owner.Name), "ownerReferences": []any{ControllerRef(owner)}}
+	for _, field := range []string{"labels", "annotations", "finalizers"} {
+		if v := object.Value(template, "metadata", field); v != nil {
+			meta[field] = object.Copy(v)
+		}
+	}
+	pod := map[string]any{"metadata": meta}
+	if spec := object.Map(template, "spec"); spec != nil {
+		pod["spec"] = object.Copy(spec)
+	}
+	return pod
+}
+
+// maxPodPrefix is the longest name with a dash that still is a valid name of a Pod.
+const maxPodPrefix = 253
+
+func podPrefix(name string) string {
+	if len(name)+1 > maxPodPrefix {
+		return name
+	}
+	return name + "-"
+}

@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A Resource names a resource in one version, as the path of a URL does:
+// "v1/pods", "apps/v1/deployments".
+type Resource string
+
+// The resources that controllers use.
+const (
+	ConfigMaps             Resource = "v1/configmaps"
+	Endpoints              Resource = "v1/endpoints"
+	Events                 Resource = "v1/events"
+	LimitRanges            Resource = "v1/limitranges"
+	Namespaces             Resource = "v1/namespaces"
+	Nodes                  Resource = "v1/nodes"
+	PersistentVolumeClaims Resource = "v1/persistentvolumeclaims"
+	PersistentVolumes      Resource = "v1/persistentvolumes"
+	Pods                   Resource = "v1/pods"
+	PodTemplates           Resource = "v1/podtemplates"
+	ReplicationControllers Resource = "v1/replicationcontrollers"
+	ResourceQuotas         Resource = "v1/resourcequotas"
+	Secrets                Resource = "v1/secrets"
+	ServiceAccounts        Resource = "v1/serviceaccounts"
+	Services               Resource = "v1/services"
+
+	ControllerRevisions Resource = "apps/v1/controllerrevisions"
+	DaemonSets          Resource = "apps/v1/daemonsets"
+	Deployments         Resource = "apps/v1/deployments"
+	ReplicaSets         Resource = "apps/v1/replicasets"
+	StatefulSets        Resource = "apps/v1/statefulsets"
+
+	CronJobs Resource = "batch/v1/cronjobs"
+	Jobs     Resource = "batch/v1/jobs"
+
+	CertificateSigningRequests        Resource = "certificates.k8s.io/v1/certificatesigningrequests"
+	ClusterRoleBindings               Resource = "rbac.authorization.k8s.io/v1/clusterrolebindings"
+	ClusterRoles                      Resource = "rbac.authorization.k8s.io/v1/clusterroles"
+	CSINodes                          Resource = "storage.k8s.io/v1/csinodes"
+	EndpointSlices                    Resource = "discovery.k8s.io/v1/endpointslices"
+	HorizontalPodAutoscalers          Resource = "autoscaling/v2/horizontalpodautoscalers"
+	IPAddresses                       Resource = "networking.k8s.io/v1/ipaddresses"
+	Leases                            Resource = "coordination.k8s.io/v1/leases"
+	PodDisruptionBudgets              Resource = "policy/v1/poddisruptionbudgets"
+	PriorityClasses                   Resource = "scheduling.k8s.io/v1/priorityclasses"
+	ResourceClaims                    Resource = "resource.k8s.io/v1/resourceclaims"
+	ResourceClaimTemplates            Resource = "resource.k8s.io/v1/resourceclaimtemplates"
+	Roles                             Resource = "rbac.authorization.k8s.io/v1/roles"
+	ServiceCIDRs                      Resource = "networking.k8s.io/v1/servicecidrs"
+	StorageClasses                    Resource = "storage.k8s.io/v1/storageclasses"
+	ValidatingAdmissionPolicies       Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+	ValidatingAdmissionPolicyBindings Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+	VolumeAttachments                 Resource = "storage.k8s.io/v1/volumeattachments"
+)
+
+// split returns the parts of r. The group is "" for the core group.
+func (r Resource) split() (gv resource.GroupVersion, name string) {
+	head, name, _ := cutLast(string(r))
+	group, version, ok := cutLast(head)
+	if !ok {
+		group, version = "", head
+	}
+	return resource.GroupVersion{Group: group, Version: version}, name
+}
+
+// ResourceOf returns the Resource of a type.
+func ResourceOf(t *resource.Type) Resource {
+	return Resource(t.GroupVersion.String() + "/" + t.Name)
+}
+
+// cutLast cuts s around its last slash.
+func cutLast(s string) (before, after string, found bool) {
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return "", s, false
+}

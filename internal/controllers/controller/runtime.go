@@ -1,0 +1,209 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/storage"
+)
+
+// Config configures a Runtime. All fields are required.
+type Config struct {
+	Registry *registry.Registry
+	Faults   *fault.Set
+
+	// Version is what user agents say after kube-controller-manager/, such as
+	// "v1.36.3 (linux/amd64)".
+	Version string
+
+	// RootCA is the CA certificate of the server in PEM; "" without TLS.
+	RootCA string
+}
+
+// A Runtime runs controllers for one server. Its methods are safe for concurrent
+// use; those of Env, Informer, Queue and Client are for the controllers that it
+// runs.
+type Runtime struct {
+	registry *registry.Registry
+	faults   *fault.Set
+	store    *storage.Store
+	clock    *clock.Clock
+	version  string
+	rootCA   string
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wake   chan struct{} // has an element if the goroutine should look for work
+	done   chan struct{} // closed when the goroutine has ended; nil on a manual clock
+
+	mu        sync.Mutex // held while controllers run; guards the fields below
+	informers informers
+	ready     []readyKey
+	delays    delays
+	order     int
+	timer     *clock.Timer // of the earliest delay, on a running clock
+	events    events
+	failed    error // the error that has ended the Runtime
+}
+
+// A Starter is a controller by its name.
+type Starter struct {
+	Name  string // as --controllers has it
+	Start func(*Env)
+}
+
+// New returns a Runtime of controllers, which it starts in their order. On a running
+// clock they run until Close; on a manual one they run in Run. The caller must Close
+// the Runtime.
+func New(c Config, controllers []Starter) (*Runtime, error) {
+	r := &Runtime{
+		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: c.Version, rootCA: c.RootCA,
+		wake: make(chan struct{}, 1),
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range controllers {
+		s.Start(&Env{Runtime: r, Name: s.Name})
+	}
+	if err := r.startInformers(); err != nil {
+		r.cancel()
+		return nil, err
+	}
+	if !r.clock.Manual() {
+		r.done = make(chan struct{})
+		r.store.OnCacheMove(r.Wake)
+		go r.loop()
+	}
+	return r, nil
+}
+
+// Close ends the controllers. When it returns, none runs.
+func (r *Runtime) Close() {
+	r.cancel()
+	if r.done != nil {
+		<-r.done
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.informers.log.Close()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// Now returns the time of the server.
+func (r *Runtime) Now() time.Time { return r.clock.Now() }
+
+// Wake makes the goroutine look for work.
+func (r *Runtime) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// loop runs what is due until the Runtime is closed.
+func (r *Runtime) loop() {
+	defer close(r.done)
+	for {
+		changed := r.Run()
+		if changed == nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-r.wake:
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+// Run runs all that is due: until no change of the store is undelivered and every
+// queue is empty. Delays that end later remain. It returns a channel that is closed
+// by the next change of the store, nil if the Runtime has ended.
+func (r *Runtime) Run() <-chan struct{} {
+	changed, _ := r.run(r.ctx)
+	return changed
+}
+
+// RunContext is Run until ctx ends; then it returns the cause. What is left is done by
+// the next call.
+func (r *Runtime) RunContext(ctx context.Context) error {
+	_, err := r.run(ctx)
+	return err
+}
+
+func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ctx.Err() == nil && r.failed == nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if r.failed = r.poll(); r.failed != nil {
+			break
+		}
+		r.addDue(r.Now())
+		if len(r.ready) == 0 {
+			r.schedule()
+			return r.informers.log.Wait(), nil
+		}
+		next := r.ready[0]
+		r.ready[0] = readyKey{}
+		r.ready = r.ready[1:]
+		next.queue.run(next.key)
+	}
+	if r.failed != nil && !errors.Is(r.failed, context.Canceled) {
+		r.note("controllers", "ended: "+r.failed.Error())
+	}
+	return nil, r.failed
+}
+
+// Next returns the time of the earliest delay; false if there is none.
+func (r *Runtime) Next() (time.Time, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.delays) == 0 {
+		return time.Time{}, false
+	}
+	return r.delays[0].at, true
+}
+
+// schedule sets a timer for the earliest delay. On a manual clock the caller of
+// Advance calls Run.
+func (r *Runtime) schedule() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+	if len(r.delays) > 0 && !r.clock.Manual() {
+		r.timer = r.clock.AfterFunc(r.delays[0].at.Sub(r.Now()), r.Wake)
+	}
+}
+
+// protect calls f, and turns a panic into an error. The story of the server has a
+// note of it.
+func (r *Runtime) protect(controller, what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			r.note(controller, fmt.Sprintf("panic at %s: %v\n%s", what, p, debug.Stack()))
+		}
+	}()
+	return f()
+}
+
+// note records in the story what a controller has met.
+func (r *Runtime) note(controller, text string) {
+	r.registry.Journal().RecordNote(journal.Note{Kind: journal.Controller, Text: controller + ": " + text})
+}

@@ -1,0 +1,188 @@
+// Package controllers is what a cluster does by itself: the controllers of
+// kube-controller-manager, a scheduler and a kubelet, which act on the objects of one
+// server. None runs unless it is asked for.
+//
+// Each controller has a folder of its own, named as it is, with a function Start.
+// Package controller has what they are written with.
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/registry"
+)
+
+// ErrUnknown is wrapped in the error for a controller that does not exist.
+var ErrUnknown = errors.New("unknown controller")
+
+// A Manager runs the controllers of one server. It is safe for concurrent use.
+type Manager struct {
+	config controller.Config
+
+	mu       sync.Mutex // guards the fields below
+	selected []string
+	runtime  *controller.Runtime // nil if no controller is on
+	closed   bool
+}
+
+// NewManager returns a Manager without controllers. version is that of Kubernetes, such
+// as "v1.36.3".
+func NewManager(g *registry.Registry, faults *fault.Set, version string) *Manager {
+	version = fmt.Sprintf("%s (%s/%s)", version, runtime.GOOS, runtime.GOARCH)
+	return &Manager{config: controller.Config{Registry: g, Faults: faults, Version: version}}
+}
+
+// SetRootCA sets the CA certificate that the root-ca-certificate-publisher-controller
+// publishes, in PEM. Controllers that run already do not see it.
+func (m *Manager) SetRootCA(pem []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.config.RootCA = string(pem)
+}
+
+// Select starts and stops controllers: those of the selection run when it returns, and
+// no others. The selection has the syntax of --controllers: "*" is every controller
+// that is on by default, "foo" turns foo on, "-foo" turns it off. A string may have
+// several, separated by commas. A change of the
+// selection restarts all controllers, as a restart of kube-controller-manager does. An
+// unknown name is an ErrUnknown.
+func (m *Manager) Select(selection []string) error {
+	starters, err := selected(selection)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	if m.runtime != nil {
+		m.runtime.Close()
+		m.runtime = nil
+	}
+	m.selected = slices.Clone(selection)
+	if len(starters) == 0 {
+		return nil
+	}
+	m.runtime, err = controller.New(m.config, starters)
+	return err
+}
+
+// Selection returns the argument of the last Select.
+func (m *Manager) Selection() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.selected)
+}
+
+// current returns what runs the controllers, nil if none is on.
+func (m *Manager) current() *controller.Runtime {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.runtime
+}
+
+// Run runs all that is due now. It does nothing without controllers.
+func (m *Manager) Run() { _ = m.RunContext(context.Background()) }
+
+// RunContext is Run until ctx ends; then it returns the cause.
+func (m *Manager) RunContext(ctx context.Context) error {
+	if r := m.current(); r != nil {
+		return r.RunContext(ctx)
+	}
+	return nil
+}
+
+// Next returns the next time at which a controller has something to do; false if there
+// is none.
+func (m *Manager) Next() (time.Time, bool) {
+	if r := m.current(); r != nil {
+		return r.Next()
+	}
+	return time.Time{}, false
+}
+
+// Close ends the controllers. When it returns, none runs.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	if m.runtime != nil {
+		m.runtime.Close()
+		m.runtime = nil
+	}
+}
+
+// Names returns the names of the controllers in the order in which they start.
+func Names() []string {
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].name
+	}
+	return names
+}
+
+// Check fails with an ErrUnknown for a selection that Select does not take.
+func Check(selection []string) error {
+	_, err := selected(selection)
+	return err
+}
+
+// selected returns the controllers of a selection.
+func selected(selection []string) ([]controller.Starter, error) {
+	selection = split(selection)
+	on := map[string]bool{}
+	for _, s := range selection {
+		name, off := strings.CutPrefix(s, "-")
+		if s == "*" {
+			continue
+		}
+		c := find(name)
+		if c == nil {
+			return nil, fmt.Errorf("%q is not in the list of known controllers: %w", name, ErrUnknown)
+		}
+		if _, said := on[c.name]; !said { // the first mention decides, as in kube-controller-manager
+			on[c.name] = !off
+		}
+	}
+	everything := slices.Contains(selection, "*")
+	var out []controller.Starter
+	for i := range known {
+		c := &known[i]
+		enabled, said := on[c.name]
+		if said && enabled || !said && everything && !c.offByDefault {
+			out = append(out, controller.Starter{Name: c.name, Start: c.start})
+		}
+	}
+	return out, nil
+}
+
+// split returns the names in comma-separated lists. "none" is no name.
+func split(lists []string) (names []string) {
+	for _, list := range lists {
+		for _, name := range strings.Split(list, ",") {
+			if name = strings.TrimSpace(name); name != "" && name != "none" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func find(name string) *entry {
+	for i := range known {
+		if known[i].name == name || known[i].alias == name {
+			return &known[i]
+		}
+	}
+	return nil
+}

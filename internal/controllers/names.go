@@ -1,0 +1,20 @@
+package controllers
+
+import (
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
+)
+
+// An entry is a controller that exists.
+type entry struct {
+	name         string
+	alias        string // the name before Kubernetes 1.28, which --controllers still takes
+	start        func(*controller.Env)
+	offByDefault bool
+}
+
+// known are the controllers in the order in which kube-controller-manager starts
+// them.
+var known = []entry{
+	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
+}
