@@ -7,7 +7,6 @@ package control
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -268,25 +267,6 @@ func (c *Control) Advance(d time.Duration) error {
 		c.manager.Run()
 	}
 	return err
-}
-
-// Settle runs the controllers until none has anything left to do now. On a manual
-// clock it then moves the clock to the next time at which one has, as long as that is
-// at most ahead of the time of the call.
-func (c *Control) Settle(ctx context.Context, ahead time.Duration) error {
-	end := c.registry.Clock().Now().Add(ahead)
-	for {
-		if err := c.manager.RunContext(ctx); err != nil {
-			return err
-		}
-		at, ok := c.manager.Next()
-		if !ok || !c.registry.Clock().Manual() || at.After(end) {
-			return nil
-		}
-		if err := c.registry.Clock().Advance(max(0, at.Sub(c.registry.Clock().Now()))); err != nil {
-			return err
-		}
-	}
 }
 
 func (c *Control) writes(r *Request) (any, error) {

@@ -42,6 +42,11 @@ var operations = []operation{
 
 	{Method: http.MethodGet, Path: "clock", Effect: "the time, and the number of timers", handle: (*Control).clock},
 	{Method: http.MethodPost, Path: "clock", Effect: "advances the clock, and runs the timers that are due", Body: `{"advance": "10m"}`, handle: (*Control).advance},
+
+	{Method: http.MethodGet, Path: "controllers", Effect: "the controllers that run, and the names of all", handle: (*Control).controllers},
+	{Method: http.MethodPost, Path: "controllers", Effect: "starts and stops controllers, as the flag --controllers selects them", Body: `{"select": ["serviceaccount-controller"]}`, handle: (*Control).selectControllers},
+	{Method: http.MethodDelete, Path: "controllers", Effect: "stops all controllers", handle: (*Control).stopControllers},
+	{Method: http.MethodPost, Path: "settle", Effect: "runs the controllers until none has anything left to do, on a manual clock up to a time ahead", Body: `{"ahead": "10m"}`, handle: (*Control).settle},
 }
 
 // find returns the operation of a request. It is nil if there is none; known reports
