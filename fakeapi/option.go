@@ -39,6 +39,8 @@ type config struct {
 	namespaces []string // of WithNamespaces; nil without it
 
 	controllers []string // of WithControllers
+
+	forks *forkCount
 }
 
 // files are YAML or JSON files.
@@ -231,7 +233,7 @@ func WithoutControl() Option { return func(c *config) { c.server.NoControl = tru
 
 // newConfig applies the options and reads the fault files.
 func newConfig(options []Option) (*config, error) {
-	c := &config{}
+	c := &config{forks: &forkCount{}}
 	for _, o := range options {
 		o(c)
 	}

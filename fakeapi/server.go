@@ -19,6 +19,7 @@ type Server struct {
 	api    *server.Server
 	http   *httptest.Server
 	config *config
+	host   *host // nil without a listener
 
 	mu    sync.Mutex         // guards hooks
 	hooks []*httptest.Server // of InstallWebhooks
@@ -60,12 +61,21 @@ func listen(api *server.Server, c *config) (*Server, error) {
 		api.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	return &Server{URL: h.URL, api: api, http: h, config: c}, nil
+	s := &Server{URL: h.URL, api: api, http: h, config: c}
+	if !s.InMemory() {
+		s.host = &host{server: s}
+		api.Control().SetHost(s.host)
+	}
+	return s, nil
 }
 
 // Close stops the server: it ends open watches, closes connections, and waits for
-// all goroutines of the server. Further calls do nothing.
+// all goroutines of the server. It closes the forks that clients have started through
+// the control endpoint, but not those of Fork and NewFork. Further calls do nothing.
 func (s *Server) Close() {
+	if s.host != nil {
+		s.host.close()
+	}
 	s.api.Close()
 	s.http.Close()
 	s.mu.Lock()
@@ -82,7 +92,7 @@ func (s *Server) NewFork() (*Server, error) {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	c := *s.config
-	c.http.Addr = "" // s listens on it
+	c.http.Addr = freePort(c.http.Addr) // s listens on its own
 	f, err := listen(api, &c)
 	if err != nil {
 		return nil, err

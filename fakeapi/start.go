@@ -30,7 +30,7 @@ func Start(t TB, options ...Option) *Server {
 // when the test ends, as Start does. The two servers are independent. Fork takes
 // constant time, so a test can load its fixtures once and fork for each subtest.
 //
-// The fork listens on an address of its own. Its clock shows the same time, its
+// The fork listens on a port of its own. Its clock shows the same time, its
 // watch caches lag as those of s, and it has the faults of s, except those for
 // open watches, with no hits yet.
 func (s *Server) Fork(t TB) *Server {

@@ -88,26 +88,59 @@ func (s *Server) installWebhooks(o WebhookOptions) (*WebhookListener, error) {
 	if (o.CertDir == "") == (o.Handler == nil) {
 		return nil, optionError(errors.New("exactly one of CertDir and Handler must be set"))
 	}
-	names, err := serviceNames(o.Services)
+	l := &WebhookListener{CertDir: o.CertDir, CABundle: httptest.ClientCA()}
+	if o.Handler != nil {
+		if _, err := s.trustWebhooks(o.Services, o.Convert); err != nil {
+			return nil, err
+		}
+		return l, s.serveWebhooks(o.Handler)
+	}
+	w, err := s.listenForWebhooks(o.Services, o.Convert)
+	if err != nil {
+		return nil, err
+	}
+	l.Host, l.Port = w.host, w.port
+	return l, l.writeCertificate(w.certificate, w.key)
+}
+
+// A webhookAddress is where a client serves webhooks, and its certificate in PEM.
+type webhookAddress struct {
+	host                       string
+	port                       int
+	certificate, key, caBundle []byte
+}
+
+// listenForWebhooks lets a client serve the webhooks of Services.
+func (s *Server) listenForWebhooks(services, convert []string) (*webhookAddress, error) {
+	names, err := s.trustWebhooks(services, convert)
+	if err != nil {
+		return nil, err
+	}
+	w := &webhookAddress{caBundle: httptest.ClientCA()}
+	if w.certificate, w.key, err = httptest.IssueServer(names...); err != nil {
+		return nil, err
+	}
+	if w.host, w.port, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	s.api.Webhooks().SetBackend(&webhook.Backend{Addr: net.JoinHostPort(w.host, strconv.Itoa(w.port))})
+	return w, nil
+}
+
+// trustWebhooks sets the CA of the webhooks in the objects with webhooks. It returns the
+// DNS names of their Services and of services.
+func (s *Server) trustWebhooks(services, convert []string) ([]string, error) {
+	names, err := serviceNames(services)
 	if err != nil {
 		return nil, optionError(err)
 	}
-	l := &WebhookListener{CertDir: o.CertDir, CABundle: httptest.ClientCA()}
-	in := &webhookInstaller{caBundle: base64.StdEncoding.EncodeToString(l.CABundle), except: s.config.server.Services, names: names}
-	if err := s.installCA(in, o.Convert); err != nil {
+	in := &webhookInstaller{
+		caBundle: base64.StdEncoding.EncodeToString(httptest.ClientCA()), except: s.config.server.Services, names: names,
+	}
+	if err := s.installCA(in, convert); err != nil {
 		return nil, err
 	}
-	if o.Handler != nil {
-		return l, s.serveWebhooks(o.Handler)
-	}
-	if err := writeWebhookCertificate(l, in.names); err != nil {
-		return nil, err
-	}
-	if l.Host, l.Port, err = freeAddress(); err != nil {
-		return nil, err
-	}
-	s.api.Webhooks().SetBackend(&webhook.Backend{Addr: l.Addr()})
-	return l, nil
+	return in.names, nil
 }
 
 // serviceNames returns the DNS names of Services.
@@ -136,18 +169,15 @@ func (s *Server) serveWebhooks(handler http.Handler) error {
 	return nil
 }
 
-func writeWebhookCertificate(l *WebhookListener, names []string) error {
-	cert, key, err := httptest.IssueServer(names...)
-	if err != nil {
-		return err
-	}
+// writeCertificate writes the certificate and its key to CertDir.
+func (l *WebhookListener) writeCertificate(certificate, key []byte) error {
 	if err := os.MkdirAll(l.CertDir, 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(l.KeyFile(), key, 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(l.CertFile(), cert, 0o644)
+	return os.WriteFile(l.CertFile(), certificate, 0o644)
 }
 
 // freeAddress returns a free TCP address of the loopback interface. The port is below

@@ -9,11 +9,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers"
@@ -26,12 +28,12 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// pathPrefix begins the paths of the endpoint.
-const pathPrefix = "/debug/fakeapi/"
+// Prefix begins the paths of the endpoint.
+const Prefix = "/debug/fakeapi/"
 
 // Serves reports whether a path belongs to the endpoint.
 func Serves(path string) bool {
-	return strings.HasPrefix(path, pathPrefix) || path == strings.TrimSuffix(pathPrefix, "/")
+	return strings.HasPrefix(path, Prefix) || path == strings.TrimSuffix(Prefix, "/")
 }
 
 // A Control acts on one server. It is safe for concurrent use.
@@ -40,6 +42,7 @@ type Control struct {
 	faults    *fault.Set
 	manager   *controllers.Manager
 	snapshots sync.Map // of names to *storage.Snapshot
+	host      atomic.Pointer[Host]
 }
 
 // New returns the Control of a server.
@@ -64,13 +67,13 @@ type Answer struct {
 	Body        []byte
 }
 
-// A page is an answer in HTML.
-type page []byte
+// A PageWriter is an answer that a browser gets as a page.
+type PageWriter interface{ WritePage(io.Writer) error }
 
 // Serve answers a request. Errors are of type *status.Status.
 func (c *Control) Serve(r Request) (Answer, error) {
-	name := strings.TrimPrefix(r.Path, pathPrefix)
-	if name == "" || !strings.HasPrefix(r.Path, pathPrefix) {
+	name := strings.TrimPrefix(r.Path, Prefix)
+	if name == "" || !strings.HasPrefix(r.Path, Prefix) {
 		if r.Method != http.MethodGet {
 			return Answer{}, status.MethodNotAllowed()
 		}
@@ -79,7 +82,7 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	op, known := find(r.Method, name)
 	switch {
 	case !known:
-		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, pathPrefix))
+		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, Prefix))
 	case op == nil:
 		return Answer{}, status.MethodNotAllowed()
 	}
@@ -90,8 +93,10 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if html, ok := out.(page); ok {
-		return Answer{"text/html; charset=utf-8", html}, nil
+	if p, ok := out.(PageWriter); ok && strings.Contains(r.Accept, "text/html") {
+		var html bytes.Buffer
+		err := p.WritePage(&html)
+		return Answer{"text/html; charset=utf-8", html.Bytes()}, err
 	}
 	return jsonAnswer(out)
 }
@@ -116,54 +121,47 @@ func (r *Request) checkContentType() error {
 		"the control endpoint reads JSON, and the Content-Type is %q: send the body with curl --json, or with the header Content-Type: application/json", r.ContentType), nil)
 }
 
-// decode decodes the body into v.
-func (r *Request) decode(v any) error {
-	if len(r.Body) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(r.Body, v); err != nil {
-		return status.BadRequest(err.Error())
-	}
-	return nil
-}
-
 // notFound is the answer to a name that does not exist.
 func notFound(message string) error {
 	return status.Failure(http.StatusNotFound, status.ReasonNotFound, message, nil)
 }
 
-type revisionAnswer struct {
+// A Revision is the revision of the newest write.
+type Revision struct {
 	Revision mvcc.Revision `json:"revision"`
 }
 
 // revision is the answer of a handler that wrote, with the revision after it.
-func (c *Control) revision(err error) (any, error) {
+func (c *Control) revision(err error) (Revision, error) {
 	if err != nil {
-		return nil, err
+		return Revision{}, err
 	}
-	return revisionAnswer{c.registry.Store().Revision()}, nil
+	return Revision{c.registry.Store().Revision()}, nil
 }
 
-func (c *Control) compact(r *Request) (any, error) {
-	var in struct {
-		Revision   mvcc.Revision `json:"revision"`   // 0: the newest
-		WatchCache bool          `json:"watchCache"` // compact what kube-apiserver's watch cache still serves, too
-		Watches    bool          `json:"watches"`    // end every open watch with 410
-	}
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+// A Compaction says which versions of objects to remove.
+type Compaction struct {
+	// Revision is the oldest revision that can be read afterwards. The default is the
+	// newest one.
+	Revision mvcc.Revision `json:"revision,omitempty"`
+	// WatchCache also removes what the watch cache of kube-apiserver still serves.
+	WatchCache bool `json:"watchCache,omitempty"`
+	// Watches also ends every open watch with 410 Expired.
+	Watches bool `json:"watches,omitempty"`
+}
+
+func (c *Control) compact(_ *Request, in Compaction) (out Revision, err error) {
 	rev, err := c.registry.Compact(in.Revision, in.WatchCache)
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return out, status.BadRequest(err.Error())
 	}
 	if in.Watches {
 		everyOpen := fault.Fault{Resource: "*", Watch: fault.ExpireWatch, Watches: fault.OpenWatches}
 		if _, err := c.faults.Inject(everyOpen); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	return revisionAnswer{rev}, nil
+	return Revision{rev}, nil
 }
 
 // Reset brings back the state of a fresh server, removes all faults and ends all
@@ -173,52 +171,46 @@ func (c *Control) Reset() error {
 	return c.registry.Reset()
 }
 
-func (c *Control) reset(*Request) (any, error) { return c.revision(c.Reset()) }
+func (c *Control) reset(*Request, none) (Revision, error) { return c.revision(c.Reset()) }
 
-type snapshotName struct {
-	Name string `json:"name"`
+// A SnapshotName is the name of a kept state. A state replaces another one of its name.
+type SnapshotName struct {
+	Name string `json:"name,omitempty"`
 }
 
-func (c *Control) snapshot(r *Request) (any, error) {
-	var in snapshotName
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+func (c *Control) snapshot(_ *Request, in SnapshotName) (Revision, error) {
 	snapshot := c.registry.Snapshot()
 	c.snapshots.Store(in.Name, snapshot)
-	return revisionAnswer{snapshot.Revision()}, nil
+	return Revision{snapshot.Revision()}, nil
 }
 
-func (c *Control) restore(r *Request) (any, error) {
-	var in snapshotName
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+func (c *Control) restore(_ *Request, in SnapshotName) (Revision, error) {
 	snapshot, ok := c.snapshots.Load(in.Name)
 	if !ok {
-		return nil, notFound(fmt.Sprintf("no snapshot is named %q", in.Name))
+		return Revision{}, notFound(fmt.Sprintf("no snapshot is named %q", in.Name))
 	}
 	return c.revision(c.registry.Restore(snapshot.(*storage.Snapshot)))
 }
 
-// objects puts objects and then removes others, in order, each in a write of its
-// own. It ends at the first that fails.
-func (c *Control) objects(r *Request) (any, error) {
-	var in struct {
-		Put    []json.RawMessage `json:"put"`
-		Delete []json.RawMessage `json:"delete"` // of each kind, apiVersion and the namespace and name in metadata
-	}
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+// Objects are objects to put and to delete, in this order. Each is a write of its own.
+// The first error ends the request, and earlier writes stay.
+type Objects struct {
+	// Put are objects that are stored as they are, with their status.
+	Put []json.RawMessage `json:"put,omitempty"`
+	// Delete are objects that are removed at once, without finalizers. Each needs only
+	// kind, apiVersion, and the namespace and name in metadata.
+	Delete []json.RawMessage `json:"delete,omitempty"`
+}
+
+func (c *Control) objects(_ *Request, in Objects) (Revision, error) {
 	for i, body := range in.Put {
 		if _, err := c.registry.Put(body); err != nil {
-			return nil, objectError("put", i, err)
+			return Revision{}, objectError("put", i, err)
 		}
 	}
 	for i, body := range in.Delete {
 		if err := c.registry.RemoveObject(body); err != nil {
-			return nil, objectError("delete", i, err)
+			return Revision{}, objectError("delete", i, err)
 		}
 	}
 	return c.revision(nil)
@@ -228,32 +220,35 @@ func objectError(list string, i int, err error) error {
 	return lookupError(fmt.Errorf("%s[%d]: %w", list, i, err))
 }
 
-type clockAnswer struct {
-	Now     time.Time `json:"now"`
-	Manual  bool      `json:"manual"`
-	Waiting int       `json:"waiting"` // the number of timers
+// A Clock is the state of the clock of the server.
+type Clock struct {
+	Now time.Time `json:"now"`
+	// Manual reports that the clock stands still unless it is advanced.
+	Manual bool `json:"manual"`
+	// Waiting is the number of timers that wait.
+	Waiting int `json:"waiting"`
 }
 
-func (c *Control) clock(*Request) (any, error) {
+func (c *Control) clock(*Request, none) (Clock, error) {
 	clock := c.registry.Clock()
-	return clockAnswer{clock.Now(), clock.Manual(), clock.Waiting()}, nil
+	return Clock{clock.Now(), clock.Manual(), clock.Waiting()}, nil
 }
 
-func (c *Control) advance(r *Request) (any, error) {
-	var in struct {
-		Advance string `json:"advance"` // a Go duration: "90s", "10m"
-	}
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+// An Advance moves the clock.
+type Advance struct {
+	// Advance is a duration, such as 90s or 10m.
+	Advance string `json:"advance"`
+}
+
+func (c *Control) advance(r *Request, in Advance) (Clock, error) {
 	d, err := time.ParseDuration(in.Advance)
 	if err == nil {
 		err = c.Advance(d)
 	}
 	if err != nil {
-		return nil, status.BadRequest(fmt.Sprintf("advance: %q is not a positive duration, such as 90s", in.Advance))
+		return Clock{}, status.BadRequest(fmt.Sprintf("advance: %q is not a positive duration, such as 90s", in.Advance))
 	}
-	return c.clock(r)
+	return c.clock(r, none{})
 }
 
 // Advance moves the clock forward. On a manual clock it runs what the controllers have
@@ -269,15 +264,21 @@ func (c *Control) Advance(d time.Duration) error {
 	return err
 }
 
-func (c *Control) writes(r *Request) (any, error) {
-	from, err := storage.ParseVersion(r.Query.Get("from"))
+// A WritesQuery selects writes.
+type WritesQuery struct {
+	// From is the revision of the first write. The default is the oldest one.
+	From string `query:"from"`
+}
+
+func (c *Control) writes(_ *Request, in WritesQuery) ([]journal.Write, error) {
+	from, err := storage.ParseVersion(in.From)
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	return c.registry.Writes(mvcc.Revision(from)), nil
+	return append([]journal.Write{}, c.registry.Writes(mvcc.Revision(from))...), nil
 }
 
-func (c *Control) requests(*Request) (any, error) { return c.Requests(), nil }
+func (c *Control) requests(*Request, none) ([]journal.Request, error) { return c.Requests(), nil }
 
 // Requests returns the newest few thousand requests that were answered, oldest
 // first.
@@ -298,15 +299,4 @@ func (c *Control) Story(title string) *story.Story {
 	})
 }
 
-// story answers the story in JSON, to a browser as a page.
-func (c *Control) story(r *Request) (any, error) {
-	told := c.Story(r.Host)
-	if !strings.Contains(r.Accept, "text/html") {
-		return told, nil
-	}
-	var html bytes.Buffer
-	if err := told.WritePage(&html); err != nil {
-		return nil, err
-	}
-	return page(html.Bytes()), nil
-}
+func (c *Control) story(r *Request, _ none) (*story.Story, error) { return c.Story(r.Host), nil }

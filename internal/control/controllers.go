@@ -9,52 +9,55 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// controllersAnswer is the answer to requests for the controllers.
-type controllersAnswer struct {
-	Selected []string `json:"selected"` // as --controllers has them
-	Known    []string `json:"known"`    // the names of all controllers
+// Controllers are the controllers of a server.
+type Controllers struct {
+	// Selected are those that run, as --controllers has them.
+	Selected []string `json:"selected"`
+	// Known are the names of all controllers.
+	Known []string `json:"known"`
 }
 
-func (c *Control) controllers(*Request) (any, error) {
+func (c *Control) controllers(*Request, none) (Controllers, error) {
 	selected := c.manager.Selection()
 	if selected == nil {
 		selected = []string{}
 	}
-	return controllersAnswer{selected, controllers.Names()}, nil
+	return Controllers{selected, controllers.Names()}, nil
 }
 
-func (c *Control) selectControllers(r *Request) (any, error) {
-	var in struct {
-		Select []string `json:"select"`
-	}
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+// A ControllerSelection selects the controllers that run.
+type ControllerSelection struct {
+	// Select has the syntax of --controllers.
+	Select []string `json:"select"`
+}
+
+func (c *Control) selectControllers(r *Request, in ControllerSelection) (Controllers, error) {
 	if err := c.manager.Select(in.Select); err != nil {
-		return nil, status.BadRequest("select: " + err.Error())
+		return Controllers{}, status.BadRequest("select: " + err.Error())
 	}
-	return c.controllers(r)
+	return c.controllers(r, none{})
 }
 
-func (c *Control) stopControllers(r *Request) (any, error) {
+func (c *Control) stopControllers(r *Request, _ none) (Controllers, error) {
 	if err := c.manager.Select(nil); err != nil {
-		return nil, err
+		return Controllers{}, err
 	}
-	return c.controllers(r)
+	return c.controllers(r, none{})
 }
 
-func (c *Control) settle(r *Request) (any, error) {
-	var in struct {
-		Ahead string `json:"ahead"` // a Go duration: "90s", "10m"
-	}
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+// A Settling says how far to move the clock.
+type Settling struct {
+	// Ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead
+	// to each next time at which a controller has something to do. The default is 0s.
+	Ahead string `json:"ahead,omitempty"`
+}
+
+func (c *Control) settle(_ *Request, in Settling) (Revision, error) {
 	var ahead time.Duration
 	if in.Ahead != "" {
 		var err error
 		if ahead, err = time.ParseDuration(in.Ahead); err != nil || ahead < 0 {
-			return nil, status.BadRequest(fmt.Sprintf("ahead: %q is not a duration, such as 90s", in.Ahead))
+			return Revision{}, status.BadRequest(fmt.Sprintf("ahead: %q is not a duration, such as 90s", in.Ahead))
 		}
 	}
 	return c.revision(c.Settle(context.Background(), ahead))

@@ -7,56 +7,73 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// A faultAnswer is an injected fault and its counts.
-type faultAnswer struct {
-	Fault   fault.Fault `json:"fault"`
-	Summary string      `json:"summary"`
-	Matched int         `json:"matched"`
-	Hits    int         `json:"hits"`
+// An InjectedFault is a fault and its counts.
+type InjectedFault struct {
+	Fault fault.Fault `json:"fault"`
+	// Summary describes the fault on one line.
+	Summary string `json:"summary"`
+	// Matched is how many requests, watches and webhook calls the fault could have hit.
+	Matched int `json:"matched"`
+	// Hits is how many it has hit.
+	Hits int `json:"hits"`
 }
 
-type faultsAnswer struct {
-	Faults []faultAnswer `json:"faults"`
+// InjectedFaults are faults in the order of their injection.
+type InjectedFaults struct {
+	Faults []InjectedFault `json:"faults"`
 }
 
-func faultsOf(rules []*fault.Rule) faultsAnswer {
-	out := faultsAnswer{Faults: []faultAnswer{}}
+// NewFaults are the faults of a request: one, or a list.
+type NewFaults []fault.Fault
+
+func (f *NewFaults) decodeBody(body []byte) error {
+	faults, err := fault.Parse(body)
+	*f = faults
+	return err
+}
+
+// A FaultsQuery selects faults.
+type FaultsQuery struct {
+	// IDs selects faults by their identifiers. Without it, all are selected.
+	IDs []string `query:"id"`
+}
+
+func faultsOf(rules []*fault.Rule) InjectedFaults {
+	out := InjectedFaults{Faults: []InjectedFault{}}
 	for _, r := range rules {
 		f := r.Fault()
-		out.Faults = append(out.Faults, faultAnswer{Fault: f, Summary: f.String(), Matched: r.Matched(), Hits: r.Hits()})
+		out.Faults = append(out.Faults, InjectedFault{Fault: f, Summary: f.String(), Matched: r.Matched(), Hits: r.Hits()})
 	}
 	return out
 }
 
-func (c *Control) listFaults(*Request) (any, error) { return faultsOf(c.faults.Rules()), nil }
+func (c *Control) listFaults(*Request, none) (InjectedFaults, error) {
+	return faultsOf(c.faults.Rules()), nil
+}
 
 // inject injects one fault, or a list of faults: all or none.
-func (c *Control) inject(r *Request) (any, error) {
-	faults, err := fault.Parse(r.Body)
+func (c *Control) inject(_ *Request, in NewFaults) (out InjectedFaults, err error) {
+	rules, err := c.faults.Inject(in...)
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
-	}
-	rules, err := c.faults.Inject(faults...)
-	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return out, status.BadRequest(err.Error())
 	}
 	return faultsOf(rules), nil
 }
 
 // removeFaults removes the faults whose IDs the query names, by default all, and
 // answers their counts.
-func (c *Control) removeFaults(r *Request) (any, error) {
+func (c *Control) removeFaults(_ *Request, in FaultsQuery) (out InjectedFaults, err error) {
 	rules := c.faults.Rules()
-	if ids, ok := r.Query["id"]; ok {
+	if in.IDs != nil {
 		byID := map[string]*fault.Rule{}
 		for _, rule := range rules {
 			byID[rule.Fault().ID] = rule
 		}
 		rules = nil
-		for _, id := range ids {
+		for _, id := range in.IDs {
 			rule, ok := byID[id]
 			if !ok {
-				return nil, notFound(fmt.Sprintf("there is no fault %q", id))
+				return out, notFound(fmt.Sprintf("there is no fault %q", id))
 			}
 			rules = append(rules, rule)
 		}

@@ -2,61 +2,61 @@ package control
 
 import (
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
 	"strings"
 )
 
-// An operation is a request that the endpoint serves.
-type operation struct {
-	Method string `json:"method"`
-	Path   string `json:"path"` // below pathPrefix
-	Effect string `json:"effect"`
-	Query  string `json:"query,omitempty"` // an example
-	Body   string `json:"body,omitempty"`  // an example; "" if the request needs none
+// Operations are the requests of the endpoint: GET reads, POST acts, DELETE undoes.
+// "go run ./internal/control/gen" describes them in openapi.json.
+var Operations = []Operation{
+	{"GET", "story", "story", "what happened: who wrote what, who had not seen it, and what failed; a page in a browser", "", "", serve((*Control).story)},
+	{"GET", "requests", "requests", "the newest requests, with their answers", "", "", serve((*Control).requests)},
+	{"GET", "writes", "writes", "the writes from a revision on, with their writers", "from=1", "", serve((*Control).writes)},
 
-	handle func(*Control, *Request) (any, error)
-}
+	{"POST", "objects", "changeObjects", "creates, replaces and deletes objects without admission", "", `{"put": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
+	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},
+	{"POST", "restore", "restore", "restores the state of that name", "", `{"name": "before"}`, serve((*Control).restore)},
+	{"POST", "reset", "reset", "restores the state of a fresh server, and ends faults and lags", "", "", serve((*Control).reset)},
 
-// operations are the requests of the endpoint: GET reads, POST acts, DELETE undoes. What
-// a handler returns is encoded in JSON, except for a page.
-var operations = []operation{
-	{Method: http.MethodGet, Path: "story", Effect: "what happened: who wrote what, who had not seen it, and what failed; a page in a browser", handle: (*Control).story},
-	{Method: http.MethodGet, Path: "requests", Effect: "the newest requests, with their answers", handle: (*Control).requests},
-	{Method: http.MethodGet, Path: "writes", Effect: "the writes from a revision on, with their writers", Query: "from=1", handle: (*Control).writes},
+	{"POST", "forks", "fork", "starts a server with the same state, on a port of its own", "", `{}`, onHost(fork)},
+	{"GET", "forks", "listForks", "the forks of the server", "", "", onHost(listForks)},
+	{"DELETE", "forks", "endForks", "ends a fork; without an ID, all of them", "id=1", "", onHost(endForks)},
 
-	{Method: http.MethodPost, Path: "objects", Effect: "creates, replaces and deletes objects without admission", Body: `{"put": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, handle: (*Control).objects},
-	{Method: http.MethodPost, Path: "snapshot", Effect: "keeps the state under a name", Body: `{"name": "before"}`, handle: (*Control).snapshot},
-	{Method: http.MethodPost, Path: "restore", Effect: "restores the state of that name", Body: `{"name": "before"}`, handle: (*Control).restore},
-	{Method: http.MethodPost, Path: "reset", Effect: "restores the state of a fresh server, and ends faults and lags", handle: (*Control).reset},
+	{"POST", "kubeconfig", "kubeconfig", "a kubeconfig file of a user", "", `{"name": "alice", "groups": ["developers"]}`, onHost(kubeconfig)},
+	{"POST", "webhooks", "installWebhooks", "a certificate and an address for webhooks", "", `{"services": ["shop/admission"]}`, onHost(installWebhooks)},
 
-	{Method: http.MethodPost, Path: "compact", Effect: "removes old versions of objects; with watches, ends every open watch with 410 Expired", Body: `{"watches": true}`, handle: (*Control).compact},
-	{Method: http.MethodPost, Path: "lag", Effect: "delays the watch caches of a resource", Body: `{"resource": "pods", "by": "3s"}`, handle: (*Control).lag},
-	{Method: http.MethodGet, Path: "lag", Effect: "the lags, and the revisions of the watch caches", handle: (*Control).lags},
-	{Method: http.MethodDelete, Path: "lag", Effect: "ends a lag; without a resource, all of them", Query: "resource=pods", handle: (*Control).thaw},
+	{"POST", "compact", "compact", "removes old versions of objects; with watches, ends every open watch with 410 Expired", "", `{"watches": true}`, serve((*Control).compact)},
+	{"POST", "lag", "lag", "delays the watch caches of a resource", "", `{"resource": "pods", "by": "3s"}`, serve((*Control).lag)},
+	{"GET", "lag", "listLags", "the lags, and the revisions of the watch caches", "", "", serve((*Control).lags)},
+	{"DELETE", "lag", "endLag", "ends a lag; without a resource, all of them", "resource=pods", "", serve((*Control).thaw)},
 
-	{Method: http.MethodPost, Path: "faults", Effect: "injects faults", Body: `{"id": "busy", "verb": "update", "resource": "pods", "code": 409, "times": 1}`, handle: (*Control).inject},
-	{Method: http.MethodGet, Path: "faults", Effect: "the faults, and how often each has hit", handle: (*Control).listFaults},
-	{Method: http.MethodDelete, Path: "faults", Effect: "removes a fault; without an ID, all of them", Query: "id=busy", handle: (*Control).removeFaults},
+	{"POST", "faults", "injectFaults", "injects faults", "", `{"id": "busy", "verb": "update", "resource": "pods", "code": 409, "times": 1}`, serve((*Control).inject)},
+	{"GET", "faults", "listFaults", "the faults, and how often each has hit", "", "", serve((*Control).listFaults)},
+	{"DELETE", "faults", "removeFaults", "removes a fault; without an ID, all of them", "id=busy", "", serve((*Control).removeFaults)},
 
-	{Method: http.MethodGet, Path: "clock", Effect: "the time, and the number of timers", handle: (*Control).clock},
-	{Method: http.MethodPost, Path: "clock", Effect: "advances the clock, and runs the timers that are due", Body: `{"advance": "10m"}`, handle: (*Control).advance},
+	{"GET", "clock", "clock", "the time, and the number of timers", "", "", serve((*Control).clock)},
+	{"POST", "clock", "advanceClock", "advances the clock, and runs the timers that are due", "", `{"advance": "10m"}`, serve((*Control).advance)},
 
-	{Method: http.MethodGet, Path: "controllers", Effect: "the controllers that run, and the names of all", handle: (*Control).controllers},
-	{Method: http.MethodPost, Path: "controllers", Effect: "starts and stops controllers, as the flag --controllers selects them", Body: `{"select": ["serviceaccount-controller"]}`, handle: (*Control).selectControllers},
-	{Method: http.MethodDelete, Path: "controllers", Effect: "stops all controllers", handle: (*Control).stopControllers},
-	{Method: http.MethodPost, Path: "settle", Effect: "runs the controllers until none has anything left to do, on a manual clock up to a time ahead", Body: `{"ahead": "10m"}`, handle: (*Control).settle},
+	{"GET", "controllers", "controllers", "the controllers that run, and the names of all", "", "", serve((*Control).controllers)},
+	{"POST", "controllers", "selectControllers", "starts and stops controllers, as the flag --controllers selects them", "", `{"select": ["serviceaccount-controller"]}`, serve((*Control).selectControllers)},
+	{"DELETE", "controllers", "stopControllers", "stops all controllers", "", "", serve((*Control).stopControllers)},
+	{"POST", "settle", "settle", "runs the controllers until none has anything left to do, on a manual clock up to a time ahead", "", `{"ahead": "10m"}`, serve((*Control).settle)},
+
+	{"GET", "openapi", "openapi", "this list as an OpenAPI document, from which clients can be generated", "", "", serve((*Control).openAPI)},
 }
 
 // find returns the operation of a request. It is nil if there is none; known reports
 // whether there is one with another method.
-func find(method, path string) (op *operation, known bool) {
-	for i := range operations {
-		if operations[i].Path == path {
+func find(method, path string) (op *Operation, known bool) {
+	for i := range Operations {
+		if Operations[i].Path == path {
 			known = true
-			if operations[i].Method == method {
-				return &operations[i], true
+			if Operations[i].Method == method {
+				return &Operations[i], true
 			}
 		}
 	}
@@ -64,15 +64,15 @@ func find(method, path string) (op *operation, known bool) {
 }
 
 // link returns the path of an operation, with its example of a query.
-func (o *operation) link() string {
+func (o *Operation) link() string {
 	if o.Query != "" {
-		return pathPrefix + o.Path + "?" + o.Query
+		return Prefix + o.Path + "?" + o.Query
 	}
-	return pathPrefix + o.Path
+	return Prefix + o.Path
 }
 
 // curl returns a command line that sends the operation to the server at a base URL.
-func (o *operation) curl(base string) string {
+func (o *Operation) curl(base string) string {
 	line := "curl "
 	if strings.HasPrefix(base, "https:") {
 		line += "--insecure "
@@ -94,16 +94,22 @@ func (o *operation) curl(base string) string {
 // manual is the address of the documentation of the endpoint.
 const manual = "https://github.com/kubefake/kubefake/blob/main/docs/control-endpoint.md"
 
-// index answers what the endpoint serves: a page for a browser, JSON for a client that
-// accepts it by name, and text for others.
+//go:embed openapi.json
+var document []byte
+
+// Document returns the OpenAPI document of the endpoint. Do not change it.
+func Document() []byte { return document }
+
+func (c *Control) openAPI(*Request, none) (json.RawMessage, error) { return document, nil }
+
+// index answers what the endpoint serves: a page for a browser, the OpenAPI document for
+// a client that accepts JSON by name, and text for others.
 func (c *Control) index(r *Request) (Answer, error) {
 	switch {
 	case strings.Contains(r.Accept, "text/html"):
 		return Answer{"text/html; charset=utf-8", c.indexPage(r)}, nil
 	case strings.Contains(r.Accept, "json"):
-		return jsonAnswer(struct {
-			Requests []operation `json:"requests"`
-		}{operations})
+		return Answer{"application/json", document}, nil
 	}
 	return Answer{"text/plain; charset=utf-8", c.indexText(r)}, nil
 }
@@ -118,9 +124,9 @@ const introduction = "This server is a Kubernetes API server for tests. These re
 func (c *Control) indexText(r *Request) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n%s\n%s\n", introduction, manual, c.state())
-	for i := range operations {
-		o := &operations[i]
-		fmt.Fprintf(&out, "\n%-6s %s%s: %s\n       %s\n", o.Method, pathPrefix, o.Path, o.Effect, o.curl(r.BaseURL))
+	for i := range Operations {
+		o := &Operations[i]
+		fmt.Fprintf(&out, "\n%-6s %s%s: %s\n       %s\n", o.Method, Prefix, o.Path, o.Effect, o.curl(r.BaseURL))
 	}
 	return out.Bytes()
 }
@@ -128,9 +134,9 @@ func (c *Control) indexText(r *Request) []byte {
 func (c *Control) indexPage(r *Request) []byte {
 	var out bytes.Buffer
 	e := html.EscapeString
-	fmt.Fprintf(&out, indexHead, e(r.Host), e(introduction), e(c.state()), e(pathPrefix+"story"), e(manual))
-	for i := range operations {
-		o := &operations[i]
+	fmt.Fprintf(&out, indexHead, e(r.Host), e(introduction), e(c.state()), e(Prefix+"story"), e(manual))
+	for i := range Operations {
+		o := &Operations[i]
 		name := e(o.Path)
 		if o.Method == http.MethodGet {
 			name = `<a href="` + e(o.link()) + `">` + name + `</a>`

@@ -12,30 +12,48 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A lagRequest lets the watch cache of a resource lag. If several fields are set
-// the one that holds the cache back most counts.
-type lagRequest struct {
-	Resource  string        `json:"resource"`            // "pods", "deployments.apps"; "*", the default, is all
-	By        string        `json:"by,omitempty"`        // a Go duration: "3s"
-	Revisions int64         `json:"revisions,omitempty"` // a number of revisions
-	Until     mvcc.Revision `json:"until,omitempty"`     // frozen at a revision
-	Frozen    bool          `json:"frozen,omitempty"`    // frozen where it is
+// A Lag says how far the watch caches of a resource are behind. If several fields are
+// set, the one that holds the caches back most counts. Without any there is no lag.
+type Lag struct {
+	// Resource is the resource, such as pods or deployments.apps. The default, *, is
+	// every resource.
+	Resource string `json:"resource,omitempty"`
+	// By is a duration, such as 3s.
+	By string `json:"by,omitempty"`
+	// Revisions is a number of revisions.
+	Revisions int64 `json:"revisions,omitempty"`
+	// Until is the revision at which the caches stand still.
+	Until mvcc.Revision `json:"until,omitempty"`
+	// Frozen reports that the caches stand still. In a request it freezes them where
+	// they are.
+	Frozen bool `json:"frozen,omitempty"`
 }
 
-// A lagAnswer is a lag and the revision of the cache.
-type lagAnswer struct {
-	lagRequest
+// A ResourceLag is a lag and the revision of the watch cache.
+type ResourceLag struct {
+	Lag
+	// Revision is the revision that the cache shows.
 	Revision mvcc.Revision `json:"revision"`
 }
 
-func (c *Control) lags(*Request) (any, error) {
+// Lags are the lags of the watch caches.
+type Lags struct {
+	// Revision is the revision of the newest write.
+	Revision mvcc.Revision `json:"revision"`
+	Lags     []ResourceLag `json:"lags"`
+}
+
+// A LagQuery selects lags.
+type LagQuery struct {
+	// Resource is a resource. The default, *, is every resource.
+	Resource string `query:"resource"`
+}
+
+func (c *Control) lags(*Request, none) (Lags, error) {
 	store := c.registry.Store()
-	out := struct {
-		Revision mvcc.Revision `json:"revision"`
-		Lags     []lagAnswer   `json:"lags"`
-	}{store.Revision(), []lagAnswer{}}
+	out := Lags{store.Revision(), []ResourceLag{}}
 	for _, l := range store.Lags() {
-		a := lagAnswer{lagRequest{
+		a := ResourceLag{Lag{
 			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), registry.AllResources), Revisions: l.Lag.Revisions, Until: l.Lag.Until,
 			Frozen: l.Lag.Until > 0 && l.Revision >= l.Lag.Until,
 		}, l.Revision}
@@ -47,32 +65,28 @@ func (c *Control) lags(*Request) (any, error) {
 	return out, nil
 }
 
-func (c *Control) lag(r *Request) (any, error) {
-	var in lagRequest
-	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
+func (c *Control) lag(r *Request, in Lag) (Lags, error) {
 	lag := mvcc.Lag{Revisions: in.Revisions, Until: in.Until}
 	if in.By != "" {
 		var err error
 		if lag.By, err = time.ParseDuration(in.By); err != nil {
-			return nil, status.BadRequest(fmt.Sprintf("by: %q is not a duration, such as 3s", in.By))
+			return Lags{}, status.BadRequest(fmt.Sprintf("by: %q is not a duration, such as 3s", in.By))
 		}
 	}
 	if in.Frozen {
 		lag.Until = registry.Frozen.Until
 	}
 	if err := c.registry.Lag(cmp.Or(in.Resource, registry.AllResources), lag); err != nil {
-		return nil, lookupError(err)
+		return Lags{}, lookupError(err)
 	}
-	return c.lags(r)
+	return c.lags(r, none{})
 }
 
-func (c *Control) thaw(r *Request) (any, error) {
-	if err := c.registry.Lag(cmp.Or(r.Query.Get("resource"), registry.AllResources), mvcc.Lag{}); err != nil {
-		return nil, lookupError(err)
+func (c *Control) thaw(r *Request, in LagQuery) (Lags, error) {
+	if err := c.registry.Lag(cmp.Or(in.Resource, registry.AllResources), mvcc.Lag{}); err != nil {
+		return Lags{}, lookupError(err)
 	}
-	return c.lags(r)
+	return c.lags(r, none{})
 }
 
 // lookupError returns the answer to an error of the registry: 404 for an unknown

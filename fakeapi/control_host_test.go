@@ -1,0 +1,160 @@
+//go:build go1.24
+
+package fakeapi_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const forks = "/debug/fakeapi/forks"
+
+// forkOver starts a fork over the control endpoint of the server at a URL.
+func forkOver(t *testing.T, client *http.Client, server string) (id, forkURL string) {
+	t.Helper()
+	code, f := doWith(t, client, "POST", server+forks, "")
+	require.Equal(t, http.StatusOK, code, f)
+	return f["id"].(string), f["url"].(string)
+}
+
+func TestControlForks(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", "1")))
+	client := srv.Client()
+	const path = "/api/v1/namespaces/default/configmaps/a"
+
+	id, first := forkOver(t, client, srv.URL)
+	_, second := forkOver(t, client, srv.URL)
+	_, nested := forkOver(t, client, first)
+	for _, u := range []string{first, second, nested} {
+		code, _ := doWith(t, client, "GET", u+path, "")
+		assert.Equal(t, http.StatusOK, code, "%s has the objects", u)
+	}
+	code, _ := doWith(t, client, "DELETE", first+path, "")
+	require.Equal(t, http.StatusOK, code)
+	code, _ = doWith(t, client, "GET", second+path, "")
+	assert.Equal(t, http.StatusOK, code, "a fork is independent")
+
+	_, list := do(t, srv, "GET", forks, "")
+	assert.Len(t, list["forks"], 2, "a fork of a fork is not listed")
+	code, answer := do(t, srv, "DELETE", forks+"?id="+id+"&id=9", "")
+	assert.Equal(t, http.StatusNotFound, code)
+	assert.Equal(t, `there is no fork "9"`, answer["message"])
+	code, ended := do(t, srv, "DELETE", forks+"?id="+id, "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Len(t, ended["forks"], 1)
+	for _, u := range []string{first, nested} {
+		_, err := client.Get(u + path)
+		assert.Error(t, err, "%s has ended", u)
+	}
+	srv.Close()
+	_, err := client.Get(second + path)
+	assert.Error(t, err, "a fork ends with its server")
+}
+
+// The number of forks has a limit, which forks of forks share.
+func TestControlForksLimit(t *testing.T) {
+	srv := fakeapi.Start(t)
+	client := srv.Client()
+	_, first := forkOver(t, client, srv.URL)
+	const limit = 128
+	for range limit - 1 {
+		forkOver(t, client, first)
+	}
+	for _, u := range []string{srv.URL, first} {
+		code, answer := doWith(t, client, "POST", u+forks, "")
+		assert.Equal(t, http.StatusTooManyRequests, code)
+		assert.Contains(t, answer["message"], "the server has 128 forks, which is the limit")
+	}
+	code, _ := doWith(t, client, "DELETE", first+forks, "")
+	require.Equal(t, http.StatusOK, code)
+	forkOver(t, client, srv.URL)
+}
+
+// A server ends while clients start forks.
+func TestControlForksClose(t *testing.T) {
+	srv := fakeapi.Start(t)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for {
+				resp, err := srv.Client().Post(srv.URL+forks, "", nil)
+				if err != nil {
+					return
+				}
+				resp.Body.Close()
+				if resp.StatusCode != http.StatusOK {
+					return
+				}
+			}
+		}()
+	}
+	forkOver(t, srv.Client(), srv.URL)
+	srv.Close()
+	wait.Wait()
+}
+
+func TestControlKubeconfig(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithRBAC())
+	const path = "/debug/fakeapi/kubeconfig"
+	code, answer := do(t, srv, "POST", path, `{"name": "alice", "groups": ["developers"]}`)
+	require.Equal(t, http.StatusOK, code)
+	config, err := srv.KubeconfigFor(fakeapi.User{Name: "alice", Groups: []string{"developers"}})
+	require.NoError(t, err)
+	assert.Equal(t, string(config), answer["kubeconfig"])
+	assert.Equal(t, srv.TokenFor(fakeapi.User{Name: "alice", Groups: []string{"developers"}}), answer["token"])
+	_, answer = do(t, srv, "POST", path, "")
+	assert.Equal(t, string(srv.Kubeconfig()), answer["kubeconfig"])
+
+	code, answer = do(t, srv, "POST", path, `{"groups": ["developers"]}`)
+	assert.Equal(t, http.StatusBadRequest, code, answer)
+	code, answer = do(t, fakeapi.Start(t), "POST", path, `{"name": "alice"}`)
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Contains(t, answer["message"], "needs WithTLS")
+}
+
+func TestControlWebhooks(t *testing.T) {
+	srv := fakeapi.Start(t, hooked())
+	const path = "/debug/fakeapi/webhooks"
+	code, answer := do(t, srv, "POST", path, `{"services": ["shop/extra"], "convert": ["toys.example.com"]}`)
+	require.Equal(t, http.StatusOK, code, answer)
+	pair, err := tls.X509KeyPair([]byte(answer["certificate"].(string)), []byte(answer["key"].(string)))
+	require.NoError(t, err)
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	require.NoError(t, err)
+	assert.NoError(t, leaf.VerifyHostname("extra.shop.svc"))
+
+	addr := url.URL{Host: answer["host"].(string)}
+	listener := fakeapi.WebhookListener{Host: addr.Host, Port: int(answer["port"].(float64))}
+	l, err := tls.Listen("tcp", listener.Addr(), &tls.Config{Certificates: []tls.Certificate{pair}})
+	require.NoError(t, err)
+	hooks := &http.Server{Handler: http.HandlerFunc(admit)}
+	go hooks.Serve(l)
+	defer hooks.Close()
+	checkHooks(t, srv)
+
+	for body, want := range map[string]int{`{"services": ["x"]}`: http.StatusBadRequest, `{"convert": ["widgets.example.com"]}`: http.StatusNotFound} {
+		code, answer := do(t, srv, "POST", path, body)
+		assert.Equal(t, want, code, answer)
+	}
+}
+
+// Without a listener there is nothing to fork for another process.
+func TestControlWithoutHost(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, path := range []string{"forks", "kubeconfig", "webhooks"} {
+		code, answer := do(t, srv, "POST", "/debug/fakeapi/"+path, "")
+		assert.Equal(t, http.StatusServiceUnavailable, code)
+		assert.Equal(t, "the server has no listener of its own", answer["message"])
+	}
+}
