@@ -1,0 +1,181 @@
+// Controllers tells random stories to a real kube-apiserver with a real
+// kube-controller-manager and to this server with its own controllers, and compares
+// what they come to: objects, owner references, finalizers, conditions, and Events by
+// reason and count. Times, UIDs, addresses and random names are not compared.
+//
+//	go run ./controllers -real https://127.0.0.1:6443 -token TOKEN -seed 7 -stories 100
+//
+// A story happens in a namespace of its own. After each of its steps both ends settle.
+// A puppet, the same for both, stands for the scheduler and the kubelets: it binds Pods
+// to nodes and makes them run, succeed or fail as their annotation "puppet" says.
+// kube-controller-manager must run with the flags that the docs name.
+//
+// With -record FILE it writes the stories and what the real end came to; the tests of
+// this package play such a file.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func main() {
+	var (
+		real     = flag.String("real", "", "URL of the real kube-apiserver")
+		token    = flag.String("token", "admintoken", "bearer token of an administrator of the real kube-apiserver")
+		seed     = flag.Uint64("seed", 1, "seed of the stories")
+		stories  = flag.Int("stories", 20, "number of stories")
+		group    = flag.String("group", "", "only stories of this group: basic or workloads")
+		only     = flag.Int("only", -1, "only the story of this number")
+		parallel = flag.Int("parallel", 8, "stories at the same time")
+		verbose  = flag.Bool("v", false, "print every difference")
+		record   = flag.String("record", "", "write the stories and the states of the real end to this file")
+	)
+	flag.Parse()
+	if *real == "" {
+		fmt.Fprintln(os.Stderr, "-real is missing")
+		os.Exit(2)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	ours, err := startOurs()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer ours.Close()
+	run := &comparison{
+		real: &cluster{url: *real, token: *token, quiet: 2 * time.Second},
+		ours: &cluster{url: ours.URL, quiet: 300 * time.Millisecond},
+
+		whole: *record != "",
+	}
+	if err := run.prepare(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+
+	var (
+		wait    sync.WaitGroup
+		mu      sync.Mutex
+		results []result
+		tokens  = make(chan struct{}, *parallel)
+	)
+	for i := range *stories {
+		if *only >= 0 && i != *only {
+			continue
+		}
+		s := newStory(*seed, i, *group)
+		tokens <- struct{}{}
+		wait.Add(1)
+		go func() {
+			defer func() { <-tokens; wait.Done() }()
+			r := run.tell(ctx, s)
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, r)
+			if r.err != nil || len(r.differences) > 0 {
+				fmt.Printf("story %d (%s): %s\n", s.Number, s.Kind, r.summary())
+				if *verbose {
+					fmt.Println(strings.Join(r.differences, "\n"))
+				}
+			}
+		}()
+	}
+	wait.Wait()
+	slices.SortFunc(results, func(a, b result) int { return a.story.Number - b.story.Number })
+	report(results)
+	if *record != "" {
+		if err := writeRecording(*record, results); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// startOurs starts this server with its controllers.
+func startOurs() (*fakeapi.Server, error) {
+	return fakeapi.New(fakeapi.WithControllers(selection))
+}
+
+// selection are the controllers of this server: those that kube-controller-manager
+// runs, without those that need the heartbeats of nodes.
+const selection = "*,-scheduler,-kubelet,-node-lifecycle-controller,-taint-eviction-controller"
+
+// A result is what came of one story.
+type result struct {
+	story       *Story
+	settled     []state // of the real end, after each step
+	differences []string
+	err         error
+}
+
+func (r *result) summary() string {
+	if r.err != nil {
+		return r.err.Error()
+	}
+	return fmt.Sprintf("%d differences: %s", len(r.differences), strings.SplitN(r.differences[0], "\n", 2)[0])
+}
+
+// report prints how many stories were alike, and the kinds of differences.
+func report(results []result) {
+	alike, told := map[string]int{}, map[string]int{}
+	kinds := map[string]int{}
+	for _, r := range results {
+		told[r.story.Group]++
+		if r.err == nil && len(r.differences) == 0 {
+			alike[r.story.Group]++
+		}
+		seen := map[string]bool{}
+		for _, d := range r.differences {
+			kind := differenceKind(d)
+			if !seen[kind] {
+				seen[kind] = true
+				kinds[kind]++
+			}
+		}
+	}
+	names := make([]string, 0, len(kinds))
+	for k := range kinds {
+		names = append(names, k)
+	}
+	slices.SortFunc(names, func(a, b string) int { return kinds[b] - kinds[a] })
+	for _, k := range names {
+		fmt.Printf("%4d %s\n", kinds[k], k)
+	}
+	for _, g := range []string{groupBasic, groupWorkloads} {
+		if told[g] > 0 {
+			fmt.Printf("%s: %d of %d stories alike (%.1f%%)\n", g, alike[g], told[g], 100*float64(alike[g])/float64(told[g]))
+		}
+	}
+}
+
+// A recording is a story and the states of the real end after each of its steps.
+type recording struct {
+	Story  *Story  `json:"story"`
+	States []state `json:"states"`
+}
+
+func writeRecording(path string, results []result) error {
+	var out []recording
+	for _, r := range results {
+		if r.err == nil {
+			out = append(out, recording{r.story, r.settled})
+		}
+	}
+	b, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
