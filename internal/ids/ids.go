@@ -17,12 +17,17 @@ type Source struct {
 }
 
 // New returns the Source of a seed. The seed 0 selects a random one.
-func New(seed uint64) *Source {
+func New(seed uint64) *Source { return NewFor("", seed) }
+
+// NewFor returns a Source for a purpose of its own, so that it takes nothing from
+// other Sources of the seed. At most 24 bytes of the purpose count.
+func NewFor(purpose string, seed uint64) *Source {
 	var key [32]byte
 	if seed == 0 {
 		crand.Read(key[:])
 	} else {
 		binary.LittleEndian.PutUint64(key[:], seed)
+		copy(key[8:], purpose)
 	}
 	return &Source{src: rand.NewChaCha8(key)}
 }

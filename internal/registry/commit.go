@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
+	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -56,8 +57,11 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		return err
 	}
 	op.revision = rev
-	if op.Type.Group == dynamic.Group {
+	switch op.Type.Group {
+	case dynamic.Group:
 		op.reloadAdmission()
+	case flowcontrol.Group:
+		op.flows.changed()
 	}
 	if reconciles {
 		op.reconcileDefinitions(changed, op.inserted)

@@ -124,6 +124,7 @@ type Registry struct {
 	plugins    *plugin.Chain
 	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
 	reloading  sync.Mutex                       // held while configured is brought in line with the store
+	flows      flowClassifier
 
 	decoded decodedCache
 	initial *storage.Snapshot // the state of a fresh server, for Reset

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,10 @@ const (
 
 // isLongRunning reports whether a request has no deadline.
 func (r *request) isLongRunning() bool {
-	return r.Verb == "watch" || r.Verb == "proxy" || r.IsResource && slices.Contains(longRunningSubresources, r.Subresource) || r.isControl()
+	if !r.IsResource {
+		return strings.HasPrefix(r.Path, "/debug/pprof/") || r.isControl()
+	}
+	return r.Verb == "watch" || r.Verb == "proxy" || slices.Contains(longRunningSubresources, r.Subresource)
 }
 
 var longRunningSubresources = []string{"attach", "exec", "log", "portforward", "proxy"}

@@ -16,9 +16,13 @@ func (r *request) serveHealth() bool {
 	}
 	h := r.w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
+	if check != "" {
+		io.WriteString(r.w, "ok")
+		return true
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	q := r.query()
-	if check != "" || !q.Has("verbose") {
+	if !q.Has("verbose") {
 		io.WriteString(r.w, "ok")
 		return true
 	}

@@ -26,7 +26,8 @@ type request struct {
 	surface *registry.Surface // when the request came
 	user    *authn.User
 	start   time.Time
-	order   int64 // in the journal
+	order   int64  // in the journal
+	auditID string // of the answer's header Audit-Id
 
 	typ *resource.Type
 	sub *resource.Subresource // nil for the object itself

@@ -45,7 +45,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			r.panicked(p)
 		}
 	}()
-	r.w.Header().Set("Cache-Control", "no-cache, private")
+	r.setHeaders()
 	if err := crossorigin.Check(hr, s.config.Hosts); err != nil {
 		r.fail(crossorigin.Forbidden(err))
 		return
@@ -77,10 +77,11 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	if err := r.impersonate(); err != nil {
-		return err
+		return r.unsniffed(err)
 	}
+	r.classify()
 	if err := r.authorize(); err != nil {
-		return err
+		return r.unsniffed(err)
 	}
 	if r.isControl() {
 		return r.serveControl()

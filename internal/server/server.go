@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -74,6 +75,7 @@ type Server struct {
 	manager  *controllers.Manager
 	requests metrics.Requests
 	started  time.Time
+	auditIDs *ids.Source
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
 
@@ -132,7 +134,7 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
-	s := &Server{config: c, started: c.Clock.Now()}
+	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}

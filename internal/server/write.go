@@ -368,11 +368,8 @@ func (r *request) readBody() ([]byte, error) {
 	if r.http.Body == nil || r.http.Body == http.NoBody {
 		return nil, nil
 	}
-	if r.http.ContentLength > maxBody {
-		return nil, status.TooLarge(maxBody)
-	}
 	timer := r.limitRead()
-	body, err := readAll(io.LimitReader(r.http.Body, maxBody+1), r.http.ContentLength)
+	body, err := readAll(io.LimitReader(r.http.Body, maxBody+1), min(r.http.ContentLength, maxBody+1))
 	timer.Stop()
 	var tooLong *http.MaxBytesError
 	switch {
@@ -381,7 +378,7 @@ func (r *request) readBody() ([]byte, error) {
 	case err != nil && r.timedOut():
 		return nil, r.deadline.Err()
 	case err != nil:
-		return nil, status.BadRequest(err.Error())
+		return nil, status.Unclassified(err.Error())
 	}
 	return body, nil
 }
