@@ -89,6 +89,7 @@ func stringAt(obj map[string]any, path ...string) *string {
 // See https://kubernetes.io/docs/concepts/architecture/garbage-collection/.
 func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Result, error) {
 	op := g.operation(ctx, "delete", r)
+	op.warnOrphaned(o)
 	if err := CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
@@ -106,6 +107,7 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 // collection of more than 10,000 objects.
 func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Query, o *DeleteOptions) (*storage.Page, mvcc.Revision, error) {
 	op := g.operation(ctx, "deletecollection", r)
+	op.warnOrphaned(o)
 	page, err := g.List(ctx, r.Type, q)
 	if err != nil {
 		return nil, 0, err
@@ -121,6 +123,14 @@ func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Qu
 		}
 	}
 	return page, op.revision, nil
+}
+
+// warnOrphaned warns of the dependents that a deletion without a propagation policy
+// leaves.
+func (op *operation) warnOrphaned(o *DeleteOptions) {
+	if w := op.Type.OrphanWarning; w != "" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		op.warn(w)
+	}
 }
 
 // deleteObject deletes the object at a key. It returns the object in its last

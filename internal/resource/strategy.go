@@ -65,6 +65,10 @@ type Strategy struct {
 	// policy.
 	DefaultGarbageCollectionPolicy GarbageCollectionPolicy
 
+	// OrphanWarning is the Warning header of a DELETE that names no propagation policy;
+	// "" if there is none.
+	OrphanWarning string
+
 	// CheckGracefulDelete returns the grace period of a deletion, in seconds, and
 	// false if obj is deleted at once. requested is the grace period that the
 	// request asks for, or nil. A nil CheckGracefulDelete deletes at once.

@@ -46,6 +46,7 @@ var jobStrategy = kind.Strategy{
 		MetadataValidation:             resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate:       true,
 		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
+		OrphanWarning:                  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 		Default:                        defaultJob,
 		Prepare:                        prepareJob,
 		DefaultAfterCreate:             completeJob,

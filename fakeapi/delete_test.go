@@ -1,0 +1,57 @@
+package fakeapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A deletion of Jobs without a propagation policy warns that their Pods stay, whether
+// it succeeds or not.
+func TestOrphanWarning(t *testing.T) {
+	const (
+		jobs    = "/apis/batch/v1/namespaces/default/jobs"
+		warning = `299 - "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"`
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
+	))
+	for _, tt := range []struct {
+		name, path, body string
+		code             int
+		warns            bool
+	}{
+		{"dry run", jobs + "/a?dryRun=All", "", 200, true},
+		{"empty options", jobs + "/a", `{"dryRun":["All"]}`, 200, true},
+		{"policy", jobs + "/a?dryRun=All&propagationPolicy=Background", "", 200, false},
+		{"policy in the body", jobs + "/a", `{"dryRun":["All"],"propagationPolicy":"Orphan"}`, 200, false},
+		{"orphanDependents", jobs + "/a?dryRun=All&orphanDependents=true", "", 200, false},
+		{"wrong precondition", jobs + "/a", `{"preconditions":{"uid":"x"}}`, 409, true},
+		{"missing", jobs + "/b", "", 404, true},
+		{"invalid options", jobs + "/a?gracePeriodSeconds=x", "", 400, false},
+		{"collection", jobs, "", 200, true},
+		{"empty collection", jobs, "", 200, true},
+		{"collection with policy", jobs + "?propagationPolicy=Background", "", 200, false},
+		{"another kind", "/api/v1/namespaces/default/replicationcontrollers", "", 200, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(t.Context(), "DELETE", srv.URL+tt.path, strings.NewReader(tt.body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, tt.code, resp.StatusCode)
+			var want []string
+			if tt.warns {
+				want = []string{warning}
+			}
+			assert.Equal(t, want, resp.Header["Warning"])
+		})
+	}
+}
