@@ -40,7 +40,7 @@ func TestOrphanWarning(t *testing.T) {
 		{"another kind", "/api/v1/namespaces/default/replicationcontrollers", "", 200, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(t.Context(), "DELETE", srv.URL+tt.path, strings.NewReader(tt.body))
+			req, err := http.NewRequest("DELETE", srv.URL+tt.path, strings.NewReader(tt.body))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/json")
 			resp, err := srv.Client().Do(req)
