@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/replicaset"
+	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
 )
 
@@ -16,5 +18,7 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
+	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 }

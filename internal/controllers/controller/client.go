@@ -133,6 +133,24 @@ func (c *Client) UpdateStatus(res Resource, obj map[string]any) (*Object, error)
 	return c.Update(res, "status", obj)
 }
 
+// WriteStatus replaces the status of an object. After a failure it is repeated with the
+// newest version, as often as retries says.
+func (c *Client) WriteStatus(o *Object, status map[string]any, retries int) (*Object, error) {
+	for ; ; retries-- {
+		obj := object.ShallowCopy(o.Generic())
+		delete(obj, "status")
+		obj = object.Copy(obj)
+		obj["status"] = object.Copy(status)
+		updated, err := c.UpdateStatus(o.Resource(), obj)
+		if err == nil || retries <= 0 {
+			return updated, err
+		}
+		if o, err = c.Get(o.Resource(), o.Namespace, o.Name); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // Patch changes an object, or the part of it that a subresource shows. typ is one of
 // the constants of package patch.
 func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, data []byte) (*Object, error) {

@@ -102,6 +102,10 @@ func (i *Informer) set(k Key, o *Object) {
 	if old == nil && o == nil {
 		return
 	}
+	if old != nil && o != nil && old.UID != o.UID { // a list shows another object of the same name
+		i.set(k, nil)
+		old = nil
+	}
 	if old != nil {
 		i.unindex(old)
 	}

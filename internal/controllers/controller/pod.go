@@ -19,6 +19,22 @@ func PodAvailable(pod map[string]any, minReadySeconds int64, now time.Time) bool
 	return minReadySeconds == 0 || !since.IsZero() && !since.Add(time.Duration(minReadySeconds)*time.Second).After(now)
 }
 
+// NextAvailable returns how long it is from now until the first of the Pods that are
+// Ready has been so for minReadySeconds, 0 if none will be.
+func NextAvailable(pods []*Object, minReadySeconds int64, now time.Time) (next time.Duration) {
+	for _, pod := range pods {
+		c := Condition(pod.Generic(), "Ready")
+		if minReadySeconds <= 0 || object.String(c, "status") != "True" {
+			continue
+		}
+		since := Time(c, "lastTransitionTime")
+		if d := since.Add(time.Duration(minReadySeconds) * time.Second).Sub(now); !since.IsZero() && d > 0 && (next == 0 || d < next) {
+			next = d
+		}
+	}
+	return next
+}
+
 // PodActive reports whether a Pod has not ended and is not being deleted.
 func PodActive(pod map[string]any) bool {
 	return !PodEnded(pod) && object.String(pod, "metadata", "deletionTimestamp") == ""

@@ -36,6 +36,37 @@ func HasCondition(obj map[string]any, typ, status string) bool {
 	return object.String(Condition(obj, typ), "status") == status
 }
 
+// SetCondition adds a condition to the conditions of status behind the others, in the
+// place of one of its type.
+func SetCondition(status, condition map[string]any) {
+	RemoveCondition(status, object.String(condition, "type"))
+	status["conditions"] = append(object.List(status, "conditions"), any(condition))
+}
+
+// RemoveCondition removes the condition of a type from the conditions of status.
+func RemoveCondition(status map[string]any, typ string) {
+	var kept []any
+	for c := range object.Each(status["conditions"]) {
+		if object.String(c, "type") != typ {
+			kept = append(kept, c)
+		}
+	}
+	if kept == nil {
+		delete(status, "conditions")
+		return
+	}
+	status["conditions"] = kept
+}
+
+// SetCount sets a number of status that is absent if it is 0.
+func SetCount(status map[string]any, name string, n int64) {
+	if n == 0 {
+		delete(status, name)
+		return
+	}
+	status[name] = n
+}
+
 // LabelSelector returns the selector of the label selector at a path of obj. A
 // selector that is absent selects nothing, and an empty one everything.
 func LabelSelector(obj map[string]any, path ...string) (selector.Labels, error) {

@@ -1,0 +1,266 @@
+// Package workloadtest has what tests of the controllers of workloads share: a server
+// without a kubelet, on which a test moves Pods through their phases.
+package workloadtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// StartTime is the time at which the clocks of Clusters begin.
+var StartTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// A Cluster is a server with controllers and the namespace "shop".
+type Cluster struct {
+	*fakeapi.Server
+	t testing.TB
+}
+
+// Start starts a Cluster with RBAC, a seed and a manual clock.
+func Start(t testing.TB, controllers string, options ...fakeapi.Option) *Cluster {
+	t.Helper()
+	srv := fakeapi.Start(t, append([]fakeapi.Option{
+		fakeapi.WithControllers(controllers), fakeapi.WithManualClock(StartTime), fakeapi.WithSeed(1), fakeapi.WithRBAC(), fakeapi.WithNamespaces("shop"),
+	}, options...)...)
+	_, err := srv.Put(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
+	require.NoError(t, err)
+	return &Cluster{srv, t}
+}
+
+// paths are the collections of namespace shop.
+var paths = map[string]string{
+	"pods": "/api/v1", "replicationcontrollers": "/api/v1", "persistentvolumeclaims": "/api/v1", "nodes": "/api/v1", "resourcequotas": "/api/v1",
+	"replicasets": "/apis/apps/v1", "deployments": "/apis/apps/v1", "statefulsets": "/apis/apps/v1", "daemonsets": "/apis/apps/v1",
+	"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1",
+}
+
+func path(resource, name, subresource string) string {
+	p := paths[resource] + "/namespaces/shop/" + resource
+	if resource == "nodes" {
+		p = paths[resource] + "/nodes"
+	}
+	for _, part := range []string{name, subresource} {
+		if part != "" {
+			p += "/" + part
+		}
+	}
+	return p
+}
+
+// do makes a request as an administrator and returns the object of the answer. The
+// test fails if the request does.
+func (c *Cluster) do(method, path, body string) fakeapi.Object {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, c.URL+path, strings.NewReader(body))
+	require.NoError(c.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	resp, err := c.Client().Do(req)
+	require.NoError(c.t, err)
+	defer resp.Body.Close()
+	var obj fakeapi.Object
+	require.NoError(c.t, json.NewDecoder(resp.Body).Decode(&obj))
+	require.Less(c.t, resp.StatusCode, 300, "%s %s: %v", method, path, obj["message"])
+	return obj
+}
+
+// Create creates an object of JSON in the namespace shop, and settles.
+func (c *Cluster) Create(resource, json string) fakeapi.Object {
+	c.t.Helper()
+	obj := c.do(http.MethodPost, path(resource, "", ""), json)
+	c.Settle()
+	return obj
+}
+
+// Patch changes an object by a JSON merge patch, and settles.
+func (c *Cluster) Patch(resource, name, json string) fakeapi.Object {
+	c.t.Helper()
+	obj := c.do(http.MethodPatch, path(resource, name, ""), json)
+	c.Settle()
+	return obj
+}
+
+// PatchStatus changes the status of an object by a JSON merge patch.
+func (c *Cluster) PatchStatus(resource, name, json string) fakeapi.Object {
+	c.t.Helper()
+	return c.do(http.MethodPatch, path(resource, name, "status"), json)
+}
+
+// Remove deletes an object as a client does, in the background, and settles.
+func (c *Cluster) Remove(resource, name string) {
+	c.t.Helper()
+	c.do(http.MethodDelete, path(resource, name, ""), `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background"}`)
+	c.Settle()
+}
+
+// Kill deletes a Pod at once, as a kubelet does in the end, and settles.
+func (c *Cluster) Kill(pod string) {
+	c.t.Helper()
+	c.do(http.MethodDelete, path("pods", pod, ""), `{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0}`)
+	c.Settle()
+}
+
+// Settle runs the controllers until they have nothing left to do now.
+func (c *Cluster) Settle() {
+	c.t.Helper()
+	require.NoError(c.t, c.Server.Settle(context.Background()))
+}
+
+// Advance moves the clock ahead. Controllers act at each time at which they have
+// something to do.
+func (c *Cluster) Advance(d time.Duration) {
+	c.t.Helper()
+	end := c.Clock().Now().Add(d)
+	require.NoError(c.t, c.SettleWithin(context.Background(), d))
+	require.NoError(c.t, c.Clock().Advance(end.Sub(c.Clock().Now())))
+	c.Settle()
+}
+
+// Get returns an object of the namespace shop.
+func (c *Cluster) Get(resource, name string) fakeapi.Object {
+	c.t.Helper()
+	namespace := "shop"
+	if resource == "nodes" {
+		namespace = ""
+	}
+	obj, err := c.Server.Get(resource, namespace, name)
+	require.NoError(c.t, err)
+	return obj
+}
+
+// Status returns the status of an object as text without conditions and times:
+// "readyReplicas=1 replicas=3".
+func (c *Cluster) Status(resource, name string) string {
+	c.t.Helper()
+	status := object.Map(c.Get(resource, name), "status")
+	var out []string
+	for _, field := range slices.Sorted(maps.Keys(status)) {
+		switch v := status[field].(type) {
+		case []any, map[string]any:
+		case string:
+			if _, err := time.Parse(time.RFC3339, v); err != nil {
+				out = append(out, fmt.Sprintf("%s=%s", field, v))
+			}
+		default:
+			out = append(out, fmt.Sprintf("%s=%v", field, v))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Conditions returns the conditions of an object, sorted by type:
+// "Available=False MinimumReplicasUnavailable: Deployment does not have...".
+func (c *Cluster) Conditions(resource, name string) []string {
+	c.t.Helper()
+	out := []string{}
+	for cond := range object.Each(object.Value(c.Get(resource, name), "status", "conditions")) {
+		out = append(out, fmt.Sprintf("%s=%s %s: %s", cond["type"], cond["status"], object.String(cond, "reason"), object.String(cond, "message")))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Pods returns the Pods of the namespace shop, sorted by name.
+func (c *Cluster) Pods() []fakeapi.Object {
+	c.t.Helper()
+	pods, err := c.List("pods", fakeapi.InNamespace("shop"))
+	require.NoError(c.t, err)
+	return pods
+}
+
+// Living returns the Pods that are not being deleted.
+func (c *Cluster) Living() (living []fakeapi.Object) {
+	c.t.Helper()
+	for _, pod := range c.Pods() {
+		if object.String(pod, "metadata", "deletionTimestamp") == "" {
+			living = append(living, pod)
+		}
+	}
+	return living
+}
+
+// Names returns the names of objects.
+func Names(objects []fakeapi.Object) []string {
+	out := make([]string, len(objects))
+	for i, o := range objects {
+		out[i] = o.Name()
+	}
+	return out
+}
+
+// Run makes Pods run and be ready, on the node of their spec or on "node", all that
+// are pending if there is no argument, and settles.
+func (c *Cluster) Run(names ...string) {
+	c.t.Helper()
+	for _, pod := range c.Pods() {
+		if !chosen(pod, names) {
+			continue
+		}
+		if object.String(pod, "spec", "nodeName") == "" {
+			c.do(http.MethodPost, path("pods", pod.Name(), "binding"),
+				`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"`+pod.Name()+`"},"target":{"kind":"Node","name":"node"}}`)
+		}
+		now := c.Clock().Now().UTC().Format(time.RFC3339)
+		c.PatchStatus("pods", pod.Name(), `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"`+now+`"}]}}`)
+	}
+	c.Settle()
+}
+
+// End gives Pods a phase, such as Succeeded, all that are pending or running if there
+// is no name, and settles. code is the exit code of their containers.
+func (c *Cluster) End(phase string, code int, names ...string) {
+	c.t.Helper()
+	for _, pod := range c.Pods() {
+		if !chosen(pod, names) && !(len(names) == 0 && object.String(pod, "status", "phase") == "Running") {
+			continue
+		}
+		now := c.Clock().Now().UTC().Format(time.RFC3339)
+		container := object.String(object.List(pod, "spec", "containers")[0].(map[string]any), "name")
+		c.PatchStatus("pods", pod.Name(), fmt.Sprintf(`{"status":{"phase":%q,"conditions":[{"type":"Ready","status":"False","lastTransitionTime":%q}],
+			"containerStatuses":[{"name":%q,"image":"x","imageID":"x","restartCount":0,"ready":false,
+			"state":{"terminated":{"exitCode":%d,"finishedAt":%q,"startedAt":%q}}}]}}`, phase, now, container, code, now, now))
+	}
+	c.Settle()
+}
+
+func chosen(pod fakeapi.Object, names []string) bool {
+	if len(names) == 0 {
+		return object.String(pod, "status", "phase") == "Pending" && object.String(pod, "metadata", "deletionTimestamp") == ""
+	}
+	return slices.Contains(names, pod.Name())
+}
+
+// Events returns the Events about an object in the order of their names: "Normal
+// SuccessfulCreate: Created pod: web-x (x2)".
+func (c *Cluster) Events(kind, name string) []string {
+	c.t.Helper()
+	events, err := c.List("events", fakeapi.InNamespace("shop"))
+	require.NoError(c.t, err)
+	slices.SortFunc(events, func(a, b fakeapi.Object) int { return strings.Compare(a.Name(), b.Name()) })
+	out := []string{}
+	for _, e := range events {
+		if object.String(e, "involvedObject", "kind") != kind || object.String(e, "involvedObject", "name") != name {
+			continue
+		}
+		line := fmt.Sprintf("%s %s: %s", e["type"], e["reason"], e["message"])
+		if n, _ := e["count"].(int64); n > 1 {
+			line += fmt.Sprintf(" (x%d)", n)
+		}
+		out = append(out, line)
+	}
+	return out
+}
