@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 
@@ -91,9 +92,12 @@ func (c *config) setAuthentication() error {
 	}
 	auth.ServiceAccounts = serviceaccount.NewKeys(keys)
 	if h := a.RequestHeader; h != nil {
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(h.ClientCA) {
+		if c.proxyCAs = parseCertificates(h.ClientCA); c.proxyCAs == nil {
 			return optionError(errors.New("the CA of RequestHeader is not a certificate in PEM"))
+		}
+		roots := x509.NewCertPool()
+		for _, ca := range c.proxyCAs {
+			roots.AddCert(ca)
 		}
 		auth.RequestHeader = &authn.RequestHeader{
 			CAs: roots, AllowedNames: h.AllowedNames,
@@ -101,4 +105,17 @@ func (c *config) setAuthentication() error {
 		}
 	}
 	return nil
+}
+
+// parseCertificates returns the certificates in PEM that parse.
+func parseCertificates(text []byte) (all []*x509.Certificate) {
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			return all
+		}
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			all = append(all, cert)
+		}
+	}
 }

@@ -58,9 +58,11 @@ func (c *config) setClientCAs() error {
 	}
 	c.server.Auth.ClientCAs = roots
 	c.http.ClientCAs = roots
-	if a := c.authentication; a != nil && a.RequestHeader != nil {
+	if c.proxyCAs != nil {
 		c.http.ClientCAs = roots.Clone()
-		c.http.ClientCAs.AppendCertsFromPEM(a.RequestHeader.ClientCA)
+		for _, ca := range c.proxyCAs {
+			c.http.ClientCAs.AddCert(ca)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"crypto/x509"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -33,7 +34,8 @@ type config struct {
 	crds    []files
 	faults  []files
 
-	clientCAs      [][]byte // in PEM
+	clientCAs      [][]byte            // in PEM
+	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
 	authentication *Authentication
 
 	namespaces []string // of WithNamespaces; nil without it
@@ -155,6 +157,23 @@ func WithToken(token string, user User) Option {
 // fresh cluster. Members of system:masters may do everything. A request that no
 // role permits fails with 403.
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
+
+// WithAdmissionPlugins enables admission plugins, by the names of kube-apiserver, in
+// addition to those that are enabled by default. A name that kube-apiserver does not
+// have, and one that is also in WithoutAdmissionPlugins, is an ErrInvalidOption. A few
+// plugins have no effect here; docs/fixtures-and-webhooks.md lists them.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
+func WithAdmissionPlugins(names ...string) Option {
+	return func(c *config) { c.server.Plugins.Enable = append(c.server.Plugins.Enable, names...) }
+}
+
+// WithoutAdmissionPlugins disables admission plugins that are enabled by default. Names
+// are as for WithAdmissionPlugins. MutatingAdmissionWebhook and the like turn off
+// webhooks and policies.
+func WithoutAdmissionPlugins(names ...string) Option {
+	return func(c *config) { c.server.Plugins.Disable = append(c.server.Plugins.Disable, names...) }
+}
 
 // WithServiceRanges sets the ranges of cluster IPs, at most one for each IP
 // family. The first range has at least eight addresses; its family is the default

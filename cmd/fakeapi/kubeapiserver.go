@@ -17,8 +17,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // logTime is the form of the time in the log of kube-apiserver.
@@ -50,6 +52,8 @@ type kubeAPIServer struct {
 	proxyCA                       string
 	proxyNames                    []string
 	proxyHeaders                  fakeapi.RequestHeader
+	plugins                       plugin.Selection
+	admissionControl              []string // the deprecated form of plugins
 	etcdServers                   []string
 	version                       string
 }
@@ -138,6 +142,9 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringArrayVar(&c.accountKeys, "service-account-key-file", nil, "verify tokens with the keys of this file")
 	fs.StringVar(&c.signingKey, "service-account-signing-key-file", "", "sign tokens with this key")
 	fs.StringSliceVar(&c.etcdServers, "etcd-servers", nil, "the etcd that keeps the state between starts")
+	fs.StringSliceVar(&c.plugins.Enable, "enable-admission-plugins", nil, "enable these admission plugins")
+	fs.StringSliceVar(&c.plugins.Disable, "disable-admission-plugins", nil, "disable these admission plugins")
+	fs.StringSliceVar(&c.admissionControl, "admission-control", nil, "enable only these admission plugins")
 	fs.DurationVar(&s.eventTTL, "event-ttl", s.eventTTL, "delete Events this long after their last write")
 	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
 	flagSet{fs}.Func("runtime-config", "serve all API versions with api/all=true", s.runtimeConfig.set)
@@ -199,16 +206,13 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 
 // run runs the server until ctx ends.
 func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
-	if len(c.etcdServers) == 0 {
-		return errors.New("--etcd-servers must be specified")
-	}
-	if err := c.setMode(); err != nil {
-		return err
-	}
 	c.serve.tls = true
 	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
 	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {
 		return fmt.Errorf("%s: %w", flagsVariable, err)
+	}
+	if errs := c.validate(); len(errs) > 0 {
+		return errors.New(status.Aggregate(errs))
 	}
 	options, err := c.options()
 	if err != nil {
@@ -225,6 +229,43 @@ func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "I%s kube-apiserver: fakeapi serves %s\n", time.Now().Format(logTime), srv.URL)
 	})
 	return errors.Join(err, writeStory(srv))
+}
+
+// validate sets what several flags decide together, and returns what is wrong with the
+// flags, in the words of kube-apiserver.
+func (c *kubeAPIServer) validate() (errs []error) {
+	if len(c.etcdServers) == 0 {
+		errs = append(errs, errors.New("--etcd-servers must be specified"))
+	}
+	if err := c.setMode(); err != nil {
+		errs = append(errs, err)
+	}
+	return append(errs, c.setPlugins()...)
+}
+
+// setPlugins selects the admission plugins.
+func (c *kubeAPIServer) setPlugins() (errs []error) {
+	served, err := release.Open(c.serve.releaseName)
+	if err != nil {
+		return []error{err}
+	}
+	names := plugin.Names(served.Minor())
+	if c.admissionControl != nil {
+		if len(c.plugins.Enable)+len(c.plugins.Disable) > 0 {
+			return []error{errors.New("admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive")}
+		}
+		for _, name := range c.admissionControl {
+			if !slices.Contains(names, name) {
+				errs = append(errs, fmt.Errorf("admission-control plugin %q is unknown", name))
+			}
+		}
+		c.plugins.Enable = c.admissionControl
+		c.plugins.Disable = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(c.admissionControl, name) })
+	}
+	if errs == nil {
+		errs = c.plugins.Check(served.Minor())
+	}
+	return errs
 }
 
 // writeStory writes the story of a server to a file in the folder that the
@@ -297,7 +338,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		c.proxyHeaders.ClientCA, c.proxyHeaders.AllowedNames = files.read(c.proxyCA), c.proxyNames
 		authentication.RequestHeader = &c.proxyHeaders
 	}
-	var more []fakeapi.Option
+	more := []fakeapi.Option{fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...)}
 	if c.certFile != "" {
 		more = append(more, fakeapi.WithCertificate(files.read(c.certFile), files.read(c.keyFile)))
 		c.serve.certDir = ""

@@ -33,6 +33,8 @@ type serveCommand struct {
 	certDir          string
 	kubeconfig       string
 	tokens           string
+	enablePlugins    []string
+	disablePlugins   []string
 	authorization    string
 	releaseName      string
 	runtimeConfig    switches
@@ -195,6 +197,8 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
 			fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
+			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
+			fs.StringSliceVar(&c.disablePlugins, "disable-admission-plugins", nil, "disable the admission plugins `NAME`,..., which are enabled by default")
 			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all, foo turns foo on, -foo turns it off; also scheduler and kubelet (default none)", selectControllers(&c.controllers))
 		}},
 		{"Initial state", func(fs flagSet) {
@@ -277,6 +281,8 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithAllowedHosts(c.allowedHosts...),
 		fakeapi.WithRelease(release),
 		fakeapi.WithFeatureGates(c.featureGates),
+		fakeapi.WithAdmissionPlugins(c.enablePlugins...),
+		fakeapi.WithoutAdmissionPlugins(c.disablePlugins...),
 		fakeapi.WithServiceRanges(c.serviceRanges...),
 		fakeapi.WithSeed(c.seed),
 		fakeapi.WithHistory(c.history),

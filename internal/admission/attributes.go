@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -48,10 +49,20 @@ type Attributes struct {
 
 	// Reader reads the state of the server.
 	Reader resource.Reader
+	// Access decides what User may do.
+	Access Access
 
 	// Warnings are the warnings for the client, in the order in which they were
 	// added.
 	Warnings []string
+}
+
+// Access is what plugins that depend on permissions need of the server.
+type Access interface {
+	// Authorize decides whether the user of the request may do at. reason may be "".
+	Authorize(at authz.Attributes) (allowed bool, reason string)
+	// Type returns the served type of a kind, or nil.
+	Type(kind resource.Kind) *resource.Type
 }
 
 // Warn adds a warning for the client.

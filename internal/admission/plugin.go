@@ -12,7 +12,7 @@ type Plugin interface {
 	Name() string
 
 	// Resources returns the resources that the plugin handles, with their
-	// subresources.
+	// subresources. Nil means all resources.
 	Resources() []status.GroupResource
 }
 
@@ -33,4 +33,13 @@ type Validator interface {
 	// Validate refuses the request with an error, like [Mutator.Mutate]. It must
 	// not change a.Object.
 	Validate(a *Attributes) error
+}
+
+// An OperationValidator is a validator of all resources that handles other operations
+// than Create and Update too.
+type OperationValidator interface {
+	Validator
+
+	// Operations returns Delete, Connect or both.
+	Operations() []Operation
 }

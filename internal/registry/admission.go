@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
@@ -26,7 +28,7 @@ func (op *operation) admissionAttributes(operation admission.Operation, obj, old
 	a := &admission.Attributes{
 		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
 		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
-		Reader: reader{op},
+		Reader: reader{op}, Access: reader{op},
 	}
 	if a.Name == "" {
 		a.Name = object.String(obj, "metadata", "name")
@@ -51,11 +53,12 @@ func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *
 // is nil in a creation. Both are in the kind of the subresource.
 func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
 	configured := op.webhooksAndPolicies()
-	if configured == nil && !op.plugins.Handles(op.Type) {
+	plugins := op.chain()
+	if configured == nil && !plugins.Handles(op.Type) {
 		return nil
 	}
 	a := op.writeAttributes(obj, old, o)
-	err := configured.Mutate(op.ctx, a, admissionEnv{reader{op}}, op.plugins.Mutate)
+	err := configured.Mutate(op.ctx, a, admissionEnv{reader{op}}, plugins.Mutate)
 	op.warn(a.Warnings...)
 	if err != nil {
 		return err
@@ -83,12 +86,12 @@ func (op *operation) repairMetadata(meta, before map[string]any) {
 // then charges the quotas of the namespace. old is nil in a creation. Both are in
 // the kind of the subresource.
 func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
-	configured, quotas := op.webhooksAndPolicies(), op.quotas()
-	if configured == nil && quotas == nil && !op.plugins.Handles(op.Type) {
+	configured, quotas, plugins := op.webhooksAndPolicies(), op.quotas(), op.chain()
+	if configured == nil && quotas == nil && !plugins.Handles(op.Type) {
 		return nil
 	}
 	a := op.writeAttributes(obj, old, o)
-	err := op.plugins.Validate(a)
+	err := plugins.Validate(a)
 	if err == nil {
 		err = configured.Validate(op.ctx, a, admissionEnv{reader{op}})
 	}
@@ -99,22 +102,31 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	return op.chargeQuotas(a, quotas)
 }
 
-// admitDelete lets policies and webhooks check a deletion.
+// chain returns the plugins that the operation runs. The server's own writes have the
+// default ones, so that no plugin refuses them.
+func (op *operation) chain() *plugin.Chain {
+	if op.SkipWebhooks {
+		return plugin.Default(op.config.Release.Minor())
+	}
+	return op.plugins
+}
+
+// admitDelete lets plugins, policies and webhooks check a deletion.
 func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	configured := op.webhooksAndPolicies()
-	if configured == nil || o.admitted {
+	if configured == nil && !op.chain().HandlesOperation(admission.Delete) || o.admitted {
 		return nil
 	}
 	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object(), o.dryRun()))
 }
 
-// AdmitConnect lets policies and webhooks check a connection to a subresource.
+// AdmitConnect lets plugins, policies and webhooks check a connection to a subresource.
 // options is the object of the connection, in the kind of the subresource.
 func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[string]any) error {
 	op := g.operation(ctx, "connect", r)
 	configured := op.webhooksAndPolicies()
 	_, ok := wire.ForKind(op.sub.Kind.Group, op.sub.Kind.Version, op.sub.Kind.Kind)
-	if configured == nil || !ok {
+	if configured == nil && !op.plugins.HandlesOperation(admission.Connect) || !ok {
 		return nil
 	}
 	codec := resource.BuiltinCodec(op.sub.Kind)
@@ -127,10 +139,10 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 	return op.admit(configured, a)
 }
 
-// admit lets policies and webhooks check an operation that no plugin handles.
+// admit lets plugins, policies and webhooks check a deletion or a connection.
 func (op *operation) admit(configured *dynamic.Snapshot, a *admission.Attributes) error {
 	env := admissionEnv{reader{op}}
-	err := configured.Mutate(op.ctx, a, env, nil)
+	err := configured.Mutate(op.ctx, a, env, op.chain().CheckOperation)
 	if err == nil {
 		err = configured.Validate(op.ctx, a, env)
 	}
@@ -153,7 +165,7 @@ func (g *Registry) reloadAdmission() {
 	defer g.reloading.Unlock()
 	var all []dynamic.Configuration
 	for t := range g.base.types.All() {
-		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() {
+		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() && g.plugins.Enabled(configuredPlugins[t.Name]) {
 			for o := range g.store.All(t.Prefix) {
 				all = append(all, dynamic.Configuration{ID: o, Object: o.Decode(t)})
 			}
@@ -162,14 +174,25 @@ func (g *Registry) reloadAdmission() {
 	g.configured.Store(dynamic.New(all, g.configured.Load()))
 }
 
+// configuredPlugins are the plugins that run webhooks and policies, by the resources of
+// their configurations.
+var configuredPlugins = map[string]string{
+	"mutatingadmissionpolicies":         "MutatingAdmissionPolicy",
+	"mutatingadmissionpolicybindings":   "MutatingAdmissionPolicy",
+	"mutatingwebhookconfigurations":     "MutatingAdmissionWebhook",
+	"validatingadmissionpolicies":       "ValidatingAdmissionPolicy",
+	"validatingadmissionpolicybindings": "ValidatingAdmissionPolicy",
+	"validatingwebhookconfigurations":   "ValidatingAdmissionWebhook",
+}
+
 // admissionEnv is what webhooks and policies need of the API server.
 type admissionEnv struct{ reader }
 
 var _ dynamic.Server = admissionEnv{}
 
-// Type implements [dynamic.Server].
-func (e admissionEnv) Type(kind resource.Kind) *resource.Type {
-	if t := e.op.surface.ForKind(kind); t != nil && !t.Virtual() {
+// Type implements [dynamic.Server] and [admission.Access].
+func (r reader) Type(kind resource.Kind) *resource.Type {
+	if t := r.op.surface.ForKind(kind); t != nil && !t.Virtual() {
 		return t
 	}
 	return nil
@@ -197,6 +220,37 @@ func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map
 		managers = fieldmanager.New(codec.ManagedKind(op.config.Release))
 	}
 	return managers.Merge(live, applied)
+}
+
+var _ admission.Access = reader{}
+
+// Authorize implements [admission.Access].
+func (r reader) Authorize(at authz.Attributes) (allowed bool, reason string) {
+	d := r.op.authorizer.Authorize(r.op.User, &at)
+	return d.Allowed, d.Reason
+}
+
+// provisionNamespace creates the namespace of a new object if it does not exist: the
+// plugin NamespaceAutoProvision.
+func (op *operation) provisionNamespace(o *WriteOptions) error {
+	if !op.plugins.ProvisionsNamespaces() || !op.Type.Namespaced || o.dryRun() {
+		return nil
+	}
+	t := op.surface.Lookup("", "v1", "namespaces")
+	if op.store.Newest(t.Key("", op.Namespace)) != nil {
+		return nil
+	}
+	r := Request{Type: t, User: apiserverUser, UserAgent: ownUserAgent}
+	body := Body{Object: map[string]any{"kind": t.Kind, "apiVersion": "v1", "metadata": map[string]any{"name": op.Namespace}}}
+	_, err := op.Create(op.ctx, r, body, &WriteOptions{})
+	var st *status.Status
+	switch {
+	case !errors.As(err, &st):
+		return err
+	case st.Reason == status.ReasonAlreadyExists:
+		return nil
+	}
+	return status.Forbidden(op.groupResource(), admission.DisplayName(op.Name, nil), st.Message)
 }
 
 // A celAuthorizer answers the authorization checks of expressions for the user of

@@ -35,6 +35,9 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
+	if err := op.provisionNamespace(o); err != nil {
+		return Result{}, err
+	}
 	if err := op.checkNamespace(admission.DisplayName("", obj), true); err != nil {
 		return Result{}, err
 	}

@@ -45,6 +45,9 @@ type Config struct {
 
 	Auth Auth
 
+	// Plugins selects the admission plugins.
+	Plugins plugin.Selection
+
 	// ServiceRanges are the ranges of cluster IPs, at most one of an IP family,
 	// the default family first. Without any it is 10.0.0.0/24.
 	ServiceRanges []netip.Prefix
@@ -135,8 +138,13 @@ type Registry struct {
 }
 
 // New returns a Registry that holds what a fresh cluster does. It fails for wrong
-// service ranges, a wrong compaction schedule and a negative size of the history.
+// service ranges, unknown plugins, a wrong compaction schedule and a negative size of
+// the history.
 func New(c Config) (*Registry, error) {
+	plugins, err := c.Plugins.Chain(c.Release.Minor())
+	if err != nil {
+		return nil, err
+	}
 	if err := allocator.CheckRanges(c.ServiceRanges); err != nil {
 		return nil, err
 	}
@@ -162,7 +170,7 @@ func New(c Config) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newRegistry(c, store, builtinSurface(c.Release))
+	g := newRegistry(c, plugins, store, builtinSurface(c.Release))
 	if err := g.bootstrap(); err != nil {
 		g.Close()
 		return nil, err
@@ -171,7 +179,7 @@ func New(c Config) (*Registry, error) {
 	return g, nil
 }
 
-func newRegistry(c Config, store *storage.Store, served *Surface) *Registry {
+func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *Surface) *Registry {
 	g := &Registry{
 		config:   c,
 		clock:    c.Clock,
@@ -180,7 +188,7 @@ func newRegistry(c Config, store *storage.Store, served *Surface) *Registry {
 		ids:      ids.New(c.Seed),
 		journal:  c.Journal,
 		webhooks: c.Webhooks,
-		plugins:  plugin.Default(),
+		plugins:  plugins,
 	}
 	store.OnCompaction((*budget)(g))
 	c.Journal.Limit(max(c.HistoryBytes/4, minJournalBytes))
@@ -207,7 +215,7 @@ func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal,
 	g.definitionsMu.Lock()
 	store, served := g.store.Fork(c, config.historyLimits()), g.served.Load()
 	g.definitionsMu.Unlock()
-	out := newRegistry(config, store, served.clone())
+	out := newRegistry(config, g.plugins, store, served.clone())
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)

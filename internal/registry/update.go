@@ -140,6 +140,9 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := op.provisionNamespace(c.options); err != nil {
+		return Result{}, err
+	}
 	if err := op.checkNamespace(op.Name, true); err != nil {
 		return Result{}, err
 	}

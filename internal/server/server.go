@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/controllers"
@@ -44,6 +45,9 @@ type Config struct {
 
 	// Auth configures authentication and authorization.
 	Auth registry.Auth
+
+	// Plugins selects the admission plugins.
+	Plugins plugin.Selection
 
 	// Services maps the services of webhooks, as "namespace/name", to the
 	// addresses at which they are called. The map must not change.
@@ -87,7 +91,7 @@ type Server struct {
 var _ http.Handler = (*Server)(nil)
 
 // New returns a server that holds what a fresh cluster does. It fails for an
-// unknown feature gate, wrong service ranges, a wrong compaction schedule and a
+// unknown feature gate, an unknown plugin, wrong service ranges, a wrong compaction schedule and a
 // wrong fault.
 func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
@@ -113,6 +117,7 @@ func New(c Config) (*Server, error) {
 		Journal:       journal.New(c.Clock.Now),
 		Webhooks:      s.hooks,
 		Auth:          c.Auth,
+		Plugins:       c.Plugins,
 		ServiceRanges: c.ServiceRanges,
 		Port:          c.Port,
 		KeepHistory:   c.KeepHistory,

@@ -3,6 +3,7 @@ package admissiontest
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
@@ -27,6 +29,7 @@ type Request struct {
 	Objects     []string // what the server stores, with kind and apiVersion
 	Object      string   // what the request writes
 	Old         string   // "" for a creation
+	Forbidden   []string // what the user may not do: "update nodes/finalizers n", without group and namespace
 
 	Error    string   // of the plugin; "" if it admits the request
 	Path     string   // a field of the object after that: "spec.tolerations.0"; "" for none
@@ -41,7 +44,9 @@ func Run(t *testing.T, p admission.Plugin, requests []Request) {
 	for _, r := range requests {
 		t.Run(r.Name, func(t *testing.T) {
 			a := r.Attributes(t)
-			assert.Contains(t, p.Resources(), a.GroupResource())
+			if resources := p.Resources(); resources != nil {
+				assert.Contains(t, resources, a.GroupResource())
+			}
 			err := run(p, a)
 			assert.Equal(t, r.Warnings, a.Warnings)
 			if r.Error != "" {
@@ -107,6 +112,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
+		Access: access{t, r.Forbidden},
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
@@ -115,13 +121,42 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	return a
 }
 
+// An access is an [admission.Access] of a user who may do everything else than forbidden.
+type access struct {
+	t         testing.TB
+	forbidden []string
+}
+
+func (x access) Authorize(at authz.Attributes) (bool, string) {
+	resource := at.Resource
+	if at.Subresource != "" {
+		resource += "/" + at.Subresource
+	}
+	return !slices.Contains(x.forbidden, at.Verb+" "+resource+" "+at.Name), ""
+}
+
+func (x access) Type(kind resource.Kind) *resource.Type {
+	for _, typ := range types(x.t) {
+		if typ.GroupVersion == kind.GroupVersion && typ.Kind == kind.Kind {
+			return typ
+		}
+	}
+	return nil
+}
+
+// types returns the types of the newest release.
+func types(t testing.TB) []*resource.Type {
+	t.Helper()
+	p, err := release.Open("v1.36-all")
+	require.NoError(t, err)
+	return kinds.Types(p.Types())
+}
+
 // Type returns the resource in the version in which the newest release stores
 // it.
 func Type(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	p, err := release.Open("v1.36-all")
-	require.NoError(t, err)
-	for _, typ := range kinds.Types(p.Types()) {
+	for _, typ := range types(t) {
 		if (status.GroupResource{Group: typ.Group, Resource: typ.Name}).String() == name && typ.GroupVersion == typ.Stored {
 			return typ
 		}

@@ -2,15 +2,26 @@
 package plugin
 
 import (
-	"sync"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin/alwaysdeny"
+	"github.com/kubefake/kubefake/internal/admission/plugin/alwayspullimages"
+	"github.com/kubefake/kubefake/internal/admission/plugin/certificateapproval"
+	"github.com/kubefake/kubefake/internal/admission/plugin/certificatesigning"
+	"github.com/kubefake/kubefake/internal/admission/plugin/certificatesubjectrestriction"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultingressclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultstorageclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
+	"github.com/kubefake/kubefake/internal/admission/plugin/denyserviceexternalips"
+	"github.com/kubefake/kubefake/internal/admission/plugin/extendedresourcetoleration"
+	"github.com/kubefake/kubefake/internal/admission/plugin/limitpodhardantiaffinitytopology"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitranger"
+	"github.com/kubefake/kubefake/internal/admission/plugin/namespaceexists"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
+	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
 	"github.com/kubefake/kubefake/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/admission/plugin/priority"
@@ -26,19 +37,30 @@ import (
 func All() []admission.Plugin {
 	return []admission.Plugin{
 		namespacelifecycle.Plugin{},
+		namespaceexists.Plugin{},
+		limitpodhardantiaffinitytopology.Plugin{},
 		limitranger.Plugin{},
 		taintnodesbycondition.Plugin{},
+		alwayspullimages.Plugin{},
 		podsecurity.Plugin{},
+		podnodeselector.Plugin{},
 		priority.Plugin{},
 		defaulttolerationseconds.Plugin{},
+		extendedresourcetoleration.Plugin{},
 		defaultstorageclass.Plugin{},
 		storageobjectinuseprotection.Plugin{},
+		ownerreferencespermissionenforcement.Plugin{},
 		persistentvolumeclaimresize.Plugin{},
 		runtimeclass.Plugin{},
+		certificateapproval.Plugin{},
+		certificatesigning.Plugin{},
+		certificatesubjectrestriction.Plugin{},
 		defaultingressclass.Plugin{},
+		denyserviceexternalips.Plugin{},
 		podtopologylabels.Plugin{},
 		// kube-apiserver runs policies and webhooks here: package dynamic.
 		resourcequota.Plugin{},
+		alwaysdeny.Plugin{},
 	}
 }
 
@@ -48,9 +70,14 @@ func All() []admission.Plugin {
 // need more than an object: the first runs before the others and before a
 // deletion, the second runs after policies and webhooks.
 type Chain struct {
-	steps              map[status.GroupResource]*steps
-	namespaceLifecycle bool // enabled
-	resourceQuota      bool // enabled
+	enabled    func(name string) bool
+	steps      map[status.GroupResource]*steps
+	rest       *steps // of resources that are not in steps; nil for none
+	operations map[admission.Operation][]admission.Validator
+
+	namespaceAutoProvision bool // enabled
+	namespaceLifecycle     bool // enabled
+	resourceQuota          bool // enabled
 }
 
 // steps are the plugins that handle a resource.
@@ -62,9 +89,13 @@ type steps struct {
 // New returns the chain of the plugins whose names are enabled.
 func New(enabled func(name string) bool) *Chain {
 	c := &Chain{
-		steps:              map[status.GroupResource]*steps{},
-		namespaceLifecycle: enabled(namespacelifecycle.Plugin{}.Name()),
-		resourceQuota:      enabled(resourcequota.Plugin{}.Name()),
+		enabled:    enabled,
+		steps:      map[status.GroupResource]*steps{},
+		operations: map[admission.Operation][]admission.Validator{},
+
+		namespaceAutoProvision: enabled("NamespaceAutoProvision"),
+		namespaceLifecycle:     enabled(namespacelifecycle.Plugin{}.Name()),
+		resourceQuota:          enabled(resourcequota.Plugin{}.Name()),
 	}
 	for _, p := range All() {
 		if enabled(p.Name()) {
@@ -74,27 +105,68 @@ func New(enabled func(name string) bool) *Chain {
 	return c
 }
 
+// add adds the next plugin in order.
 func (c *Chain) add(p admission.Plugin) {
-	for _, r := range p.Resources() {
-		s := c.steps[r]
-		if s == nil {
-			s = &steps{}
-			c.steps[r] = s
+	if v, ok := p.(admission.OperationValidator); ok {
+		for _, operation := range v.Operations() {
+			c.operations[operation] = append(c.operations[operation], v)
 		}
-		if m, ok := p.(admission.Mutator); ok {
-			s.mutators = append(s.mutators, m)
+	}
+	resources := p.Resources()
+	for _, r := range resources {
+		if c.steps[r] == nil {
+			c.steps[r] = c.rest.clone()
 		}
-		if v, ok := p.(admission.Validator); ok {
-			s.validators = append(s.validators, v)
+		c.steps[r].add(p)
+	}
+	if resources == nil && handlesWrites(p) {
+		for _, s := range c.steps {
+			s.add(p)
 		}
+		if c.rest == nil {
+			c.rest = &steps{}
+		}
+		c.rest.add(p)
 	}
 }
 
-// Default returns the chain of all plugins, which kube-apiserver enables by
-// default. The chain is shared.
-func Default() *Chain { return defaultChain() }
+// handlesWrites reports whether Mutate or Validate of the chain run the plugin.
+func handlesWrites(p admission.Plugin) bool {
+	_, mutates := p.(admission.Mutator)
+	_, validates := p.(admission.Validator)
+	return mutates || validates
+}
 
-var defaultChain = sync.OnceValue(func() *Chain { return New(func(string) bool { return true }) })
+func (s *steps) clone() *steps {
+	if s == nil {
+		return &steps{}
+	}
+	return &steps{slices.Clone(s.mutators), slices.Clone(s.validators)}
+}
+
+func (s *steps) add(p admission.Plugin) {
+	if m, ok := p.(admission.Mutator); ok {
+		s.mutators = append(s.mutators, m)
+	}
+	if v, ok := p.(admission.Validator); ok {
+		s.validators = append(s.validators, v)
+	}
+}
+
+// of returns the plugins that handle a resource; nil for none.
+func (c *Chain) of(r status.GroupResource) *steps {
+	if s := c.steps[r]; s != nil {
+		return s
+	}
+	return c.rest
+}
+
+// Enabled reports whether a plugin is enabled, by its name.
+func (c *Chain) Enabled(name string) bool { return c.enabled(name) }
+
+// ProvisionsNamespaces reports whether NamespaceAutoProvision is enabled: the first
+// object in a namespace creates it.
+func (c *Chain) ProvisionsNamespaces() bool { return c.namespaceAutoProvision }
 
 // CheckNamespace runs NamespaceLifecycle for a write. A refusal is a
 // *status.Status.
@@ -117,12 +189,12 @@ func (c *Chain) CheckDelete(r status.GroupResource, name string) error {
 // Handles reports whether Mutate or Validate run a plugin for the resource of the
 // type.
 func (c *Chain) Handles(t *resource.Type) bool {
-	return c.steps[status.GroupResource{Group: t.Group, Resource: t.Name}] != nil
+	return c.of(status.GroupResource{Group: t.Group, Resource: t.Name}) != nil
 }
 
 // Mutate lets the plugins change a.Object. A refusal is a *status.Status.
 func (c *Chain) Mutate(a *admission.Attributes) error {
-	s := c.steps[a.GroupResource()]
+	s := c.of(a.GroupResource())
 	if s == nil {
 		return nil
 	}
@@ -136,11 +208,25 @@ func (c *Chain) Mutate(a *admission.Attributes) error {
 
 // Validate lets the plugins check a.Object. A refusal is a *status.Status.
 func (c *Chain) Validate(a *admission.Attributes) error {
-	s := c.steps[a.GroupResource()]
+	s := c.of(a.GroupResource())
 	if s == nil {
 		return nil
 	}
 	for _, v := range s.validators {
+		if err := v.Validate(a); err != nil {
+			return a.Forbidden(err)
+		}
+	}
+	return nil
+}
+
+// HandlesOperation reports whether CheckOperation runs a plugin.
+func (c *Chain) HandlesOperation(o admission.Operation) bool { return len(c.operations[o]) > 0 }
+
+// CheckOperation lets the plugins check a deletion or a connection. A refusal is a
+// *status.Status.
+func (c *Chain) CheckOperation(a *admission.Attributes) error {
+	for _, v := range c.operations[a.Operation] {
 		if err := v.Validate(a); err != nil {
 			return a.Forbidden(err)
 		}

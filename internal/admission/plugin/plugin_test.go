@@ -1,10 +1,13 @@
 package plugin_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/admissiontest"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
@@ -12,46 +15,58 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// upstream is the order of kube-apiserver: AllOrderedPlugins in
-// pkg/kubeapiserver/options/plugins.go.
-var upstream = []string{
-	"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "LimitRanger",
-	"ServiceAccount", "NodeRestriction", "TaintNodesByCondition", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
-	"Priority", "DefaultTolerationSeconds", "PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "DefaultStorageClass",
-	"StorageObjectInUseProtection", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "RuntimeClass",
-	"CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction", "DefaultIngressClass",
-	"DenyServiceExternalIPs", "PodTopologyLabels", "NodeDeclaredFeatureValidator", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
-	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota", "AlwaysDeny",
-}
-
 func TestOrder(t *testing.T) {
-	position := map[string]int{}
-	for i, name := range upstream {
-		position[name] = i
-	}
+	names := plugin.Names(36)
 	last := -1
 	for _, p := range plugin.All() {
-		i, ok := position[p.Name()]
-		assert.True(t, ok, "%s is a plugin of kube-apiserver", p.Name())
+		i := slices.Index(names, p.Name())
 		assert.Greater(t, i, last, "%s is in order", p.Name())
 		last = i
 	}
+}
+
+func TestSelection(t *testing.T) {
+	c, err := plugin.Selection{Enable: []string{"AlwaysDeny"}, Disable: []string{"Priority"}}.Chain(36)
+	require.NoError(t, err)
+	for name, want := range map[string]bool{"AlwaysDeny": true, "Priority": false, "LimitRanger": true, "AlwaysPullImages": false} {
+		assert.Equal(t, want, c.Enabled(name), name)
+	}
+	_, err = plugin.Selection{Enable: []string{"PodTopologyLabels"}}.Chain(32)
+	assert.EqualError(t, err, `enable-admission-plugins plugin "PodTopologyLabels" is unknown`)
+	_, err = plugin.Selection{Enable: []string{"B", "Priority"}, Disable: []string{"C", "Priority"}}.Chain(36)
+	assert.EqualError(t, err, `[enable-admission-plugins plugin "B" is unknown, disable-admission-plugins plugin "C" is unknown, [Priority] in enable-admission-plugins and disable-admission-plugins overlapped]`)
+}
+
+// A plugin of all resources runs in its place among the plugins of a resource, and
+// alone for the other resources.
+func TestPluginOfAllResources(t *testing.T) {
+	c := plugin.New(func(name string) bool { return name == "Priority" || name == "AlwaysDeny" })
+	for resource, object := range map[string]string{"pods": pod, "configmaps": `{"metadata":{"name":"p","namespace":"n"}}`} {
+		a := (&admissiontest.Request{Resource: resource, Object: object}).Attributes(t)
+		denied := resource + ` "p" is forbidden: admission control is denying all modifications`
+		assert.EqualError(t, c.Mutate(a), denied)
+		assert.EqualError(t, c.Validate(a), denied)
+		a.Operation = admission.Delete
+		assert.True(t, c.HandlesOperation(a.Operation))
+		assert.EqualError(t, c.CheckOperation(a), denied)
+	}
+	assert.False(t, plugin.Default(36).HandlesOperation(admission.Delete))
 }
 
 const pod = `{"metadata":{"name":"p","namespace":"n"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
 func TestMutateInOrder(t *testing.T) {
 	a := (&admissiontest.Request{Resource: "pods", Object: pod}).Attributes(t)
-	assert.NoError(t, plugin.Default().Mutate(a))
+	assert.NoError(t, plugin.Default(36).Mutate(a))
 	priority, _ := object.Int(a.Object, "spec", "priority")
 	assert.Zero(t, priority)
 	assert.Len(t, object.List(a.Object, "spec", "tolerations"), 2)
-	assert.NoError(t, plugin.Default().Validate(a))
+	assert.NoError(t, plugin.Default(36).Validate(a))
 }
 
 func TestRefusal(t *testing.T) {
 	request := admissiontest.Request{Resource: "pods", Object: `{"metadata":{"generateName":"p-","namespace":"n"},"spec":{"priorityClassName":"none"}}`}
-	assert.EqualError(t, plugin.Default().Mutate(request.Attributes(t)), `pods "p-" is forbidden: no PriorityClass with name none was found`)
+	assert.EqualError(t, plugin.Default(36).Mutate(request.Attributes(t)), `pods "p-" is forbidden: no PriorityClass with name none was found`)
 }
 
 func TestDisabledPlugins(t *testing.T) {
@@ -73,7 +88,7 @@ func TestDisabledPlugins(t *testing.T) {
 
 // A write of a resource that no plugin handles costs nothing.
 func TestAllocations(t *testing.T) {
-	chain := plugin.Default()
+	chain := plugin.Default(36)
 	a := (&admissiontest.Request{Resource: "configmaps", Object: `{"metadata":{"name":"c","namespace":"n"}}`}).Attributes(t)
 	assert.False(t, chain.Handles(a.Type))
 	assert.Zero(t, testing.AllocsPerRun(100, func() {

@@ -1,0 +1,103 @@
+// Package ownerreferencespermissionenforcement is the
+// OwnerReferencesPermissionEnforcement admission plugin. It checks who may change the
+// owners of an object.
+package ownerreferencespermissionenforcement
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Validator].
+type Plugin struct{}
+
+var _ admission.Validator = Plugin{}
+
+// Name returns "OwnerReferencesPermissionEnforcement".
+func (Plugin) Name() string { return "OwnerReferencesPermissionEnforcement" }
+
+// Resources returns nil: all resources.
+func (Plugin) Resources() []status.GroupResource { return nil }
+
+// Validate refuses a change of the owners of an object that the user may not delete. A
+// new reference that blocks the deletion of the owner needs the permission to update
+// the owner's finalizers.
+func (Plugin) Validate(a *admission.Attributes) error {
+	if a.Type.Group == "" && a.Type.Name == "pods" && a.Subresource == "status" {
+		return nil
+	}
+	owners, before := references(a.Object), references(a.Old)
+	if len(owners) == len(before) && (len(owners) == 0 || object.Equal(owners, before)) {
+		return nil
+	}
+	if a.Operation != admission.Create {
+		at := authz.Attributes{
+			Verb: "delete", IsResource: true,
+			Group: a.Type.Group, Resource: a.Type.Name, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
+		}
+		if allowed, reason := a.Access.Authorize(at); !allowed {
+			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, <nil>", reason)
+		}
+	}
+	blocking := newBlocking(owners, before)
+	if len(blocking) == 0 {
+		return nil
+	}
+	anything := authz.Attributes{Verb: "update", IsResource: true, Group: "*", Resource: "*", Subresource: "finalizers", Name: "*"}
+	if allowed, _ := a.Access.Authorize(anything); allowed {
+		return nil
+	}
+	for _, owner := range blocking {
+		if err := checkBlocking(a, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func references(obj map[string]any) []any { return object.List(obj, "metadata", "ownerReferences") }
+
+// newBlocking returns the owners whose deletion the object blocks, and did not block
+// before.
+func newBlocking(owners, before []any) (out []map[string]any) {
+	blocked := map[string]bool{}
+	for owner := range object.Each(before) {
+		if object.Bool(owner, "blockOwnerDeletion") {
+			blocked[object.String(owner, "uid")] = true
+		}
+	}
+	for owner := range object.Each(owners) {
+		if object.Bool(owner, "blockOwnerDeletion") && !blocked[object.String(owner, "uid")] {
+			out = append(out, owner)
+		}
+	}
+	return out
+}
+
+// checkBlocking fails if the user may not update the finalizers of an owner.
+func checkBlocking(a *admission.Attributes, owner map[string]any) error {
+	version, kind := object.String(owner, "apiVersion"), object.String(owner, "kind")
+	var t *resource.Type
+	if gv, err := resource.ParseGroupVersion(version); err == nil {
+		t = a.Access.Type(resource.Kind{GroupVersion: gv, Kind: kind})
+	}
+	if t == nil {
+		return fmt.Errorf("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion %s Kind %s: no matches for kind %q in version %q", version, kind, kind, version)
+	}
+	at := authz.Attributes{
+		Verb: "update", IsResource: true,
+		Group: t.Group, Resource: t.Name, Subresource: "finalizers", Name: object.String(owner, "name"),
+	}
+	if t.Namespaced {
+		at.Namespace = a.Namespace
+	}
+	if allowed, reason := a.Access.Authorize(at); !allowed {
+		return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: %v, <nil>", reason)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package ownerreferencespermissionenforcement_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/admission/admissiontest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
+)
+
+func TestPlugin(t *testing.T) {
+	const free, all = `{"metadata":{"name":"c"}}`, "update */finalizers *"
+	owned := func(blocks string) string {
+		return `{"metadata":{"name":"c","ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"o","uid":"u","blockOwnerDeletion":` + blocks + `}]}}`
+	}
+	admissiontest.Run(t, ownerreferencespermissionenforcement.Plugin{}, []admissiontest.Request{
+		{Name: "create", Resource: "configmaps", Object: owned("false"), Forbidden: []string{"delete configmaps c"}},
+		{Name: "update", Resource: "configmaps", Object: owned("false"), Old: free, Forbidden: []string{"delete configmaps c"}, Error: "cannot set an ownerRef on a resource you can't delete: , <nil>"},
+		{Name: "same owners", Resource: "configmaps", Object: owned("true"), Old: owned("true"), Forbidden: []string{"delete configmaps c"}},
+		{Name: "blocking", Resource: "configmaps", Object: owned("true"), Forbidden: []string{all, "update nodes/finalizers o"}, Error: "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>"},
+		{Name: "blocking is permitted", Resource: "configmaps", Object: owned("true"), Forbidden: []string{all}},
+		{Name: "unknown owner", Resource: "configmaps", Object: strings.Replace(owned("true"), "Node", "Nude", 1), Forbidden: []string{all}, Error: `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion v1 Kind Nude: no matches for kind "Nude" in version "v1"`},
+	})
+}

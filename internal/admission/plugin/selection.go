@@ -1,0 +1,151 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// A known is an admission plugin of kube-apiserver.
+type known struct {
+	name  string
+	on    bool // enabled by default
+	since int  // the minor release that added it; 0: before all releases here
+}
+
+// all are the plugins of kube-apiserver in the order in which it runs them. This server
+// has those of All, the webhooks and policies, and AlwaysAdmit and
+// NamespaceAutoProvision. The others are known by name and have no effect.
+//
+// Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
+// NodeRestriction, ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit,
+// PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists,
+// NodeDeclaredFeatureValidator, JobValidation and PodResizeValidator can be enabled and
+// disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
+// namespace without a ServiceAccount.
+var all = []known{
+	{"AlwaysAdmit", false, 0},
+	{"NamespaceAutoProvision", false, 0},
+	{"NamespaceLifecycle", true, 0},
+	{"NamespaceExists", false, 0},
+	{"LimitPodHardAntiAffinityTopology", false, 0},
+	{"LimitRanger", true, 0},
+	{"ServiceAccount", true, 0},
+	{"NodeRestriction", false, 0},
+	{"TaintNodesByCondition", true, 0},
+	{"AlwaysPullImages", false, 0},
+	{"ImagePolicyWebhook", false, 0},
+	{"PodSecurity", true, 0},
+	{"PodNodeSelector", false, 0},
+	{"Priority", true, 0},
+	{"DefaultTolerationSeconds", true, 0},
+	{"PodTolerationRestriction", false, 0},
+	{"EventRateLimit", false, 0},
+	{"ExtendedResourceToleration", false, 0},
+	{"DefaultStorageClass", true, 0},
+	{"StorageObjectInUseProtection", true, 0},
+	{"PodGroupProtection", true, 36},
+	{"OwnerReferencesPermissionEnforcement", false, 0},
+	{"PersistentVolumeClaimResize", true, 0},
+	{"RuntimeClass", true, 0},
+	{"CertificateApproval", true, 0},
+	{"CertificateSigning", true, 0},
+	{"ClusterTrustBundleAttest", true, 0},
+	{"CertificateSubjectRestriction", true, 0},
+	{"DefaultIngressClass", true, 0},
+	{"DenyServiceExternalIPs", false, 0},
+	{"PodTopologyLabels", true, 33},
+	{"PodGroupWorkloadExists", true, 36},
+	{"NodeDeclaredFeatureValidator", true, 35},
+	{"JobValidation", true, 36},
+	{"PodResizeValidator", true, 36},
+	{"MutatingAdmissionPolicy", true, 0},
+	{"MutatingAdmissionWebhook", true, 0},
+	{"ValidatingAdmissionPolicy", true, 0},
+	{"ValidatingAdmissionWebhook", true, 0},
+	{"ResourceQuota", true, 0},
+	{"AlwaysDeny", false, 0},
+}
+
+// A Selection says which plugins are enabled: those of Enable, and of the plugins that
+// kube-apiserver enables by default those that are not in Disable.
+type Selection struct{ Enable, Disable []string }
+
+// Chain returns the chain of a minor release with the selected plugins. It fails with
+// the errors of Check.
+func (s Selection) Chain(minor int) (*Chain, error) {
+	if len(s.Enable)+len(s.Disable) == 0 {
+		return defaultChain(minor), nil
+	}
+	if errs := s.Check(minor); len(errs) > 0 {
+		return nil, errors.New(status.Aggregate(errs))
+	}
+	return s.chain(minor), nil
+}
+
+// Check returns the errors of kube-apiserver for names that a minor release does not
+// have, and for names in both lists.
+func (s Selection) Check(minor int) (errs []error) {
+	var both []string
+	for _, name := range s.Enable {
+		if !exists(minor, name) {
+			errs = append(errs, fmt.Errorf("enable-admission-plugins plugin %q is unknown", name))
+		}
+		if slices.Contains(s.Disable, name) && !slices.Contains(both, name) {
+			both = append(both, name)
+		}
+	}
+	for _, name := range s.Disable {
+		if !exists(minor, name) {
+			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown", name))
+		}
+	}
+	if len(both) > 0 {
+		slices.Sort(both)
+		errs = append(errs, fmt.Errorf("%v in enable-admission-plugins and disable-admission-plugins overlapped", both))
+	}
+	return errs
+}
+
+func (s Selection) chain(minor int) *Chain {
+	enabled := map[string]bool{}
+	for _, p := range all {
+		if p.since <= minor {
+			enabled[p.name] = slices.Contains(s.Enable, p.name) || p.on && !slices.Contains(s.Disable, p.name)
+		}
+	}
+	return New(func(name string) bool { return enabled[name] })
+}
+
+// exists reports whether kube-apiserver has a plugin in a minor release.
+func exists(minor int, name string) bool {
+	return slices.ContainsFunc(all, func(p known) bool { return p.name == name && p.since <= minor })
+}
+
+// Names returns the names of the plugins of kube-apiserver in a minor release, in the
+// order in which it runs them.
+func Names(minor int) (names []string) {
+	for _, p := range all {
+		if p.since <= minor {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// Default returns the chain of the plugins that kube-apiserver enables by default in a
+// minor release. The chain is shared.
+func Default(minor int) *Chain { return defaultChain(minor) }
+
+var defaultChains sync.Map // of int to *Chain
+
+func defaultChain(minor int) *Chain {
+	c, ok := defaultChains.Load(minor)
+	if !ok {
+		c, _ = defaultChains.LoadOrStore(minor, Selection{}.chain(minor))
+	}
+	return c.(*Chain)
+}
