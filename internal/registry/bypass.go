@@ -49,7 +49,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if err := op.checkNamespace(object.String(meta, "name"), false); err != nil {
 		return nil, err
 	}
-	op.fillSystemFields(meta)
+	op.setSystemFields(obj)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if t.DefinesAPI { // an invalid definition cannot be served
 		t.Prepare(obj, op.sameObject(meta))
@@ -103,9 +103,9 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 	return stored.In(op.ctx, op.Type)
 }
 
-// fillSystemFields sets the fields of metadata that the server owns and that are
-// not set.
-func (op *operation) fillSystemFields(meta map[string]any) {
+// setSystemFields sets the fields that the server owns and that are not set.
+func (op *operation) setSystemFields(obj map[string]any) {
+	meta := object.Meta(obj)
 	if object.String(meta, "uid") == "" {
 		meta["uid"] = op.ids.UID()
 	}
@@ -114,6 +114,9 @@ func (op *operation) fillSystemFields(meta map[string]any) {
 	}
 	if _, ok := object.Int(meta, "generation"); !ok && op.Type.Generation != nil {
 		meta["generation"] = int64(1)
+	}
+	if op.Type.SetSystemFields != nil {
+		op.Type.SetSystemFields(obj)
 	}
 }
 

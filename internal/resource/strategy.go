@@ -84,6 +84,10 @@ type Strategy struct {
 	// metadata.finalizers can be removed. If it is nil, it can.
 	ReadyToDelete func(obj map[string]any) bool
 
+	// SetSystemFields sets the fields outside metadata that a creation gives every object,
+	// in an object that is stored without a creation and lacks them. It may be nil.
+	SetSystemFields func(obj map[string]any)
+
 	// Generation reports whether a change increments metadata.generation. A type
 	// with a nil Generation has no generation; the others start at 1.
 	Generation func(obj, old map[string]any) bool

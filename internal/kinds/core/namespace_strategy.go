@@ -26,6 +26,14 @@ func prepareNamespace(obj, old map[string]any) {
 	obj["status"] = map[string]any{"phase": "Active"}
 }
 
+// setNamespaceFinalizer sets the finalizer of a namespace that is not being deleted and
+// has no list of finalizers: without it, the namespace-controller leaves the namespace.
+func setNamespaceFinalizer(obj map[string]any) {
+	if object.Value(obj, "metadata", "deletionTimestamp") == nil && object.Value(obj, "spec", "finalizers") == nil {
+		object.EnsureMap(obj, "spec")["finalizers"] = []any{"kubernetes"}
+	}
+}
+
 func defaultNamespace(obj map[string]any) {
 	labelNamespace(obj)
 	object.SetDefault(object.EnsureMap(obj, "status"), "phase", "Active")
@@ -59,6 +67,7 @@ var namespaceStrategy = kind.Strategy{
 		Validate:                 validateNamespace,
 		MarkTerminating:          func(obj map[string]any) { obj["status"] = terminatingStatus(obj) },
 		ReadyToDelete:            func(obj map[string]any) bool { return len(object.List(obj, "spec", "finalizers")) == 0 },
+		SetSystemFields:          setNamespaceFinalizer,
 		SelectableFields:         []resource.Field{kind.SelectableField("status.phase", "status", "phase")},
 		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
