@@ -59,7 +59,10 @@ func (o *DeleteOptions) options() *registry.DeleteOptions {
 
 // Get reads the newest version of an object from the store, not from a cache.
 func (c *Client) Get(res Resource, namespace, name string) (*Object, error) {
-	r := c.request("get", res, namespace, name, "")
+	r, err := c.request("get", res, namespace, name, "")
+	if err != nil {
+		return nil, err
+	}
 	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
 		stored, _, err := c.runtime.registry.Get(ctx, r.Request, "")
 		return registry.Result{Object: stored}, err
@@ -70,9 +73,12 @@ func (c *Client) Get(res Resource, namespace, name string) (*Object, error) {
 // List reads the newest versions of the objects of a namespace, or of all if it is
 // "", from the store.
 func (c *Client) List(res Resource, namespace string, labels selector.Labels) ([]*Object, error) {
-	r := c.request("list", res, namespace, "", "")
+	r, err := c.request("list", res, namespace, "", "")
+	if err != nil {
+		return nil, err
+	}
 	var out []*Object
-	_, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
+	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
 		selection, err := r.Select(registry.Selector{Labels: labels})
 		if err != nil {
 			return registry.Result{}, err
@@ -92,7 +98,10 @@ func (c *Client) List(res Resource, namespace string, labels selector.Labels) ([
 // Create creates obj, which belongs to the registry from the call on. Its kind and
 // apiVersion are those of the resource.
 func (c *Client) Create(res Resource, namespace string, obj map[string]any) (*Object, error) {
-	r := c.request("create", res, namespace, "", "")
+	r, err := c.request("create", res, namespace, "", "")
+	if err != nil {
+		return nil, err
+	}
 	setKind(obj, r.Type.GroupVersion, r.Type.Kind)
 	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
 		return c.runtime.registry.Create(ctx, r.Request, registry.Body{Object: obj}, &registry.WriteOptions{})
@@ -103,7 +112,10 @@ func (c *Client) Create(res Resource, namespace string, obj map[string]any) (*Ob
 // CreateFor creates a subresource of an object, such as a binding, an eviction or a
 // token. It returns the answer, in generic form, if there is one.
 func (c *Client) CreateFor(res Resource, namespace, name, subresource string, obj map[string]any) (map[string]any, error) {
-	r := c.request("create", res, namespace, name, subresource)
+	r, err := c.request("create", res, namespace, name, subresource)
+	if err != nil {
+		return nil, err
+	}
 	if sub := r.Type.Subresource(subresource); sub != nil {
 		setKind(obj, sub.Kind.GroupVersion, sub.Kind.Kind)
 	}
@@ -121,7 +133,10 @@ func (c *Client) CreateFor(res Resource, namespace, name, subresource string, ob
 // a resourceVersion that is not the newest.
 func (c *Client) Update(res Resource, subresource string, obj map[string]any) (*Object, error) {
 	meta := object.Meta(obj)
-	r := c.request("update", res, object.String(meta, "namespace"), object.String(meta, "name"), subresource)
+	r, err := c.request("update", res, object.String(meta, "namespace"), object.String(meta, "name"), subresource)
+	if err != nil {
+		return nil, err
+	}
 	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
 		return c.runtime.registry.Update(ctx, r.Request, registry.Body{Object: obj}, &registry.WriteOptions{})
 	})
@@ -154,7 +169,10 @@ func (c *Client) WriteStatus(o *Object, status map[string]any, retries int) (*Ob
 // Patch changes an object, or the part of it that a subresource shows. typ is one of
 // the constants of package patch.
 func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, data []byte) (*Object, error) {
-	r := c.request("patch", res, namespace, name, subresource)
+	r, err := c.request("patch", res, namespace, name, subresource)
+	if err != nil {
+		return nil, err
+	}
 	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
 		return c.runtime.registry.Patch(ctx, r.Request, registry.Patch{Type: typ, Data: data}, &registry.WriteOptions{})
 	})
@@ -163,8 +181,11 @@ func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, d
 
 // Delete deletes an object, or begins its deletion.
 func (c *Client) Delete(res Resource, namespace, name string, o DeleteOptions) error {
-	r := c.request("delete", res, namespace, name, "")
-	_, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
+	r, err := c.request("delete", res, namespace, name, "")
+	if err != nil {
+		return err
+	}
+	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
 		return c.runtime.registry.Delete(ctx, r.Request, o.options())
 	})
 	return err
@@ -172,8 +193,11 @@ func (c *Client) Delete(res Resource, namespace, name string, o DeleteOptions) e
 
 // DeleteCollection deletes the objects of a namespace, or begins their deletion.
 func (c *Client) DeleteCollection(res Resource, namespace string, o DeleteOptions) error {
-	r := c.request("deletecollection", res, namespace, "", "")
-	_, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
+	r, err := c.request("deletecollection", res, namespace, "", "")
+	if err != nil {
+		return err
+	}
+	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
 		_, rev, err := c.runtime.registry.DeleteCollection(ctx, r.Request, storage.Query{Selection: storage.Selection{Namespace: namespace}}, o.options())
 		return registry.Result{Revision: rev}, err
 	})
@@ -186,14 +210,20 @@ type request struct {
 	verb string
 }
 
-func (c *Client) request(verb string, res Resource, namespace, name, subresource string) *request {
+// request returns a request. It fails with NotFound, as kube-apiserver does, for a
+// resource that the server does not serve: that of a definition that is gone.
+func (c *Client) request(verb string, res Resource, namespace, name, subresource string) (*request, error) {
+	t := c.runtime.lookup(res)
+	if t == nil {
+		return nil, status.NoResource()
+	}
 	return &request{
 		registry.Request{
-			Type: c.runtime.typeOf(res), Subresource: subresource, Namespace: namespace, Name: name,
+			Type: t, Subresource: subresource, Namespace: namespace, Name: name,
 			User: c.user, UserAgent: c.agent,
 		},
 		verb,
-	}
+	}, nil
 }
 
 // attributes returns the attributes that authorize the request.

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -63,6 +65,24 @@ func (e *Env) EachChange(handle func(old, new *Object)) {
 // Types returns the types that the server serves now.
 func (e *Env) Types() *resource.Types { return e.registry.Surface().Types }
 
+// PreferredTypes returns the types that the server serves now, each resource of a group
+// in its preferred version, in the order of groups, versions and names.
+func (e *Env) PreferredTypes() []*resource.Type {
+	type groupResource struct{ group, name string }
+	seen := map[groupResource]bool{}
+	var out []*resource.Type
+	for t := range e.Types().All() { // the preferred version comes first
+		if k := (groupResource{t.Group, t.Name}); !seen[k] {
+			seen[k] = true
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b *resource.Type) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
 // RootCA returns the CA certificate of the server in PEM, "" without TLS.
 func (e *Env) RootCA() string { return e.rootCA }
 
@@ -120,16 +140,20 @@ const controllerNamespace = "kube-system"
 
 // typeOf returns the type of a resource. It panics if there is none.
 func (r *Runtime) typeOf(res Resource) *resource.Type {
-	gv, name := res.split()
-	t := r.registry.Surface().Lookup(gv.Group, gv.Version, name)
+	t := r.lookup(res)
 	if t == nil {
 		panic("controller: the server does not serve " + string(res))
 	}
 	return t
 }
 
+// lookup returns the type of a resource, nil if the server does not serve it.
+func (r *Runtime) lookup(res Resource) *resource.Type {
+	gv, name := res.split()
+	return r.registry.Surface().Lookup(gv.Group, gv.Version, name)
+}
+
 // Serves reports whether the server serves a resource.
 func (e *Env) Serves(res Resource) bool {
-	gv, name := res.split()
-	return e.registry.Surface().Lookup(gv.Group, gv.Version, name) != nil
+	return e.lookup(res) != nil
 }

@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -32,6 +34,7 @@ type Object struct {
 	*storage.Object
 	Type    *resource.Type
 	generic map[string]any // decoded on first use
+	links   *links         // decoded on first use
 }
 
 // Key returns the key of the object.
@@ -50,3 +53,42 @@ func (o *Object) Copy() map[string]any { return object.Copy(o.Generic()) }
 
 // Resource returns the resource of the object.
 func (o *Object) Resource() Resource { return ResourceOf(o.Type) }
+
+// An OwnerReference is an element of metadata.ownerReferences.
+type OwnerReference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         bool   `json:"controller"`
+	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
+}
+
+// links are the parts of metadata by which an object depends on others.
+type links struct {
+	OwnerReferences []OwnerReference `json:"ownerReferences"`
+	Finalizers      []string         `json:"finalizers"`
+}
+
+// Owners returns the owner references of the object. It does not decode the rest of
+// the object. The caller must not change them.
+func (o *Object) Owners() []OwnerReference { return o.readLinks().OwnerReferences }
+
+// Finalizers returns the finalizers of the object. It does not decode the rest of the
+// object. The caller must not change them.
+func (o *Object) Finalizers() []string { return o.readLinks().Finalizers }
+
+func (o *Object) readLinks() *links {
+	if o.links != nil {
+		return o.links
+	}
+	o.links = &noLinks
+	// Names in managed fields have the prefix f:, so they do not match.
+	if meta := o.Metadata(); bytes.Contains(meta, []byte(`"ownerReferences":`)) || bytes.Contains(meta, []byte(`"finalizers":`)) {
+		o.links = &links{}
+		_ = json.Unmarshal(meta, o.links) // what the store has is valid
+	}
+	return o.links
+}
+
+var noLinks links

@@ -37,6 +37,7 @@ const (
 	CronJobs Resource = "batch/v1/cronjobs"
 	Jobs     Resource = "batch/v1/jobs"
 
+	APIServices                       Resource = "apiregistration.k8s.io/v1/apiservices"
 	CertificateSigningRequests        Resource = "certificates.k8s.io/v1/certificatesigningrequests"
 	ClusterRoleBindings               Resource = "rbac.authorization.k8s.io/v1/clusterrolebindings"
 	ClusterRoles                      Resource = "rbac.authorization.k8s.io/v1/clusterroles"
