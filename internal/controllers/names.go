@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
@@ -18,6 +19,7 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
