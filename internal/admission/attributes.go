@@ -43,7 +43,9 @@ type Attributes struct {
 	// Old is nil in a creation. It must not be changed.
 	Old map[string]any
 
-	Options map[string]any // a CreateOptions, UpdateOptions or DeleteOptions; nil for none
+	// Options returns the CreateOptions, UpdateOptions or DeleteOptions; nil for none.
+	// Only webhooks and policies ask for them.
+	Options func() map[string]any
 	DryRun  bool
 	User    *authn.User
 

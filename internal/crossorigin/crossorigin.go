@@ -115,8 +115,10 @@ func certifies(s *http.Server, host string) bool {
 
 // hostname returns the name or the address in a Host header, in lower case.
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	if strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']') { // the error of SplitHostPort is allocated
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }

@@ -24,7 +24,7 @@ import (
 
 // admissionAttributes returns an operation on an object as admission sees it. obj
 // is nil in a deletion, old in a creation.
-func (op *operation) admissionAttributes(operation admission.Operation, obj, old, options map[string]any, dryRun bool) *admission.Attributes {
+func (op *operation) admissionAttributes(operation admission.Operation, obj, old map[string]any, options func() map[string]any, dryRun bool) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
 		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
@@ -46,7 +46,7 @@ func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *
 	if old == nil {
 		operation, kind = admission.Create, "CreateOptions"
 	}
-	return op.admissionAttributes(operation, obj, old, o.object(kind), o.dryRun())
+	return op.admissionAttributes(operation, obj, old, func() map[string]any { return o.object(kind) }, o.dryRun())
 }
 
 // mutate lets plugins, policies and webhooks change obj, which replaces old. old
@@ -117,7 +117,7 @@ func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	if configured == nil && !op.chain().HandlesOperation(admission.Delete) || o.admitted {
 		return nil
 	}
-	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object(), o.dryRun()))
+	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object, o.dryRun()))
 }
 
 // AdmitConnect lets plugins, policies and webhooks check a connection to a subresource.

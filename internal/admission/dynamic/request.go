@@ -149,7 +149,7 @@ func (r *request) admissionRequest(t target) map[string]any {
 		}
 	}
 	if r.Options != nil {
-		out["options"] = r.Options
+		out["options"] = r.Options()
 	}
 	return out
 }
