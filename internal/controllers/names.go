@@ -5,6 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
+	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
 )
 
@@ -23,4 +24,6 @@ var known = []entry{
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
+
+	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
 }

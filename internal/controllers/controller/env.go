@@ -130,9 +130,9 @@ func (e *Env) Client(account string) *Client {
 }
 
 // ClientAs returns a client of a user with a user agent. Authorization does not
-// limit it: kube-apiserver authorizes nodes by other rules than roles.
+// limit nodes: kube-apiserver authorizes them by other rules than roles.
 func (e *Env) ClientAs(user *authn.User, program string) *Client {
-	return &Client{runtime: e.Runtime, user: user, agent: program + "/" + e.version, unlimited: true}
+	return &Client{runtime: e.Runtime, user: user, agent: program + "/" + e.version, unlimited: slices.Contains(user.Groups, authn.NodesGroup)}
 }
 
 // controllerNamespace is the namespace of the service accounts of controllers.

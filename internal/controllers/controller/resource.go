@@ -43,6 +43,7 @@ const (
 	ClusterRoles                      Resource = "rbac.authorization.k8s.io/v1/clusterroles"
 	CSINodes                          Resource = "storage.k8s.io/v1/csinodes"
 	EndpointSlices                    Resource = "discovery.k8s.io/v1/endpointslices"
+	EventsV1                          Resource = "events.k8s.io/v1/events"
 	HorizontalPodAutoscalers          Resource = "autoscaling/v2/horizontalpodautoscalers"
 	IPAddresses                       Resource = "networking.k8s.io/v1/ipaddresses"
 	Leases                            Resource = "coordination.k8s.io/v1/leases"

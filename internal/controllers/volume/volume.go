@@ -1,0 +1,149 @@
+// Package volume has the rules by which claims and volumes are bound, which the
+// scheduler and the persistentvolume-binder-controller share.
+package volume
+
+import (
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/selector"
+)
+
+// Annotations of claims and volumes.
+const (
+	BindCompleted          = "pv.kubernetes.io/bind-completed"
+	BoundByController      = "pv.kubernetes.io/bound-by-controller"
+	ProvisionedBy          = "pv.kubernetes.io/provisioned-by"
+	SelectedNode           = "volume.kubernetes.io/selected-node"
+	StorageProvisioner     = "volume.kubernetes.io/storage-provisioner"
+	BetaStorageProvisioner = "volume.beta.kubernetes.io/storage-provisioner"
+	betaStorageClass       = "volume.beta.kubernetes.io/storage-class"
+)
+
+// NoProvisioner is the provisioner of a StorageClass whose volumes are made by hand.
+const NoProvisioner = "kubernetes.io/no-provisioner"
+
+// Class returns the name of the StorageClass of a claim or a volume, "" if it has none.
+func Class(obj map[string]any) string {
+	if name, ok := object.Map(obj, "metadata", "annotations")[betaStorageClass].(string); ok {
+		return name
+	}
+	return object.String(obj, "spec", "storageClassName")
+}
+
+// Annotation returns an annotation, and whether obj has it.
+func Annotation(obj map[string]any, name string) (string, bool) {
+	s, ok := object.Map(obj, "metadata", "annotations")[name].(string)
+	return s, ok
+}
+
+// ClaimBound reports whether a claim is bound completely.
+func ClaimBound(claim map[string]any) bool {
+	_, completed := Annotation(claim, BindCompleted)
+	return completed && object.String(claim, "spec", "volumeName") != ""
+}
+
+// Delayed reports whether a class, nil if there is none, binds its claims when a Pod
+// uses them.
+func Delayed(class *controller.Object) bool {
+	return class != nil && object.String(class.Generic(), "volumeBindingMode") == "WaitForFirstConsumer"
+}
+
+// BoundTo reports whether a volume refers to a claim.
+func BoundTo(volume, claim map[string]any) bool {
+	ref := object.Map(volume, "spec", "claimRef")
+	if ref == nil || object.String(ref, "name") != object.String(claim, "metadata", "name") || object.String(ref, "namespace") != object.String(claim, "metadata", "namespace") {
+		return false
+	}
+	uid := object.String(ref, "uid")
+	return uid == "" || uid == object.String(claim, "metadata", "uid")
+}
+
+// OnNode reports whether the node affinity of a volume permits a Node.
+func OnNode(volume, node map[string]any) bool {
+	required := object.Map(volume, "spec", "nodeAffinity", "required")
+	return required == nil || controller.MatchesNodeSelector(required, node)
+}
+
+// Find returns the smallest volume that fits a claim, or the one that refers to it; nil
+// if there is none. A node that is not nil must be permitted by the node affinity of the
+// volume. Without a node, a delayed claim is matched only with a volume that refers to
+// it.
+func Find(claim map[string]any, volumes []*controller.Object, node map[string]any, delayed bool, excluded map[string]bool) *controller.Object {
+	requested := object.String(claim, "spec", "resources", "requests", "storage")
+	class := Class(claim)
+	labels := selector.Labels{}
+	if m := object.Map(claim, "spec", "selector"); m != nil {
+		var err error
+		if labels, err = selector.FromMap(m).Selector(); err != nil {
+			return nil
+		}
+	}
+	var best *controller.Object
+	for _, o := range volumes {
+		v := o.Generic()
+		bound := BoundTo(v, claim)
+		if excluded[o.Name] || object.Map(v, "spec", "claimRef") != nil && !bound || o.Terminating ||
+			quantity.Compare(Capacity(v), requested) < 0 || Mode(v) != Mode(claim) {
+			continue
+		}
+		fits := node == nil || OnNode(v, node)
+		if bound {
+			if !fits {
+				return nil
+			}
+			return o
+		}
+		if node == nil && delayed || !fits || object.String(v, "status", "phase") != "Available" ||
+			!labels.Matches(selector.Map(o.Labels)) || Class(v) != class || !ModesFit(claim, v) ||
+			object.String(v, "spec", "volumeAttributesClassName") != object.String(claim, "spec", "volumeAttributesClassName") {
+			continue
+		}
+		if best == nil || quantity.Compare(Capacity(best.Generic()), Capacity(v)) > 0 {
+			best = o
+		}
+	}
+	return best
+}
+
+// Capacity returns the size of a volume.
+func Capacity(volume map[string]any) string {
+	return object.String(volume, "spec", "capacity", "storage")
+}
+
+// Mode returns the volumeMode of a claim or a volume.
+func Mode(obj map[string]any) string {
+	if mode := object.String(obj, "spec", "volumeMode"); mode != "" {
+		return mode
+	}
+	return "Filesystem"
+}
+
+// ModesFit reports whether a volume has all access modes of a claim.
+func ModesFit(claim, volume map[string]any) bool {
+	has := object.Strings(volume, "spec", "accessModes")
+	for _, mode := range object.Strings(claim, "spec", "accessModes") {
+		if !slices.Contains(has, mode) {
+			return false
+		}
+	}
+	return true
+}
+
+// Refer makes a copy of a volume refer to a claim. It returns nil if the volume refers
+// to it already.
+func Refer(volume, claim *controller.Object) map[string]any {
+	v := volume.Generic()
+	has := BoundTo(v, claim.Generic())
+	if has && object.String(v, "spec", "claimRef", "uid") != "" {
+		return nil
+	}
+	out := object.Copy(v)
+	object.Set(out, controller.Reference(claim), "spec", "claimRef")
+	if !has {
+		object.Set(out, "yes", "metadata", "annotations", BoundByController)
+	}
+	return out
+}
