@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
@@ -20,6 +21,7 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},

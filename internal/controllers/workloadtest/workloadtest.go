@@ -220,6 +220,28 @@ func (c *Cluster) Run(names ...string) {
 	c.Settle()
 }
 
+// Reap ends the deletion of the Pods that are being deleted, as a kubelet does, and
+// settles.
+func (c *Cluster) Reap() {
+	c.t.Helper()
+	for _, pod := range c.Pods() {
+		if object.String(pod, "metadata", "deletionTimestamp") != "" {
+			c.do(http.MethodDelete, path("pods", pod.Name(), ""), `{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0}`)
+		}
+	}
+	c.Settle()
+}
+
+// RunAll makes Pods run and ends deletions until nothing changes.
+func (c *Cluster) RunAll() {
+	c.t.Helper()
+	for before := int64(-1); before != c.Revision(); {
+		before = c.Revision()
+		c.Run()
+		c.Reap()
+	}
+}
+
 // End gives Pods a phase, such as Succeeded, all that are pending or running if there
 // is no name, and settles. code is the exit code of their containers.
 func (c *Cluster) End(phase string, code int, names ...string) {
