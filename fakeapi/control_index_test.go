@@ -83,3 +83,12 @@ func TestControlIndexExamples(t *testing.T) {
 		assert.Equal(t, http.StatusOK, code, "%s %s: %v", method, m[2], answer)
 	}
 }
+
+// The story is JSON, a page for browsers, and text for a client that accepts it by name.
+func TestControlStoryTypes(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", "1")))
+	for accept, want := range map[string]string{"*/*": `{"format":1,`, "text/html,*/*": "<!doctype html>", "text/plain": "the test put configmaps default/a"} {
+		_, body := index(t, srv, "/debug/fakeapi/story", accept)
+		assert.Contains(t, body, want, accept)
+	}
+}

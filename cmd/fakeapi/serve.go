@@ -59,6 +59,7 @@ type serveCommand struct {
 	chaos            uint64
 	control          bool
 	quiet            bool
+	withParent       bool
 
 	inputs inputFS
 }
@@ -101,6 +102,11 @@ func newServeCommand() *cobra.Command {
 // run runs a server until ctx ends. When the server is ready, it prints the URL to
 // stdout, and how to use the server to stderr.
 func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if c.withParent {
+		var stop context.CancelFunc
+		ctx, stop = withParent(ctx)
+		defer stop()
+	}
 	options, err := c.options()
 	if err != nil {
 		return err
@@ -186,6 +192,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
 			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
 			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
+			fs.BoolVar(&c.withParent, "with-parent", false, "end when the process that started this one has ended")
 			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
 		}},
 		{"Authentication and authorization", func(fs flagSet) {

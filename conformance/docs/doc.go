@@ -19,6 +19,7 @@
 //	text output     must be in what the sh block before it printed; ... stands for any
 //	                characters.
 //	text help=NAME  is the output of "fakeapi NAME --help". The flag -update rewrites it.
+//	python, javascript  are test files, which conformance/packages runs.
 //	text            is not run.
 //
 // Other words fail the test.

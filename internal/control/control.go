@@ -67,8 +67,15 @@ type Answer struct {
 	Body        []byte
 }
 
-// A PageWriter is an answer that a browser gets as a page.
-type PageWriter interface{ WritePage(io.Writer) error }
+// A Document is an answer that is JSON, a page for a browser, and text for a client that
+// accepts text/plain by name.
+type Document interface {
+	WritePage(io.Writer) error
+	Text(lines int) string
+}
+
+// textLines is how many lines the text of a Document has at most.
+const textLines = 40
 
 // Serve answers a request. Errors are of type *status.Status.
 func (c *Control) Serve(r Request) (Answer, error) {
@@ -93,10 +100,15 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if p, ok := out.(PageWriter); ok && strings.Contains(r.Accept, "text/html") {
-		var html bytes.Buffer
-		err := p.WritePage(&html)
-		return Answer{"text/html; charset=utf-8", html.Bytes()}, err
+	if d, ok := out.(Document); ok {
+		switch {
+		case strings.Contains(r.Accept, "text/html"):
+			var html bytes.Buffer
+			err := d.WritePage(&html)
+			return Answer{"text/html; charset=utf-8", html.Bytes()}, err
+		case strings.Contains(r.Accept, "text/plain"):
+			return Answer{"text/plain; charset=utf-8", []byte(d.Text(textLines))}, nil
+		}
 	}
 	return jsonAnswer(out)
 }

@@ -97,9 +97,6 @@ const manual = "https://github.com/kubefake/kubefake/blob/main/docs/control-endp
 //go:embed openapi.json
 var document []byte
 
-// Document returns the OpenAPI document of the endpoint. Do not change it.
-func Document() []byte { return document }
-
 func (c *Control) openAPI(*Request, none) (json.RawMessage, error) { return document, nil }
 
 // index answers what the endpoint serves: a page for a browser, the OpenAPI document for

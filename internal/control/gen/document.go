@@ -238,8 +238,9 @@ func (g *describer) operation(c *control.Operation) (*operation, error) {
 		return nil, err
 	}
 	answers := object[content]{{"application/json", content{Schema: s}}}
-	if c.Out().Implements(reflect.TypeFor[control.PageWriter]()) {
+	if c.Out().Implements(reflect.TypeFor[control.Document]()) {
 		answers.add("text/html", content{Schema: &schema{Type: "string"}})
+		answers.add("text/plain", content{Schema: &schema{Type: "string"}})
 	}
 	o.Responses = object[response]{
 		{"200", response{"The request has succeeded.", answers}},
