@@ -65,6 +65,9 @@ func (e *Env) EachChange(handle func(old, new *Object)) {
 // Types returns the types that the server serves now.
 func (e *Env) Types() *resource.Types { return e.registry.Surface().Types }
 
+// Builtin reports whether t is a type of the release, not one of a definition.
+func (e *Env) Builtin(t *resource.Type) bool { return e.registry.Surface().Builtin().Has(t) }
+
 // PreferredTypes returns the types that the server serves now, each resource of a group
 // in its preferred version, in the order of groups, versions and names.
 func (e *Env) PreferredTypes() []*resource.Type {

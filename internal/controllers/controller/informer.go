@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -213,6 +215,7 @@ type informers struct {
 	log      *mvcc.Watcher[*storage.Object] // of the whole store
 	named    []*Informer                    // of the resources that controllers ask for
 	each     []*Informer                    // of all types, if a controller asks for each change
+	unserved []*Informer                    // those in each whose types the server has ceased to serve
 	byPrefix map[string][]*Informer
 	surface  *resource.Types // whose types are in each
 	handlers []func(old, new *Object)
@@ -259,8 +262,9 @@ func (r *Runtime) relist() (err error) {
 	return r.followSurface()
 }
 
-// followSurface adds informers of the types that the server has begun to serve, and
-// removes those of types that it has ceased to serve.
+// followSurface adds informers of the types that the server has begun to serve. Those of
+// types that it has ceased to serve remain until dropUnserved: the log may have the
+// deletions of their objects.
 func (r *Runtime) followSurface() error {
 	s := &r.informers
 	served := r.registry.Surface().Types
@@ -268,11 +272,11 @@ func (r *Runtime) followSurface() error {
 		return nil
 	}
 	s.surface = served
-	before := map[*resource.Type]*Informer{}
+	before := map[string]*Informer{}
 	for _, i := range s.each {
-		before[i.typ] = i
+		before[i.typ.Prefix] = i
 	}
-	s.each = nil
+	s.each, s.unserved = nil, nil
 	seen := map[string]bool{} // prefixes: a resource in several versions or groups counts once
 	for t := range served.All() {
 		if t.Virtual() || !t.Allows("watch") || seen[t.Prefix] {
@@ -280,8 +284,9 @@ func (r *Runtime) followSurface() error {
 		}
 		t = t.Storage()
 		seen[t.Prefix] = true
-		if i := before[t]; i != nil {
-			delete(before, t)
+		if i := before[t.Prefix]; i != nil {
+			delete(before, t.Prefix)
+			i.typ = t // the definition may have changed
 			s.each = append(s.each, i)
 			continue
 		}
@@ -293,10 +298,26 @@ func (r *Runtime) followSurface() error {
 			return err
 		}
 	}
-	for t, i := range before {
-		s.byPrefix[t.Prefix] = slices.DeleteFunc(s.byPrefix[t.Prefix], func(other *Informer) bool { return other == i })
-	}
+	s.unserved = slices.SortedFunc(maps.Values(before), func(a, b *Informer) int { return cmp.Compare(a.typ.Prefix, b.typ.Prefix) })
+	s.each = append(s.each, s.unserved...)
 	return nil
+}
+
+// dropUnserved removes the informers of types that the server has ceased to serve, when
+// the log has no more changes for them.
+func (r *Runtime) dropUnserved() {
+	s := &r.informers
+	var lagging []*Informer
+	for _, i := range s.unserved {
+		if len(i.held) > 0 {
+			lagging = append(lagging, i)
+			continue
+		}
+		isI := func(other *Informer) bool { return other == i }
+		s.each = slices.DeleteFunc(s.each, isI)
+		s.byPrefix[i.typ.Prefix] = slices.DeleteFunc(s.byPrefix[i.typ.Prefix], isI)
+	}
+	s.unserved = lagging
 }
 
 // poll delivers the changes since the last call to the informers.
@@ -314,8 +335,12 @@ func (r *Runtime) poll() error {
 			s.log.Close()
 			return r.relist()
 		}
-		if err != nil || len(events) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(events) == 0 {
+			r.dropUnserved()
+			return nil
 		}
 		for _, e := range events {
 			for _, i := range s.byPrefix[prefixOf(e.Item.Key)] {
