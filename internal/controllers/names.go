@@ -3,6 +3,7 @@ package controllers
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
+	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
@@ -22,10 +23,10 @@ type entry struct {
 // them.
 var known = []entry{
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
+	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
-	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
-
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
+	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 }
