@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
+	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
@@ -24,6 +25,7 @@ type entry struct {
 var known = []entry{
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
+	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
