@@ -140,10 +140,9 @@ func (v *version) scale() *resource.Scale {
 			}
 			return object.String(obj, fieldPath(path).names()...)
 		},
-		Missing: fmt.Sprintf("the spec replicas field %q does not exist", replicas),
-		Checked: true,
-		Codec:   resource.BuiltinCodec(scaleKind),
-		Layout:  scaleLayout,
+		CustomPath: string(replicas),
+		Codec:      resource.BuiltinCodec(scaleKind),
+		Layout:     scaleLayout,
 	}
 }
 

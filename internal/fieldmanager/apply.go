@@ -45,6 +45,9 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	}
 	live = withoutManagedFields(live)
 	if len(m.sets) == 0 {
+		if err := t.kind.ApplyError; err != nil {
+			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
+		}
 		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
 		if err := t.update(t.zero, live, m, before); err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
@@ -86,9 +89,12 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 		return nil, nil, err
 	}
 	m.strip(id)
-	if out == nil {
+	switch {
+	case out == nil:
 		out = live
-	} else {
+	case t.kind.ApplyError != nil:
+		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
+	default:
 		stamped := *e
 		stamped.time = formatTime(o.Now)
 		m.entries[id] = &stamped

@@ -38,6 +38,10 @@ type Kind struct {
 	// version, the error wraps ErrNoVersion, and entries in that version are
 	// dropped. nil means that the kind has only one version.
 	Convert func(obj map[string]any, apiVersion string) (map[string]any, *Type, error)
+
+	// ApplyError, if it is not nil, is why kube-apiserver cannot convert an applied
+	// object. An apply that changes anything fails with it.
+	ApplyError error
 }
 
 // A Type records ownership in the objects of one version of a kind. It is

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -64,11 +65,19 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
-		m.scales = fieldmanager.New(t.Scale.Codec.ManagedKind(c.release))
+		kind := t.Scale.Codec.ManagedKind(c.release)
+		if t.Scale.CustomPath != "" {
+			kind.ApplyError = errScaleVersion
+		}
+		m.scales = fieldmanager.New(kind)
 		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return m
 }
+
+// errScaleVersion is kube-apiserver's error of an apply to the Scale of a custom
+// resource, whose converter knows only the versions of the resource.
+var errScaleVersion = errors.New("request to convert CR to an invalid group/version: autoscaling/v1")
 
 // replicasPaths returns the path of spec.replicas in each version of t.
 func replicasPaths(t *resource.Type) map[string]string {

@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -19,6 +22,9 @@ func (op *operation) view(old *state) map[string]any {
 		return old.object
 	}
 	scale := newScale(op.Type, op.sub, old.object)
+	if spec := object.Map(scale, "spec"); op.Type.Scale.CustomPath != "" && spec["replicas"] == nil {
+		spec["replicas"] = int64(noReplicas)
+	}
 	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToSubresource(object.List(old.object, "metadata", "managedFields"))
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
@@ -45,9 +51,8 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 		return body, nil
 	}
 	replicas, _ := object.Int(body, "spec", "replicas")
-	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 && !op.Type.Scale.Checked {
-		kind := status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}
-		return nil, status.Invalid(kind, op.Name, errs)
+	if err := op.checkScale(object.String(body, "metadata", "uid"), replicas, old); err != nil {
+		return nil, err
 	}
 	obj := object.Copy(old.object)
 	meta := object.Meta(obj)
@@ -66,12 +71,35 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 	return obj, nil
 }
 
+// noReplicas is the number of replicas that a write sees in the Scale of a custom
+// resource that has none.
+const noReplicas = math.MinInt32
+
+// checkScale fails for a Scale that the object cannot have. uid and replicas are those
+// of the Scale.
+func (op *operation) checkScale(uid string, replicas int64, old *state) error {
+	if path := op.Type.Scale.CustomPath; path != "" {
+		if replicas == noReplicas {
+			return status.BadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", path))
+		}
+		return nil
+	}
+	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 {
+		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
+	}
+	if is := old.stored.UID; uid != "" && uid != is {
+		scale := status.GroupResource{Group: op.Type.Group, Resource: op.Type.Name + "/scale"}
+		return status.Conflict(scale, op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
+	}
+	return nil
+}
+
 // Scale returns the Scale of an object of type t. It fails for an object
 // without the number of replicas where t requires one.
 func Scale(t *resource.Type, obj map[string]any) (map[string]any, error) {
-	if missing := t.Scale.Missing; missing != "" {
+	if path := t.Scale.CustomPath; path != "" {
 		if _, ok := object.Int(obj, t.Scale.Spec...); !ok {
-			return nil, status.Internal(missing)
+			return nil, status.Internal(fmt.Sprintf("the spec replicas field %q does not exist", path))
 		}
 	}
 	return newScale(t, t.Subresource("scale"), obj), nil

@@ -211,7 +211,7 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	}
 	t := op.Type
 	switch {
-	case op.target == targetObject && t.WarningsOnWrite != nil:
+	case (op.target == targetObject || op.target == targetScale) && t.WarningsOnWrite != nil:
 		op.warn(t.WarningsOnWrite(obj, old)...)
 	case op.target == targetStatus && t.SubresourceStrategies["status"].WarningsOnWrite != nil:
 		op.warn(t.SubresourceStrategies["status"].WarningsOnWrite(obj, old)...)

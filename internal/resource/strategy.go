@@ -291,12 +291,11 @@ type Field struct {
 type Scale struct {
 	Spec   []string // path of the desired replicas
 	Status []string // path of the observed replicas
-	// Missing is the error text if the object has no value at Spec. If it is "",
-	// no value counts as 0 replicas.
-	Missing string
-	// Checked reports that the number of replicas is validated as part of the
-	// object, not as part of the Scale.
-	Checked bool
+	// CustomPath is Spec as errors of custom resources print it, "" for built-in
+	// types. A custom resource without a value at Spec has no Scale; that of a
+	// built-in type has 0 replicas. The Scale of a custom resource is validated only
+	// as part of the object, and cannot be applied.
+	CustomPath string
 	// Selector returns the label selector of the replicas as text.
 	Selector func(obj map[string]any) string
 	// Codec decodes and encodes the Scale.

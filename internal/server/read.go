@@ -127,7 +127,7 @@ func (r *request) answerList(shape representation, page *storage.Page) error {
 func (r *request) listOf(page *storage.Page) codec.List {
 	var meta bytes.Buffer
 	w := bufio.NewWriter(&meta)
-	writeListMeta(w, r.typ, page)
+	writeListMeta(w, r.typ, page, true)
 	w.Flush()
 	return codec.List{
 		Kind: r.typ.ListKind, APIVersion: r.typ.GroupVersion.String(), Metadata: meta.Bytes(),

@@ -58,8 +58,8 @@ func (r *request) representation(t *resource.Type, list bool) (representation, e
 	return &metadataOnly{apiVersion: apiVersion, typ: t}, nil
 }
 
-// writeListMeta writes the metadata of a list.
-func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
+// writeListMeta writes the metadata of a list, whole or in another representation.
+func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page, whole bool) {
 	if page.Revision == 0 { // the objects are not stored
 		w.WriteString(`{}`)
 		return
@@ -67,7 +67,7 @@ func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page) {
 	w.WriteString(`{"resourceVersion":"`)
 	w.WriteString(storage.FormatVersion(page.Revision))
 	w.WriteByte('"')
-	if page.Continue != "" || t.TypeMetaInItems {
+	if page.Continue != "" || whole && t.TypeMetaInItems {
 		w.WriteString(`,"continue":"`)
 		w.WriteString(page.Continue)
 		w.WriteByte('"')
@@ -111,7 +111,7 @@ func (s whole) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`,"apiVersion":`)
 	w.WriteString(strconv.Quote(s.typ.GroupVersion.String()))
 	w.WriteString(`,"metadata":`)
-	writeListMeta(w, s.typ, page)
+	writeListMeta(w, s.typ, page, true)
 	w.WriteString(`,"items":`)
 	if err := writeItems(w, page, func(o *storage.Object) error { return o.WriteItem(w, s.typ.TypeMetaInItems) }); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *metadataOnly) listWire() *wire.Type { return metaType("PartialObjectMet
 
 func (s *metadataOnly) list(w *bufio.Writer, page *storage.Page) error {
 	w.WriteString(`{"kind":"PartialObjectMetadataList","apiVersion":"` + s.apiVersion + `","metadata":`)
-	writeListMeta(w, s.typ, page)
+	writeListMeta(w, s.typ, page, false)
 	w.WriteString(`,"items":`)
 	if page.Empty() {
 		w.WriteString("null")
@@ -226,7 +226,7 @@ func (s *tableRows) object(w *bufio.Writer, o *storage.Object) error {
 
 func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 	s.begin(w)
-	writeListMeta(w, s.typ, page)
+	writeListMeta(w, s.typ, page, false)
 	s.columns(w)
 	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o) }); err != nil {
 		return err

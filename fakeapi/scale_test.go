@@ -1,0 +1,87 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const scaledCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.ex.io"},"spec":{"group":"ex.io","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[{"name":"v1","served":true,"storage":true,
+	"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}}]}}`
+
+// Writes to the scale subresource of custom resources and of built-in types.
+func TestScaleWrites(t *testing.T) {
+	const (
+		foo   = "/apis/ex.io/v1/namespaces/default/foos/"
+		dep   = "/apis/apps/v1/namespaces/default/deployments/d/scale"
+		apply = "application/apply-patch+yaml"
+		merge = "application/merge-patch+json"
+		scale = `"apiVersion":"autoscaling/v1","kind":"Scale"`
+		ports = `299 - "spec.template.spec.containers[0].ports[1]: duplicate port definition with spec.template.spec.containers[0].ports[0]"`
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(scaledCRD,
+		`{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"bare","namespace":"default"},"spec":{"x":1}}`,
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"default"},"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","ports":[{"containerPort":80},{"containerPort":80}]}]}}}}`,
+	))
+	code, _ := do(t, srv, "POST", strings.TrimSuffix(foo, "/")+"?fieldManager=m0", `{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"replicas":3}}`)
+	require.Equal(t, 201, code)
+	for _, tt := range []struct {
+		name, method, path, media, body string
+		code                            int
+		want, warning                   string
+	}{
+		{"apply to a custom resource", "PATCH", foo + "a/scale?fieldManager=m1&force=true", apply, `{` + scale + `,"metadata":{"name":"a","namespace":"default"},"spec":{"replicas":4}}`,
+			500, `failed to convert new object (default/a; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`, ""},
+		{"apply that changes nothing", "PATCH", foo + "a/scale?fieldManager=m1", apply, `{` + scale + `,"metadata":{"name":"a"}}`, 200, `"replicas":3`, ""},
+		{"apply without managers", "PATCH", foo + "bare/scale?fieldManager=m1", apply, `{` + scale + `,"metadata":{"name":"bare"},"spec":{"replicas":4}}`,
+			500, `failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`, ""},
+		{"no replicas", "PATCH", foo + "bare/scale", merge, `{}`, 400, `the spec replicas field \".spec.replicas\" cannot be empty`, ""},
+		{"new replicas", "PATCH", foo + "bare/scale", merge, `{"spec":{"replicas":1}}`, 200, `"replicas":1`, ""},
+		{"UID of a custom resource", "PATCH", foo + "a/scale", merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":5}}`, 200, `"replicas":5`, ""},
+		{"UID of a Deployment", "PATCH", dep, merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":5}}`,
+			409, `Operation cannot be fulfilled on deployments/scale.apps \"d\": Precondition failed: UID in precondition: zz, UID in object meta: `, ""},
+		{"warning of the template", "PATCH", dep, merge, `{"spec":{"replicas":6}}`, 200, `"replicas":6`, ports},
+		{"no warning without a change", "PATCH", dep, merge, `{"spec":{"replicas":6}}`, 200, `"replicas":6`, ""},
+		{"negative", "PATCH", dep, merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":-1}}`, 422, `spec.replicas: Invalid value: -1`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequest(tt.method, srv.URL+tt.path, strings.NewReader(tt.body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", tt.media)
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, tt.code, resp.StatusCode)
+			assert.Contains(t, string(body), tt.want)
+			assert.Equal(t, tt.warning, resp.Header.Get("Warning"))
+		})
+	}
+}
+
+// Only whole lists of custom resources have an empty continue token.
+func TestEmptyContinue(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(scaledCRD))
+	const foos = "/apis/ex.io/v1/foos"
+	for _, tt := range []struct {
+		name, accept string
+		has          bool
+	}{
+		{"whole", "application/json", true},
+		{"Table", "application/json;as=Table;v=v1;g=meta.k8s.io", false},
+		{"metadata", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, list := askWith(t, srv, "GET", foos, "", "Accept", tt.accept)
+			_, has := list["metadata"].(map[string]any)["continue"]
+			assert.Equal(t, tt.has, has)
+		})
+	}
+}
