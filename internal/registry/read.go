@@ -66,8 +66,8 @@ func (r *Request) Select(o Selector) (storage.Selection, error) {
 	}
 	name, named := fields.RequiresExactMatch("metadata.name")
 	if r.Name != "" { // a watch of one object by the deprecated path
-		if named && name != r.Name {
-			return s, status.BadRequest("field metadata.name must match the requested name")
+		if !fields.Empty() && (!named || name != r.Name) {
+			return s, status.BadRequest("fieldSelector metadata.name doesn't match requested name")
 		}
 		name, named = r.Name, true
 	}

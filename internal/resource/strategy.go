@@ -100,6 +100,11 @@ type Strategy struct {
 	// request or a file.
 	Default func(obj map[string]any)
 
+	// CompleteBookmark sets the fields that the object of a BOOKMARK event has beyond
+	// the zero value of this version. In kube-apiserver they come from the conversion
+	// of an empty object of the internal version.
+	CompleteBookmark func(obj map[string]any)
+
 	// Allocate allocates cluster IPs and node ports. It is called before Prepare.
 	// It returns an *Invalid if the object asks for a value that it cannot have.
 	Allocate func(obj, old map[string]any, pool Pool) error

@@ -82,8 +82,8 @@ func (r *request) listOptions() (*listOptions, error) {
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
 
 	// A watch without a version begins with the present state, like a streaming
-	// list.
-	watch := r.Verb == "watch"
+	// list. The options of a watch by the deprecated path are those of a list.
+	watch := valueOf(boolOf(q, "watch"))
 	if watch && o.sendInitialEvents == nil && o.Match == "" && (o.Version == "" || o.Version == "0") {
 		yes := true
 		o.sendInitialEvents = &yes

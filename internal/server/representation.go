@@ -235,15 +235,16 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 }
 
 func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
+	obj := o.Decode(s.typ)
 	var shown []byte
-	switch s.include {
-	case "None":
-	case "Object":
+	switch {
+	case s.include == "None" && !storage.EndsInitialEvents(obj):
+	case s.include == "Object":
 		b := o.JSON()
 		shown = b[:len(b)-1]
 	default:
 		shown = partialMetadata(s.apiVersion, s.typ, o)
 	}
-	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: o.Decode(s.typ), Now: s.now}, shown))
+	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.now}, shown))
 	return err
 }

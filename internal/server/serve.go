@@ -132,7 +132,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, err := impersonation.Authorize(r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, err := r.server.impersonations.Authorize(r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/controllers"
@@ -80,6 +81,8 @@ type Server struct {
 	requests metrics.Requests
 	started  time.Time
 	auditIDs *ids.Source
+
+	impersonations impersonation.Modes
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
 

@@ -64,9 +64,12 @@ func (r *request) watch() error {
 		return nil
 	}
 	st.w = getBuffer(r.w)
-	if err != nil {
+	switch {
+	case err != nil:
 		err = st.fail(err)
-	} else {
+	case valueOf(o.timeoutSeconds) < 0:
+		st.ended = "its time was up"
+	default:
 		err = st.run(initial)
 	}
 	if err == nil {
@@ -123,7 +126,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *storage.Page, err error) {
 	o, s := st.options, st.server.registry.Store()
 	switch {
-	case o.sendInitialEvents != nil && *o.sendInitialEvents:
+	case o.streamsList() || o.sendInitialEvents == nil && version == 0:
 		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
 		if q.Version == "" { // the present, once the watch cache has reached it
 			q.Version = storage.FormatVersion(s.Revision())
@@ -140,6 +143,10 @@ func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *stor
 	return mvcc.Revision(version), nil, nil
 }
 
+// streamsList reports whether a watch begins with a streaming list, which a bookmark
+// ends.
+func (o *listOptions) streamsList() bool { return valueOf(o.sendInitialEvents) }
+
 // run writes events until the timeout, until the client hangs up or the server
 // closes, or until compaction overtakes the watch.
 func (st *watchStream) run(initial *storage.Page) error {
@@ -152,7 +159,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 				return err
 			}
 		}
-		if st.options.bookmarks {
+		if st.options.bookmarks && st.options.streamsList() {
 			if err := st.bookmark(initial.Revision, true); err != nil {
 				return err
 			}
@@ -228,7 +235,7 @@ func watchError(err error) error {
 
 // watchTimeout returns how long the watch lasts.
 func (r *request) watchTimeout(o *listOptions) time.Duration {
-	if n := valueOf(o.timeoutSeconds); n > 0 {
+	if n := valueOf(o.timeoutSeconds); n != 0 {
 		return time.Duration(min(n, int64(1<<31))) * time.Second
 	}
 	return minWatchTimeout + time.Duration(r.server.registry.IDs().Fraction()*float64(minWatchTimeout))

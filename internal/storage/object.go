@@ -87,10 +87,22 @@ func encode(t *resource.Type, obj map[string]any) []byte {
 func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool) *Object {
 	meta := map[string]any{"resourceVersion": FormatVersion(rev)}
 	if initial {
-		meta["annotations"] = map[string]any{"k8s.io/initial-events-end": "true"}
+		meta["annotations"] = map[string]any{initialEventsEnd: "true"}
 	}
 	obj := map[string]any{"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": meta}
+	if t.CompleteBookmark != nil {
+		t.CompleteBookmark(obj)
+	}
 	return &Object{Revision: rev, encoded: wire.NewEncoded(append(t.Codec.Append(nil, obj), '\n'))}
+}
+
+// initialEventsEnd is the annotation of the bookmark that ends the initial events.
+const initialEventsEnd = "k8s.io/initial-events-end"
+
+// EndsInitialEvents reports whether obj has the annotation of the bookmark that ends
+// the initial events.
+func EndsInitialEvents(obj map[string]any) bool {
+	return object.String(obj, "metadata", "annotations", initialEventsEnd) == "true"
 }
 
 // cloneLabels copies labels, so that they do not keep the body in memory that they

@@ -10,11 +10,13 @@ package impersonation
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -62,18 +64,30 @@ func Requested(h http.Header) (*authn.User, error) {
 	return nil, nil
 }
 
+// maxRemembered is the number of users whose modes are remembered. When there are
+// more, all are forgotten.
+const maxRemembered = 10_000
+
+// Modes remembers the mode that last allowed each user an impersonation. It is tried
+// first. The zero value is empty. It is safe for concurrent use.
+type Modes struct {
+	mu   sync.Mutex // guards last
+	last map[string]int
+}
+
 // Authorize returns requested as the user of a request that the user by makes
-// and that does at. The groups of the result depend on the user name. It fails
-// with 403 if no mode allows the impersonation; the error is that of the first
-// mode that applies.
-func Authorize(a authz.RBAC, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
+// and that does at. The groups of the result depend on the user name and on the mode.
+// It fails with 403 if no mode allows the impersonation; the error is that of the
+// first mode that was tried.
+func (m *Modes) Authorize(a authz.RBAC, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
 	var first error
-	for _, mode := range modes {
-		if !mode.applies(requested, by) {
+	for i := range m.order(by.Name) {
+		if !modes[i].applies(requested, by) {
 			continue
 		}
-		user, err := check{a, mode, requested, by}.user(at)
+		user, err := check{a, modes[i], requested, by}.user(at)
 		if err == nil {
+			m.remember(by.Name, i)
 			return user, nil
 		}
 		if first == nil {
@@ -81,6 +95,32 @@ func Authorize(a authz.RBAC, requested, by *authn.User, at authz.Attributes) (*a
 		}
 	}
 	return nil, first
+}
+
+// order returns the indexes of modes in the order in which they are tried for a user.
+func (m *Modes) order(user string) iter.Seq[int] {
+	m.mu.Lock()
+	last, ok := m.last[user]
+	m.mu.Unlock()
+	return func(yield func(int) bool) {
+		if ok && !yield(last) {
+			return
+		}
+		for i := range modes {
+			if !(ok && i == last) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func (m *Modes) remember(user string, mode int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.last[user]; !ok && len(m.last) >= maxRemembered || m.last == nil {
+		m.last = map[string]int{}
+	}
+	m.last[user] = mode
 }
 
 // An impersonationMode is one of the constrained-impersonation modes (KEP-5284).
@@ -96,7 +136,7 @@ func (m impersonationMode) legacy() bool { return m.name == "" }
 
 const associatedNode = "associated-node"
 
-// modes are the modes in the order in which they are tried.
+// modes are the modes in the order in which they are tried first.
 var modes = []impersonationMode{
 	{associatedNode, func(requested, by *authn.User) bool {
 		node, ok := authn.NodeName(requested.Name)

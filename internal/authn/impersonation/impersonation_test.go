@@ -103,7 +103,7 @@ func TestAuthorize(t *testing.T) {
 			if by == nil {
 				by = user("alice", "all")
 			}
-			got, err := Authorize(authz.RBAC{Policy: tt.rules}, tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
+			got, err := new(Modes).Authorize(authz.RBAC{Policy: tt.rules}, tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -128,4 +128,37 @@ func TestInvalidExtra(t *testing.T) {
 		})
 	}
 	assert.Contains(t, invalidExtra(map[string][]string{"a b": {"x"}}), "impersonating an invalid key in extra is not allowed: ")
+}
+
+// The mode that last allowed a user an impersonation is tried first: it decides about
+// the groups, and its error is shown if all modes fail.
+func TestRememberedMode(t *testing.T) {
+	rules := rulesOf{
+		{Verbs: []string{"impersonate"}, APIGroups: []string{""}, Resources: []string{"users"}},
+		{Verbs: []string{"impersonate:arbitrary-node"}, APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"nodes"}},
+		{Verbs: []string{"impersonate-on:arbitrary-node:list"}, APIGroups: []string{""}, Resources: []string{"pods"}},
+	}
+	at := authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"}
+	var modes Modes
+	ask := func(by, user string, groups ...string) ([]string, string) {
+		got, err := modes.Authorize(authz.RBAC{Policy: rules}, &authn.User{Name: user, Groups: groups}, &authn.User{Name: by, Groups: []string{"all"}}, at)
+		if err != nil {
+			return nil, err.Error()
+		}
+		return got.Groups, ""
+	}
+	const node = "system:node:n"
+	_, before := ask("ann", "bob", "g")
+	assert.Contains(t, before, `cannot impersonate-on:user-info:list resource "pods"`)
+	groups, _ := ask("ann", node)
+	assert.Equal(t, []string{"system:nodes", "system:authenticated"}, groups)
+
+	groups, _ = ask("eve", "bob")
+	assert.Equal(t, []string{"system:authenticated"}, groups, "the legacy mode allows it")
+	_, after := ask("eve", "bob", "g")
+	assert.Contains(t, after, `cannot impersonate resource "groups"`)
+	groups, _ = ask("eve", node)
+	assert.Equal(t, []string{"system:authenticated"}, groups)
+	groups, _ = ask("ann", node)
+	assert.Equal(t, []string{"system:nodes", "system:authenticated"}, groups, "of another user")
 }

@@ -70,6 +70,7 @@ var daemonSetStrategy = kind.Strategy{
 		Prepare:                  prepareDaemonSet,
 		Validate:                 validateDaemonSet,
 		WarningsOnWrite:          warnDaemonSet,
+		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
 	GenerationFields: []string{"spec"},
 	Status: kind.Status{

@@ -22,12 +22,16 @@ func defaultDeployment(obj map[string]any) {
 	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 }
 
+// setNoReplicas sets spec.replicas to 0.
+func setNoReplicas(obj map[string]any) { object.Set(obj, int64(0), "spec", "replicas") }
+
 var deploymentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultDeployment,
 		Prepare:                  pods.PrepareTemplate,
 		Validate:                 validateDeployment,
+		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,
 	},
 	GenerationFields: []string{"spec", "annotations"},

@@ -19,6 +19,7 @@ var replicaSetStrategy = kind.Strategy{
 		Default:                  defaultReplicaSet,
 		Prepare:                  pods.PrepareTemplate,
 		Validate:                 validateReplicaSet,
+		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,
 	},
 	GenerationFields: []string{"spec"},

@@ -48,6 +48,7 @@ var statefulSetStrategy = kind.Strategy{
 		Default:                  defaultStatefulSet,
 		Prepare:                  prepareStatefulSet,
 		Validate:                 validateStatefulSet,
+		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          warnStatefulSet,
 	},
 	GenerationFields: []string{"spec"},

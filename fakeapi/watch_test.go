@@ -1,0 +1,62 @@
+package fakeapi_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// Every watch of a row ends by itself: at once or after a second.
+func TestWatchOptions(t *testing.T) {
+	const (
+		all    = "/api/v1/namespaces/default/configmaps?watch=1"
+		legacy = "/api/v1/watch/namespaces/default/configmaps"
+		rows   = "application/json;as=Table;v=v1;g=meta.k8s.io"
+		stream = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}}`))
+	for _, tt := range []struct {
+		name, path, accept string
+		code               int
+		has, lacks         string
+	}{
+		{"time below zero", all + "&timeoutSeconds=-1", "", 200, "", "ADDED"},
+		{"legacy path takes the options of a list", legacy + "?resourceVersionMatch=Exact", "", 422, "resourceVersionMatch is forbidden unless resourceVersion is provided", "watch"},
+		{"legacy path has no streaming list", legacy + "?sendInitialEvents=true", "", 422, "sendInitialEvents is forbidden for list", "NotOlderThan"},
+		{"legacy path as a watch", legacy + "?watch=1&sendInitialEvents=true", "", 422, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan", ""},
+		{"legacy path with initial events", legacy + "?allowWatchBookmarks=true&timeoutSeconds=1", "", 200, "ADDED", "initial-events-end"},
+		{"watch with initial events", all + "&allowWatchBookmarks=true&timeoutSeconds=1", "", 200, "initial-events-end", ""},
+		{"another name", legacy + "/a?fieldSelector=metadata.name%3Db", "", 400, "fieldSelector metadata.name doesn't match requested name", ""},
+		{"no name", legacy + "/a?fieldSelector=metadata.namespace%3Ddefault", "", 400, "fieldSelector metadata.name doesn't match requested name", ""},
+		{"bookmark without objects", all + stream + "&includeObject=None&timeoutSeconds=1", rows, 200, `"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion"`, `"name":"a"`},
+		{"bookmark of a Deployment", "/apis/apps/v1/deployments?watch=1&timeoutSeconds=1" + stream, "", 200, `"spec":{"replicas":0,`, ""},
+		{"bookmark of a DaemonSet", "/apis/apps/v1/daemonsets?watch=1&timeoutSeconds=1" + stream, "", 200, `"deprecated.daemonset.template.generation":"0"`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			req, err := http.NewRequest("GET", srv.URL+tt.path, nil)
+			require.NoError(t, err)
+			if tt.accept != "" {
+				req.Header.Set("Accept", tt.accept)
+			}
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			var seen strings.Builder
+			_, err = io.Copy(&seen, resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, tt.code, resp.StatusCode)
+			assert.Contains(t, seen.String(), tt.has)
+			if tt.lacks != "" {
+				assert.NotContains(t, seen.String(), tt.lacks)
+			}
+		})
+	}
+}
