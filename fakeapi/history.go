@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"io"
 
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -51,3 +52,8 @@ func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to
 // Reset restores the state of a fresh server, without the objects of its options,
 // and ends all faults and lags.
 func (s *Server) Reset() error { return s.api.Control().Reset() }
+
+// WriteState writes the present state for WithState, of this or another process: the
+// objects, the revision, and the key of service account tokens that the process has
+// generated. It has the Secrets in clear text, and their history is not written.
+func (s *Server) WriteState(w io.Writer) error { return s.api.Registry().WriteState(w) }

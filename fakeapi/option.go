@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"crypto/x509"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // An Option configures a server. The order of different options does not matter.
@@ -32,6 +34,7 @@ type config struct {
 	objects []any
 	files   []files
 	crds    []files
+	state   io.Reader // of WithState; nil without it
 	faults  []files
 
 	clientCAs      [][]byte            // in PEM
@@ -203,6 +206,13 @@ func WithObjects(objects ...any) Option {
 	return func(c *config) { c.objects = append(c.objects, objects...) }
 }
 
+// WithState starts the server with a state that Server.WriteState has written: the same
+// objects with their UIDs and resourceVersions, at the same revision, without the
+// history before. New reads r to its end. The objects of other options are put into
+// that state. A state of another format, or with resources that the release does not
+// have, is an ErrInvalidOption.
+func WithState(r io.Reader) Option { return func(c *config) { c.state = r } }
+
 // WithObjectFiles puts the objects of YAML and JSON files into the server, as
 // WithObjects does. Globs have the syntax of fs.Glob. A glob that matches no file
 // is an fs.ErrNotExist.
@@ -266,6 +276,11 @@ func newConfig(options []Option) (*config, error) {
 	c.server.Clock = clock.New()
 	if c.start != nil {
 		c.server.Clock = clock.NewManual(*c.start)
+	}
+	if c.state != nil {
+		if c.server.State, err = storage.ReadState(c.state); err != nil {
+			return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+		}
 	}
 	if err := c.setAuthentication(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)

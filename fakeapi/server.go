@@ -40,6 +40,7 @@ func New(options ...Option) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
+	c.server.State, c.state = nil, nil
 	s, err := listen(api, c)
 	if err != nil {
 		return nil, err

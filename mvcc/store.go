@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"iter"
 	"sync"
 	"time"
 )
@@ -96,4 +97,24 @@ func (s *Store[V]) now() time.Time {
 // errorLocked returns the error for a revision that is out of range.
 func (s *Store[V]) errorLocked(cause error, requested Revision) error {
 	return &RevisionError{Err: cause, Requested: requested, Compacted: s.compacted, Current: s.rev}
+}
+
+// Load replaces the contents of a store without history: the store then has the items,
+// which are shared, at revision rev, or at its own one if that is greater. Earlier
+// revisions are compacted. The store must have no watchers and no replicas with a lag.
+// No transaction may run meanwhile.
+func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
+	live := newTree(liveLess[V])
+	for item := range items {
+		live.put(liveEntry[V]{item.Key, item})
+	}
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rev = max(s.rev, rev)
+	s.compacted = s.rev
+	s.live, s.past, s.log = live, newTree(pastLess[V]), newTree(logLess[V])
+	s.history = historySize{}
+	s.moved.send()
 }

@@ -304,3 +304,28 @@ func TestManyVersionsOfOneKey(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "old", "b": "new", "c": "old"}, contents(t, s, middle))
 	assert.Equal(t, map[string]string{"b": "newer"}, contents(t, s, 0))
 }
+
+func TestLoad(t *testing.T) {
+	from, to := mvcc.New[string](mvcc.Options{}), mvcc.New[string](mvcc.Options{})
+	for _, value := range []string{"1", "2", "3"} {
+		_, err := from.Update(func(tx *mvcc.Txn[string]) error { tx.Put("a", value); return nil })
+		require.NoError(t, err)
+	}
+	view, err := from.View(0)
+	require.NoError(t, err)
+	to.Load(from.Revision(), view.Range("", ""))
+	assert.Equal(t, from.Revision(), to.Revision())
+	loaded, err := to.View(0)
+	require.NoError(t, err)
+	item, _ := loaded.Get("a")
+	assert.Equal(t, &mvcc.Item[string]{Key: "a", Value: "3", Created: 2, Modified: 4, Version: 3}, item)
+	_, err = to.View(from.Revision() - 1)
+	assert.ErrorIs(t, err, mvcc.ErrCompacted)
+	rev, err := to.Update(func(tx *mvcc.Txn[string]) error { tx.Put("a", "4"); return nil })
+	require.NoError(t, err)
+	assert.Equal(t, from.Revision()+1, rev)
+	before, err := to.View(rev - 1)
+	require.NoError(t, err)
+	item, _ = before.Get("a")
+	assert.Equal(t, "3", item.Value)
+}

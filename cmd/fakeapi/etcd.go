@@ -21,7 +21,7 @@ import (
 const etcdVersion = "3.6.8"
 
 // runEtcd runs the program etcd: a process that suites start and whose health they
-// check. It stores nothing but the state that a kube-apiserver leaves when it ends.
+// check. It stores nothing but the states that kube-apiservers leave when they end.
 func runEtcd(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("etcd", flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -62,7 +62,7 @@ func runEtcd(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.
 
 // printEtcdHelp prints the flags in the form of etcd.
 func printEtcdHelp(w io.Writer) {
-	fmt.Fprint(w, "Usage:\n\n  etcd [flags]\n    Start the part of etcd that suites need beside the kube-apiserver of fakeapi:\n    /health, /version and /readyz. Flags other than listen-client-urls, cert-file\n    and key-file have no effect.\n\n")
+	fmt.Fprint(w, "Usage:\n\n  etcd [flags]\n    Start the part of etcd that suites need beside the kube-apiserver of fakeapi:\n    /health, /version and /readyz. It keeps the objects of a kube-apiserver that\n    stops until the next one starts. Flags other than listen-client-urls, cert-file\n    and key-file have no effect.\n\n")
 	for f := range flags.Etcd() {
 		fmt.Fprintf(w, "  --%s\n", f.Name)
 	}
@@ -114,5 +114,6 @@ func etcdHandler() http.Handler {
 	answer("GET /version", fmt.Sprintf(`{"etcdserver":%q,"etcdcluster":"3.6.0","storage":"3.6.0"}`, etcdVersion))
 	answer("GET /livez", "ok\n")
 	answer("GET /readyz", "ok\n")
+	mux.Handle(statePath, &stateKeeper{})
 	return mux
 }

@@ -54,7 +54,7 @@ type kubeAPIServer struct {
 	proxyHeaders                  fakeapi.RequestHeader
 	plugins                       plugin.Selection
 	admissionControl              []string // the deprecated form of plugins
-	etcdServers                   []string
+	etcd                          etcdClient
 	version                       string
 }
 
@@ -141,10 +141,14 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.audiences, "api-audiences", nil, "audiences of the server")
 	fs.StringArrayVar(&c.accountKeys, "service-account-key-file", nil, "verify tokens with the keys of this file")
 	fs.StringVar(&c.signingKey, "service-account-signing-key-file", "", "sign tokens with this key")
-	fs.StringSliceVar(&c.etcdServers, "etcd-servers", nil, "the etcd that keeps the state between starts")
+	fs.StringSliceVar(&c.etcd.servers, "etcd-servers", nil, "the etcd that keeps the state between starts")
 	fs.StringSliceVar(&c.plugins.Enable, "enable-admission-plugins", nil, "enable these admission plugins")
 	fs.StringSliceVar(&c.plugins.Disable, "disable-admission-plugins", nil, "disable these admission plugins")
 	fs.StringSliceVar(&c.admissionControl, "admission-control", nil, "enable only these admission plugins")
+	fs.StringVar(&c.etcd.prefix, "etcd-prefix", "/registry", "the state of this name")
+	fs.StringVar(&c.etcd.caFile, "etcd-cafile", "", "trust an etcd of these CAs")
+	fs.StringVar(&c.etcd.certFile, "etcd-certfile", "", "the client certificate for etcd")
+	fs.StringVar(&c.etcd.keyFile, "etcd-keyfile", "", "the key of --etcd-certfile")
 	fs.DurationVar(&s.eventTTL, "event-ttl", s.eventTTL, "delete Events this long after their last write")
 	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
 	flagSet{fs}.Func("runtime-config", "serve all API versions with api/all=true", s.runtimeConfig.set)
@@ -218,6 +222,13 @@ func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	state, err := c.etcd.load(ctx)
+	if err != nil {
+		return err
+	}
+	if state != nil {
+		options = append(options, fakeapi.WithState(state))
+	}
 	srv, err := c.serve.start(options)
 	if err != nil {
 		return err
@@ -228,13 +239,14 @@ func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
 	err = c.serve.wait(ctx, srv, func() {
 		fmt.Fprintf(stderr, "I%s kube-apiserver: fakeapi serves %s\n", time.Now().Format(logTime), srv.URL)
 	})
-	return errors.Join(err, writeStory(srv))
+	srv.Close() // no write comes after the state
+	return errors.Join(err, c.etcd.store(srv), writeStory(srv))
 }
 
 // validate sets what several flags decide together, and returns what is wrong with the
 // flags, in the words of kube-apiserver.
 func (c *kubeAPIServer) validate() (errs []error) {
-	if len(c.etcdServers) == 0 {
+	if len(c.etcd.servers) == 0 {
 		errs = append(errs, errors.New("--etcd-servers must be specified"))
 	}
 	if err := c.setMode(); err != nil {

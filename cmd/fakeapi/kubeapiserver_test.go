@@ -127,6 +127,12 @@ func freeAddress(t *testing.T) string {
 // get sends a GET with a client certificate of a user, or without one for "".
 func (c *controlPlane) get(t *testing.T, path, user string, groups ...string) (int, map[string]any) {
 	t.Helper()
+	return c.send(t, http.MethodGet, path, "", user, groups...)
+}
+
+// send sends a request as get does.
+func (c *controlPlane) send(t *testing.T, method, path, body, user string, groups ...string) (int, map[string]any) {
+	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true}
 	if user != "" {
 		certPEM, keyPEM, err := httptest.IssueClient(user, groups)
@@ -137,7 +143,10 @@ func (c *controlPlane) get(t *testing.T, path, user string, groups ...string) (i
 	}
 	transport := &http.Transport{TLSClientConfig: config}
 	defer transport.CloseIdleConnections()
-	resp, err := (&http.Client{Transport: transport}).Get(c.url + path)
+	req, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := (&http.Client{Transport: transport}).Do(req)
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	var out map[string]any

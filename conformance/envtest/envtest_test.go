@@ -98,6 +98,27 @@ func TestParallel(t *testing.T) {
 	}
 }
 
+// A kube-apiserver that starts again finds its objects in etcd.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	c := start(t, env)
+	before := newConfigMap("a")
+	require.NoError(t, c.Create(t.Context(), before))
+	require.NoError(t, env.ControlPlane.APIServer.Stop())
+	require.NoError(t, env.ControlPlane.APIServer.Start())
+	again, err := env.AddUser(envtest.User{Name: "again", Groups: []string{"system:masters"}}, nil) // for the new certificate
+	require.NoError(t, err)
+	c, err = client.New(again.Config(), client.Options{})
+	require.NoError(t, err)
+	after := &corev1.ConfigMap{}
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(before), after))
+	assert.Equal(t, before.ObjectMeta, after.ObjectMeta)
+	after.Data = map[string]string{"k": "v"}
+	require.NoError(t, c.Update(t.Context(), after))
+	assert.Greater(t, after.ResourceVersion, before.ResourceVersion)
+}
+
 func TestAddUser(t *testing.T) {
 	t.Parallel()
 	env := newEnvironment(t)

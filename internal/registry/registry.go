@@ -52,6 +52,9 @@ type Config struct {
 	// the default family first. Without any it is 10.0.0.0/24.
 	ServiceRanges []netip.Prefix
 
+	// State is the state to continue; nil is that of a fresh cluster.
+	State *storage.State
+
 	// Port is the port of the Service default/kubernetes; 0 is 6443.
 	//
 	// Differs from kube-apiserver: endpoint of the Service kubernetes: it is
@@ -137,8 +140,8 @@ type Registry struct {
 	compaction *clock.Ticker // nil without a schedule
 }
 
-// New returns a Registry that holds what a fresh cluster does. It fails for wrong
-// service ranges, unknown plugins, a wrong compaction schedule and a negative size of
+// New returns a Registry that holds what a fresh cluster does, or Config.State. It
+// fails for a state that the release cannot have, wrong service ranges, unknown plugins, a wrong compaction schedule and a negative size of
 // the history.
 func New(c Config) (*Registry, error) {
 	plugins, err := c.Plugins.Chain(c.Release.Minor())
@@ -160,6 +163,11 @@ func New(c Config) (*Registry, error) {
 	if c.Auth.ServiceAccounts == nil {
 		c.Auth.ServiceAccounts = serviceaccount.NewKeys(serviceaccount.Config{})
 	}
+	if c.State != nil {
+		if err := c.continueFrom(c.State); err != nil {
+			return nil, err
+		}
+	}
 	if c.HistoryBytes == 0 {
 		c.HistoryBytes = defaultHistoryBytes
 	}
@@ -176,6 +184,15 @@ func New(c Config) (*Registry, error) {
 		return nil, err
 	}
 	g.initial = g.store.Snapshot()
+	if c.State == nil {
+		return g, nil
+	}
+	if err := g.load(c.State); err != nil {
+		g.Close()
+		return nil, err
+	}
+	g.config.State = nil // it is no longer needed
+	g.repair()
 	return g, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
@@ -49,6 +50,9 @@ type Config struct {
 
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
+
+	// State is the state to continue; nil is that of a fresh cluster.
+	State *storage.State
 
 	// Services maps the services of webhooks, as "namespace/name", to the
 	// addresses at which they are called. The map must not change.
@@ -121,6 +125,7 @@ func New(c Config) (*Server, error) {
 		Webhooks:      s.hooks,
 		Auth:          c.Auth,
 		Plugins:       c.Plugins,
+		State:         c.State,
 		ServiceRanges: c.ServiceRanges,
 		Port:          c.Port,
 		KeepHistory:   c.KeepHistory,
@@ -152,6 +157,7 @@ func newServer(c Config) *Server {
 // addControl adds what needs the registry.
 func (s *Server) addControl() {
 	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
+	s.config.State = nil // it is no longer needed
 	s.control = control.New(s.registry, s.faults, s.manager)
 }
 

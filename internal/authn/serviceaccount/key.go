@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/big"
 	"sync"
+	"sync/atomic"
 )
 
 // A verifier is a public key that verifies the signatures of tokens.
@@ -88,8 +89,12 @@ var processKey = sync.OnceValue(func() *signer {
 	if err != nil {
 		panic("serviceaccount: cannot generate a key: " + err.Error()) // unreachable: the system's randomness does not fail
 	}
+	processKeyExists.Store(true)
 	return newSigner(key)
 })
+
+// processKeyExists reports whether processKey has generated the key.
+var processKeyExists atomic.Bool
 
 // sign returns the signature of text.
 func (s *signer) sign(text string) ([]byte, error) {

@@ -2,6 +2,9 @@ package serviceaccount
 
 import (
 	"crypto"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
 	"sync"
 )
 
@@ -34,6 +37,10 @@ type Keys struct {
 	audiences []string
 	signer    func() *signer
 	verifiers func() []*verifier
+
+	generated  bool          // signer is not configured
+	restored   crypto.Signer // the key of signer, of another process; nil for that of this one
+	configured bool          // verifiers are
 }
 
 // NewKeys returns the keys of a configuration.
@@ -48,8 +55,9 @@ func NewKeys(c Config) *Keys {
 	if c.SigningKey != nil {
 		k.signer = sync.OnceValue(func() *signer { return newSigner(c.SigningKey) })
 	}
+	k.generated, k.configured = c.SigningKey == nil, len(c.PublicKeys) > 0
 	k.verifiers = sync.OnceValue(func() []*verifier {
-		if len(c.PublicKeys) == 0 {
+		if !k.configured {
 			return []*verifier{&k.signer().verifier}
 		}
 		var out []*verifier
@@ -63,3 +71,44 @@ func NewKeys(c Config) *Keys {
 
 // Audiences returns the audiences of the API server. The slice must not be changed.
 func (k *Keys) Audiences() []string { return k.audiences }
+
+// GeneratedKey returns the key that signs tokens in PKCS #8; nil if it is configured, or
+// not generated yet.
+func (k *Keys) GeneratedKey() []byte {
+	if !k.generated || !processKeyExists.Load() && k.restored == nil {
+		return nil
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(k.signer().private)
+	if err != nil {
+		return nil // unreachable: the key is an RSA key
+	}
+	return der
+}
+
+// WithGeneratedKey returns keys that sign with a key of GeneratedKey of another process,
+// unless a key is configured.
+func (k *Keys) WithGeneratedKey(key crypto.Signer) *Keys {
+	if !k.generated {
+		return k
+	}
+	out := *k
+	out.restored = key
+	out.signer = sync.OnceValue(func() *signer { return newSigner(key) })
+	if !k.configured {
+		out.verifiers = sync.OnceValue(func() []*verifier { return []*verifier{&out.signer().verifier} })
+	}
+	return &out
+}
+
+// ParsePKCS8 parses a key of GeneratedKey.
+func ParsePKCS8(der []byte) (crypto.Signer, error) {
+	key, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, err
+	}
+	signer, ok := key.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("it is not an RSA key")
+	}
+	return signer, nil
+}

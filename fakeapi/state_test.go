@@ -1,0 +1,130 @@
+package fakeapi_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// writeState returns the state of a server as text.
+func writeState(t *testing.T, srv *fakeapi.Server) string {
+	t.Helper()
+	var state bytes.Buffer
+	require.NoError(t, srv.WriteState(&state))
+	return state.String()
+}
+
+// objectsOf returns the lines of a state without the first one.
+func objectsOf(state string) []string { return strings.Split(state, "\n")[1:] }
+
+func TestState(t *testing.T) {
+	first := fakeapi.Start(t, fakeapi.WithInMemory())
+	definition := widgets("v1", `"size":{"type":"integer"}`)
+	for path, body := range map[string]string{
+		"/api/v1/namespaces/default/configmaps":      `{"metadata":{"name":"a","labels":{"l":"v"}},"data":{"n":"<&>"}}`,
+		"/api/v1/namespaces/default/pods":            `{"metadata":{"name":"p","finalizers":["example.com/f"]},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`,
+		"/api/v1/namespaces/default/services":        `{"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":1,"nodePort":30001}]}}`,
+		"/api/v1/namespaces/default/serviceaccounts": `{"metadata":{"name":"robot"}}`,
+		"/apis/apps/v1/namespaces/default/deployments": `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+			"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`,
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": definition,
+	} {
+		code, answer := do(t, first, "POST", path, body)
+		require.Equal(t, http.StatusCreated, code, answer)
+	}
+	const widgetsPath, podPath = "/apis/example.com/v1/namespaces/default/widgets", "/api/v1/namespaces/default/pods/p"
+	code, answer := do(t, first, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1}}`)
+	require.Equal(t, http.StatusCreated, code, answer)
+	code, _ = do(t, first, "DELETE", podPath, "") // waits for the finalizer
+	require.Equal(t, http.StatusOK, code)
+	code, answer = do(t, first, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", `{"spec":{}}`)
+	require.Equal(t, http.StatusCreated, code, answer)
+	token := answer["status"].(map[string]any)["token"].(string)
+	state := writeState(t, first)
+
+	second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(state)))
+	assert.Equal(t, first.Revision(), second.Revision())
+	assert.Equal(t, objectsOf(state), objectsOf(writeState(t, second)), "the same objects, byte for byte")
+	for _, path := range []string{widgetsPath + "/w", podPath, "/apis/apps/v1/namespaces/default/deployments/d", "/api/v1/namespaces/default/configmaps/a"} {
+		_, want := do(t, first, "GET", path, "")
+		code, got := do(t, second, "GET", path, "")
+		assert.Equal(t, http.StatusOK, code, path)
+		assert.Equal(t, want, got)
+	}
+
+	t.Run("revisions grow", func(t *testing.T) {
+		srv := second.Fork(t)
+		_, answer := do(t, srv, "PATCH", podPath, `{"metadata":{"finalizers":null}}`)
+		assert.NotEmpty(t, answer)
+		assert.Equal(t, first.Revision()+1, srv.Revision())
+		code, _ := do(t, srv, "GET", podPath, "")
+		assert.Equal(t, http.StatusNotFound, code)
+	})
+	t.Run("old versions are gone", func(t *testing.T) {
+		code, _ := do(t, second, "GET", "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=5", "")
+		assert.Equal(t, http.StatusGone, code)
+	})
+	t.Run("node ports stay allocated", func(t *testing.T) {
+		code, answer := do(t, second.Fork(t), "POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"t"},"spec":{"type":"NodePort","ports":[{"port":1,"nodePort":30001}]}}`)
+		assert.Equal(t, http.StatusUnprocessableEntity, code, answer)
+	})
+	t.Run("tokens", func(t *testing.T) {
+		code, answer := do(t, second, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+token+`"}}`)
+		require.Equal(t, http.StatusCreated, code)
+		assert.Equal(t, true, answer["status"].(map[string]any)["authenticated"], answer)
+	})
+	t.Run("the definition goes", func(t *testing.T) {
+		srv := second.Fork(t)
+		code, _ := do(t, srv, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com", "")
+		assert.Equal(t, http.StatusOK, code)
+		code, _ = do(t, srv, "GET", widgetsPath+"/w", "")
+		assert.Equal(t, http.StatusNotFound, code)
+	})
+	t.Run("Reset", func(t *testing.T) {
+		srv := second.Fork(t)
+		require.NoError(t, srv.Reset())
+		_, err := srv.Get("configmaps", "default", "a")
+		assert.ErrorIs(t, err, fakeapi.ErrNotFound)
+	})
+}
+
+// The server creates again what it always has.
+func TestStateWithoutSystemNamespace(t *testing.T) {
+	first := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1))
+	require.NoError(t, first.Delete("namespaces", "", "kube-public"))
+	second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithState(strings.NewReader(writeState(t, first))))
+	_, err := second.Get("namespaces", "", "kube-public")
+	assert.NoError(t, err)
+	var uids []string
+	for _, srv := range []*fakeapi.Server{first, second} {
+		_, answer := do(t, srv, "POST", "/api/v1/namespaces", `{"metadata":{"name":"new"}}`)
+		uids = append(uids, answer["metadata"].(map[string]any)["uid"].(string))
+	}
+	assert.NotEqual(t, uids[0], uids[1])
+}
+
+func TestInvalidState(t *testing.T) {
+	good := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory()))
+	lines := strings.SplitAfter(good, "\n")
+	for _, tt := range []struct{ name, state, err string }{
+		{"empty", "", "not in the format"},
+		{"other JSON", `{"kind":"List"}`, "not in the format"},
+		{"cut", good[:len(good)-10], "of the state: unexpected EOF"},
+		{"unknown resource", strings.Join(slices.Insert(slices.Clone(lines), 1, `{"group":"example.com","version":"v1","resource":"widgets","object":{}}`+"\n"), ""), "objects of widgets.example.com/v1"},
+		{"no object", lines[0] + `{"version":"v1","resource":"pods","object":1}`, "an object of pods in the state"},
+		{"key", `{"fakeapiState":1,"revision":9,"serviceAccountKey":"eA=="}`, "key of service accounts"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(tt.state)))
+			assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+			assert.ErrorContains(t, err, tt.err)
+		})
+	}
+}
