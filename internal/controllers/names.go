@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/cronjob"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
@@ -23,6 +24,7 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
