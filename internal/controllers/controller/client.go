@@ -2,9 +2,11 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -12,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
@@ -365,4 +368,47 @@ func IsTerminatingNamespace(err error) bool {
 func hasReason(err error, reason string) bool {
 	var st *status.Status
 	return errors.As(err, &st) && st.Reason == reason
+}
+
+// Apply applies obj by server-side apply, as a field manager that takes over the fields
+// of others.
+func (c *Client) Apply(res Resource, manager string, obj map[string]any) (*Object, error) {
+	meta := object.Meta(obj)
+	r, err := c.request("patch", res, object.String(meta, "namespace"), object.String(meta, "name"), "")
+	if err != nil {
+		return nil, err
+	}
+	setKind(obj, r.Type.GroupVersion, r.Type.Kind)
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	o := &registry.WriteOptions{Force: true}
+	o.FieldManager = manager
+	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
+		return c.runtime.registry.Patch(ctx, r.Request, registry.Patch{Type: patch.ApplyType, Data: data}, o)
+	})
+	return c.object(r, result, err)
+}
+
+// AddFinalizer adds a finalizer to an object of an informer by an update, which fails
+// with a conflict if the object is not the newest version.
+func (c *Client) AddFinalizer(o *Object, finalizer string) error {
+	return c.setFinalizers(o, append(slices.Clone(o.Finalizers()), finalizer))
+}
+
+// RemoveFinalizer is AddFinalizer for the removal of a finalizer.
+func (c *Client) RemoveFinalizer(o *Object, finalizer string) error {
+	return c.setFinalizers(o, slices.DeleteFunc(slices.Clone(o.Finalizers()), func(f string) bool { return f == finalizer }))
+}
+
+func (c *Client) setFinalizers(o *Object, finalizers []string) error {
+	obj := o.Copy()
+	meta := object.Meta(obj)
+	delete(meta, "finalizers")
+	if len(finalizers) > 0 {
+		meta["finalizers"] = object.FromStrings(finalizers)
+	}
+	_, err := c.Update(o.Resource(), "", obj)
+	return err
 }
