@@ -1,16 +1,22 @@
 package controllers
 
 import (
+	"github.com/kubefake/kubefake/internal/controllers/clusterroleaggregation"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/cronjob"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
+	"github.com/kubefake/kubefake/internal/controllers/podgc"
+	"github.com/kubefake/kubefake/internal/controllers/pvcprotection"
+	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
+	"github.com/kubefake/kubefake/internal/controllers/rootcacertpublisher"
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
+	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
 )
 
 // An entry is a controller that exists.
@@ -24,13 +30,19 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "clusterrole-aggregation-controller", alias: "clusterrole-aggregation", start: clusterroleaggregation.Start},
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
+	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
+	{name: "persistentvolumeclaim-protection-controller", alias: "pvc-protection", start: pvcprotection.Start},
+	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
+	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
+	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
 }

@@ -1,0 +1,144 @@
+// Package pvcprotection has the persistentvolumeclaim-protection-controller: a
+// PersistentVolumeClaim that a Pod uses is not removed.
+//
+// See https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection.
+package pvcprotection
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/selector"
+)
+
+const (
+	finalizer = "kubernetes.io/pvc-protection"
+
+	// byClaim is the index of Pods by the claims that their volumes name.
+	byClaim = "pvc-protection"
+)
+
+type protection struct {
+	client *controller.Client
+	claims *controller.Informer
+	pods   *controller.Informer
+	queue  *controller.Queue
+}
+
+// Start starts the controller.
+func Start(e *controller.Env) {
+	c := &protection{client: e.Client("pvc-protection-controller")}
+	c.queue = e.Queue(c.sync)
+	c.claims = e.Informer(controller.PersistentVolumeClaims, func(_, claim *controller.Object) {
+		// A claim has the finalizer until it is deleted, and only then has none.
+		if claim != nil && claim.Terminating == slices.Contains(claim.Finalizers(), finalizer) {
+			c.queue.Add(claim.Key())
+		}
+	})
+	c.pods = e.Informer(controller.Pods, c.podChanged)
+	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
+		for _, k := range claimsOf(pod) {
+			keys = append(keys, k.String())
+		}
+		return keys
+	})
+}
+
+// claimsOf returns the claims that the volumes of a Pod name, in their order.
+func claimsOf(pod *controller.Object) (keys []controller.Key) {
+	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
+		if name := claimName(pod, v); name != "" {
+			keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name})
+		}
+	}
+	return keys
+}
+
+// claimName returns the name of the claim of a volume, "" if it has none.
+func claimName(pod *controller.Object, volume map[string]any) string {
+	switch {
+	case volume["persistentVolumeClaim"] != nil:
+		return object.String(volume, "persistentVolumeClaim", "claimName")
+	case volume["ephemeral"] != nil:
+		return pod.Name + "-" + object.String(volume, "name")
+	}
+	return ""
+}
+
+// podChanged queues the claims of a Pod that may have ceased to use them.
+func (c *protection) podChanged(old, pod *controller.Object) {
+	if pod == nil {
+		c.enqueue(old)
+		return
+	}
+	if controller.PodEnded(pod.Generic()) || object.String(pod.Generic(), "spec", "nodeName") == "" {
+		c.enqueue(pod)
+	}
+	if old != nil && old.UID != pod.UID {
+		c.enqueue(old)
+	}
+}
+
+func (c *protection) enqueue(pod *controller.Object) {
+	for _, k := range claimsOf(pod) {
+		c.queue.Add(k)
+	}
+}
+
+// sync removes the finalizer of a claim that is being deleted and that no Pod uses, and
+// adds it to a claim that is not being deleted.
+func (c *protection) sync(k controller.Key) error {
+	claim := c.claims.Get(k.Namespace, k.Name)
+	if claim == nil {
+		return nil
+	}
+	protected := slices.Contains(claim.Finalizers(), finalizer)
+	if claim.Terminating && protected {
+		used, err := c.used(claim)
+		if err != nil || used {
+			return err
+		}
+		return c.client.RemoveFinalizer(claim, finalizer)
+	}
+	if !claim.Terminating && !protected {
+		return c.client.AddFinalizer(claim, finalizer)
+	}
+	return nil
+}
+
+// used reports whether a Pod uses a claim. The newest Pods count, not only those that
+// the informer shows.
+func (c *protection) used(claim *controller.Object) (bool, error) {
+	uses := func(pod *controller.Object) bool { return uses(pod, claim) }
+	if slices.ContainsFunc(c.pods.By(byClaim, claim.Key().String()), uses) {
+		return true, nil
+	}
+	live, err := c.client.List(controller.Pods, claim.Namespace, selector.Labels{})
+	if err != nil {
+		return false, fmt.Errorf("live list of pods failed: %w", err)
+	}
+	return slices.ContainsFunc(live, func(pod *controller.Object) bool {
+		shown := c.pods.Get(pod.Namespace, pod.Name)
+		return (shown == nil || shown.Revision != pod.Revision) && uses(pod)
+	}), nil
+}
+
+// uses reports whether a Pod that has a node uses a claim. An ephemeral volume uses the
+// claim that the Pod owns, until the kubelet is done with the Pod.
+func uses(pod, claim *controller.Object) bool {
+	obj := pod.Generic()
+	if object.String(obj, "spec", "nodeName") == "" {
+		return false
+	}
+	grace, ok := object.Int(obj, "metadata", "deletionGracePeriodSeconds")
+	down := pod.Terminating && ok && grace == 0
+	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
+		if claimName(pod, v) == claim.Name &&
+			(v["ephemeral"] == nil || !down && controller.ControlledBy(claim.Generic(), pod.UID)) {
+			return true
+		}
+	}
+	return false
+}
