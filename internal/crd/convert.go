@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -23,20 +24,19 @@ func (d *Definition) converter(o Options, all []*resource.Type) func(v *version)
 // convertNone implements the conversion strategy None: it changes apiVersion.
 func (v *version) convertNone(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
 	for _, obj := range objs {
-		if err := v.convertTo(obj); err != nil {
-			return nil, err
-		}
+		obj["apiVersion"] = v.typ.GroupVersion.String()
 	}
 	return objs, nil
 }
 
-// convertTo changes the version of an object and prunes fields that the schema of the
-// version does not have.
-func (v *version) convertTo(obj map[string]any) error {
-	if obj["apiVersion"] == v.typ.GroupVersion.String() {
-		return nil
-	}
-	obj["apiVersion"] = v.typ.GroupVersion.String()
+// prune removes the fields that the schema of the version does not have.
+func (v *version) prune(obj map[string]any) error {
 	_, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, false)
 	return err
+}
+
+// unknownVersion is the error of a conversion to a version that the definition does not
+// have.
+func unknownVersion(apiVersion string) error {
+	return fmt.Errorf("request to convert CR to an invalid group/version: %s", apiVersion)
 }

@@ -32,7 +32,7 @@ func (v *version) strategy() *resource.Strategy {
 		Scale:            v.scale(),
 	}
 	if v.hasStatus() {
-		s.ResetFields = []string{"status"}
+		s.ResetFields, s.ResetInOwnVersion = []string{"status"}, true
 		s.Prepare = prepareUpdate
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
 			Prepare:         v.prepareStatusUpdate,

@@ -65,8 +65,8 @@ func (a *application) run() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.o.Fields != nil {
-		set = a.o.Fields.fields.Filter(set)
+	if f := a.o.Fields.at(a.to.apiVersion); f != nil {
+		set = f.fields.Filter(set)
 	}
 	last := a.m.sets[a.id]
 	a.m.sets[a.id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(a.to.apiVersion), true)
@@ -97,7 +97,7 @@ func (a *application) in(obj versionedObject, version fieldpath.APIVersion) (ver
 	if err != nil {
 		return obj, err
 	}
-	if err := a.validate(to.compiled().types, converted, false); err != nil {
+	if err := to.validate(converted, a.pacer); err != nil {
 		return obj, err
 	}
 	return versionedObject{object: converted, Type: to}, nil
@@ -279,8 +279,9 @@ func (a *application) own(out map[string]any) error {
 			if err != nil {
 				return err
 			}
-			a.o.Fields.prune(c.changed)
-			a.o.Fields.prune(c.removed)
+			f := a.o.Fields.at(from.apiVersion)
+			f.prune(c.changed)
+			f.prune(c.removed)
 			d = &versionedDiff{Type: from.Type, diff: c}
 			diffs[vs.APIVersion()] = d
 		}

@@ -19,9 +19,9 @@ const beforeManager = "before-first-apply"
 // its managedFields. A nil live creates the object. The configuration must have
 // an apiVersion and a kind.
 //
-// The result is not in canonical form: it contains the nulls of the
-// configuration, and defaults are not set yet. If the configuration changes
-// only ownership, the result equals live except for its managedFields.
+// Kind.Finish has completed the result. If the configuration changes only
+// ownership, the result equals live except for its managedFields. The caller owns
+// the result.
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.
@@ -48,6 +48,11 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 		if err := t.kind.ApplyError; err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
 		}
+		if !t.matchesSchema(live) {
+			if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
+				return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert new object (%s) to smd typed: %w", describe(live), err)
+			}
+		}
 		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
 		if err := t.update(t.zero, live, m, before); err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
@@ -65,8 +70,8 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its managed fields. The caller may change the result's
-// metadata. apply does not change m.
+// merged object and its managed fields. The caller owns the object. apply does not
+// change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	if _, present := managedFields(applied); present {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
@@ -89,15 +94,19 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 		return nil, nil, err
 	}
 	m.strip(id)
-	switch {
-	case out == nil:
-		out = live
-	case t.kind.ApplyError != nil:
+	if out == nil {
+		return withoutManagedFields(object.Copy(live)), m, nil
+	}
+	if t.kind.ApplyError != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
-	default:
-		stamped := *e
-		stamped.time = formatTime(o.Now)
-		m.entries[id] = &stamped
+	}
+	stamped := *e
+	stamped.time = formatTime(o.Now)
+	m.entries[id] = &stamped
+	if t.kind.Finish != nil {
+		if out, err = t.kind.Finish(out); err != nil {
+			return nil, nil, err
+		}
 	}
 	return withoutManagedFields(out), m, nil
 }
@@ -129,13 +138,15 @@ func (t *Type) applyTyped(live, applied map[string]any, m *managed, id string, o
 // updater returns the structured-merge-diff updater for one request.
 func (t *Type) updater(m *managed, o Options) *merge.Updater {
 	b := merge.UpdaterBuilder{Converter: converter{t}}
-	if o.Fields != nil {
-		b.IgnoreFilter = map[fieldpath.APIVersion]fieldpath.Filter{
-			fieldpath.APIVersion(t.apiVersion): o.Fields.fields,
+	b.IgnoreFilter = map[fieldpath.APIVersion]fieldpath.Filter{}
+	ignore := func(version fieldpath.APIVersion) {
+		if f := o.Fields.at(string(version)); f != nil {
+			b.IgnoreFilter[version] = f.fields
 		}
-		for _, vs := range m.sets {
-			b.IgnoreFilter[vs.APIVersion()] = o.Fields.fields
-		}
+	}
+	ignore(fieldpath.APIVersion(t.apiVersion))
+	for _, vs := range m.sets {
+		ignore(vs.APIVersion())
 	}
 	return b.BuildUpdater()
 }

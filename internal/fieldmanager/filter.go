@@ -8,11 +8,12 @@ import (
 
 // A Filter selects the fields that a request can change and therefore own. A
 // write to /status, for instance, does not change the spec. It applies to every
-// version of a kind. A nil *Filter selects all fields. A Filter is immutable
-// and safe for concurrent use.
+// version of a kind unless In restricts it. A nil *Filter selects all fields. A Filter
+// is immutable and safe for concurrent use.
 type Filter struct {
-	fields fieldpath.Filter
-	paths  [][]string // the fields that are not selected, split into steps
+	version string // the only apiVersion that it applies to, "" for all
+	fields  fieldpath.Filter
+	paths   [][]string // the fields that are not selected, split into steps
 }
 
 // Except returns a Filter that selects all fields except paths and the fields
@@ -24,6 +25,22 @@ func Except(paths ...string) *Filter {
 		f.paths = append(f.paths, strings.Split("f:"+strings.ReplaceAll(p, ".", ".f:"), "."))
 	}
 	f.fields = fieldpath.NewExcludeSetFilter(set)
+	return f
+}
+
+// In returns a Filter that selects what f does in an apiVersion, and all fields in
+// others.
+func (f *Filter) In(apiVersion string) *Filter {
+	out := *f
+	out.version = apiVersion
+	return &out
+}
+
+// at returns the Filter for the fields of an apiVersion.
+func (f *Filter) at(apiVersion string) *Filter {
+	if f == nil || f.version != "" && f.version != apiVersion {
+		return nil
+	}
 	return f
 }
 

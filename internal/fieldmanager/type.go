@@ -42,6 +42,11 @@ type Kind struct {
 	// ApplyError, if it is not nil, is why kube-apiserver cannot convert an applied
 	// object. An apply that changes anything fails with it.
 	ApplyError error
+
+	// Finish puts a merged object, which may have nulls of the applied
+	// configuration, in canonical form and sets its defaults. It takes ownership of
+	// obj. nil leaves it as it is.
+	Finish func(obj map[string]any) (map[string]any, error)
 }
 
 // A Type records ownership in the objects of one version of a kind. It is
@@ -79,6 +84,13 @@ func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *
 		return nil, nil, fmt.Errorf("%w: %q", ErrNoVersion, apiVersion)
 	}
 	return t.kind.Convert(obj, apiVersion)
+}
+
+// validate fails if an object does not match the schema, or if a list has two elements
+// of one key.
+func (t *Type) validate(obj map[string]any, p *pacer) error {
+	c := t.compiled()
+	return walker{c.names, p}.validate(c.types, obj, false)
 }
 
 // A converter converts typed values between the versions of a kind.

@@ -196,7 +196,8 @@ func (v *versionedDiff) sets() []*fieldpath.Set {
 
 // in returns the diff of the write in a version.
 //
-// It fails if Kind.Convert fails or the objects cannot be compared.
+// It fails if Kind.Convert fails, if a converted object does not match the schema of
+// the version, or if the objects cannot be compared.
 func (w *write) in(apiVersion string) (*versionedDiff, error) {
 	for _, v := range w.versions {
 		if v.apiVersion == apiVersion {
@@ -212,13 +213,19 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 		if after, _, err = w.to.convert(after, apiVersion); err != nil {
 			return nil, err
 		}
+		for _, obj := range []map[string]any{before, after} {
+			if err := t.validate(obj, &w.pacer); err != nil {
+				return nil, err
+			}
+		}
 	}
 	d, err := t.diff(before, after, &w.pacer)
 	if err != nil {
 		return nil, err
 	}
-	w.fields.prune(d.changed)
-	w.fields.prune(d.removed)
+	f := w.fields.at(apiVersion)
+	f.prune(d.changed)
+	f.prune(d.removed)
 	v := &versionedDiff{Type: t, diff: d}
 	w.versions = append(w.versions, v)
 	return v, nil

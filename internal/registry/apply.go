@@ -45,13 +45,11 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 				return nil, err
 			}
 		}
-		if obj, err = op.bodyCodec().NormalizeApplied(obj); err != nil {
-			return nil, status.Unclassified(err.Error())
-		}
 		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
-		return obj, op.checkNameAndNamespace(object.Meta(op.defaulted(obj)))
+		op.setKind(obj)
+		return obj, op.checkNameAndNamespace(object.Meta(obj))
 	}
 }
 

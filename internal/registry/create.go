@@ -223,7 +223,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 	if err != nil {
 		return nil, err
 	}
-	draft.Completed = completed
+	draft.Completed = draft.Completed || completed
 	key := op.Type.Key(draft.Namespace, draft.Name)
 	if dryRun {
 		if o := op.store.Newest(key); o != nil {

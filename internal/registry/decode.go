@@ -60,11 +60,20 @@ func (op *operation) isOtherVersion(kind resource.Kind) bool {
 
 // defaulted sets the kind and the defaults of the object of a body.
 func (op *operation) defaulted(obj map[string]any) map[string]any {
+	op.setKind(obj)
 	if op.isScale() || op.isAction() {
-		obj["kind"], obj["apiVersion"] = op.sub.Kind.Kind, op.sub.Kind.GroupVersion.String()
 		return obj
 	}
 	return defaulted(op.Type, obj)
+}
+
+// setKind sets the kind of the object of a body.
+func (op *operation) setKind(obj map[string]any) {
+	kind := resource.Kind{GroupVersion: op.Type.GroupVersion, Kind: op.Type.Kind}
+	if op.isScale() || op.isAction() {
+		kind = op.sub.Kind
+	}
+	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GroupVersion.String()
 }
 
 // defaulted sets the kind and the defaults of a decoded object of type t.

@@ -51,12 +51,22 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	if t.Versions != nil {
 		kind.Convert = c.converter(t)
 	}
+	kind.Finish = func(obj map[string]any) (map[string]any, error) {
+		obj, err := t.Codec.NormalizeApplied(obj)
+		if err == nil && !t.Virtual() && t.Default != nil {
+			t.Default(obj)
+		}
+		return obj, err
+	}
 	m := &fieldManagers{objects: fieldmanager.New(kind)}
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}
 	if len(t.ResetFields) > 0 {
 		m.fields = fieldmanager.Except(t.ResetFields...)
+		if t.ResetInOwnVersion {
+			m.fields = m.fields.In(t.GroupVersion.String())
+		}
 	}
 	m.subresources = make(map[string]*fieldmanager.Filter, len(t.SubresourceStrategies))
 	for name, s := range t.SubresourceStrategies {
@@ -65,11 +75,12 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		}
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
-		kind := t.Scale.Codec.ManagedKind(c.release)
+		scale := t.Scale.Codec.ManagedKind(c.release)
+		scale.Finish = t.Scale.Codec.NormalizeApplied
 		if t.Scale.CustomPath != "" {
-			kind.ApplyError = errScaleVersion
+			scale.ApplyError = errScaleVersion
 		}
-		m.scales = fieldmanager.New(kind)
+		m.scales = fieldmanager.New(scale)
 		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return m
@@ -95,6 +106,9 @@ func replicasPaths(t *resource.Type) map[string]string {
 func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 	return func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 		to := t.In(apiVersion)
+		if to == nil && t.UnknownVersion != nil {
+			return nil, nil, t.UnknownVersion(apiVersion)
+		}
 		if to == nil || to.Group != t.Group { // managed fields do not follow a resource to another group
 			return nil, nil, fmt.Errorf("%w: %q", fieldmanager.ErrNoVersion, apiVersion)
 		}

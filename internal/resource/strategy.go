@@ -129,6 +129,11 @@ type Strategy struct {
 	// The field manager of the write does not own them.
 	ResetFields []string
 
+	// ResetInOwnVersion limits the effect of ResetFields on ownership to managers that
+	// wrote in the version of the type. Managers of other versions lose such fields
+	// if the body does not have them.
+	ResetInOwnVersion bool
+
 	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
 

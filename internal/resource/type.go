@@ -85,8 +85,18 @@ type Type struct {
 	Versions []*Type
 
 	// Convert converts objects of the resource from their versions to this
-	// type's. It takes ownership of objs. It is nil if Versions is.
+	// type's. It takes ownership of objs. It is nil if Versions is. The result may
+	// have fields that this version does not have; see Prune.
 	Convert func(ctx context.Context, objs []map[string]any) ([]map[string]any, error)
+
+	// Prune removes from a converted object the fields that this version does not
+	// have. It is nil if Convert leaves none.
+	Prune func(obj map[string]any) error
+
+	// UnknownVersion returns the error of a conversion to an apiVersion that the
+	// resource does not have. It is nil for a resource whose managed fields may be
+	// of other resources' versions: the field manager drops those.
+	UnknownVersion func(apiVersion string) error
 
 	// Codec reads and writes objects in this version.
 	Codec Codec

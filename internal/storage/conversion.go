@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // An object is stored in the version that was the storage version when it was written,
@@ -75,9 +76,9 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		raw, index = append(raw, obj), append(index, i)
 	}
 	if len(raw) > 0 {
-		converted, err := t.Convert(ctx, raw)
+		converted, err := convert(ctx, t, raw)
 		if err != nil {
-			return nil, &ConversionError{err}
+			return nil, err
 		}
 		for i, obj := range converted {
 			from := objects[index[i]]
@@ -98,6 +99,24 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		return objects, nil
 	}
 	return out, nil
+}
+
+// convert returns objects in t's version, without the fields that it does not have. It
+// takes ownership of objs and fails with a *ConversionError.
+func convert(ctx context.Context, t *resource.Type, objs []map[string]any) ([]map[string]any, error) {
+	converted, err := t.Convert(ctx, objs)
+	if err != nil {
+		return nil, &ConversionError{err}
+	}
+	for _, obj := range converted {
+		if t.Prune == nil {
+			break
+		}
+		if err := t.Prune(obj); err != nil {
+			return nil, &ConversionError{err}
+		}
+	}
+	return converted, nil
 }
 
 // read decodes the object with t's current definition of the version in which it is
@@ -125,12 +144,18 @@ func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, 
 	if to == t {
 		return New(t, obj), nil
 	}
-	converted, err := to.Convert(ctx, []map[string]any{object.Copy(obj)})
+	converted, err := convert(ctx, to, []map[string]any{object.Copy(obj)})
 	if err != nil {
-		return nil, &ConversionError{err}
+		return nil, err
 	}
-	if to.Default != nil {
-		to.Default(converted[0])
+	if to.Default == nil {
+		return New(to, converted[0]), nil
 	}
-	return New(to, converted[0]), nil
+	// kube-apiserver stores the converted object as it is, and adds the defaults of the
+	// storage version when it reads it.
+	bare := encode(to, converted[0])
+	to.Default(converted[0])
+	out := New(to, converted[0])
+	out.Completed = !out.Same(&Object{encoded: wire.NewEncoded(bare)})
+	return out, nil
 }

@@ -198,14 +198,15 @@ func (o *Object) WriteAt(w io.Writer, rev mvcc.Revision) error {
 	return o.encoded.WriteWithVersion(w, int64(rev))
 }
 
-// Decode returns the object in generic form, with the defaults of its type. The
+// Decode returns the object in generic form, with the defaults of its type, unless the
+// type has versions: then it has the defaults of the version in which it is stored. The
 // caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any {
 	obj, _, err := t.Codec.Decode(o.JSON(), false)
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
-	if t.Default != nil {
+	if t.Default != nil && t.Versions == nil {
 		t.Default(obj)
 	}
 	return obj

@@ -1,0 +1,101 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// twoVersions defines widgets in v1, with the fields a and b, and in v2, the storage
+// version, which has c too and defaults b.
+const twoVersions = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
+"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[
+{"name":"v1","served":true,"storage":false,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{
+ "spec":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}},"status":{"type":"string"}}}}},
+{"name":"v2","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{
+ "spec":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","default":"B"},"c":{"type":"string"}}},"status":{"type":"string"}}}}}]}}`
+
+// TestVersionsOfCustomResource writes an object through two versions of its definition.
+func TestVersionsOfCustomResource(t *testing.T) {
+	const shared, onlyV2 = `{"a":"1"}`, `{"a":"1","c":"1"}`
+	body := func(version, spec string) string {
+		return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w"},"spec":%s}`, version, spec)
+	}
+	for _, tt := range []struct {
+		name                string
+		created             string // the spec that is created through v2, or v1:spec
+		version, sub, patch string
+		apply               bool
+		err                 string
+		writes              bool
+		generation          int64
+		managers            string
+	}{
+		{name: "a merge patch of a field that both have", created: shared, version: "v1", patch: `{"spec":{"a":"2"}}`,
+			writes: true, generation: 2, managers: "other v1; test v2"},
+		{name: "a merge patch of a field that only this version has", created: onlyV2, version: "v2", patch: `{"spec":{"c":"2"}}`,
+			writes: true, generation: 2, managers: "other v2; test v2"},
+		{name: "a merge patch of a field that the creator's version does not have", created: "v1:" + shared, version: "v2", patch: `{"spec":{"c":"2"}}`,
+			writes: true, generation: 2, managers: ""},
+		{name: "a merge patch that changes nothing", created: shared, version: "v2", patch: `{"spec":{"a":"1"}}`,
+			generation: 1, managers: "test v2"},
+		{name: "a merge patch that adds only defaults to what is stored", created: "v1:" + shared, version: "v2", patch: `{"spec":{"a":"1"}}`,
+			writes: true, generation: 1, managers: "test v1"},
+		{name: "an apply over a field that the version of a manager does not have", created: "v1:" + shared, version: "v2", apply: true, patch: body("v2", `{"c":"1"}`),
+			err: "failed to convert new object: .spec.c: field not declared in schema", generation: 1, managers: "test v1"},
+		{name: "an apply that owns only", created: "v1:" + shared, version: "v2", apply: true, patch: body("v2", shared),
+			writes: true, generation: 1, managers: "other v2; test v1"},
+		{name: "a status", created: shared, version: "v1", sub: "status", patch: `{"status":"ok"}`,
+			writes: true, generation: 1, managers: "other v1; test v2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+			_, err := c.Put([]byte(twoVersions))
+			require.NoError(t, err)
+			in := func(version, name string) Request {
+				r := c.request(t, "widgets.example.com", name)
+				r.Type = r.Type.In("example.com/" + version)
+				return r
+			}
+			version, spec, ok := strings.Cut(tt.created, ":{")
+			if spec = "{" + spec; !ok {
+				version, spec = "v2", tt.created
+			}
+			var obj map[string]any
+			obj, err = decodeYAML([]byte(body(version, spec)))
+			require.NoError(t, err)
+			before, err := c.Create(ctx, in(version, ""), Body{Object: obj}, &WriteOptions{})
+			require.NoError(t, err)
+
+			r, typ := in(tt.version, "w"), patch.MergeType
+			if r.Subresource = tt.sub; tt.apply {
+				typ = patch.ApplyType
+			}
+			_, err = c.Patch(ctx, r, Patch{typ, []byte(tt.patch)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "other"}})
+			if tt.err != "" {
+				require.EqualError(t, err, tt.err)
+			} else {
+				require.NoError(t, err)
+			}
+			after, _, err := c.Get(ctx, in("v2", "w"), "")
+			require.NoError(t, err)
+			assert.Equal(t, tt.writes, after.Revision != before.Revision, "another resourceVersion")
+			decoded := after.Decode(in("v2", "w").Type)
+			generation, _ := object.Int(decoded, "metadata", "generation")
+			assert.Equal(t, tt.generation, generation)
+			var managers []string
+			for m := range object.Each(object.Value(decoded, "metadata", "managedFields")) {
+				managers = append(managers, fmt.Sprint(m["manager"], " ", strings.TrimPrefix(m["apiVersion"].(string), "example.com/")))
+			}
+			assert.Equal(t, tt.managers, strings.Join(managers, "; "))
+		})
+	}
+}
