@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/websocket"
 )
 
 var (
@@ -85,14 +86,27 @@ type Config struct {
 // Authenticate returns the user of a request with this header, by a client with
 // this chain of certificates, which may be empty. The first credential that
 // identifies a user counts, in the order of kube-apiserver: the headers of a
-// proxy, the certificate of the client, the bearer token. It fails with 401 if
-// there are credentials and none is valid. warning, if not "", is for the client.
+// proxy, the certificate of the client, the bearer token, the token in the
+// subprotocols of a WebSocket, which Authenticate removes from header. It fails with
+// 401 if there are credentials and none is valid. warning, if not "", is for the
+// client.
 func (a *Authenticator) Authenticate(header http.Header, chain []*x509.Certificate) (user *User, warning string, err error) {
 	token, spaced := bearerToken(header.Get("Authorization"))
 	if spaced {
 		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	}
 	user, err = a.identify(header, chain, token)
+	if user == nil && websocket.IsRequest(header) {
+		protocolToken, others, tokenErr := websocket.Token(header)
+		if protocolToken != "" {
+			token = protocolToken
+			user, _, tokenErr = a.AuthenticateToken(token, a.Audiences)
+			if user != nil || a.Unauthenticated == AsAdministrator {
+				websocket.SetProtocols(header, others)
+			}
+		}
+		err = cmp.Or(err, tokenErr)
+	}
 	switch {
 	case user != nil:
 		return user, warning, nil

@@ -50,8 +50,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		r.fail(crossorigin.Forbidden(err))
 		return
 	}
+	defer r.webSocket()()
 	if r.meetsFaults() {
-		s.faults.Serve(r.w, &fault.Request{HTTP: hr, Route: r.Route}, faultless{r})
+		s.faults.Serve(r.w, &fault.Request{HTTP: r.http, Route: r.Route}, faultless{r})
 		return
 	}
 	r.respond()
