@@ -27,15 +27,16 @@ type Option func(*config)
 
 // config holds the options of a server.
 type config struct {
-	http    httptest.Options
-	server  server.Config
-	release string
-	start   *time.Time // of a manual clock; nil: it runs with the wall clock
-	objects []any
-	files   []files
-	crds    []files
-	state   io.Reader // of WithState; nil without it
-	faults  []files
+	http          httptest.Options
+	server        server.Config
+	release       string
+	runtimeConfig release.RuntimeConfig
+	start         *time.Time // of a manual clock; nil: it runs with the wall clock
+	objects       []any
+	files         []files
+	crds          []files
+	state         io.Reader // of WithState; nil without it
+	faults        []files
 
 	clientCAs      [][]byte            // in PEM
 	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
@@ -97,6 +98,25 @@ func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
 // suffix "-all" adds the API versions that are off by default, as
 // --runtime-config=api/all=true does. The default is the newest release.
 func WithRelease(name string) Option { return func(c *config) { c.release = name } }
+
+// WithRuntimeConfig turns API versions and resources on and off, as --runtime-config of
+// kube-apiserver does. Keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION,
+// GROUP/VERSION/RESOURCE, and v1 for the core group. Versions that are off by default
+// can be turned on in the newest release. An unknown key, v1 and
+// rbac.authorization.k8s.io/v1 with the value false, and an unknown version are an
+// ErrInvalidOption.
+func WithRuntimeConfig(versions map[string]bool) Option {
+	return func(c *config) { maps.Copy(c.runtimeConfig, versions) }
+}
+
+// WithMaxInflight limits the requests that are served at a time: reads that are no
+// watches, and writes. Further ones fail with 429 and Retry-After, as kube-apiserver's
+// do with --enable-priority-and-fairness=false. Watches, the like, and members of
+// system:masters have no limit. 0 is no limit, which is the default. Negative limits
+// are an ErrInvalidOption.
+func WithMaxInflight(reads, writes int) Option {
+	return func(c *config) { c.server.MaxReads, c.server.MaxWrites = reads, writes }
+}
 
 // WithManualClock stops the server's time at start. Only Server.Clock().Advance
 // moves it. By default the clock runs with the wall clock.
@@ -160,6 +180,11 @@ func WithToken(token string, user User) Option {
 // fresh cluster. Members of system:masters may do everything. A request that no
 // role permits fails with 403.
 func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
+
+// WithAlwaysDeny authorizes no request but those of system:masters, as
+// --authorization-mode=AlwaysDeny does. With WithRBAC, requests that a role permits are
+// authorized too.
+func WithAlwaysDeny() Option { return func(c *config) { c.server.Auth.AlwaysDeny = true } }
 
 // WithAdmissionPlugins enables admission plugins, by the names of kube-apiserver, in
 // addition to those that are enabled by default. A name that kube-apiserver does not
@@ -262,7 +287,7 @@ func WithoutControl() Option { return func(c *config) { c.server.NoControl = tru
 
 // newConfig applies the options and reads the fault files.
 func newConfig(options []Option) (*config, error) {
-	c := &config{forks: &forkCount{}}
+	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}}
 	for _, o := range options {
 		o(c)
 	}
@@ -270,7 +295,9 @@ func newConfig(options []Option) (*config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
-	c.server.Release = r
+	if c.server.Release, err = r.Select(c.runtimeConfig); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+	}
 	c.server.Auth.UserTokens = authn.NewUserTokens()
 	c.server.Port = portOf(c.http.Addr)
 	c.server.Clock = clock.New()

@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
+	apiserver "github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -46,6 +47,7 @@ type kubeAPIServer struct {
 	clientCA                      string
 	anonymous                     bool
 	authorization                 []string
+	alwaysDeny                    bool
 	issuers, audiences            []string
 	accountKeys                   []string
 	signingKey                    string
@@ -53,6 +55,10 @@ type kubeAPIServer struct {
 	proxyNames                    []string
 	proxyHeaders                  fakeapi.RequestHeader
 	plugins                       plugin.Selection
+	runtimeConfig                 []string
+	featureGates                  []string
+	fairness                      bool
+	maxReads, maxWrites           int
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
 	version                       string
@@ -136,7 +142,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.proxyHeaders.ExtraHeaderPrefixes, "requestheader-extra-headers-prefix", nil, "prefixes of headers with extra information")
 	fs.StringVar(&s.tokens, "token-auth-file", "", "authenticate the users of this CSV file")
 	fs.BoolVar(&c.anonymous, "anonymous-auth", true, "make requests without credentials as system:anonymous")
-	fs.StringSliceVar(&c.authorization, "authorization-mode", nil, "AlwaysAllow (the default), RBAC, Node with RBAC")
+	fs.StringSliceVar(&c.authorization, "authorization-mode", nil, "AlwaysAllow (the default), AlwaysDeny, RBAC, Node with RBAC")
 	fs.StringArrayVar(&c.issuers, "service-account-issuer", nil, "issue tokens as the first issuer, and accept those of all")
 	fs.StringSliceVar(&c.audiences, "api-audiences", nil, "audiences of the server")
 	fs.StringArrayVar(&c.accountKeys, "service-account-key-file", nil, "verify tokens with the keys of this file")
@@ -151,8 +157,11 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&c.etcd.keyFile, "etcd-keyfile", "", "the key of --etcd-certfile")
 	fs.DurationVar(&s.eventTTL, "event-ttl", s.eventTTL, "delete Events this long after their last write")
 	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
-	flagSet{fs}.Func("runtime-config", "serve all API versions with api/all=true", s.runtimeConfig.set)
-	flagSet{fs}.Func("feature-gates", "enable and disable features", s.setFeatureGates)
+	flagSet{fs}.Func("runtime-config", "turn API versions and resources on and off", func(value string) error { c.runtimeConfig = append(c.runtimeConfig, value); return nil })
+	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
+	fs.IntVar(&c.maxReads, "max-requests-inflight", 400, "the limit of reads in flight")
+	fs.IntVar(&c.maxWrites, "max-mutating-requests-inflight", 200, "the limit of writes in flight")
+	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
 	fs.StringVar(&c.version, "version", "false", "print the version")
 	fs.Lookup("version").NoOptDefVal = "true"
 	for f := range flags.KubeAPIServer(minor) {
@@ -210,6 +219,9 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 
 // run runs the server until ctx ends.
 func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
+	if err := c.setFeatureGates(); err != nil {
+		return err
+	}
 	c.serve.tls = true
 	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
 	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {
@@ -252,7 +264,44 @@ func (c *kubeAPIServer) validate() (errs []error) {
 	if err := c.setMode(); err != nil {
 		errs = append(errs, err)
 	}
-	return append(errs, c.setPlugins()...)
+	errs = append(errs, c.setPlugins()...)
+	for _, value := range c.runtimeConfig {
+		if err := c.serve.setRuntimeConfig(value); err != nil {
+			return append(errs, err)
+		}
+	}
+	if on, ok := c.serve.runtimeConfig["api/all"]; ok && !on && c.fairness {
+		errs = append(errs, errors.New("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true"))
+	}
+	if served, err := release.Open(c.serve.releaseName); err == nil {
+		if _, err := served.Select(release.RuntimeConfig(c.serve.runtimeConfig)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// setFeatureGates sets the gates of --feature-gates, with the errors of kube-apiserver.
+func (c *kubeAPIServer) setFeatureGates() error {
+	for _, part := range strings.Split(strings.Join(c.featureGates, ","), ",") {
+		name, text, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if name == "" {
+			continue
+		}
+		if !ok {
+			return fmt.Errorf("missing bool value for %s", name)
+		}
+		on, err := strconv.ParseBool(strings.TrimSpace(text))
+		if err != nil {
+			return fmt.Errorf("invalid value of %s=%s, err: %v", name, text, err)
+		}
+		name = strings.TrimSpace(name)
+		if apiserver.CheckFeatureGates(map[string]bool{name: on}) != nil {
+			return fmt.Errorf("unrecognized feature gate: %s", name)
+		}
+		c.serve.featureGates[name] = on
+	}
+	return nil
 }
 
 // setPlugins selects the admission plugins.
@@ -301,20 +350,26 @@ func writeStory(srv *fakeapi.Server) error {
 func (c *kubeAPIServer) setMode() error {
 	for _, mode := range c.authorization {
 		switch mode {
-		case "AlwaysAllow", "RBAC":
+		case "AlwaysAllow", "AlwaysDeny", "RBAC":
 		case "Node":
 			if !slices.Contains(c.authorization, "RBAC") && !slices.Contains(c.authorization, "AlwaysAllow") {
 				return errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
 			}
-		case "AlwaysDeny", "ABAC", "Webhook":
+		case "ABAC", "Webhook":
 			return fmt.Errorf("--authorization-mode: fakeapi does not have %s", mode)
 		default:
 			return fmt.Errorf("authorization-mode %q is not a valid mode", mode)
 		}
 	}
-	if slices.Contains(c.authorization, "RBAC") && !slices.Contains(c.authorization, "AlwaysAllow") {
+	has := func(mode string) bool { return slices.Contains(c.authorization, mode) }
+	switch {
+	case has("AlwaysAllow"):
+	case has("RBAC"):
 		c.serve.authorization = "RBAC"
+	case has("AlwaysDeny"):
+		c.serve.authorization = "AlwaysDeny"
 	}
+	c.alwaysDeny = has("AlwaysDeny") && !has("AlwaysAllow")
 	return nil
 }
 
@@ -338,7 +393,7 @@ func (c *kubeAPIServer) setServeFlags(text string) error {
 func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	files := fileReader{}
 	authentication := fakeapi.Authentication{
-		NoAnonymous:              !c.anonymous || c.serve.authorization != "RBAC", // as kube-apiserver does
+		NoAnonymous:              !c.anonymous || c.serve.authorization == "AlwaysAllow", // as kube-apiserver does
 		ServiceAccountIssuers:    c.issuers,
 		APIAudiences:             c.audiences,
 		ServiceAccountSigningKey: files.read(c.signingKey),
@@ -351,6 +406,12 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		authentication.RequestHeader = &c.proxyHeaders
 	}
 	more := []fakeapi.Option{fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...)}
+	if !c.fairness {
+		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))
+	}
+	if c.alwaysDeny {
+		more = append(more, fakeapi.WithAlwaysDeny())
+	}
 	if c.certFile != "" {
 		more = append(more, fakeapi.WithCertificate(files.read(c.certFile), files.read(c.keyFile)))
 		c.serve.certDir = ""

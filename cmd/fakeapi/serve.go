@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -94,7 +94,7 @@ func newServeCommand() *cobra.Command {
 		},
 	}
 	setFlags(cmd, c.flags()...)
-	completeValues(cmd, "authorization-mode", "AlwaysAllow", "RBAC")
+	completeValues(cmd, "authorization-mode", "AlwaysAllow", "AlwaysDeny", "RBAC")
 	completeValues(cmd, "release", release.Names()...)
 	return cmd
 }
@@ -197,11 +197,11 @@ func (c *serveCommand) flags() []flagGroup {
 		}},
 		{"Authentication and authorization", func(fs flagSet) {
 			fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
-			fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow or RBAC (default AlwaysAllow)", c.setAuthorization)
+			fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow, AlwaysDeny or RBAC (default AlwaysAllow)", c.setAuthorization)
 		}},
 		{"API", func(fs flagSet) {
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
-			fs.Func("runtime-config", "serve all API versions with `api/all=true`, not only the default ones", c.runtimeConfig.set)
+			fs.Func("runtime-config", "turn API versions and resources on and off, as in `KEY=true`,...; keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION and GROUP/VERSION/RESOURCE", c.setRuntimeConfig)
 			fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
@@ -232,8 +232,8 @@ func (c *serveCommand) flags() []flagGroup {
 }
 
 func (c *serveCommand) setAuthorization(mode string) error {
-	if mode != "AlwaysAllow" && mode != "RBAC" {
-		return errors.New("it is neither AlwaysAllow nor RBAC")
+	if mode != "AlwaysAllow" && mode != "AlwaysDeny" && mode != "RBAC" {
+		return errors.New("it is neither AlwaysAllow nor AlwaysDeny nor RBAC")
 	}
 	c.authorization = mode
 	return nil
@@ -279,14 +279,14 @@ func (c *serveCommand) setHistoryBytes(value string) error {
 
 // options returns the server options for the flags.
 func (c *serveCommand) options() ([]fakeapi.Option, error) {
-	release, err := c.release()
-	if err != nil {
+	if err := c.checkRelease(); err != nil {
 		return nil, &usageError{err}
 	}
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
 		fakeapi.WithAllowedHosts(c.allowedHosts...),
-		fakeapi.WithRelease(release),
+		fakeapi.WithRelease(c.releaseName),
+		fakeapi.WithRuntimeConfig(c.runtimeConfig),
 		fakeapi.WithFeatureGates(c.featureGates),
 		fakeapi.WithAdmissionPlugins(c.enablePlugins...),
 		fakeapi.WithoutAdmissionPlugins(c.disablePlugins...),
@@ -319,8 +319,11 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if !(c.speed > 0) {
 		return nil, &usageError{errors.New("--speed must be positive")}
 	}
-	if c.authorization == "RBAC" {
+	switch c.authorization {
+	case "RBAC":
 		options = append(options, fakeapi.WithRBAC())
+	case "AlwaysDeny":
+		options = append(options, fakeapi.WithAlwaysDeny())
 	}
 	if !c.control {
 		options = append(options, fakeapi.WithoutControl())
@@ -350,22 +353,39 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	return options, nil
 }
 
-// release returns the name of the release to serve.
-func (c *serveCommand) release() (string, error) {
-	name := c.releaseName
-	for _, key := range slices.Sorted(maps.Keys(c.runtimeConfig)) {
-		if key != "api/all" {
-			return "", fmt.Errorf("--runtime-config: %q cannot be enabled or disabled, only api/all can", key)
-		}
-		name = strings.TrimSuffix(name, "-all")
-		if c.runtimeConfig[key] {
-			name += "-all"
-		}
+// checkRelease returns an error for an unknown release, and for a --runtime-config that it
+// cannot have.
+func (c *serveCommand) checkRelease() error {
+	r, err := release.Open(c.releaseName)
+	if err != nil {
+		return fmt.Errorf("--release: %w", err)
 	}
-	if _, err := release.Open(name); err != nil {
-		return "", fmt.Errorf("--release: %w", err)
+	if _, err := r.Select(release.RuntimeConfig(c.runtimeConfig)); err != nil {
+		return fmt.Errorf("--runtime-config: %w", err)
 	}
-	return name, nil
+	return nil
+}
+
+// setRuntimeConfig adds the keys of --runtime-config. A key without a value is true.
+func (c *serveCommand) setRuntimeConfig(value string) error {
+	for _, part := range strings.Split(value, ",") {
+		key, text, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if key == "" {
+			continue
+		}
+		on, err := strconv.ParseBool(text)
+		isStage := strings.HasPrefix(key, "api/")
+		switch {
+		case isStage && text != "true" && text != "false":
+			return fmt.Errorf("invalid value %s=%s", key, text)
+		case text == "":
+			on = true
+		case err != nil:
+			return fmt.Errorf("invalid value of %s: %s, err: %v", key, text, err)
+		}
+		c.runtimeConfig[key] = on
+	}
+	return nil
 }
 
 // files returns the server options for the flags that name files of several objects.

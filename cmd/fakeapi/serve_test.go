@@ -112,7 +112,7 @@ func TestServeRelease(t *testing.T) {
 	}{
 		{"default", nil, http.StatusNotFound},
 		{"all", []string{"--runtime-config", "api/all=true"}, http.StatusOK},
-		{"all off again", []string{"--runtime-config", "api/all=true,api/all=false"}, http.StatusNotFound},
+		{"all off again", []string{"--runtime-config", "api/beta=true,api/beta=false"}, http.StatusNotFound},
 		{"all by name", []string{"--release", "1.36-all"}, http.StatusOK},
 	}
 	for _, tt := range tests {

@@ -37,7 +37,32 @@ type Decision struct {
 
 // An RBAC authorizes by the roles and bindings of a policy. With a nil Policy
 // every user may do everything.
-type RBAC struct{ Policy Policy }
+type RBAC struct {
+	Policy Policy
+
+	// Reason is that of denials without another one.
+	Reason string
+}
+
+// DenyAll denies what the policy does not permit with the reason of the mode AlwaysDeny.
+// A nil Policy permits nothing from then on.
+func (a *RBAC) DenyAll() {
+	if a.Policy == nil {
+		a.Policy = nothing{}
+	}
+	a.Reason = "Everything is forbidden."
+}
+
+// nothing is a Policy without bindings.
+type nothing struct{}
+
+// Bindings implements [Policy].
+func (nothing) Bindings(string) iter.Seq[*Binding] { return func(func(*Binding) bool) {} }
+
+// Rules implements [Policy].
+func (nothing) Rules(ref RoleRef, _ string) ([]Rule, error) {
+	return nil, &MissingRoleError{Kind: ref.Kind, Name: ref.Name}
+}
 
 // Authorize decides whether the user may do at. Members of system:masters may do
 // everything.
@@ -59,7 +84,7 @@ func (a RBAC) Authorize(u *authn.User, at *Attributes) Decision {
 	if len(errs) > 0 {
 		return Decision{Reason: "RBAC: " + status.Aggregate(errs)}
 	}
-	return Decision{}
+	return Decision{Reason: a.Reason}
 }
 
 // Check fails with 403 if the user may not do at.

@@ -97,14 +97,14 @@ func TestAuthorize(t *testing.T) {
 		{"system:masters", &authn.User{Groups: []string{authn.MastersGroup}}, resource("x", "y", "z", "", "", ""), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{testPolicy}.Authorize(tt.user, &tt.at))
+			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{Policy: testPolicy}.Authorize(tt.user, &tt.at))
 		})
 	}
 	assert.True(t, RBAC{}.Authorize(eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "a nil policy permits everything")
 }
 
 func TestRules(t *testing.T) {
-	rules, errs := RBAC{testPolicy}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
+	rules, errs := RBAC{Policy: testPolicy}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
 	assert.Len(t, rules, 2)
 	assert.Len(t, errs, 2)
 	rules, errs = RBAC{}.Rules(&authn.User{}, "a")
@@ -138,7 +138,7 @@ func TestCheckHeld(t *testing.T) {
 			"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}; resolution errors: [[clusterrole.rbac.authorization.k8s.io \"gone\" not found, role.rbac.authorization.k8s.io \"gone\" not found]]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := RBAC{testPolicy}.checkHeld(tt.user, "a", tt.rules, unchanged)
+			err := RBAC{Policy: testPolicy}.checkHeld(tt.user, "a", tt.rules, unchanged)
 			if tt.want == "" {
 				assert.NoError(t, err)
 				return

@@ -38,7 +38,7 @@ func TestReviewAccess(t *testing.T) {
 			policy := newStorePolicy(t)
 			typ := policy.Types.Lookup("authorization.k8s.io", "v1", tt.resource)
 			review := decode(t, typ, tt.body)
-			err := RBAC{policy}.ReviewAccess(typ, review, &authn.User{Name: "alice"})
+			err := RBAC{Policy: policy}.ReviewAccess(typ, review, &authn.User{Name: "alice"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -50,7 +50,7 @@ func TestReviewAccess(t *testing.T) {
 }
 
 func TestReviewRules(t *testing.T) {
-	rbac := RBAC{newStorePolicy(t)}
+	rbac := RBAC{Policy: newStorePolicy(t)}
 	got, err := rbac.ReviewRules(map[string]any{"spec": map[string]any{"namespace": "a"}}, &authn.User{Name: "alice"})
 	assert.NoError(t, err)
 	assert.Len(t, got["resourceRules"], 2)

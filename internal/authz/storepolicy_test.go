@@ -87,7 +87,7 @@ func TestStorePolicy(t *testing.T) {
 }
 
 func TestCheckEscalation(t *testing.T) {
-	rbac := RBAC{newStorePolicy(t)}
+	rbac := RBAC{Policy: newStorePolicy(t)}
 	rules := func(verbs string) string {
 		return `{"metadata":{"name":"new","namespace":"a"},"rules":[{"verbs":[` + verbs + `],"apiGroups":[""],"resources":["secrets"]}]}`
 	}

@@ -98,6 +98,9 @@ type Auth struct {
 
 	// RBAC authorizes requests by roles. Without it every user may do everything.
 	RBAC bool
+
+	// AlwaysDeny authorizes no request that roles do not permit.
+	AlwaysDeny bool
 }
 
 const (
@@ -214,6 +217,9 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
 	if c.Auth.RBAC {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
+	}
+	if c.Auth.AlwaysDeny {
+		g.authorizer.DenyAll()
 	}
 	g.allocator = g.newAllocator()
 	g.served.Store(served)

@@ -61,6 +61,10 @@ func (r *request) asStatus(err error) *status.Status {
 
 // fail writes an error as the answer.
 func (r *request) fail(err error) {
+	if errors.Is(err, errTooManyRequests) {
+		r.failTooManyRequests()
+		return
+	}
 	h := r.w.Header()
 	if errors.Is(err, errNoPage) {
 		h.Set("Content-Type", "text/plain; charset=utf-8")

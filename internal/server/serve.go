@@ -81,6 +81,11 @@ func (r *request) serve() (err error) {
 		return r.unsniffed(err)
 	}
 	r.classify()
+	leave, err := r.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := r.authorize(); err != nil {
 		return r.unsniffed(err)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -51,6 +52,10 @@ type Config struct {
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
 
+	// MaxReads and MaxWrites limit the requests that are served at a time, without
+	// long-running ones; 0 is no limit.
+	MaxReads, MaxWrites int
+
 	// State is the state to continue; nil is that of a fresh cluster.
 	State *storage.State
 
@@ -83,8 +88,10 @@ type Server struct {
 	control  *control.Control
 	manager  *controllers.Manager
 	requests metrics.Requests
-	started  time.Time
-	auditIDs *ids.Source
+
+	reads, writes inflight
+	started       time.Time
+	auditIDs      *ids.Source
 
 	impersonations impersonation.Modes
 
@@ -103,6 +110,9 @@ var _ http.Handler = (*Server)(nil)
 func New(c Config) (*Server, error) {
 	if err := CheckFeatureGates(c.FeatureGates); err != nil {
 		return nil, err
+	}
+	if c.MaxReads < 0 || c.MaxWrites < 0 {
+		return nil, errors.New("the limit of requests in flight is negative")
 	}
 	if c.Release == nil {
 		r, err := release.Open("")
@@ -147,7 +157,7 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
-	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed)}
+	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}

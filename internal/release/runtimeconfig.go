@@ -1,0 +1,252 @@
+package release
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/release/surface"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A RuntimeConfig turns API versions and resources on and off, as --runtime-config of
+// kube-apiserver does. Its keys are api/all, api/ga, api/beta, api/alpha,
+// GROUP/VERSION, GROUP/VERSION/RESOURCE and v1 for the core group. More specific keys
+// come after less specific ones.
+type RuntimeConfig map[string]bool
+
+// stages are the keys that stand for several versions, in the order in which they apply.
+var stages = []struct {
+	key     string
+	matches *regexp.Regexp
+}{
+	{"api/all", regexp.MustCompile(``)},
+	{"api/ga", regexp.MustCompile(`^v\d+$`)},
+	{"api/beta", regexp.MustCompile(`^v\d+beta\d+$`)},
+	{"api/alpha", regexp.MustCompile(`^v\d+alpha\d+$`)},
+}
+
+// isStage reports whether a key stands for several versions.
+func isStage(key string) bool {
+	for _, s := range stages {
+		if s.key == key {
+			return true
+		}
+	}
+	return key == "api/legacy" // without effect
+}
+
+// A selection is a key of a RuntimeConfig for one version, or one resource of it.
+type selection struct {
+	key      string
+	gv       resource.GroupVersion
+	resource string // "" for the version
+}
+
+// parse returns the keys for single versions and resources, sorted.
+func (c RuntimeConfig) parse() ([]selection, error) {
+	var out []selection
+	for _, key := range slices.Sorted(maps.Keys(c)) {
+		if isStage(key) {
+			continue
+		}
+		parts := strings.Split(key, "/")
+		if key == "v1" || strings.HasPrefix(key, "v1/") {
+			parts = append([]string{""}, parts...)
+		}
+		if len(parts) != 2 && len(parts) != 3 {
+			return nil, fmt.Errorf("runtime-config invalid key %s", key)
+		}
+		s := selection{key: key, gv: resource.GroupVersion{Group: parts[0], Version: parts[1]}}
+		if len(parts) == 3 {
+			s.resource = parts[2]
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// required are the API versions that the server itself needs.
+//
+// Differs from kube-apiserver: API versions that cannot be turned off: v1 and
+// rbac.authorization.k8s.io/v1 are always served. Request: GET /api/v1 with
+// --runtime-config=v1=false.
+var required = []resource.GroupVersion{{Version: "v1"}, {Group: "rbac.authorization.k8s.io", Version: "v1"}}
+
+// Check returns what is wrong with a RuntimeConfig for the release, in the words of
+// kube-apiserver.
+func (r *Release) Check(c RuntimeConfig) error {
+	if on, ok := c["api/all"]; ok && !on && len(c) == 1 {
+		return errors.New("invalid runtime-config with only api/all=false")
+	}
+	selections, err := c.parse()
+	if err != nil {
+		return err
+	}
+	known := r.SchemeGroupVersions()
+	var unknown []string
+	for _, s := range selections {
+		inGroup := func(gv resource.GroupVersion) bool { return gv.Group == s.gv.Group }
+		if !slices.ContainsFunc(known, inGroup) && !slices.Contains(unknown, s.gv.String()) {
+			unknown = append(unknown, s.gv.String())
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		return fmt.Errorf("unknown api groups %s", strings.Join(unknown, ","))
+	}
+	for _, s := range selections {
+		if !slices.Contains(known, s.gv) {
+			return fmt.Errorf("group version %s that has not been registered", s.gv)
+		}
+		if s.resource != strings.ToLower(s.resource) {
+			return fmt.Errorf("invalid key %v: group/version/resource and resource is always lowercase plural, not %q", s.key, s.resource)
+		}
+	}
+	return nil
+}
+
+// selected has the releases that Select has made, so that servers of the same
+// configuration share what is made of them.
+var selected struct {
+	sync.Mutex
+	releases map[string]*Release
+}
+
+// Select returns the release with other API versions and resources. It fails as Check
+// does, for versions that are off by default in a release of which only the default
+// ones are known, and if the core group is turned off. The caller may compare the
+// results of equal configurations with ==.
+func (r *Release) Select(c RuntimeConfig) (*Release, error) {
+	if len(c) == 0 {
+		return r, nil
+	}
+	if err := r.Check(c); err != nil {
+		return nil, err
+	}
+	key := fmt.Sprint(r.name, map[string]bool(c)) // maps are printed in the order of their keys
+	selected.Lock()
+	defer selected.Unlock()
+	if out := selected.releases[key]; out != nil {
+		return out, nil
+	}
+	out, err := r.withConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	if selected.releases == nil {
+		selected.releases = map[string]*Release{}
+	}
+	selected.releases[key] = out
+	return out, nil
+}
+
+// withConfig is Select without the cache and the check.
+func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
+	version, _ := cutAll(r.name)
+	all, noAll := Open(version + "-all")
+	if noAll != nil {
+		all = r
+	}
+	on := map[resource.GroupVersion]bool{} // with all resources if changed
+	changed := map[resource.GroupVersion]bool{}
+	for _, gv := range r.GroupVersions() {
+		on[gv] = true
+	}
+	set := func(gv resource.GroupVersion, value bool) { on[gv], changed[gv] = value, true }
+	for _, stage := range stages {
+		value, ok := c[stage.key]
+		if !ok {
+			continue
+		}
+		if value && noAll != nil && stage.key != "api/ga" {
+			return nil, noAll
+		}
+		for _, gv := range all.GroupVersions() {
+			if stage.matches.MatchString(gv.Version) {
+				set(gv, value)
+			}
+		}
+	}
+	selections, _ := c.parse() // Check has parsed it
+	resources := map[selection]bool{}
+	for _, s := range selections {
+		value := c[s.key]
+		if value && !slices.Contains(all.GroupVersions(), s.gv) {
+			return nil, fmt.Errorf("the API version %s of %s is not known here", s.gv, version)
+		}
+		if !value && slices.Contains(required, s.gv) {
+			return nil, fmt.Errorf("%s cannot be turned off here", s.key)
+		}
+		if s.resource == "" {
+			set(s.gv, value)
+		} else {
+			resources[selection{gv: s.gv, resource: s.resource}] = value
+		}
+	}
+	for _, gv := range required {
+		if !on[gv] {
+			return nil, fmt.Errorf("the API version %s cannot be turned off here", gv)
+		}
+	}
+	s := surface.Surface{}
+	serves := func(t *resource.Type, by *Release) bool {
+		if value, ok := resources[selection{gv: t.GroupVersion, resource: t.Name}]; ok {
+			return value && by == all
+		}
+		source := r
+		if changed[t.GroupVersion] {
+			source = all
+		}
+		return on[t.GroupVersion] && by == source
+	}
+	versions := map[resource.GroupVersion]bool{}
+	for _, by := range []*Release{all, r} {
+		for _, t := range by.Types() {
+			if serves(t, by) && !slices.Contains(s.Types, t) {
+				s.Types = append(s.Types, t)
+				versions[t.GroupVersion] = true
+			}
+		}
+		if all == r {
+			break
+		}
+	}
+	order := all.GroupVersions()
+	for _, gv := range order {
+		if versions[gv] {
+			s.GroupVersions = append(s.GroupVersions, gv)
+		}
+	}
+	position := func(t *resource.Type) int { return slices.Index(order, t.GroupVersion) }
+	slices.SortStableFunc(s.Types, func(a, b *resource.Type) int {
+		return cmp.Or(position(a)-position(b), strings.Compare(a.Name, b.Name))
+	})
+	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }}
+	out.openAPI = sync.OnceValue(func() map[string]document { return all.openAPIOf(s.GroupVersions) })
+	return out, nil
+}
+
+// openAPIOf returns the OpenAPI documents without those of versions and groups that are
+// not served.
+func (r *Release) openAPIOf(served []resource.GroupVersion) map[string]document {
+	out := maps.Clone(r.openAPI())
+	groups := map[string]bool{}
+	for _, gv := range served {
+		groups[gv.Group] = true
+	}
+	for _, gv := range r.GroupVersions() {
+		if !slices.Contains(served, gv) {
+			delete(out, "apis/"+gv.Group+"/"+gv.Version)
+		}
+		if !groups[gv.Group] {
+			delete(out, "apis/"+gv.Group)
+		}
+	}
+	return out
+}
