@@ -206,13 +206,19 @@ func Names(objects []fakeapi.Object) []string {
 // are pending if there is no argument, and settles.
 func (c *Cluster) Run(names ...string) {
 	c.t.Helper()
+	c.RunOn("node", names...)
+}
+
+// RunOn is Run with another node for Pods without one.
+func (c *Cluster) RunOn(node string, names ...string) {
+	c.t.Helper()
 	for _, pod := range c.Pods() {
 		if !chosen(pod, names) {
 			continue
 		}
 		if object.String(pod, "spec", "nodeName") == "" {
 			c.do(http.MethodPost, path("pods", pod.Name(), "binding"),
-				`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"`+pod.Name()+`"},"target":{"kind":"Node","name":"node"}}`)
+				`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"`+pod.Name()+`"},"target":{"kind":"Node","name":"`+node+`"}}`)
 		}
 		now := c.Clock().Now().UTC().Format(time.RFC3339)
 		c.PatchStatus("pods", pod.Name(), `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"`+now+`"}]}}`)
