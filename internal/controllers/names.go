@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/clusterroleaggregation"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/cronjob"
+	"github.com/kubefake/kubefake/internal/controllers/daemonset"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/rootcacertpublisher"
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
+	"github.com/kubefake/kubefake/internal/controllers/statefulset"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
 )
 
@@ -32,6 +34,7 @@ type entry struct {
 var known = []entry{
 	{name: "clusterrole-aggregation-controller", alias: "clusterrole-aggregation", start: clusterroleaggregation.Start},
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
+	{name: "daemonset-controller", alias: "daemonset", start: daemonset.Start},
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
@@ -44,5 +47,6 @@ var known = []entry{
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
+	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
 }

@@ -33,13 +33,15 @@ func (x *Expectations) Satisfied(k Key) bool {
 }
 
 // ExpectCreations replaces what is expected for a key by n creations.
-func (x *Expectations) ExpectCreations(k Key, n int) {
-	x.byKey[k] = &expectation{creations: n, at: x.runtime.Now()}
-}
+func (x *Expectations) ExpectCreations(k Key, n int) { x.Expect(k, n) }
 
 // ExpectDeletions replaces what is expected for a key by the deletions of objects.
-func (x *Expectations) ExpectDeletions(k Key, uids ...string) {
-	e := &expectation{deletions: map[string]bool{}, at: x.runtime.Now()}
+func (x *Expectations) ExpectDeletions(k Key, uids ...string) { x.Expect(k, 0, uids...) }
+
+// Expect replaces what is expected for a key by n creations and the deletions of
+// objects.
+func (x *Expectations) Expect(k Key, n int, uids ...string) {
+	e := &expectation{creations: n, deletions: map[string]bool{}, at: x.runtime.Now()}
 	for _, uid := range uids {
 		e.deletions[uid] = true
 	}
