@@ -29,8 +29,14 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
+// version is the version of a release; the linker sets it.
+var version string
+
 // programVersion returns the version of the module that the program was built from.
 func programVersion() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

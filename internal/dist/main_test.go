@@ -1,0 +1,167 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// testDist returns a dist of two platforms, whose executables are a few bytes.
+func testDist(t *testing.T) *dist {
+	t.Helper()
+	d := &dist{version: "v1.2.3", url: "https://example.com/v1.2.3", time: time.Unix(1e9, 0).UTC(), files: map[string][]byte{}}
+	built := map[platform][]byte{}
+	for _, p := range []platform{{"linux", "amd64"}, {"windows", "amd64"}} {
+		built[p] = []byte("program")
+		d.addArchives(p, built[p], []byte("license"), []byte("readme"))
+	}
+	require.NoError(t, d.addIndex([]platform{{"linux", "amd64"}, {"windows", "amd64"}}))
+	require.NoError(t, d.addImage(built))
+	return d
+}
+
+// untar returns the files of a tar archive, in their order.
+func untar(t *testing.T, r io.Reader) (names []string, files map[string][]byte) {
+	t.Helper()
+	files = map[string][]byte{}
+	for in := tar.NewReader(r); ; {
+		header, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return names, files
+		}
+		require.NoError(t, err)
+		assert.Equal(t, time.Unix(1e9, 0).UTC(), header.ModTime.UTC(), header.Name)
+		data, err := io.ReadAll(in)
+		require.NoError(t, err)
+		names, files[header.Name] = append(names, header.Name), data
+	}
+}
+
+func gunzip(t *testing.T, data []byte) io.Reader {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	return r
+}
+
+func TestArchives(t *testing.T) {
+	d := testDist(t)
+	names, _ := untar(t, gunzip(t, d.files["fakeapi_linux_amd64.tar.gz"]))
+	assert.Equal(t, []string{"fakeapi", "LICENSE", "README.md"}, names)
+	names, _ = untar(t, gunzip(t, d.files["envtest_windows_amd64.tar.gz"]))
+	assert.Equal(t, []string{"controller-tools/envtest/etcd.exe", "controller-tools/envtest/kube-apiserver.exe", "controller-tools/envtest/kubectl.exe"}, names)
+	zipped := d.files["fakeapi_windows_amd64.zip"]
+	z, err := zip.NewReader(bytes.NewReader(zipped), int64(len(zipped)))
+	require.NoError(t, err)
+	assert.Equal(t, "fakeapi.exe", z.File[0].Name)
+
+	assert.Equal(t, d.files, testDist(t).files, "the same input gives the same bytes")
+}
+
+// The bill of materials has the modules of an executable.
+func TestBillOfMaterials(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	program, err := os.ReadFile(self)
+	require.NoError(t, err)
+	d := &dist{version: "v1.2.3", files: map[string][]byte{}}
+	require.NoError(t, d.addBill(platform{"linux", "amd64"}, program))
+	var sbom bom
+	require.NoError(t, json.Unmarshal(d.files["fakeapi_linux_amd64.cdx.json"], &sbom))
+	assert.True(t, slices.ContainsFunc(sbom.Components, func(c component) bool {
+		return strings.HasPrefix(c.PURL, "pkg:golang/sigs.k8s.io/yaml@v1")
+	}))
+}
+
+func TestIndex(t *testing.T) {
+	d := testDist(t)
+	var in index
+	require.NoError(t, yaml.Unmarshal(d.files["envtest-releases.yaml"], &in))
+	assert.Greater(t, len(in.Releases), 4)
+	for version, archives := range in.Releases {
+		assert.Regexp(t, `^v1\.\d+\.\d+$`, version)
+		assert.Len(t, archives, 2)
+		sum := sha512.Sum512(d.files["envtest_linux_amd64.tar.gz"])
+		assert.Equal(t, archive{hex.EncodeToString(sum[:]), "https://example.com/v1.2.3/envtest_linux_amd64.tar.gz"}, archives["envtest-"+version+"-linux-amd64.tar.gz"])
+	}
+}
+
+// Each descriptor of the image has the digest and the size of a blob.
+func TestImage(t *testing.T) {
+	d := testDist(t)
+	_, files := untar(t, bytes.NewReader(d.files["fakeapi_image.tar"]))
+	blob := func(of descriptor, v any) []byte {
+		t.Helper()
+		data := files["blobs/sha256/"+strings.TrimPrefix(of.Digest, "sha256:")]
+		assert.Equal(t, of.Digest, digest(data))
+		assert.Len(t, data, of.Size)
+		if v != nil {
+			require.NoError(t, json.Unmarshal(data, v))
+		}
+		return data
+	}
+	var top, list imageIndex
+	require.NoError(t, json.Unmarshal(files["index.json"], &top))
+	blob(top.Manifests[0], &list)
+	require.Len(t, list.Manifests, 1, "an image for each Linux platform")
+	assert.Equal(t, &imagePlatform{"amd64", "linux"}, list.Manifests[0].Platform)
+	var manifest imageManifest
+	blob(list.Manifests[0], &manifest)
+	var config imageConfig
+	blob(manifest.Config, &config)
+	assert.Equal(t, []string{"/fakeapi"}, config.Config.Entrypoint)
+	layer, err := io.ReadAll(gunzip(t, blob(manifest.Layers[0], nil)))
+	require.NoError(t, err)
+	assert.Equal(t, []string{digest(layer)}, config.RootFS.DiffIDs)
+	names, _ := untar(t, bytes.NewReader(layer))
+	assert.Equal(t, []string{"fakeapi"}, names)
+	assert.JSONEq(t, `{"imageLayoutVersion":"1.0.0"}`, string(files["oci-layout"]))
+}
+
+// .goreleaser.yaml builds the same executables as dist.
+func TestGoReleaser(t *testing.T) {
+	text, err := os.ReadFile("../../.goreleaser.yaml")
+	require.NoError(t, err)
+	var config struct {
+		Version int
+		Builds  []struct {
+			Main         string
+			Env          []string
+			Goos, Goarch []string
+			Flags        []string
+			Ldflags      []string
+			ModTimestamp string `json:"mod_timestamp"`
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &config))
+	assert.Equal(t, 2, config.Version)
+	require.Len(t, config.Builds, 1)
+	b := config.Builds[0]
+	var all []platform
+	for _, goos := range b.Goos {
+		for _, goarch := range b.Goarch {
+			all = append(all, platform{goos, goarch})
+		}
+	}
+	assert.Equal(t, platforms, all)
+	assert.Equal(t, "./cmd/fakeapi", b.Main)
+	assert.Contains(t, b.Env, "CGO_ENABLED=0")
+	assert.Equal(t, []string{"-trimpath", "-buildvcs=false"}, b.Flags)
+	assert.Equal(t, []string{"-s -w -X main.version={{ .Tag }}"}, b.Ldflags)
+	assert.Equal(t, "{{ .CommitTimestamp }}", b.ModTimestamp)
+}
