@@ -16,6 +16,9 @@ import (
 
 // load puts the objects of the options into the server.
 func (s *Server) load() error {
+	if err := s.loadStages(); err != nil {
+		return err
+	}
 	if err := s.loadDefinitions(); err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ type config struct {
 	namespaces []string // of WithNamespaces; nil without it
 
 	controllers []string // of WithControllers
+	stages      []files  // of WithStages
 
 	forks *forkCount
 }

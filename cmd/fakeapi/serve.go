@@ -52,6 +52,7 @@ type serveCommand struct {
 	historyBytes     int64
 	eventTTL         time.Duration
 	controllers      []string
+	stages           []string
 	compactEvery     time.Duration
 	compactKeep      time.Duration
 	lags             []lag
@@ -207,6 +208,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
 			fs.StringSliceVar(&c.disablePlugins, "disable-admission-plugins", nil, "disable the admission plugins `NAME`,..., which are enabled by default")
 			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all, foo turns foo on, -foo turns it off; also scheduler and kubelet (default none)", selectControllers(&c.controllers))
+			fs.StringArrayVar(&c.stages, "stages", nil, "with the controller kubelet, make Pods and Nodes behave as the Stages of KWOK in `FILE` say, which may be a directory, a pattern or -, the standard input; repeatable")
 		}},
 		{"Initial state", func(fs flagSet) {
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
@@ -394,7 +396,7 @@ func (c *serveCommand) files() (options []fakeapi.Option, err error) {
 	for _, load := range []struct {
 		values []string
 		with   func(fs.FS, ...string) fakeapi.Option
-	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}, {c.faults, fakeapi.WithFaultFiles}} {
+	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}, {c.faults, fakeapi.WithFaultFiles}, {c.stages, fakeapi.WithStages}} {
 		names, err := inputNames(load.values)
 		if err != nil {
 			return nil, err

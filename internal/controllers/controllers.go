@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 )
@@ -38,7 +39,22 @@ type Manager struct {
 // as "v1.36.3".
 func NewManager(g *registry.Registry, faults *fault.Set, version string) *Manager {
 	version = fmt.Sprintf("%s (%s/%s)", version, runtime.GOOS, runtime.GOARCH)
-	return &Manager{config: controller.Config{Registry: g, Faults: faults, Version: version}}
+	return &Manager{config: controller.Config{Registry: g, Faults: faults, Version: version, Lifecycle: &lifecycle.Set{}}}
+}
+
+// Lifecycle returns what Pods and Nodes do by themselves. After a change the caller
+// calls Wake.
+func (m *Manager) Lifecycle() *lifecycle.Set { return m.config.Lifecycle }
+
+// Inherit makes Pods and Nodes do what they do on another server. It must be called
+// before Select.
+func (m *Manager) Inherit(from *Manager) { m.config.Lifecycle = from.config.Lifecycle.Clone() }
+
+// Wake makes controllers that run on a running clock look for work.
+func (m *Manager) Wake() {
+	if r := m.current(); r != nil {
+		r.Wake()
+	}
 }
 
 // SetRootCA sets the CA certificate that the root-ca-certificate-publisher-controller
@@ -180,7 +196,7 @@ func split(lists []string) (names []string) {
 
 func find(name string) *entry {
 	for i := range known {
-		if known[i].name == name || known[i].alias == name {
+		if known[i].name == name || known[i].alias == name && name != "" {
 			return &known[i]
 		}
 	}

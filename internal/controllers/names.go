@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
+	"github.com/kubefake/kubefake/internal/controllers/kubelet"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/podgc"
 	"github.com/kubefake/kubefake/internal/controllers/pvcprotection"
@@ -49,4 +50,5 @@ var known = []entry{
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
+	{name: "kubelet", start: kubelet.Start},
 }

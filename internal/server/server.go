@@ -187,6 +187,7 @@ func (s *Server) Fork() (*Server, error) {
 	out := newServer(config)
 	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
 	out.addControl()
+	out.manager.Inherit(s.manager)
 	if err := out.faults.Inherit(s.faults); err != nil {
 		out.Close()
 		return nil, err

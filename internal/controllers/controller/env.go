@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -88,6 +89,17 @@ func (e *Env) PreferredTypes() []*resource.Type {
 
 // RootCA returns the CA certificate of the server in PEM, "" without TLS.
 func (e *Env) RootCA() string { return e.rootCA }
+
+// Lifecycle returns what Pods and Nodes do by themselves. Others may change it.
+func (e *Env) Lifecycle() *lifecycle.Set { return e.lifecycle }
+
+// Check calls f each time the Runtime looks for work, so that f can queue what has
+// changed outside of the store. f must be cheap.
+func (e *Env) Check(f func()) { e.checks = append(e.checks, f) }
+
+// Version returns the version of Kubernetes and the platform, such as
+// "v1.36.3 (linux/amd64)".
+func (e *Env) Version() string { return e.version }
 
 // IDs returns the source of random numbers, which a seed determines.
 func (e *Env) IDs() *ids.Source { return e.registry.IDs() }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -26,6 +27,9 @@ type Config struct {
 
 	// RootCA is the CA certificate of the server in PEM; "" without TLS.
 	RootCA string
+
+	// Lifecycle is what Pods and Nodes do by themselves.
+	Lifecycle *lifecycle.Set
 }
 
 // A Runtime runs controllers for one server. Its methods are safe for concurrent
@@ -39,6 +43,8 @@ type Runtime struct {
 	version  string
 	rootCA   string
 
+	lifecycle *lifecycle.Set
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	wake   chan struct{} // has an element if the goroutine should look for work
@@ -49,6 +55,7 @@ type Runtime struct {
 	ready     []readyKey
 	delays    delays
 	order     int
+	checks    []func()     // of Check
 	timer     *clock.Timer // of the earliest delay, on a running clock
 	events    events
 	failed    error // the error that has ended the Runtime
@@ -66,7 +73,7 @@ type Starter struct {
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
 		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: c.Version, rootCA: c.RootCA,
-		wake: make(chan struct{}, 1),
+		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.mu.Lock()
@@ -152,6 +159,9 @@ func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
 		}
 		if r.failed = r.poll(); r.failed != nil {
 			break
+		}
+		for _, check := range r.checks {
+			check()
 		}
 		r.addDue(r.Now())
 		if len(r.ready) == 0 {

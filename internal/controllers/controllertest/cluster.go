@@ -67,6 +67,14 @@ func (c Cluster) Settle(d time.Duration) {
 	SettleWithin(c.t, c.Server, d)
 }
 
+// Wait runs the controllers for a time of the clock.
+func (c Cluster) Wait(d time.Duration) {
+	c.t.Helper()
+	end := c.Clock().Now().Add(d)
+	c.Settle(d)
+	require.NoError(c.t, c.Clock().Advance(end.Sub(c.Clock().Now())))
+}
+
 // Get returns an object of a resource, nil if it does not exist.
 func (c Cluster) Get(resource, namespace, name string) map[string]any {
 	c.t.Helper()

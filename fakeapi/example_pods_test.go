@@ -1,0 +1,52 @@
+package fakeapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A Pod whose image does not exist, and that starts when it does.
+func ExampleServer_Pods() {
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
+		fakeapi.WithControllers("scheduler", "kubelet"))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	if err := srv.Pods("app=web").FailImagePull(); err != nil {
+		panic(err)
+	}
+	srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
+  spec: {schedulerName: default-scheduler, restartPolicy: Always, containers: [{name: c, image: web:v2}]}, status: {phase: Pending}}`)
+	show := func() {
+		o, err := srv.Get("pods", "default", "web")
+		if err != nil {
+			panic(err)
+		}
+		var pod struct {
+			Status struct {
+				Phase             string
+				ContainerStatuses []struct {
+					State map[string]struct{ Reason string }
+				}
+			}
+		}
+		if err := o.Into(&pod); err != nil {
+			panic(err)
+		}
+		state, _ := json.Marshal(pod.Status.ContainerStatuses[0].State)
+		fmt.Println(srv.Clock().Now().Format("15:04:05"), pod.Status.Phase, string(state))
+	}
+	srv.Settle(context.Background())
+	show()
+	srv.Pods("app=web").Run()
+	srv.SettleWithin(context.Background(), 10*time.Second)
+	show()
+	// Output:
+	// 09:00:00 Pending {"waiting":{"Reason":"ImagePullBackOff"}}
+	// 09:00:10 Running {"running":{"Reason":""}}
+}

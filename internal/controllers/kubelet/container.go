@@ -1,0 +1,297 @@
+package kubelet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// The back-off of restarts and image pulls.
+const (
+	minBackoff = 10 * time.Second
+	maxBackoff = 5 * time.Minute
+)
+
+// A containerKey identifies a container.
+type containerKey struct{ uid, name string }
+
+// A backoff is that of the restarts of a container, or of the pulls of its image.
+type backoff struct {
+	failures int
+	until    time.Time
+}
+
+// fail begins the next back-off and returns it.
+func (b *backoff) fail(now time.Time) time.Duration {
+	d := maxBackoff
+	if b.failures < 6 {
+		d = min(d, minBackoff<<b.failures)
+	}
+	b.failures++
+	b.until = now.Add(d)
+	return d
+}
+
+func (w *worker) backoff(name string) *backoff {
+	key := containerKey{w.object.UID, name}
+	b := w.backoffs[key]
+	if b == nil {
+		b = &backoff{}
+		w.backoffs[key] = b
+	}
+	return b
+}
+
+// initContainers returns the statuses of the init containers, and whether all of them
+// have completed or failed for good.
+func (w *worker) initContainers(spec map[string]any, was map[string]map[string]any) (out []any, initialized, failed bool) {
+	initialized = true
+	for c := range object.Each(spec["initContainers"]) {
+		name := object.String(c, "name")
+		if !initialized || failed {
+			s := was[name]
+			if s == nil {
+				s = w.waiting(c, nil, "PodInitializing", "")
+			}
+			out = append(out, s)
+			continue
+		}
+		sidecar := object.String(c, "restartPolicy") == "Always"
+		s := w.initContainer(c, was[name], sidecar)
+		out = append(out, s)
+		code, ended := object.Int(s, "state", "terminated", "exitCode")
+		switch {
+		case sidecar:
+			initialized = object.Bool(s, "started")
+		case ended && code == 0:
+		default:
+			initialized = false
+			failed = ended && object.String(spec, "restartPolicy") == "Never"
+		}
+	}
+	return out, initialized, failed
+}
+
+// initContainer returns the status of an init container whose turn has come.
+func (w *worker) initContainer(c, was map[string]any, sidecar bool) map[string]any {
+	if !sidecar && was != nil {
+		if code, ended := object.Int(was, "state", "terminated", "exitCode"); ended && code == 0 {
+			return was
+		}
+	}
+	_, known := lifecycle.Find(w.behaviors, object.String(c, "name"), true)
+	if sidecar || known {
+		s := w.container(c, was, true, false)
+		return s
+	}
+	s := w.exited(w.running(c, was, false), 0)
+	s["ready"] = true
+	return s
+}
+
+// container returns the status of a container. completes says that it ends by itself.
+func (w *worker) container(c, was map[string]any, initialized, completes bool) map[string]any {
+	name := object.String(c, "name")
+	if !initialized {
+		if was != nil {
+			return was
+		}
+		return w.waiting(c, nil, "PodInitializing", "")
+	}
+	init := false
+	for i := range object.Each(object.Value(w.pod, "spec", "initContainers")) {
+		init = init || object.String(i, "name") == name
+	}
+	b, known := lifecycle.Find(w.behaviors, name, init)
+	if known && b.Action == lifecycle.Run {
+		completes = false
+	}
+	state := object.Map(was, "state")
+	switch {
+	case state["running"] != nil && object.String(was, "image") != object.String(c, "image"): // an update in place
+		return w.restart(c, w.exited(was, 0), b)
+	case state["running"] != nil:
+		switch {
+		case known && b.Action == lifecycle.Exit:
+			return w.exited(was, b.ExitCode)
+		case !known && completes:
+			return w.exited(was, 0)
+		}
+		ready := !known || b.Action != lifecycle.Hang
+		if object.Bool(was, "ready") == ready {
+			return was
+		}
+		s := object.Copy(was)
+		s["ready"] = ready
+		return s
+	case state["terminated"] != nil:
+		return w.afterExit(c, was, b)
+	case object.Map(was, "lastState", "terminated") != nil: // CrashLoopBackOff
+		if back := w.backoff(name); back.until.After(w.now) {
+			w.until(back.until)
+			return was
+		}
+		return w.restart(c, was, b)
+	}
+	return w.start(c, was, b)
+}
+
+// start returns the status of a container that is started, or whose image is pulled.
+func (w *worker) start(c, was map[string]any, b lifecycle.Behavior) map[string]any {
+	name, image := object.String(c, "name"), object.String(c, "image")
+	switch b.Action {
+	case lifecycle.FailImagePull:
+		return w.failPull(c, was, name, image)
+	case lifecycle.Exit:
+		return w.exited(w.running(c, was, false), b.ExitCode)
+	case lifecycle.Hang:
+		return w.running(c, was, false)
+	}
+	if object.String(was, "state", "waiting", "reason") == "ImagePullBackOff" {
+		if back := w.backoff(name); back.until.After(w.now) {
+			w.until(back.until)
+			return was
+		}
+		delete(w.backoffs, containerKey{w.object.UID, name})
+	}
+	return w.running(c, was, true)
+}
+
+// failPull returns the status of a container whose image cannot be pulled.
+func (w *worker) failPull(c, was map[string]any, name, image string) map[string]any {
+	cause := fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %[1]q: %[1]s: not found", image)
+	back := w.backoff(name)
+	switch object.String(was, "state", "waiting", "reason") {
+	case "ErrImagePull":
+		w.until(back.until)
+		message := fmt.Sprintf("Back-off pulling image %q", image)
+		w.event(name, controller.Normal, "BackOff", message)
+		w.event(name, controller.Warning, "Failed", "Error: ImagePullBackOff")
+		return w.waiting(c, was, "ImagePullBackOff", message+": ErrImagePull: "+cause)
+	case "ImagePullBackOff":
+		if back.until.After(w.now) {
+			w.until(back.until)
+			return was
+		}
+	}
+	back.fail(w.now)
+	w.until(w.now) // it becomes a back-off in the next sync
+	w.event(name, controller.Normal, "Pulling", fmt.Sprintf("Pulling image %q", image))
+	w.event(name, controller.Warning, "Failed", fmt.Sprintf("Failed to pull image %q: %s", image, cause))
+	w.event(name, controller.Warning, "Failed", "Error: ErrImagePull")
+	return w.waiting(c, was, "ErrImagePull", cause)
+}
+
+// afterExit returns the status of a container that has ended: it stays so, is
+// restarted, or waits for its back-off.
+func (w *worker) afterExit(c, was map[string]any, b lifecycle.Behavior) map[string]any {
+	name := object.String(c, "name")
+	policy := object.String(c, "restartPolicy") // of the container, else of the Pod
+	if policy == "" {
+		policy = object.String(w.pod, "spec", "restartPolicy")
+	}
+	code, _ := object.Int(was, "state", "terminated", "exitCode")
+	if policy == "Never" || policy == "OnFailure" && code == 0 {
+		return was
+	}
+	back := w.backoff(name)
+	if back.failures == 0 && back.until.IsZero() {
+		back.until = w.now // the first restart is at once
+		return w.restart(c, was, b)
+	}
+	d := back.fail(w.now)
+	w.until(back.until)
+	s := w.waiting(c, was, "CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)",
+		d, name, w.object.Name, w.object.Namespace, w.object.UID))
+	s["lastState"] = map[string]any{"terminated": object.Value(was, "state", "terminated")}
+	w.event(name, controller.Warning, "BackOff", fmt.Sprintf("Back-off restarting failed container %s in pod %s_%s(%s)", name, w.object.Name, w.object.Namespace, w.object.UID))
+	return s
+}
+
+// restart returns the status of a container that is started again.
+func (w *worker) restart(c, was map[string]any, b lifecycle.Behavior) map[string]any {
+	before := object.Copy(was)
+	count, _ := object.Int(was, "restartCount")
+	before["restartCount"] = count + 1
+	if ended := object.Map(was, "state", "terminated"); ended != nil {
+		before["lastState"] = map[string]any{"terminated": ended}
+	}
+	before["state"] = map[string]any{}
+	return w.start(c, before, b)
+}
+
+// base returns the fields of a status that all states have.
+func (w *worker) base(c, was map[string]any) map[string]any {
+	count, _ := object.Int(was, "restartCount")
+	last := object.Map(was, "lastState")
+	if last == nil {
+		last = map[string]any{}
+	}
+	return map[string]any{
+		"name": object.String(c, "name"), "image": object.String(c, "image"), "imageID": object.String(was, "imageID"),
+		"containerID": object.String(was, "containerID"), "restartCount": count, "ready": false, "started": false, "lastState": last,
+	}
+}
+
+// running returns the status of a container that has just started.
+func (w *worker) running(c, was map[string]any, ready bool) map[string]any {
+	s := w.base(c, was)
+	count, _ := object.Int(s, "restartCount")
+	s["imageID"] = "sha256:" + digest(object.String(c, "image"))
+	s["containerID"] = "fakeapi://" + digest(w.object.UID+"/"+object.String(c, "name")+"/"+strconv.FormatInt(count, 10))
+	s["ready"], s["started"] = ready, true
+	s["state"] = map[string]any{"running": map[string]any{"startedAt": controller.Timestamp(w.now)}}
+	return s
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// waiting returns the status of a container that does not run.
+func (w *worker) waiting(c, was map[string]any, reason, message string) map[string]any {
+	s := w.base(c, was)
+	state := map[string]any{"reason": reason}
+	if message != "" {
+		state["message"] = message
+	}
+	s["state"] = map[string]any{"waiting": state}
+	return s
+}
+
+// exited returns the status of a container that ran and has ended with a code.
+func (w *worker) exited(was map[string]any, code int64) map[string]any {
+	s := object.Copy(was)
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	now := controller.Timestamp(w.now)
+	started := object.String(was, "state", "running", "startedAt")
+	if started == "" {
+		started = now
+	}
+	s["ready"], s["started"] = false, false
+	s["state"] = map[string]any{"terminated": map[string]any{
+		"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now, "containerID": object.String(was, "containerID"),
+	}}
+	return s
+}
+
+// killedCode is the exit code of a container that SIGKILL has ended.
+const killedCode = 137
+
+// stopped returns the status of a container that was stopped with its Pod.
+func (w *worker) stopped(s map[string]any) map[string]any {
+	if object.Map(s, "state", "running") == nil {
+		return s
+	}
+	return w.exited(s, killedCode)
+}

@@ -1,0 +1,206 @@
+// Package kubelet has the kubelets of all Nodes: Nodes are Ready and renew their
+// Leases, and Pods go through their phases. Nothing runs: what containers do is
+// described by Stages and Behaviors of package lifecycle.
+//
+// Differs from kube-apiserver: what the kubelet does: containers start and stop at once,
+// probes succeed, and images exist. Pods are ready, those of Jobs complete. Request: GET
+// of a Pod with the controller kubelet on.
+package kubelet
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/selector"
+)
+
+type kubelet struct {
+	env      *controller.Env
+	started  time.Time
+	behavior *lifecycle.Set
+	changes  int64 // of behavior that were seen
+
+	nodes  *controller.Informer
+	pods   *controller.Informer
+	leases *controller.Informer
+
+	nodeQueue *controller.Queue
+	podQueue  *controller.Queue
+	beats     *controller.Queue // of Nodes: the renewals of their Leases
+
+	clients   map[string]*controller.Client // of Nodes
+	recorders map[string]*controller.Recorder
+	backoffs  map[containerKey]*backoff
+	delays    map[delayKey]*delay // of Stages
+	ips       addresses
+}
+
+// byNode is the index of Pods by the names of their Nodes.
+const byNode = "node"
+
+// Start starts the kubelets.
+func Start(e *controller.Env) {
+	k := &kubelet{
+		env: e, started: e.Now(), behavior: e.Lifecycle(),
+		clients: map[string]*controller.Client{}, recorders: map[string]*controller.Recorder{},
+		backoffs: map[containerKey]*backoff{}, delays: map[delayKey]*delay{}, ips: newAddresses(),
+	}
+	k.nodeQueue = e.Queue(k.syncNode)
+	k.podQueue = e.Queue(k.syncPod)
+	k.beats = e.Queue(k.renewLease)
+	k.nodes = e.Informer(controller.Nodes, k.nodeChanged)
+	k.pods = e.Informer(controller.Pods, k.podChanged)
+	k.pods.Index(byNode, func(o *controller.Object) []string {
+		if name := object.String(o.Generic(), "spec", "nodeName"); name != "" {
+			return []string{name}
+		}
+		return nil
+	})
+	k.leases = e.Informer(controller.Leases)
+	k.nodeQueue.Add(controller.Key{}) // registers a Node if there is none
+	e.Check(k.checkBehavior)
+}
+
+// checkBehavior queues all Pods and Nodes if what they do was changed.
+func (k *kubelet) checkBehavior() {
+	changes := k.behavior.Changes()
+	if changes == k.changes {
+		return
+	}
+	k.changes = changes
+	for _, n := range k.nodes.List("", selector.Labels{}) {
+		k.nodeQueue.Add(n.Key())
+		k.beats.Add(n.Key())
+	}
+	for _, p := range k.pods.List("", selector.Labels{}) {
+		k.podQueue.Add(p.Key())
+	}
+}
+
+func (k *kubelet) nodeChanged(old, new *controller.Object) {
+	if new == nil {
+		delete(k.clients, old.Name)
+		delete(k.recorders, old.Name)
+		return
+	}
+	k.nodeQueue.Add(new.Key())
+	if old == nil {
+		k.beats.Add(new.Key())
+		for _, p := range k.pods.By(byNode, new.Name) {
+			k.podQueue.Add(p.Key())
+		}
+	}
+}
+
+func (k *kubelet) podChanged(old, new *controller.Object) {
+	if old != nil && (new == nil || new.UID != old.UID) {
+		k.ips.release(old)
+		k.forget(old.UID)
+	}
+	if new == nil {
+		return
+	}
+	generic := new.Generic()
+	if controller.PodEnded(generic) {
+		k.ips.release(new)
+	} else {
+		k.ips.use(new)
+	}
+	if object.String(generic, "spec", "nodeName") != "" {
+		k.podQueue.Add(new.Key())
+	}
+}
+
+// forget drops what is known of a Pod that is gone.
+func (k *kubelet) forget(uid string) {
+	for key := range k.backoffs {
+		if key.uid == uid {
+			delete(k.backoffs, key)
+		}
+	}
+	delete(k.delays, delayKey{"Pod", uid})
+}
+
+// client returns the client of the kubelet of a Node.
+func (k *kubelet) client(node string) *controller.Client {
+	c := k.clients[node]
+	if c == nil {
+		c = k.env.ClientAs(&authn.User{
+			Name: "system:node:" + node, Groups: []string{authn.NodesGroup, authn.AuthenticatedGroup},
+		}, "kubelet")
+		k.clients[node] = c
+	}
+	return c
+}
+
+// recorder returns what records the Events of the kubelet of a Node.
+func (k *kubelet) recorder(node string) *controller.Recorder {
+	r := k.recorders[node]
+	if r == nil {
+		r = k.env.Recorder(k.client(node), "kubelet")
+		k.recorders[node] = r
+	}
+	return r
+}
+
+// runs reports whether the kubelet of a Node runs.
+func (k *kubelet) runs(node string) bool {
+	return node != "" && k.nodes.Get("", node) != nil && !k.behavior.Stopped(node)
+}
+
+// version returns the version of Kubernetes without the platform.
+func (k *kubelet) version() string {
+	version, _, _ := strings.Cut(k.env.Version(), " ")
+	return version
+}
+
+// A host answers the questions of templates.
+type host struct{ *kubelet }
+
+func (h host) Now() time.Time       { return h.env.Now() }
+func (h host) StartTime() time.Time { return h.started }
+func (h host) Version() string      { return h.version() }
+func (h host) NodeIPs(node string) []string {
+	o := h.nodes.Get("", node)
+	if o == nil {
+		return nil
+	}
+	if list := internalIPs(o.Generic()); len(list) > 0 {
+		return list
+	}
+	return []string{h.ips.ofNode(node)}
+}
+
+func (h host) PodIPs(node string, hostNetwork bool, _, name, namespace string) []string {
+	return h.podIPs(node, hostNetwork, controller.Key{Namespace: namespace, Name: name})
+}
+
+// podIPs returns the addresses of a Pod, which it allocates if it has none.
+func (k *kubelet) podIPs(node string, hostNetwork bool, pod controller.Key) []string {
+	if hostNetwork {
+		return host{k}.NodeIPs(node)
+	}
+	var ranges []string
+	if n := k.nodes.Get("", node); n != nil {
+		ranges = object.Strings(n.Generic(), "spec", "podCIDRs")
+		if one := object.String(n.Generic(), "spec", "podCIDR"); len(ranges) == 0 && one != "" {
+			ranges = []string{one}
+		}
+	}
+	return k.ips.ofPod(pod, ranges)
+}
+
+// internalIPs returns the internal addresses of a Node.
+func internalIPs(node map[string]any) (out []string) {
+	for a := range object.Each(object.Value(node, "status", "addresses")) {
+		if object.String(a, "type") == "InternalIP" {
+			out = append(out, object.String(a, "address"))
+		}
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,331 @@
+package kubelet_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/controllers/controllertest"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+const podsPath = "/api/v1/namespaces/default/pods"
+
+func start(t testing.TB, options ...fakeapi.Option) controllertest.Cluster {
+	return controllertest.StartCluster(t, "scheduler,kubelet", options...)
+}
+
+func pod(name, more string) string {
+	return `{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `, labels: {app: ` + name + `}}, spec: {containers: [{name: c, image: img}]` + more + `}}`
+}
+
+func phase(p map[string]any) string { return object.String(p, "status", "phase") }
+
+// container returns the status of the ith container of a list.
+func container(p map[string]any, list string, i int) map[string]any {
+	statuses := object.List(p, "status", list)
+	if i >= len(statuses) {
+		return nil
+	}
+	s, _ := statuses[i].(map[string]any)
+	return s
+}
+
+// Without a Node, the kubelet registers one; Nodes of users become Ready too.
+func TestNodes(t *testing.T) {
+	c := start(t)
+	c.Settle(0)
+	node := c.Get("nodes", "", "node-1")
+	require.NotNil(t, node)
+	assert.Equal(t, "True KubeletReady kubelet is posting ready status", controllertest.Condition(node, "Ready"))
+	assert.Empty(t, object.List(node, "spec", "taints"))
+	assert.Equal(t, "node-1", object.String(node, "metadata", "labels", "kubernetes.io/hostname"))
+
+	c.Create("/api/v1/nodes", `{apiVersion: v1, kind: Node, metadata: {name: mine}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}`)
+	c.Settle(0)
+	node = c.Get("nodes", "", "mine")
+	assert.Equal(t, "True KubeletReady kubelet is posting ready status", controllertest.Condition(node, "Ready"))
+	assert.Equal(t, "4", object.String(node, "status", "allocatable", "cpu"), "what the user has set stays")
+	assert.Equal(t, "4", object.String(node, "status", "capacity", "cpu"))
+	assert.Empty(t, object.List(node, "spec", "taints"))
+	assert.NotEmpty(t, object.List(node, "status", "addresses"))
+
+	before := object.String(c.Get("leases", "kube-node-lease", "mine"), "spec", "renewTime")
+	c.Settle(time.Minute)
+	after := object.String(c.Get("leases", "kube-node-lease", "mine"), "spec", "renewTime")
+	assert.Less(t, before, after, "the Lease is renewed")
+	writes := c.Writes(0)
+	assert.Equal(t, "system:node:mine", writes[len(writes)-1].Writer.User)
+}
+
+func TestExistingNode(t *testing.T) {
+	c := start(t)
+	c.Put(`{apiVersion: v1, kind: Node, metadata: {name: mine}}`)
+	c.Settle(0)
+	assert.Nil(t, c.Get("nodes", "", "node-1"))
+	assert.NotNil(t, c.Get("nodes", "", "mine"))
+}
+
+func TestRunning(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, pod("p", ""))
+	from := c.Revision()
+	c.Settle(0)
+	p := c.Pod("p")
+	assert.Equal(t, "Running", phase(p))
+	for _, typ := range []string{"PodScheduled", "PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"} {
+		assert.Equal(t, "True", controllertest.Condition(p, typ), typ)
+	}
+	s := container(p, "containerStatuses", 0)
+	assert.Equal(t, "img", object.String(s, "image"))
+	assert.True(t, object.Bool(s, "ready"))
+	assert.True(t, object.Bool(s, "started"))
+	assert.Equal(t, "2026-01-01T00:00:00Z", object.String(s, "state", "running", "startedAt"))
+	assert.NotEmpty(t, object.String(p, "status", "hostIP"))
+	assert.NotEmpty(t, object.String(p, "status", "podIP"))
+	writes := 0
+	for _, w := range c.Writes(from + 1) {
+		if strings.Contains(w.String(), " pods default/p") {
+			writes++
+		}
+	}
+	assert.Equal(t, 2, writes, "a binding and a status")
+
+	c.Delete(podsPath + "/p")
+	c.Settle(0)
+	assert.Nil(t, c.Pod("p"), "deleted at once")
+}
+
+func TestAddresses(t *testing.T) {
+	c := start(t)
+	c.Put(`{apiVersion: v1, kind: Node, metadata: {name: a}, spec: {podCIDR: 10.1.0.0/24, podCIDRs: [10.1.0.0/24, "fd00::/64"]}, status: {addresses: [{type: InternalIP, address: 192.0.2.7}]}}`)
+	c.Create(podsPath, pod("p1", "")+"\n---\n"+pod("p2", "")+"\n---\n"+pod("p3", ", hostNetwork: true"))
+	c.Settle(0)
+	seen := map[string]bool{}
+	for _, name := range []string{"p1", "p2"} {
+		p := c.Pod(name)
+		ip := object.String(p, "status", "podIP")
+		assert.Regexp(t, `^10\.1\.0\.`, ip)
+		assert.False(t, seen[ip])
+		seen[ip] = true
+		assert.Len(t, object.List(p, "status", "podIPs"), 2)
+		assert.Equal(t, "192.0.2.7", object.String(p, "status", "hostIP"))
+	}
+	assert.Equal(t, "192.0.2.7", object.String(c.Pod("p3"), "status", "podIP"))
+}
+
+func TestInitContainers(t *testing.T) {
+	const inits = `, initContainers: [{name: first, image: a}, {name: sidecar, image: b, restartPolicy: Always}]`
+	c := start(t)
+	c.Create(podsPath, pod("p", inits))
+	c.Settle(0)
+	p := c.Pod("p")
+	assert.Equal(t, "Running", phase(p))
+	assert.Equal(t, "Completed", object.String(container(p, "initContainerStatuses", 0), "state", "terminated", "reason"))
+	assert.NotNil(t, object.Map(container(p, "initContainerStatuses", 1), "state", "running"))
+	assert.Equal(t, "True", controllertest.Condition(p, "Initialized"))
+
+	require.NoError(t, c.Pods("app=broken").Container("first").Complete(3))
+	c.Create(podsPath, pod("broken", inits))
+	c.Settle(time.Minute)
+	p = c.Pod("broken")
+	assert.Equal(t, "Pending", phase(p))
+	assert.Equal(t, "False ContainersNotInitialized containers with incomplete status: [first sidecar]", controllertest.Condition(p, "Initialized"))
+	assert.Equal(t, "CrashLoopBackOff", object.String(container(p, "initContainerStatuses", 0), "state", "waiting", "reason"))
+	assert.Equal(t, "PodInitializing", object.String(container(p, "containerStatuses", 0), "state", "waiting", "reason"))
+
+	require.NoError(t, c.Pods("app=failed").Container("first").Complete(3))
+	c.Create(podsPath, pod("failed", inits+", restartPolicy: Never"))
+	c.Settle(0)
+	assert.Equal(t, "Failed", phase(c.Pod("failed")))
+}
+
+func TestJobPods(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: p, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u}]},
+  spec: {restartPolicy: Never, containers: [{name: c, image: i}], initContainers: [{name: sidecar, image: b, restartPolicy: Always}]}}`)
+	c.Settle(0)
+	p := c.Pod("p")
+	assert.Equal(t, "Succeeded", phase(p))
+	assert.Equal(t, "False PodCompleted", controllertest.Condition(p, "Ready"))
+	assert.Equal(t, "True PodCompleted", controllertest.Condition(p, "Initialized"))
+	assert.EqualValues(t, 0, object.Value(container(p, "containerStatuses", 0), "state", "terminated", "exitCode"))
+}
+
+func TestCrashLoop(t *testing.T) {
+	c := start(t)
+	require.NoError(t, c.Pods("app=p").CrashLoop())
+	c.Create(podsPath, pod("p", ""))
+	c.Settle(0)
+	p := c.Pod("p")
+	s := container(p, "containerStatuses", 0)
+	assert.Equal(t, "Running", phase(p))
+	assert.Equal(t, "CrashLoopBackOff", object.String(s, "state", "waiting", "reason"))
+	assert.Equal(t, "back-off 10s restarting failed container=c pod=p_default("+object.String(p, "metadata", "uid")+")", object.String(s, "state", "waiting", "message"))
+	assert.EqualValues(t, 1, s["restartCount"])
+	assert.EqualValues(t, 1, object.Value(s, "lastState", "terminated", "exitCode"))
+	assert.Equal(t, "False ContainersNotReady containers with unready status: [c]", controllertest.Condition(p, "Ready"))
+
+	for i, after := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute} {
+		c.Wait(after - time.Second)
+		assert.EqualValues(t, 1+i, container(c.Pod("p"), "containerStatuses", 0)["restartCount"], "before %s", after)
+		c.Wait(time.Second)
+		assert.EqualValues(t, 2+i, container(c.Pod("p"), "containerStatuses", 0)["restartCount"], "after %s", after)
+	}
+
+	require.NoError(t, c.Pods("app=p").Run())
+	c.Settle(5 * time.Minute)
+	p = c.Pod("p")
+	assert.Equal(t, "True", controllertest.Condition(p, "Ready"), "it recovers at the end of the back-off")
+	assert.EqualValues(t, 9, container(p, "containerStatuses", 0)["restartCount"])
+}
+
+func TestCrashOfRunningPod(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, pod("p", ""))
+	c.Settle(0)
+	require.Equal(t, "True", controllertest.Condition(c.Pod("p"), "Ready"))
+	require.NoError(t, c.Pods("app=p").CrashLoop())
+	c.Settle(0)
+	assert.Equal(t, "CrashLoopBackOff", object.String(container(c.Pod("p"), "containerStatuses", 0), "state", "waiting", "reason"))
+}
+
+func TestFailImagePull(t *testing.T) {
+	c := start(t)
+	require.NoError(t, c.Pods("app=p").FailImagePull())
+	c.Create(podsPath, pod("p", ""))
+	c.Settle(0)
+	p := c.Pod("p")
+	assert.Equal(t, "Pending", phase(p))
+	assert.Equal(t, "ImagePullBackOff", object.String(container(p, "containerStatuses", 0), "state", "waiting", "reason"))
+	assert.Contains(t, c.Events("p"), `Failed: Error: ErrImagePull`)
+	assert.Contains(t, c.Events("p"), `BackOff: Back-off pulling image "img"`)
+
+	require.NoError(t, c.Pods("app=p").Run())
+	c.Settle(10 * time.Second)
+	p = c.Pod("p")
+	assert.Equal(t, "Running", phase(p))
+	assert.EqualValues(t, 0, container(p, "containerStatuses", 0)["restartCount"])
+}
+
+func TestComplete(t *testing.T) {
+	for _, row := range []struct {
+		name, policy string
+		code         int
+		phase        string
+	}{
+		{"success", "Never", 0, "Succeeded"},
+		{"failure", "Never", 2, "Failed"},
+		{"success on failure", "OnFailure", 0, "Succeeded"},
+		{"failure on failure", "OnFailure", 2, "Running"},
+		{"always", "Always", 0, "Running"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := start(t)
+			require.NoError(t, c.Pods("app=p").In("default").Complete(row.code))
+			require.NoError(t, c.Pods("app=p").In("elsewhere").Hang())
+			c.Create(podsPath, pod("p", ", restartPolicy: "+row.policy))
+			c.Settle(0)
+			assert.Equal(t, row.phase, phase(c.Pod("p")))
+		})
+	}
+}
+
+// Containers that hang are never ready, and take the whole grace period to stop.
+func TestHang(t *testing.T) {
+	c := start(t)
+	require.NoError(t, c.Pods("app=p").Hang())
+	c.Create(podsPath, pod("p", ", terminationGracePeriodSeconds: 20"))
+	c.Settle(time.Hour)
+	p := c.Pod("p")
+	assert.Equal(t, "Running", phase(p))
+	assert.Equal(t, "False ContainersNotReady containers with unready status: [c]", controllertest.Condition(p, "Ready"))
+	c.Delete(podsPath + "/p")
+	c.Wait(19 * time.Second)
+	assert.NotNil(t, c.Pod("p"))
+	c.Wait(time.Second)
+	assert.Nil(t, c.Pod("p"))
+}
+
+// A Pod with a finalizer shows that its containers have stopped.
+func TestFinalizer(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: p, finalizers: [example.com/f]}, spec: {containers: [{name: c, image: i}]}}`)
+	c.Settle(0)
+	c.Delete(podsPath + "/p")
+	c.Settle(time.Minute)
+	p := c.Pod("p")
+	assert.Equal(t, "Failed", phase(p))
+	assert.EqualValues(t, 137, object.Value(container(p, "containerStatuses", 0), "state", "terminated", "exitCode"))
+	c.MergePatch(podsPath+"/p", `{"metadata": {"finalizers": null}}`)
+	c.Settle(time.Minute)
+	assert.Nil(t, c.Pod("p"))
+}
+
+func TestReadinessGate(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, pod("p", ", readinessGates: [{conditionType: example.com/gate}]"))
+	c.Settle(0)
+	assert.Equal(t, `False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/gate" does not exist.`, controllertest.Condition(c.Pod("p"), "Ready"))
+	assert.Equal(t, "True", controllertest.Condition(c.Pod("p"), "ContainersReady"))
+	c.MergePatch(podsPath+"/p/status", `{"status": {"conditions": [{"type": "example.com/gate", "status": "True"}]}}`)
+	c.Settle(0)
+	assert.Equal(t, "True", controllertest.Condition(c.Pod("p"), "Ready"))
+}
+
+func TestDeadline(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, pod("p", ", activeDeadlineSeconds: 30"))
+	c.Wait(29 * time.Second)
+	assert.Equal(t, "Running", phase(c.Pod("p")))
+	c.Wait(time.Second)
+	assert.Equal(t, "Failed", phase(c.Pod("p")))
+	assert.Equal(t, "DeadlineExceeded", object.String(c.Pod("p"), "status", "reason"))
+}
+
+// A new image restarts the container in place.
+func TestImageUpdate(t *testing.T) {
+	c := start(t)
+	c.Create(podsPath, pod("p", ""))
+	c.Settle(0)
+	code, _ := controllertest.Try(t, c.Server, "PATCH", podsPath+"/p", `{"spec": {"containers": [{"name": "c", "image": "new"}]}}`)
+	require.Equal(t, 200, code)
+	c.Settle(0)
+	s := container(c.Pod("p"), "containerStatuses", 0)
+	assert.Equal(t, "new", object.String(s, "image"))
+	assert.EqualValues(t, 1, s["restartCount"])
+	assert.True(t, object.Bool(s, "ready"))
+}
+
+// A Node whose kubelet is stopped neither renews its Lease nor runs Pods.
+func TestStoppedNode(t *testing.T) {
+	c := start(t)
+	c.Settle(0)
+	c.StopNode("node-1")
+	c.Create(podsPath, pod("p", ", nodeName: node-1"))
+	before := c.Get("leases", "kube-node-lease", "node-1")
+	c.Settle(time.Hour)
+	assert.Equal(t, before, c.Get("leases", "kube-node-lease", "node-1"))
+	assert.Equal(t, "Pending", phase(c.Pod("p")))
+	c.StartNode("node-1")
+	c.Settle(0)
+	assert.Equal(t, "Running", phase(c.Pod("p")))
+}
+
+// A fork behaves as its origin does.
+func TestFork(t *testing.T) {
+	c := start(t)
+	require.NoError(t, c.Pods("app=p").CrashLoop())
+	fork := controllertest.Cluster{Server: c.Server.Fork(t)}
+	require.NoError(t, c.Pods("app=p").Run())
+	_, err := fork.Server.Put(pod("p", ", nodeName: node-1"))
+	require.NoError(t, err)
+	controllertest.Settle(t, fork.Server)
+	p, err := fork.Server.Get("pods", "default", "p")
+	require.NoError(t, err)
+	assert.Equal(t, "CrashLoopBackOff", object.String(container(p, "containerStatuses", 0), "state", "waiting", "reason"))
+}

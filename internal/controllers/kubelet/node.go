@@ -1,0 +1,219 @@
+package kubelet
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+)
+
+const (
+	// firstNode is the Node that is registered if there is none.
+	firstNode = "node-1"
+
+	leaseNamespace = "kube-node-lease"
+	leaseSeconds   = 40
+	renewPeriod    = 10 * time.Second
+	// statusPeriod is how often the status of a Node is written if nothing changes.
+	statusPeriod = 5 * time.Minute
+)
+
+// syncNode makes a Node Ready. The key of no Node registers one if there is none.
+func (k *kubelet) syncNode(key controller.Key) error {
+	if key.Name == "" {
+		if k.nodes.Len() == 0 {
+			return k.register(firstNode)
+		}
+		return nil
+	}
+	o := k.nodes.Get("", key.Name)
+	if o == nil || o.Terminating || k.behavior.Stopped(key.Name) {
+		return nil
+	}
+	if stages := k.behavior.Stages("Node"); len(stages) > 0 {
+		if err := k.play("Node", stages, o, key.Name, k.nodeQueue); err != nil || !controller.HasCondition(o.Generic(), "Ready", "True") {
+			return err
+		}
+		return k.adopt(o)
+	}
+	node := o.Generic()
+	if status := k.nodeStatus(node, key.Name); status != nil {
+		_, err := k.patch(controller.Nodes, key.Name, o, "status", map[string]any{"status": status})
+		return err
+	}
+	k.nodeQueue.AddAfter(key, statusPeriod-k.env.Now().Sub(heartbeat(node)))
+	return k.adopt(o)
+}
+
+// register creates a Node.
+func (k *kubelet) register(name string) error {
+	o, err := k.client(name).Create(controller.Nodes, "", map[string]any{
+		"metadata": map[string]any{"name": name, "labels": nodeLabels(name)},
+		"status":   k.nodeStatus(nil, name),
+	})
+	switch {
+	case controller.IsAlreadyExists(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	return k.adopt(o)
+}
+
+func nodeLabels(name string) map[string]any {
+	return map[string]any{
+		"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+		"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "amd64",
+	}
+}
+
+// heartbeat returns when the status of a Node was written.
+func heartbeat(node map[string]any) time.Time {
+	return controller.Time(controller.Condition(node, "Ready"), "lastHeartbeatTime")
+}
+
+// nodeStatus returns what must change in the status of a Node, nil if nothing must.
+func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
+	now := k.env.Now()
+	if controller.HasCondition(node, "Ready", "True") && now.Sub(heartbeat(node)) < statusPeriod && object.Map(node, "status", "allocatable") != nil &&
+		object.String(node, "status", "nodeInfo", "kubeletVersion") != "" && len(object.List(node, "status", "addresses")) > 0 {
+		return nil
+	}
+	status := map[string]any{}
+	stamp := controller.Timestamp(now)
+	var conditions []any
+	for c := range object.Each(lifecycle.NodeConditions()) {
+		typ := object.String(c, "type")
+		if typ == "NetworkUnavailable" {
+			continue // set by the network, if there is one
+		}
+		c["lastHeartbeatTime"], c["lastTransitionTime"] = stamp, stamp
+		if old := controller.Condition(node, typ); old != nil && old["status"] == c["status"] && old["lastTransitionTime"] != nil {
+			c["lastTransitionTime"] = old["lastTransitionTime"]
+		}
+		conditions = append(conditions, c)
+	}
+	status["conditions"] = conditions
+	capacity := object.Map(node, "status", "capacity")
+	if capacity == nil {
+		if capacity = object.Map(node, "status", "allocatable"); capacity == nil {
+			capacity = map[string]any{"cpu": "1k", "memory": "1Ti", "pods": "1M"}
+		}
+		status["capacity"] = object.Copy(capacity)
+	}
+	if object.Map(node, "status", "allocatable") == nil {
+		status["allocatable"] = object.Copy(capacity)
+	}
+	if len(internalIPs(node)) == 0 {
+		status["addresses"] = []any{
+			map[string]any{"type": "InternalIP", "address": k.ips.ofNode(name)},
+			map[string]any{"type": "Hostname", "address": name},
+		}
+	}
+	if object.String(node, "status", "nodeInfo", "kubeletVersion") == "" {
+		status["nodeInfo"] = map[string]any{
+			"architecture": "amd64", "operatingSystem": "linux", "osImage": "fakeapi", "kernelVersion": "fakeapi",
+			"kubeletVersion": k.version(), "kubeProxyVersion": "", "containerRuntimeVersion": "fakeapi://" + k.version(),
+			"machineID": name, "systemUUID": name, "bootID": name,
+		}
+	}
+	if object.Map(node, "status", "daemonEndpoints", "kubeletEndpoint") == nil {
+		status["daemonEndpoints"] = map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(10250)}}
+	}
+	return status
+}
+
+const notReadyTaint = "node.kubernetes.io/not-ready"
+
+// adopt sets the labels of a Node, and removes the taint that kube-apiserver puts on
+// new Nodes.
+//
+// Differs from kube-apiserver: taint of new Nodes: node-lifecycle-controller removes it
+// from a Node that is Ready. Here the kubelet does, so that Pods are scheduled without
+// that controller. Request: GET of a Node with the controller kubelet on.
+func (k *kubelet) adopt(o *controller.Object) error {
+	node := o.Generic()
+	change := map[string]any{}
+	labels := map[string]any{}
+	for name, value := range nodeLabels(o.Name) {
+		if _, ok := o.Labels[name]; !ok {
+			labels[name] = value
+		}
+	}
+	if len(labels) > 0 {
+		change["metadata"] = map[string]any{"labels": labels}
+	}
+	var kept []any
+	found := false
+	for taint := range object.Each(object.Value(node, "spec", "taints")) {
+		if object.String(taint, "key") == notReadyTaint && object.String(taint, "effect") == controller.NoSchedule {
+			found = true
+			continue
+		}
+		kept = append(kept, taint)
+	}
+	if found {
+		change["spec"] = map[string]any{"taints": kept}
+	}
+	if len(change) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	_, err = k.client(o.Name).Patch(controller.Nodes, "", o.Name, "", patch.MergeType, data)
+	return err
+}
+
+// renewLease creates the Lease of a Node, or renews it.
+func (k *kubelet) renewLease(key controller.Key) error {
+	node := k.nodes.Get("", key.Name)
+	if node == nil || k.behavior.Stopped(key.Name) {
+		return nil
+	}
+	now := k.env.Now()
+	stamp := now.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	lease := k.leases.Get(leaseNamespace, key.Name)
+	if lease == nil {
+		_, err := k.client(key.Name).Create(controller.Leases, leaseNamespace, map[string]any{
+			"metadata": map[string]any{
+				"name": key.Name, "namespace": leaseNamespace,
+				"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Node", "name": key.Name, "uid": node.UID}},
+			},
+			"spec": map[string]any{"holderIdentity": key.Name, "leaseDurationSeconds": int64(leaseSeconds), "renewTime": stamp},
+		})
+		if err != nil && !controller.IsAlreadyExists(err) {
+			return err
+		}
+		k.beats.AddAfter(key, renewPeriod)
+		return nil
+	}
+	last := controller.Time(lease.Generic(), "spec", "renewTime")
+	if left := renewPeriod - now.Sub(last); left > 0 {
+		k.beats.AddAfter(key, left)
+		return nil
+	}
+	k.beats.AddAfter(key, renewPeriod)
+	changed := lease.Copy()
+	object.Set(changed, stamp, "spec", "renewTime")
+	_, err := k.client(key.Name).Update(controller.Leases, "", changed)
+	return err
+}
+
+// patch merges into an object as the kubelet of a Node, if it is still the same object.
+func (k *kubelet) patch(res controller.Resource, node string, o *controller.Object, subresource string, change map[string]any) (*controller.Object, error) {
+	change["metadata"] = map[string]any{"uid": o.UID}
+	data, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := k.client(node).Patch(res, o.Namespace, o.Name, subresource, patch.StrategicType, data)
+	if controller.IsNotFound(err) || controller.IsConflict(err) {
+		return nil, nil // it is gone, or another one
+	}
+	return changed, err
+}
