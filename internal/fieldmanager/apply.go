@@ -105,7 +105,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	m.entries[id] = &stamped
 	if t.kind.Finish != nil {
 		if out, err = t.kind.Finish(out); err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
 	}
 	return withoutManagedFields(out), m, nil

@@ -52,6 +52,15 @@ func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *
 // mutate lets plugins, policies and webhooks change obj, which replaces old. old
 // is nil in a creation. Both are in the kind of the subresource.
 func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
+	if err := op.admitMutating(obj, old, o); err != nil {
+		return err
+	}
+	op.dedupOwnerReferences(object.Meta(obj), " after mutating admission happens")
+	return nil
+}
+
+// admitMutating is mutate before duplicate owner references are dropped.
+func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) error {
 	configured := op.webhooksAndPolicies()
 	plugins := op.chain()
 	if configured == nil && !plugins.Handles(op.Type) {
@@ -64,22 +73,20 @@ func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
 		return err
 	}
 	if !object.Same(a.Object, obj) {
-		op.repairMetadata(object.Meta(a.Object), object.Meta(obj))
+		op.repairManagedFields(object.Meta(a.Object), object.Meta(obj))
 		clear(obj)
 		maps.Copy(obj, a.Object)
 	}
 	return nil
 }
 
-// repairMetadata corrects metadata that policies and webhooks have changed:
-// managed fields that do not parse are replaced by those before, and duplicate
-// owner references are dropped.
-func (op *operation) repairMetadata(meta, before map[string]any) {
+// repairManagedFields replaces managed fields that policies or webhooks have changed
+// and that do not parse by those before.
+func (op *operation) repairManagedFields(meta, before map[string]any) {
 	if err := fieldmanager.Validate(object.List(meta, "managedFields")); err != nil {
 		op.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
 		object.Keep(meta, before, "managedFields")
 	}
-	op.dedupOwnerReferences(meta, " after mutating admission happens")
 }
 
 // validate lets plugins, policies and webhooks check obj, which replaces old, and

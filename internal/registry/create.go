@@ -96,9 +96,6 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
 		}
 		stored, err := op.insert(next, o.dryRun())
-		if o.dryRun() && claimed != "" && stored != nil {
-			stored = stored.WithVersionText(claimed) // a dry run shows what it was sent
-		}
 		var st *status.Status
 		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
 			continue
@@ -146,6 +143,9 @@ func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error
 	}
 	if t.Generation != nil {
 		meta["generation"] = int64(1)
+	}
+	if t.WarningsBeforeCreate != nil {
+		op.warn(t.WarningsBeforeCreate(obj)...)
 	}
 	if t.Prepare != nil {
 		t.Prepare(obj, nil)
@@ -216,9 +216,10 @@ func (op *operation) stamp(obj, old map[string]any) {
 }
 
 // insert stores a new object and returns it as stored. A dry run returns it
-// without a resourceVersion.
+// with the resourceVersion of the body.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
 	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
+	claimed := object.String(obj, "metadata", "resourceVersion")
 	draft, err := storage.Draft(op.ctx, op.Type, obj)
 	if err != nil {
 		return nil, err
@@ -228,6 +229,9 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 	if dryRun {
 		if o := op.store.Newest(key); o != nil {
 			return nil, op.alreadyExists(obj, o)
+		}
+		if claimed != "" {
+			draft = draft.WithVersionText(claimed)
 		}
 		return draft, nil
 	}

@@ -110,7 +110,6 @@ func (op *operation) checkNameAndNamespace(meta map[string]any) error {
 		return err
 	}
 	delete(meta, "selfLink")
-	op.dedupOwnerReferences(meta, "")
 	return nil
 }
 

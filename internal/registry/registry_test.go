@@ -304,3 +304,63 @@ func TestApplyEnds(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 }
+
+// TestWritesAtTheEdges makes single writes to a server with an immutable Secret.
+func TestWritesAtTheEdges(t *testing.T) {
+	const secret, widget = `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"type":"Opaque","immutable":true`, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}},"replicas":`
+	for _, tt := range []struct {
+		name, resource, patchType, body string
+		dryRun                          bool
+		err, warning                    string
+		path                            []string
+		want                            any
+	}{
+		{name: "an apply of a value that does not decode", resource: "configmaps", patchType: patch.ApplyType,
+			body: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"binaryData":{"a":"%"}}`,
+			err:  "failed to convert new object (/c; /v1, Kind=ConfigMap) to proper version: unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 0"},
+		{name: "an apply of a number that is too large", resource: "deployments.apps", patchType: patch.ApplyType, body: widget + `4294967298}}`,
+			path: []string{"spec", "replicas"}, want: int64(2)},
+		{name: "a dry run that creates by an apply", resource: "configmaps", patchType: patch.ApplyType, dryRun: true,
+			body: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c","resourceVersion":"0"}}`,
+			path: []string{"metadata", "resourceVersion"}, want: "0"},
+		{name: "a strategic merge patch with an owner twice", resource: "secrets", patchType: patch.StrategicType,
+			body:    `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"a","uid":"1"},{"apiVersion":"v1","kind":"Pod","name":"a","uid":"1"}]}}`,
+			warning: ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: 1"},
+		{name: "an update of immutable data to an empty map", resource: "secrets", body: secret + `,"data":{}}`,
+			err: "Secret \"s\" is invalid: data: Forbidden: field is immutable when `immutable` is set"},
+		{name: "an update that omits immutable data", resource: "secrets", body: secret + `}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+			_, err := c.Put([]byte(secret + "}"))
+			require.NoError(t, err)
+			obj, err := decodeYAML([]byte(tt.body))
+			require.NoError(t, err)
+			o := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "f"}}
+			if tt.dryRun {
+				o.DryRun = []string{"All"}
+			}
+			r := c.request(t, tt.resource, "s")
+			if name := object.String(obj, "metadata", "name"); name != "" {
+				r.Name = name
+			}
+			var result Result
+			if tt.patchType != "" {
+				result, err = c.Patch(ctx, r, Patch{tt.patchType, []byte(tt.body)}, o)
+			} else {
+				result, err = c.Update(ctx, r, Body{Object: obj}, o)
+			}
+			if tt.err != "" {
+				require.EqualError(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			if tt.warning != "" {
+				assert.Equal(t, []string{tt.warning}, c.warnings)
+			}
+			if tt.path != nil {
+				assert.Equal(t, tt.want, object.Value(result.Object.Decode(r.Type), tt.path...))
+			}
+		})
+	}
+}

@@ -27,6 +27,7 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err := op.checkNameAndNamespace(meta); err != nil {
 		return Result{}, err
 	}
+	op.dedupOwnerReferences(meta, "")
 	return op.change(change{
 		options: o,
 		uid:     object.String(meta, "uid"),

@@ -138,9 +138,16 @@ func (c *builtinCodec) Normalize(obj map[string]any, strict bool) (map[string]an
 }
 
 func (c *builtinCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
-	normal, _, err := c.Normalize(obj, false)
-	return normal, err
+	normal, _, err := c.wire().Convert(obj, wire.DecodeOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("unable to convert unstructured object to %s, Kind=%s: %w", groupSlashVersion(c.Kind().GroupVersion), c.Kind().Kind, err)
+	}
+	return normal, nil
 }
+
+// groupSlashVersion returns a group version as a schema.GroupVersionKind prints it: with
+// a slash in the legacy group too.
+func groupSlashVersion(gv GroupVersion) string { return gv.Group + "/" + gv.Version }
 
 func (c *builtinCodec) Append(dst []byte, obj map[string]any) []byte {
 	return c.wire().Append(dst, obj)

@@ -151,6 +151,10 @@ type Strategy struct {
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
 	WarningsOnWrite func(obj, old map[string]any) []string
 
+	// WarningsBeforeCreate returns more Warning headers of a creation, of an object that
+	// may be invalid. It is called before Prepare.
+	WarningsBeforeCreate func(obj map[string]any) []string
+
 	// SubresourceStrategies are the strategies of the subresources that write
 	// fields of the object, by name: "status" and those that only some resources
 	// have, such as "resize". Scale is the scale subresource, or nil.

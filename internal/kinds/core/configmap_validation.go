@@ -9,7 +9,7 @@ func validateConfigMap(obj, old map[string]any) validation.List {
 	if old == nil {
 		return validation.Collect(obj, nil, checkConfigMap)
 	}
-	return validation.Collect(obj, nil, immutableData(old, "data", "binaryData"), checkConfigMap)
+	return validation.Collect(obj, nil, immutableData(old, dataField{"data", true}, dataField{name: "binaryData"}), checkConfigMap)
 }
 
 func checkConfigMap(p validation.View) {

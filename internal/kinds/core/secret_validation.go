@@ -28,13 +28,13 @@ func validateSecret(obj, old map[string]any) validation.List {
 func secretUpdate(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
 		p.ImmutableAs("type", "s", old)
-		immutableData(old, "data")(p)
+		immutableData(old, dataField{name: "data"})(p)
 	}
 }
 
 // immutableData returns a rule for updates: if old has immutable set, immutable and
 // the named fields must not change.
-func immutableData(old map[string]any, fields ...string) func(validation.View) {
+func immutableData(old map[string]any, fields ...dataField) func(validation.View) {
 	const detail = "field is immutable when `immutable` is set"
 	return func(p validation.View) {
 		if !object.Bool(old, "immutable") {
@@ -43,18 +43,29 @@ func immutableData(old map[string]any, fields ...string) func(validation.View) {
 		if !p.Bool("immutable") {
 			p.Forbidden("immutable", detail)
 		}
-		for _, name := range fields {
-			if !sameData(object.Map(p.Obj, name), object.Map(old, name)) {
-				p.Forbidden(name, detail)
+		for _, f := range fields {
+			if !f.same(p.Obj[f.name], old[f.name]) {
+				p.Forbidden(f.name, detail)
 			}
 		}
 	}
 }
 
-// sameData compares data fields. A missing map equals an empty one.
-func sameData(a, b map[string]any) bool {
-	return len(a) == 0 && len(b) == 0 || validation.Equal(a, b)
+// A dataField is a map that immutable protects.
+type dataField struct {
+	name           string
+	emptyByDefault bool // a missing map equals an empty one
 }
+
+// same compares two values of the field.
+func (f dataField) same(a, b any) bool {
+	if f.emptyByDefault && isEmptyData(a) && isEmptyData(b) {
+		return true
+	}
+	return (a == nil) == (b == nil) && validation.Equal(a, b)
+}
+
+func isEmptyData(v any) bool { return v == nil || v == any(object.EmptyMap{}) }
 
 func checkDataKey(p validation.View, field, key string) {
 	if messages := validation.ConfigMapKey(key); len(messages) > 0 {

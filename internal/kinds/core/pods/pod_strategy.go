@@ -233,6 +233,7 @@ var podStrategy = kind.Strategy{
 		Prepare:                  preparePod,
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
+		WarningsBeforeCreate:     warnAppArmorAnnotations,
 		SubresourceStrategies: map[string]resource.SubresourceStrategy{
 			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
 			"resize":              {Prepare: prepareResize, Validate: validateResize},

@@ -68,11 +68,12 @@ func TestValidateNewPods(t *testing.T) {
 	typ := kindtest.TypeOf(t, "pods")
 	for _, r := range podRows(t, newPods) {
 		t.Run(r.Name, func(t *testing.T) {
+			warnings := typ.WarningsBeforeCreate(kindtest.Decode(t, typ, string(r.Pod)))
 			pod := kindtest.Create(t, typ, string(r.Pod))
 			before := object.Copy(pod)
 			assert.Equal(t, sorted(r.Errors), texts(typ.Validate(pod, nil)))
 			if len(r.Errors) == 0 {
-				assert.Equal(t, r.Warnings, typ.WarningsOnWrite(pod, nil))
+				assert.Equal(t, r.Warnings, slices.Concat(warnings, typ.WarningsOnWrite(pod, nil)))
 			}
 			assert.Equal(t, before, pod, "validation must not change the object")
 		})

@@ -24,11 +24,6 @@ func warnPod(pod, old map[string]any) []string {
 	}
 	w := &warner{}
 	p := validation.View{Obj: pod}
-	if annotations, ok := p.Field("metadata").Lookup("annotations"); ok {
-		for c := range eachContainer(p.Field("spec")) {
-			w.appArmorAnnotation(c, annotations)
-		}
-	}
 	name := object.String(pod, "metadata", "name")
 	if messages := validation.DNS1123Label(name); len(messages) > 0 {
 		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
@@ -361,23 +356,26 @@ func (w *warner) profileAnnotations(c, spec, annotations validation.View, inTemp
 	}
 }
 
-// appArmorAnnotation warns about the AppArmor annotation of a Pod's container if
-// copyAppArmorAnnotations has copied it to the field, or if the annotation is
-// invalid.
-//
-// Differs from kube-apiserver: AppArmor annotations of Pods: kube-apiserver does not
-// warn of the annotation of a container if the body has an equal
-// securityContext.appArmorProfile. Here it warns. Request: POST of a Pod with the
-// annotation and the field.
-func (w *warner) appArmorAnnotation(c, annotations validation.View) {
-	key := appArmorPrefix + c.String("name")
-	if !annotations.Has(key) {
-		return
+// warnAppArmorAnnotations warns about the AppArmor annotations of a Pod's containers that
+// copyAppArmorAnnotations copies to fields, or that are invalid.
+func warnAppArmorAnnotations(pod map[string]any) []string {
+	spec, annotations := object.Map(pod, "spec"), object.Map(pod, "metadata", "annotations")
+	if object.String(spec, "os", "name") == "windows" {
+		return nil
 	}
-	own, profile := c.Field("securityContext").Obj["appArmorProfile"], appArmorProfile(annotations.String(key))
-	if own == nil && profile == nil || own != nil && validation.Equal(own, profile) {
-		w.at(annotations.Path.Key(key), useAppArmorField)
+	w := &warner{}
+	at := validation.NewPath("metadata").Child("annotations")
+	for c := range AllContainers(spec) {
+		key := appArmorPrefix + object.String(c, "name")
+		text, ok := annotations[key].(string)
+		if !ok || object.Value(c, "securityContext", "appArmorProfile") != nil {
+			continue
+		}
+		if profile := appArmorProfile(text); profile == nil || !validation.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
+			w.at(at.Key(key), useAppArmorField)
+		}
 	}
+	return w.warnings
 }
 
 // hidesPrevious reports whether an environment variable replaces an earlier one with
