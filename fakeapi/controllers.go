@@ -1,10 +1,6 @@
 package fakeapi
 
-import (
-	"context"
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // BasicControllers are the controllers of kube-controller-manager that finish what
 // requests begin: namespaces and owned objects go away, and a namespace has its default
@@ -40,16 +36,4 @@ func (s *Server) Controllers(names ...string) error {
 func (s *Server) startControllers(names []string) error {
 	s.api.Controllers().SetRootCA(s.CACertificate())
 	return s.api.Controllers().Select(names)
-}
-
-// Settle runs the controllers until none has anything left to do at the server's time.
-// What waits for a later time, such as a back-off, remains. It returns the cause of ctx
-// if ctx ends before.
-func (s *Server) Settle(ctx context.Context) error { return s.SettleWithin(ctx, 0) }
-
-// SettleWithin is Settle on a manual clock, which it moves to each next time at which a
-// controller has something to do, but not more than d ahead. On a running clock it is
-// Settle.
-func (s *Server) SettleWithin(ctx context.Context, d time.Duration) error {
-	return s.api.Control().Settle(ctx, d)
 }

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -41,13 +42,14 @@ type Control struct {
 	registry  *registry.Registry
 	faults    *fault.Set
 	manager   *controllers.Manager
+	activity  *activity.Tracker
 	snapshots sync.Map // of names to *storage.Snapshot
 	host      atomic.Pointer[Host]
 }
 
 // New returns the Control of a server.
-func New(g *registry.Registry, faults *fault.Set, m *controllers.Manager) *Control {
-	return &Control{registry: g, faults: faults, manager: m}
+func New(g *registry.Registry, faults *fault.Set, m *controllers.Manager, a *activity.Tracker) *Control {
+	return &Control{registry: g, faults: faults, manager: m, activity: a}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.

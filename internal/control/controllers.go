@@ -1,10 +1,6 @@
 package control
 
 import (
-	"context"
-	"fmt"
-	"time"
-
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -43,43 +39,4 @@ func (c *Control) stopControllers(r *Request, _ none) (Controllers, error) {
 		return Controllers{}, err
 	}
 	return c.controllers(r, none{})
-}
-
-// A Settling says how far to move the clock.
-type Settling struct {
-	// Ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead
-	// to each next time at which a controller has something to do. The default is 0s.
-	Ahead string `json:"ahead,omitempty"`
-}
-
-func (c *Control) settle(_ *Request, in Settling) (Revision, error) {
-	var ahead time.Duration
-	if in.Ahead != "" {
-		var err error
-		if ahead, err = time.ParseDuration(in.Ahead); err != nil || ahead < 0 {
-			return Revision{}, status.BadRequest(fmt.Sprintf("ahead: %q is not a duration, such as 90s", in.Ahead))
-		}
-	}
-	return c.revision(c.Settle(context.Background(), ahead))
-}
-
-// Settle runs the controllers until none has anything left to do now. On a manual
-// clock it then moves the clock to the next time at which one has, as long as that is
-// at most ahead of the time of the call. It returns the cause of ctx if ctx ends
-// before.
-func (c *Control) Settle(ctx context.Context, ahead time.Duration) error {
-	clock := c.registry.Clock()
-	end := clock.Now().Add(ahead)
-	for {
-		if err := c.manager.RunContext(ctx); err != nil {
-			return err
-		}
-		at, ok := c.manager.Next()
-		if !ok || !clock.Manual() || at.After(end) {
-			return nil
-		}
-		if err := clock.Advance(max(0, at.Sub(clock.Now()))); err != nil {
-			return err
-		}
-	}
 }

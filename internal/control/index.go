@@ -44,7 +44,7 @@ var Operations = []Operation{
 	{"GET", "controllers", "controllers", "the controllers that run, and the names of all", "", "", serve((*Control).controllers)},
 	{"POST", "controllers", "selectControllers", "starts and stops controllers, as the flag --controllers selects them", "", `{"select": ["serviceaccount-controller"]}`, serve((*Control).selectControllers)},
 	{"DELETE", "controllers", "stopControllers", "stops all controllers", "", "", serve((*Control).stopControllers)},
-	{"POST", "settle", "settle", "runs the controllers until none has anything left to do, on a manual clock up to a time ahead", "", `{"ahead": "10m"}`, serve((*Control).settle)},
+	{"POST", "settle", "settle", "waits until controllers and clients have nothing left to do, on a manual clock up to a time ahead", "", `{"ahead": "10m"}`, serve((*Control).settle)},
 
 	{"GET", "openapi", "openapi", "this list as an OpenAPI document, from which clients can be generated", "", "", serve((*Control).openAPI)},
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -39,6 +40,7 @@ type request struct {
 	warned       warnings
 	out          codec.Response // the form of the answer
 	deadline     deadline
+	call         activity.Call // of a request that is not long-running
 
 	revision mvcc.Revision // that was read or written; 0 if none was
 }

@@ -32,7 +32,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w},
 		surface: s.registry.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
 	}
+	if !r.isLongRunning() {
+		s.activity.Begin(&r.call, hr)
+	}
 	defer func() {
+		s.activity.End(&r.call)
 		r.log()
 		r.count()
 	}()

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
@@ -88,6 +89,7 @@ type Server struct {
 	control  *control.Control
 	manager  *controllers.Manager
 	requests metrics.Requests
+	activity activity.Tracker
 
 	reads, writes inflight
 	started       time.Time
@@ -168,7 +170,7 @@ func newServer(c Config) *Server {
 func (s *Server) addControl() {
 	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
 	s.config.State = nil // it is no longer needed
-	s.control = control.New(s.registry, s.faults, s.manager)
+	s.control = control.New(s.registry, s.faults, s.manager, &s.activity)
 }
 
 // noteFault records a fault that hit a request.

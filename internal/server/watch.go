@@ -167,6 +167,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 	}
 	bookmark := st.nextBookmark()
 	defer func() { bookmark.Stop() }()
+	tracked := st.server.activity.Open(st.http, st.isIdle)
+	defer tracked.Close()
+	sent := true              // the initial events, or that there are none
 	var grown <-chan struct{} // never, without bookmarks
 	if st.options.bookmarks {
 		grown = st.server.registry.Store().Grown()
@@ -184,6 +187,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			}
 		}
 		if len(changes) > 0 {
+			sent = true
 			continue
 		}
 		if ended {
@@ -202,9 +206,10 @@ func (st *watchStream) run(initial *storage.Page) error {
 		}
 		// A waiting watch holds no buffer.
 		putBuffer(st.w)
-		over := false
+		over, changed := false, st.cursor.Wait()
+		tracked.Wait(sent)
 		select {
-		case <-st.cursor.Wait():
+		case <-changed:
 		case <-bookmark.C:
 			due = true
 		case <-grown:
@@ -219,9 +224,21 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-st.server.ctx.Done():
 			over, st.ended = true, "the server was closed"
 		}
+		tracked.Work()
+		sent = false
 		if st.w = getBuffer(st.request.w); over {
 			return nil
 		}
+	}
+}
+
+// isIdle reports whether a watch that waits has no events to send.
+func (st *watchStream) isIdle() bool {
+	select {
+	case <-st.cursor.Wait():
+		return false
+	default:
+		return true
 	}
 }
 

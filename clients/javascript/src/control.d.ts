@@ -438,11 +438,16 @@ export interface ControllerSelection {
   select: string[];
 }
 
-/** A Settling says how far to move the clock. */
+/** A Settling says when a server has settled, and how far to move its clock. */
 export interface Settling {
   /** ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead to each
    * next time at which a controller has something to do. The default is 0s. */
   ahead?: string;
+  /** quiet is how long clients with watches must ask for nothing. The default is 50ms. */
+  quiet?: string;
+  /** timeout is how long to wait. The default is 30s. The server answers 504 then, and says what is
+   * left. */
+  timeout?: string;
 }
 
 /** A client of the control endpoint. */
@@ -521,7 +526,8 @@ export class Control {
   /** Stops all controllers. */
   stopControllers(): Promise<Controllers>;
 
-  /** Runs the controllers until none has anything left to do, on a manual clock up to a time ahead. */
+  /** Waits until controllers and clients have nothing left to do, on a manual clock up to a time
+   * ahead. */
   settle(request?: Settling): Promise<Revision>;
 
   /** This list as an OpenAPI document, from which clients can be generated. */

@@ -87,7 +87,7 @@ func Settle(t testing.TB, srv *fakeapi.Server) {
 // SettleWithin is Settle, and moves the clock up to d ahead.
 func SettleWithin(t testing.TB, srv *fakeapi.Server, d time.Duration) {
 	t.Helper()
-	require.NoError(t, srv.SettleWithin(context.Background(), d))
+	require.NoError(t, srv.Settle(context.Background(), fakeapi.Ahead(d)))
 }
 
 // Names returns the names of the objects of a resource, with those of their namespaces

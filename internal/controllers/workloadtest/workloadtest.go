@@ -125,7 +125,7 @@ func (c *Cluster) Settle() {
 func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
 	end := c.Clock().Now().Add(d)
-	require.NoError(c.t, c.SettleWithin(context.Background(), d))
+	require.NoError(c.t, c.Server.Settle(context.Background(), fakeapi.Ahead(d)))
 	require.NoError(c.t, c.Clock().Advance(end.Sub(c.Clock().Now())))
 	c.Settle()
 }

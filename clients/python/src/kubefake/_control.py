@@ -506,10 +506,15 @@ class ControllerSelection(TypedDict):
 
 
 class Settling(TypedDict, total=False):
-    """A Settling says how far to move the clock."""
+    """A Settling says when a server has settled, and how far to move its clock."""
     # ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead to each
     # next time at which a controller has something to do. The default is 0s.
     ahead: str
+    # quiet is how long clients with watches must ask for nothing. The default is 50ms.
+    quiet: str
+    # timeout is how long to wait. The default is 30s. The server answers 504 then, and says what is
+    # left.
+    timeout: str
 
 
 class Control:
@@ -660,15 +665,19 @@ class Control:
         """Stops all controllers."""
         return self._send("DELETE", "/debug/fakeapi/controllers", {}, None)
 
-    def settle(self, *, ahead: str | None = None) -> Revision:
-        """Runs the controllers until none has anything left to do, on a manual clock up to a time
+    def settle(self, *, ahead: str | None = None, quiet: str | None = None, timeout: str | None = None) -> Revision:
+        """Waits until controllers and clients have nothing left to do, on a manual clock up to a time
         ahead.
 
         :param ahead: ahead is a duration, such as 90s or 10m. A manual clock moves up to that
             long ahead to each next time at which a controller has something to do. The default is
             0s.
+        :param quiet: quiet is how long clients with watches must ask for nothing. The default
+            is 50ms.
+        :param timeout: timeout is how long to wait. The default is 30s. The server answers 504
+            then, and says what is left.
         """
-        return self._send("POST", "/debug/fakeapi/settle", {}, _given({"ahead": ahead}))
+        return self._send("POST", "/debug/fakeapi/settle", {}, _given({"ahead": ahead, "quiet": quiet, "timeout": timeout}))
 
     def openapi(self) -> Dict[str, Any]:
         """This list as an OpenAPI document, from which clients can be generated."""

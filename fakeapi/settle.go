@@ -1,0 +1,68 @@
+package fakeapi
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/control"
+)
+
+// ErrUnsettled is returned by Settle if its context ends before the server has settled.
+var ErrUnsettled = control.ErrUnsettled
+
+// A SettleOption configures Settle.
+type SettleOption func(*control.Settlement)
+
+// Ahead lets Settle move a manual clock up to d ahead: to each next time at which a
+// controller has something to do. Without it the clock stays.
+func Ahead(d time.Duration) SettleOption {
+	return func(o *control.Settlement) { o.Ahead = d }
+}
+
+// Quiet is how long clients with watches must ask for nothing. The default is 50 ms. It is
+// a time of the wall clock: in a testing/synctest bubble it passes when all goroutines of
+// the bubble are blocked, and costs nothing.
+func Quiet(d time.Duration) SettleOption {
+	return func(o *control.Settlement) { o.Quiet = d }
+}
+
+// Settle waits until the server has settled: no controller has anything left to do at the
+// server's time, no request is in flight, every open watch has sent what its view shows,
+// and, if a watch is open, no client has asked for anything for a quiet time. What waits
+// for a later time, such as a back-off, remains; see Ahead. A client that reacts later than
+// the quiet time, or that polls without a watch, is not waited for.
+//
+// If ctx ends before, the error is an ErrUnsettled. It says what is left, and who wrote
+// which object again and again.
+func (s *Server) Settle(ctx context.Context, options ...SettleOption) error {
+	o := control.Settlement{Quiet: control.DefaultQuiet}
+	for _, option := range options {
+		option(&o)
+	}
+	return s.api.Control().Settle(ctx, o)
+}
+
+// ExpectNoWrites calls f, waits until the server has settled, and fails the test if
+// anything was written meanwhile. It waits for ten seconds at most. A controller that has
+// reached its goal writes nothing when it starts again:
+//
+//	srv.ExpectNoWrites(t, func() { restart(manager) })
+func (s *Server) ExpectNoWrites(t TB, f func(), options ...SettleOption) {
+	t.Helper()
+	before := s.Revision()
+	f()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Settle(ctx, options...); err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	if writes := s.Writes(before + 1); len(writes) > 0 {
+		lines := make([]string, len(writes))
+		for i, w := range writes {
+			lines[i] = w.String()
+		}
+		t.Fatalf("%d writes, want none:\n\t%s", len(writes), strings.Join(lines, "\n\t"))
+	}
+}

@@ -1,0 +1,145 @@
+// Package activity knows what a server does for its clients at the moment: the calls
+// that it serves and the watches that have events to send. A server without activity
+// has settled.
+package activity
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Tracker has the activity of one server. Its zero value is ready to use. It is safe
+// for concurrent use.
+type Tracker struct {
+	mu      sync.Mutex // guards the fields below, and those of its calls
+	first   *Call      // of those in flight, the newest one
+	watches map[*Watch]struct{}
+	last    time.Time // of the last beginning or end of a call, or event of a watch
+}
+
+// A Call is a request that the server has to answer. It must not be copied.
+type Call struct {
+	request    *http.Request
+	next, prev *Call
+}
+
+// Begin adds a call. The caller must End it.
+func (t *Tracker) Begin(c *Call, r *http.Request) {
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.request, c.next = r, t.first
+	if c.next != nil {
+		c.next.prev = c
+	}
+	t.first = c
+	t.last = now
+}
+
+// End removes a call. A second End of it does nothing.
+func (t *Tracker) End(c *Call) {
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case c.request == nil:
+		return
+	case c.prev != nil:
+		c.prev.next = c.next
+	default:
+		t.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	*c = Call{}
+	t.last = now
+}
+
+// A Watch is an open watch. It works, or it waits for events.
+type Watch struct {
+	tracker *Tracker
+	request *http.Request
+	idle    func() bool
+	working sync.Mutex // held while the watch works
+}
+
+// Open adds a watch, which works. idle reports, while the watch waits, whether there is
+// no event that it has to send. The caller must Close the watch.
+func (t *Tracker) Open(r *http.Request, idle func() bool) *Watch {
+	w := &Watch{tracker: t, request: r, idle: idle}
+	w.working.Lock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.watches == nil {
+		t.watches = map[*Watch]struct{}{}
+	}
+	t.watches[w] = struct{}{}
+	return w
+}
+
+// Close removes the watch.
+func (w *Watch) Close() {
+	w.tracker.mu.Lock()
+	defer w.tracker.mu.Unlock()
+	delete(w.tracker.watches, w)
+}
+
+// Wait marks the end of the watch's work. sent reports whether it has sent events.
+func (w *Watch) Wait(sent bool) {
+	if sent {
+		w.tracker.mu.Lock()
+		w.tracker.last = time.Now()
+		w.tracker.mu.Unlock()
+	}
+	w.working.Unlock()
+}
+
+// Work marks the end of the wait.
+func (w *Watch) Work() { w.working.Lock() }
+
+// isIdle reports whether the watch waits and has nothing to send.
+func (w *Watch) isIdle() bool {
+	if !w.working.TryLock() {
+		return false
+	}
+	defer w.working.Unlock()
+	return w.idle()
+}
+
+// A State is the activity of a server at one moment.
+type State struct {
+	// Busy describes the calls in flight and the watches with events to send.
+	Busy []string
+	// Watches is the number of open watches.
+	Watches int
+	// Last is when a call began or ended, or a watch sent events, the last time. It is a
+	// time of the wall clock.
+	Last time.Time
+}
+
+// State returns the activity now.
+func (t *Tracker) State() State {
+	t.mu.Lock()
+	out := State{Watches: len(t.watches), Last: t.last}
+	for c := t.first; c != nil; c = c.next {
+		out.Busy = append(out.Busy, describe(c.request)+" has no answer yet")
+	}
+	watches := slices.Collect(maps.Keys(t.watches))
+	t.mu.Unlock()
+	for _, w := range watches {
+		if !w.isIdle() {
+			out.Busy = append(out.Busy, describe(w.request)+" has not sent all of its events")
+		}
+	}
+	slices.Sort(out.Busy)
+	return out
+}
+
+func describe(r *http.Request) string {
+	return fmt.Sprintf("%s %s of %s", r.Method, r.URL.RequestURI(), r.UserAgent())
+}

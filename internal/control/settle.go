@@ -1,0 +1,191 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// DefaultQuiet is how long clients with watches must ask for nothing before a server has
+// settled.
+const DefaultQuiet = 50 * time.Millisecond
+
+// A Settlement says what Settle waits for.
+type Settlement struct {
+	// Quiet is how long no client must have asked for anything, if a watch is open. It
+	// is a time of the wall clock.
+	Quiet time.Duration
+	// Ahead is how far a manual clock is moved at most.
+	Ahead time.Duration
+}
+
+// ErrUnsettled is wrapped in the error of Settle if the context ends before the server
+// has settled.
+var ErrUnsettled = errors.New("the server has not settled")
+
+// Settle waits until the server has settled: no controller has anything left to do, no
+// request is in flight, every watch has sent what its view shows, and clients with
+// watches are quiet. On a manual clock it then moves the clock to the next time at which
+// a controller has something to do, as long as that is at most Ahead after the time of
+// the call, and waits again.
+//
+// If ctx ends before, the error is an ErrUnsettled that says what is left, and who writes
+// again and again.
+func (c *Control) Settle(ctx context.Context, o Settlement) error {
+	clock, before := c.registry.Clock(), c.registry.Store().Revision()
+	end := clock.Now().Add(o.Ahead)
+	for {
+		if err := c.settleNow(ctx, o.Quiet); err != nil {
+			return c.unsettled(err, before)
+		}
+		at, ok := c.manager.Next()
+		if !ok || !clock.Manual() || at.After(end) {
+			return nil
+		}
+		if err := clock.Advance(max(0, at.Sub(clock.Now()))); err != nil {
+			return err
+		}
+	}
+}
+
+// settleNow waits until the server has settled at its present time.
+func (c *Control) settleNow(ctx context.Context, quiet time.Duration) error {
+	for {
+		revision := c.registry.Store().Revision()
+		if err := c.manager.RunContext(ctx); err != nil {
+			return err
+		}
+		state := c.activity.State()
+		wait := pollInterval
+		if len(state.Busy) == 0 && revision == c.registry.Store().Revision() {
+			if state.Watches == 0 {
+				return nil
+			}
+			if wait = quiet - time.Since(state.Last); wait <= 0 {
+				return nil
+			}
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// pollInterval is the time between two looks at a server that is busy.
+const pollInterval = time.Millisecond
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// unsettled returns the error of Settle: cause, what is left, and the writers of what was
+// written most often since a revision.
+func (c *Control) unsettled(cause error, since mvcc.Revision) error {
+	reasons := append([]string{cause.Error()}, c.activity.State().Busy...)
+	for _, l := range c.loops(since) {
+		reasons = append(reasons, l.String())
+	}
+	return fmt.Errorf("%w: %s", ErrUnsettled, strings.Join(reasons, "\n\t"))
+}
+
+// A loop is a client that writes an object again and again.
+type loop struct {
+	agent, what string
+	count       int
+	last        *journal.Transaction
+}
+
+// String returns the loop with its last change: "reconciler/1.0 wrote configmaps
+// default/a 41 times, the last time data.n 1 -> 2".
+func (l *loop) String() string {
+	text := fmt.Sprintf("%s wrote %s %d times", l.agent, l.what, l.count)
+	if e := l.last.Changes; len(e) == 1 && e[0].Prev != nil && e[0].Type == mvcc.Put {
+		text += ", the last time " + changedFields(e[0].Prev.Value.JSON(), e[0].Item.Value.JSON())
+	}
+	return text
+}
+
+const (
+	minLoop  = 3 // writes of an object that are a loop
+	maxLoops = 5 // in an error
+)
+
+// loops returns who wrote an object repeatedly after a revision, the most frequent
+// first.
+func (c *Control) loops(since mvcc.Revision) []*loop {
+	found := map[[2]string]*loop{}
+	for _, e := range c.registry.Journal().Transactions() {
+		tx := e.What
+		if tx.Revision <= since {
+			continue
+		}
+		for i := range tx.Changes {
+			change := journal.NewChange(&tx.Changes[i])
+			what := change.Resource + " " + strings.TrimPrefix(change.Namespace+"/"+change.Name, "/")
+			key := [2]string{tx.Writer.UserAgent, what}
+			if found[key] == nil {
+				found[key] = &loop{agent: tx.Writer.UserAgent, what: what}
+			}
+			found[key].count++
+			found[key].last = &tx
+		}
+	}
+	out := slices.SortedFunc(maps.Values(found), func(a, b *loop) int {
+		return cmp.Or(b.count-a.count, cmp.Compare(a.agent, b.agent), cmp.Compare(a.what, b.what))
+	})
+	out = slices.DeleteFunc(out, func(l *loop) bool { return l.count < minLoop })
+	return out[:min(len(out), maxLoops)]
+}
+
+// A Settling says when a server has settled, and how far to move its clock.
+type Settling struct {
+	// Ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead
+	// to each next time at which a controller has something to do. The default is 0s.
+	Ahead string `json:"ahead,omitempty"`
+	// Quiet is how long clients with watches must ask for nothing. The default is 50ms.
+	Quiet string `json:"quiet,omitempty"`
+	// Timeout is how long to wait. The default is 30s. The server answers 504 then, and
+	// says what is left.
+	Timeout string `json:"timeout,omitempty"`
+}
+
+func (c *Control) settle(_ *Request, in Settling) (Revision, error) {
+	o := Settlement{Quiet: DefaultQuiet}
+	timeout := 30 * time.Second
+	for _, f := range []struct {
+		name, text string
+		value      *time.Duration
+	}{{"ahead", in.Ahead, &o.Ahead}, {"quiet", in.Quiet, &o.Quiet}, {"timeout", in.Timeout, &timeout}} {
+		if f.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(f.text)
+		if err != nil || d < 0 {
+			return Revision{}, status.BadRequest(fmt.Sprintf("%s: %q is not a duration, such as 90s", f.name, f.text))
+		}
+		*f.value = d
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := c.Settle(ctx, o)
+	if errors.Is(err, ErrUnsettled) {
+		err = status.Timeout(err.Error(), 0)
+	}
+	return c.revision(err)
+}
