@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/cronjob"
 	"github.com/kubefake/kubefake/internal/controllers/daemonset"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
+	"github.com/kubefake/kubefake/internal/controllers/endpoints"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/kubelet"
@@ -37,6 +38,8 @@ var known = []entry{
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "daemonset-controller", alias: "daemonset", start: daemonset.Start},
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
+	{name: "endpoints-controller", alias: "endpoint", start: endpoints.Start},
+	{name: "endpointslice-controller", alias: "endpointslice", start: endpoints.StartSlices},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
