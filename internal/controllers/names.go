@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
+	"github.com/kubefake/kubefake/internal/controllers/resourcequota"
 	"github.com/kubefake/kubefake/internal/controllers/rootcacertpublisher"
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
@@ -48,6 +49,7 @@ var known = []entry{
 	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
+	{name: "resourcequota-controller", alias: "resourcequota", start: resourcequota.Start},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},

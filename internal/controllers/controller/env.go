@@ -63,6 +63,18 @@ func (e *Env) EachChange(handle func(old, new *Object)) {
 	s.handlers = append(s.handlers, handle)
 }
 
+// InformerOf returns the informer of a stored type, which is not an informer of
+// Env.Informer: its objects are in the storage version. It returns nil if no controller
+// asks for EachChange.
+func (e *Env) InformerOf(t *resource.Type) *Informer {
+	for _, i := range e.Runtime.informers.byPrefix[t.Prefix] {
+		if i.resource == "" {
+			return i
+		}
+	}
+	return nil
+}
+
 // Types returns the types that the server serves now.
 func (e *Env) Types() *resource.Types { return e.registry.Surface().Types }
 
