@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kubefake/kubefake/internal/controllers/certificates"
 	"github.com/kubefake/kubefake/internal/controllers/clusterroleaggregation"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/cronjob"
@@ -20,6 +21,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/rootcacertpublisher"
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
+	"github.com/kubefake/kubefake/internal/controllers/serviceaccounttoken"
 	"github.com/kubefake/kubefake/internal/controllers/statefulset"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
 )
@@ -35,6 +37,8 @@ type entry struct {
 // known are the controllers in the order in which kube-controller-manager starts
 // them.
 var known = []entry{
+	{name: "certificatesigningrequest-approving-controller", alias: "csrapproving", start: certificates.StartApproving},
+	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", start: certificates.StartCleaner},
 	{name: "clusterrole-aggregation-controller", alias: "clusterrole-aggregation", start: clusterroleaggregation.Start},
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "daemonset-controller", alias: "daemonset", start: daemonset.Start},
@@ -53,6 +57,7 @@ var known = []entry{
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
+	{name: "serviceaccount-token-controller", alias: "serviceaccount-token", start: serviceaccounttoken.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
 	{name: "kubelet", start: kubelet.Start},

@@ -53,6 +53,7 @@ const (
 	ResourceClaimTemplates            Resource = "resource.k8s.io/v1/resourceclaimtemplates"
 	Roles                             Resource = "rbac.authorization.k8s.io/v1/roles"
 	ServiceCIDRs                      Resource = "networking.k8s.io/v1/servicecidrs"
+	SubjectAccessReviews              Resource = "authorization.k8s.io/v1/subjectaccessreviews"
 	StorageClasses                    Resource = "storage.k8s.io/v1/storageclasses"
 	ValidatingAdmissionPolicies       Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 	ValidatingAdmissionPolicyBindings Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"

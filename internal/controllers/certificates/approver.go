@@ -1,0 +1,127 @@
+// Package certificates has the certificatesigningrequest-approving-controller, which
+// approves the requests of kubelets for their client certificates, and the
+// certificatesigningrequest-cleaner-controller, which deletes old requests.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/.
+package certificates
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// account is the ServiceAccount of the controllers.
+const account = "certificate-controller"
+
+const kubeletClient = "kubernetes.io/kube-apiserver-client-kubelet"
+
+type approver struct {
+	client   *controller.Client
+	requests *controller.Informer
+	queue    *controller.Queue
+}
+
+// StartApproving starts the certificatesigningrequest-approving-controller.
+func StartApproving(e *controller.Env) {
+	c := &approver{client: e.Client(account)}
+	c.queue = e.Queue(c.sync)
+	c.requests = e.Informer(controller.CertificateSigningRequests, func(_, csr *controller.Object) {
+		if csr != nil {
+			c.queue.Add(csr.Key())
+		}
+	})
+}
+
+// A permission is a subresource that the author of a request must be permitted to
+// create, and the message of the approval.
+type permission struct{ subresource, message string }
+
+// sync approves a request of a kubelet whose author is permitted to make it.
+func (c *approver) sync(k controller.Key) error {
+	csr := c.requests.Get("", k.Name)
+	if csr == nil {
+		return nil
+	}
+	obj := csr.Generic()
+	if object.String(obj, "status", "certificate") != "" || controller.Condition(obj, "Approved") != nil || controller.Condition(obj, "Denied") != nil {
+		return nil
+	}
+	request, err := parse(obj)
+	if err != nil {
+		return fmt.Errorf("unable to parse csr %q: %w", csr.Name, err)
+	}
+	if !isKubeletClient(obj, request) {
+		return nil
+	}
+	permissions := []permission{{"nodeclient", "Auto approving kubelet client certificate after SubjectAccessReview."}}
+	if object.String(obj, "spec", "username") == request.Subject.CommonName {
+		permissions = slices.Insert(permissions, 0, permission{"selfnodeclient", "Auto approving self kubelet client certificate after SubjectAccessReview."})
+	}
+	for _, p := range permissions {
+		allowed, err := c.authorize(obj, p.subresource)
+		if err != nil {
+			return err
+		}
+		if !allowed {
+			continue
+		}
+		approved := csr.Copy()
+		controller.SetCondition(object.EnsureMap(approved, "status"), map[string]any{
+			"type": "Approved", "status": "True", "reason": "AutoApproved", "message": p.message,
+		})
+		_, err = c.client.Update(controller.CertificateSigningRequests, "approval", approved)
+		return err
+	}
+	return nil
+}
+
+// parse returns the certificate request of a CertificateSigningRequest.
+func parse(csr map[string]any) (*x509.CertificateRequest, error) {
+	text, err := base64.StdEncoding.DecodeString(object.String(csr, "spec", "request"))
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	return x509.ParseCertificateRequest(block.Bytes)
+}
+
+// isKubeletClient reports whether a request is for the client certificate of a kubelet.
+func isKubeletClient(csr map[string]any, request *x509.CertificateRequest) bool {
+	usages := object.Strings(csr, "spec", "usages")
+	slices.Sort(usages)
+	usages = slices.Compact(usages)
+	return object.String(csr, "spec", "signerName") == kubeletClient &&
+		slices.Equal(request.Subject.Organization, []string{"system:nodes"}) &&
+		strings.HasPrefix(request.Subject.CommonName, "system:node:") &&
+		len(request.DNSNames)+len(request.EmailAddresses)+len(request.IPAddresses)+len(request.URIs) == 0 &&
+		(slices.Equal(usages, []string{"client auth", "digital signature"}) ||
+			slices.Equal(usages, []string{"client auth", "digital signature", "key encipherment"}))
+}
+
+// authorize reports whether the author of a request may create a subresource of
+// CertificateSigningRequests.
+func (c *approver) authorize(csr map[string]any, subresource string) (bool, error) {
+	spec := map[string]any{"resourceAttributes": map[string]any{
+		"group": "certificates.k8s.io", "resource": "certificatesigningrequests", "verb": "create", "subresource": subresource, "version": "*",
+	}}
+	for from, to := range map[string]string{"username": "user", "uid": "uid", "groups": "groups", "extra": "extra"} {
+		if v := object.Value(csr, "spec", from); v != nil {
+			spec[to] = object.Copy(v)
+		}
+	}
+	review, err := c.client.CreateFor(controller.SubjectAccessReviews, "", "", "", map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec,
+	})
+	return object.Bool(review, "status", "allowed"), err
+}
