@@ -115,7 +115,11 @@ func (c *replicaSets) sync(k controller.Key) error {
 	}
 	var failed error
 	if satisfied && !rs.Terminating {
-		failed = c.scale(rs, active)
+		var created bool
+		if created, failed = c.scale(rs, active); created && failed == nil {
+			c.queue.Add(k) // one write of the status, with the Pods, is enough
+			return nil
+		}
 	}
 	status, err := c.updateStatus(rs, active, terminating, failed)
 	if err != nil || failed != nil {
@@ -138,8 +142,9 @@ func (c *replicaSets) labels(rs *controller.Object) (selector.Labels, error) {
 	return controller.LabelSelector(rs.Generic(), "spec", "selector")
 }
 
-// scale creates the Pods that are missing, or deletes those that are too many.
-func (c *replicaSets) scale(rs *controller.Object, active []*controller.Object) error {
+// scale creates the Pods that are missing, or deletes those that are too many. It
+// reports whether it has created some.
+func (c *replicaSets) scale(rs *controller.Object, active []*controller.Object) (created bool, err error) {
 	k := rs.Key()
 	diff := len(active) - int(controller.IntOr(rs.Generic(), 1, "spec", "replicas"))
 	switch {
@@ -147,17 +152,17 @@ func (c *replicaSets) scale(rs *controller.Object, active []*controller.Object) 
 		n := min(-diff, maxChanges)
 		template := object.Map(rs.Generic(), "spec", "template")
 		c.expected.ExpectCreations(k, n)
-		created, err := controller.SlowStart(n, func(int) error {
+		made, err := controller.SlowStart(n, func(int) error {
 			_, err := c.podControl.Create(rs, controller.PodFromTemplate(template, rs))
 			if controller.IsTerminatingNamespace(err) {
 				return nil
 			}
 			return err
 		})
-		for range n - created {
+		for range n - made {
 			c.expected.Created(k)
 		}
-		return err
+		return made > 0, err
 	case diff > 0:
 		chosen := c.choose(rs, active, min(diff, maxChanges))
 		uids := make([]string, len(chosen))
@@ -174,9 +179,9 @@ func (c *replicaSets) scale(rs *controller.Object, active []*controller.Object) 
 				}
 			}
 		}
-		return failed
+		return false, failed
 	}
-	return nil
+	return false, nil
 }
 
 // choose returns n of the Pods for deletion: those that are least far in their start,
