@@ -117,16 +117,17 @@ func (o Offer) Body(contentType string) (Format, error) {
 	}
 	if mediaType, _, err := mime.ParseMediaType(contentType); err == nil {
 		for _, f := range o.formats() {
-			if f.MediaType() == mediaType && !(o.Custom && f == Protobuf) {
+			switch {
+			case f.MediaType() != mediaType:
+			case o.Custom && f == Protobuf:
+				accepted := o.mediaTypes()
+				return 0, &UnsupportedMediaTypeError{Accepted: append(accepted[:Protobuf], accepted[Protobuf+1:]...)}
+			default:
 				return f, nil
 			}
 		}
 	}
-	accepted := o.mediaTypes()
-	if o.Custom {
-		accepted = append(accepted[:Protobuf], accepted[Protobuf+1:]...)
-	}
-	return 0, &UnsupportedMediaTypeError{Accepted: accepted}
+	return 0, &UnsupportedMediaTypeError{Accepted: o.mediaTypes()}
 }
 
 // formats returns the formats that the server supports.

@@ -215,6 +215,7 @@ func TestBody(t *testing.T) {
 		"semicolons":            {offer: one, contentType: ";;;", err: unknown + anyType},
 		"unknown to cbor":       {offer: withCBOR, contentType: "text/plain", err: unknown + anyType + ", application/cbor"},
 		"custom in protobuf":    {offer: custom, contentType: "application/vnd.kubernetes.protobuf", err: unknown + "application/json, application/yaml"},
+		"custom in plain text":  {offer: custom, contentType: "text/plain", err: unknown + anyType},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := row.offer.Body(row.contentType)

@@ -31,7 +31,10 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		return nil, resource.UnrecognizedBody(c.Kind(), body.Data, err)
 	}
 	got, err := c.CheckBody(doc, op.isOtherVersion)
-	if err != nil {
+	switch {
+	case err != nil && op.isScale() && op.Type.Scale.CustomPath != "":
+		return nil, status.BadRequest(resource.NoTypeRegistered(c.Kind()).Error())
+	case err != nil:
 		return nil, err
 	}
 	obj, fieldErrors, err := doc.Decode(c, o.strict())

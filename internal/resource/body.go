@@ -41,6 +41,12 @@ func NotRegistered(k Kind) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
 }
 
+// NoTypeRegistered returns the error of converting a body to a versioned kind that
+// kube-apiserver's scheme does not have as a Go type.
+func NoTypeRegistered(k Kind) error {
+	return fmt.Errorf("no kind is registered for the type %s.%s in scheme %q", k.Version, k.Kind, scheme)
+}
+
 // InternalPackage returns the name of the Go package in which kube-apiserver
 // keeps the internal version of a group. Error texts show it.
 func InternalPackage(group string) string {

@@ -28,6 +28,10 @@ type Route struct {
 	Subresource    string
 	Rest           string // the path below the subresource
 	LegacyWatch    bool   // the path has the prefix watch/ before the resource
+
+	// Malformed is set for a path that ends with watch or proxy in the place of the
+	// resource. kube-apiserver serves no such path, whoever asks.
+	Malformed bool
 }
 
 // Parse parses a method and a URL.
@@ -37,28 +41,38 @@ type Route struct {
 //	.../{resource}[/{name}[/{subresource}[/{rest}]]]    at cluster scope
 //	.../namespaces/{namespace}/{resource}[/{name}...]   in a namespace
 //	.../watch/...                                       either, always a watch
+//	.../proxy/...                                       either, always the verb proxy
+//
+// Slashes at the end of a path do not count.
 func Parse(method string, u *url.URL) Route {
 	r := Route{Path: u.Path, Verb: strings.ToLower(method)}
-	rest, ok := strings.CutPrefix(r.Path, "/apis/")
+	rest, ok := strings.CutPrefix(strings.TrimRight(r.Path, "/"), "/apis/")
 	if ok {
-		if r.Group, rest, ok = strings.Cut(rest, "/"); !ok || r.Group == "" {
-			return r
+		if r.Group, rest, ok = strings.Cut(rest, "/"); !ok {
+			return r // discovery of a group
 		}
-	} else if rest, ok = strings.CutPrefix(r.Path, "/api/"); !ok {
+	} else if rest, ok = strings.CutPrefix(rest, "/api/"); !ok {
 		return r
 	}
-	r.Version, rest, ok = strings.Cut(rest, "/")
-	if !ok || rest == "" {
-		return r // discovery
-	}
-	rest = strings.TrimSuffix(rest, "/")
-	if tail, ok := strings.CutPrefix(rest, "watch/"); ok {
-		r.LegacyWatch = true
-		rest = tail
+	if r.Version, rest, ok = strings.Cut(rest, "/"); !ok {
+		return r // discovery of a version
 	}
 	r.IsResource = true
-	r.parseResource(rest)
-	r.Verb = r.verbOf(method, u.RawQuery)
+	switch first, tail, deeper := strings.Cut(rest, "/"); first {
+	case "watch", "proxy":
+		if r.Malformed = !deeper; r.Malformed {
+			return r
+		}
+		r.LegacyWatch = first == "watch"
+		r.parseResource(tail)
+		r.Verb = first
+		if first == "proxy" {
+			r.Subresource, r.Rest = "", ""
+		}
+	default:
+		r.parseResource(rest)
+		r.Verb = r.verbOf(method, u.RawQuery)
+	}
 	return r
 }
 
@@ -88,7 +102,7 @@ func (r *Route) verbOf(method, query string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
 		switch {
-		case r.LegacyWatch, r.Name == "" && wantsWatch(query):
+		case r.Name == "" && wantsWatch(query):
 			return "watch"
 		case r.Name == "":
 			return "list"

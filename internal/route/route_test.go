@@ -54,6 +54,11 @@ func TestParse(t *testing.T) {
 		{"broken watch, then one", "GET", "/api/v1/namespaces/ns/pods?watch=%zz&watch=1", with(pods, func(r *route.Route) { r.Verb = "watch" })},
 		{"old watch", "GET", "/api/v1/watch/namespaces/ns/pods/a",
 			with(pods, func(r *route.Route) { r.Verb, r.Name, r.LegacyWatch = "watch", "a", true })},
+		{"old watch by another method", "POST", "/api/v1/watch/pods", route.Route{IsResource: true, Verb: "watch", Version: "v1", Resource: "pods", LegacyWatch: true}},
+		{"old watch of nothing", "GET", "/api/v1/watch/", route.Route{IsResource: true, Verb: "get", Version: "v1", Malformed: true}},
+		{"old proxy", "GET", "/api/v1/proxy/namespaces/ns/pods/a/x/y", with(pods, func(r *route.Route) { r.Verb, r.Name = "proxy", "a" })},
+		{"slashes at the end", "GET", "/api/v1/namespaces/ns/pods//", with(pods, func(r *route.Route) { r.Verb = "list" })},
+		{"no group", "GET", "/apis//v1/pods", route.Route{IsResource: true, Verb: "list", Version: "v1", Resource: "pods"}},
 		{"collection deleted", "DELETE", "/api/v1/namespaces/ns/pods", with(pods, func(r *route.Route) { r.Verb = "deletecollection" })},
 		{"patch", "PATCH", "/api/v1/namespaces/ns/pods/a", with(pods, func(r *route.Route) { r.Verb, r.Name = "patch", "a" })},
 		{"discovery of a version", "GET", "/apis/apps/v1", route.Route{Verb: "get", Group: "apps", Version: "v1"}},
@@ -78,7 +83,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("/apis///namespaces/status", "a=b&w%61tch")
 	f.Fuzz(func(t *testing.T, path, query string) {
 		r := route.Parse("GET", &url.URL{Path: path, RawQuery: query})
-		if !r.IsResource || r.Name != "" || r.LegacyWatch {
+		if !r.IsResource || r.Name != "" || r.LegacyWatch || r.Malformed || r.Verb == "proxy" {
 			return
 		}
 		parsed, _ := url.ParseQuery(query)

@@ -59,6 +59,16 @@ func (r *request) asStatus(err error) *status.Status {
 	return status.Internal(err.Error())
 }
 
+// failMalformed answers a request whose path has no resource where it needs one.
+func (r *request) failMalformed() {
+	h := r.w.Header()
+	h.Del("Cache-Control")
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	r.w.WriteHeader(http.StatusInternalServerError)
+	fmt.Fprintf(r.w, "Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %v\n", r.http.RequestURI, r.http.URL)
+}
+
 // fail writes an error as the answer.
 func (r *request) fail(err error) {
 	if errors.Is(err, errTooManyRequests) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -21,6 +22,9 @@ func (r *request) serveNonResource() error {
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
+		if !codec.Accepts(r.http.Header.Get("Accept"), codec.JSON.MediaType()) {
+			return status.UnroutedAccept([]string{codec.JSON.MediaType()})
+		}
 		r.writeJSON(http.StatusOK, r.server.config.Release.VersionInfo())
 		return nil
 	}
@@ -32,7 +36,10 @@ func (r *request) serveNonResource() error {
 	if found, err := r.server.documentsOf(r.surface).discovery.Serve(r.w, r.http, r.Path); found || err != nil {
 		return err
 	}
-	if serve, ok := selfPaths[r.Path]; ok {
+	if serve, ok := selfPaths[r.Path]; ok || issuerPaths[strings.TrimSuffix(r.Path, "/")] {
+		if !ok {
+			serve = selfPaths[strings.TrimSuffix(r.Path, "/")]
+		}
 		return serve(r)
 	}
 	if slices.Contains(unimplementedPaths, r.Path) {
@@ -43,7 +50,7 @@ func (r *request) serveNonResource() error {
 	switch group, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/apis/"), "/"); {
 	case strings.HasPrefix(r.Path, "/api/"):
 		return status.NoResource()
-	case strings.HasPrefix(r.Path, "/apis/") && r.surface.Builtin().ServesGroup(group):
+	case strings.HasPrefix(r.Path, "/apis/") && group != "" && r.surface.Builtin().ServesGroup(group):
 		return status.NoResource()
 	}
 	return errNoPage
@@ -56,6 +63,9 @@ var selfPaths = map[string]func(*request) error{
 	"/.well-known/openid-configuration": (*request).serveOpenIDConfiguration,
 	serviceaccount.KeySetPath:           (*request).serveKeySet,
 }
+
+// issuerPaths are the selfPaths that a slash may follow.
+var issuerPaths = map[string]bool{"/.well-known/openid-configuration": true, serviceaccount.KeySetPath: true}
 
 // unimplementedPaths are served by kube-apiserver and answered with 501 here.
 //

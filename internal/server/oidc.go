@@ -19,6 +19,9 @@ func (r *request) serveOpenIDConfiguration() error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
+	if !codec.Accepts(r.http.Header.Get("Accept"), codec.JSON.MediaType()) {
+		return status.UnroutedAccept([]string{codec.JSON.MediaType()})
+	}
 	doc, err := r.server.registry.ServiceAccountKeys().OpenIDConfiguration(r.http.Host)
 	if err != nil {
 		return err

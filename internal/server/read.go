@@ -20,6 +20,9 @@ func (r *request) get() error {
 	version := ""
 	if r.http.URL.RawQuery != "" {
 		version = r.query().Get("resourceVersion")
+		if r.sub == nil && valueOf(boolOf(r.query(), "export")) {
+			return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+		}
 	}
 	obj, rev, err := r.server.registry.Get(r.ctx(), r.target(), version)
 	r.revision = rev
@@ -59,17 +62,10 @@ type listOptions struct {
 func (r *request) listOptions() (*listOptions, error) {
 	q := r.query()
 	o := &listOptions{}
-	labels, err := selector.ParseLabels(q.Get("labelSelector"))
-	if err != nil {
-		return nil, status.BadRequest(err.Error())
-	}
-	fields, err := selector.ParseFields(q.Get("fieldSelector"))
-	if err != nil {
-		return nil, status.BadRequest(err.Error())
-	}
 	o.bookmarks = valueOf(boolOf(q, "allowWatchBookmarks"))
 	o.Version = q.Get("resourceVersion")
 	o.Match = storage.VersionMatch(q.Get("resourceVersionMatch"))
+	var err error
 	if o.timeoutSeconds, err = intOf(q, "timeoutSeconds"); err != nil {
 		return nil, err
 	}
@@ -80,6 +76,14 @@ func (r *request) listOptions() (*listOptions, error) {
 	o.Limit = valueOf(limit)
 	o.Continue = q.Get("continue")
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
+	labels, err := selector.ParseLabels(q.Get("labelSelector"))
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	fields, err := selector.ParseFields(q.Get("fieldSelector"))
+	if err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
 
 	// A watch without a version begins with the present state, like a streaming
 	// list. The options of a watch by the deprecated path are those of a list.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
@@ -50,6 +51,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		}
 	}()
 	r.setHeaders()
+	if r.Malformed {
+		r.failMalformed()
+		return
+	}
 	if err := crossorigin.Check(hr, s.config.Hosts); err != nil {
 		r.fail(crossorigin.Forbidden(err))
 		return
@@ -153,8 +158,11 @@ func (r *request) impersonate() error {
 // attributes returns the attributes that authorize the request. A list or watch
 // with a field selector on metadata.name has that name.
 func (r *request) attributes() authz.Attributes {
+	if !r.IsResource {
+		return authz.Attributes{Verb: r.Verb, Path: r.Path}
+	}
 	at := authz.Attributes{
-		Verb: r.Verb, IsResource: r.IsResource, Path: r.Path,
+		Verb: r.Verb, IsResource: true, Path: r.Path,
 		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
 	}
 	if at.Name == "" && (r.Verb == "list" || r.Verb == "watch") {
@@ -179,8 +187,11 @@ func (r *request) resolve() error {
 		}
 		return status.NoResource()
 	}
+	if r.Group == "" && strings.HasPrefix(r.Path, "/apis/") {
+		return errNoPage
+	}
 	r.typ = r.surface.Lookup(r.Group, r.Version, r.Resource)
-	if r.typ == nil || !r.inScope() || r.Rest != "" && r.Subresource != "proxy" {
+	if r.typ == nil || !r.inScope() || r.Verb == "proxy" || r.LegacyWatch && r.Subresource != "" || r.Rest != "" && r.Subresource != "proxy" {
 		return status.NoResource()
 	}
 	if r.http.Method == http.MethodHead {
@@ -265,7 +276,7 @@ func (r *request) inScope() bool {
 
 // routed reports whether the path, which names no subresource, takes the method.
 func (r *request) routed() bool {
-	if !r.typ.Allows(r.Verb) || r.LegacyWatch && r.Verb != "watch" {
+	if !r.typ.Allows(r.Verb) || r.LegacyWatch && r.http.Method != http.MethodGet {
 		return false
 	}
 	across := r.typ.Namespaced && r.Namespace == ""
@@ -289,8 +300,11 @@ func (r *request) offer() codec.Offer {
 }
 
 // negotiate sets the media type of the answer and the representation of its
-// objects.
+// objects. A connection answers in any media type.
 func (r *request) negotiate() (err error) {
+	if r.connection() != nil && r.Subresource != "log" {
+		return nil
+	}
 	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
 	return err
 }

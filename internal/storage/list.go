@@ -96,6 +96,10 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		}
 	} else if view, err = s.resolve(ctx, t, q, exact); err != nil {
 		return nil, err
+	} else if q.Continue != "" { // of one object: the token has no effect
+		if _, _, err := decodeContinue(q.Continue, prefix); err != nil {
+			return nil, err
+		}
 	}
 	page := &Page{Revision: view.Revision(), Remaining: -1}
 	if exact {

@@ -28,6 +28,6 @@ func checkConfigMap(p validation.View) {
 		checkDataKey(p, "binaryData", key)
 	}
 	if size > maxDataSize {
-		p.Add(validation.TooLong(validation.NewPath(""), maxDataSize))
+		p.Add(validation.TooLong(validation.NewPath("[]"), maxDataSize))
 	}
 }
