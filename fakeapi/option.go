@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
@@ -36,7 +37,10 @@ type config struct {
 	files         []files
 	crds          []files
 	state         io.Reader // of WithState; nil without it
-	faults        []files
+
+	auditPolicy string    // of WithAuditLog
+	auditWriter io.Writer // of WithAuditLog; nil without it
+	faults      []files
 
 	clientCAs      [][]byte            // in PEM
 	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
@@ -187,6 +191,16 @@ func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
 // authorized too.
 func WithAlwaysDeny() Option { return func(c *config) { c.server.Auth.AlwaysDeny = true } }
 
+// WithAuditLog writes the audit log of kube-apiserver to w: a line of JSON for each event
+// that the policy selects. policy is a Policy of audit.k8s.io/v1 in YAML or JSON; another
+// text is an ErrInvalidOption. Each event is one call of w.Write, and no two calls are
+// concurrent. Errors of w are ignored. Forks write to w too.
+//
+// See https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/.
+func WithAuditLog(policy string, w io.Writer) Option {
+	return func(c *config) { c.auditPolicy, c.auditWriter = policy, w }
+}
+
 // WithAdmissionPlugins enables admission plugins, by the names of kube-apiserver, in
 // addition to those that are enabled by default. A name that kube-apiserver does not
 // have, and one that is also in WithoutAdmissionPlugins, is an ErrInvalidOption. A few
@@ -304,6 +318,13 @@ func newConfig(options []Option) (*config, error) {
 	c.server.Clock = clock.New()
 	if c.start != nil {
 		c.server.Clock = clock.NewManual(*c.start)
+	}
+	if c.auditWriter != nil {
+		policy, err := audit.ParsePolicy([]byte(c.auditPolicy))
+		if err != nil {
+			return nil, fmt.Errorf("fakeapi: audit policy: %w", optionError(err))
+		}
+		c.server.Audit = audit.NewLog(policy, c.auditWriter)
 	}
 	if c.state != nil {
 		if c.server.State, err = storage.ReadState(c.state); err != nil {

@@ -56,6 +56,8 @@ type kubeAPIServer struct {
 	proxyHeaders                  fakeapi.RequestHeader
 	plugins                       plugin.Selection
 	runtimeConfig                 []string
+	auditPolicy, auditPath        string
+	auditFormat                   string
 	featureGates                  []string
 	fairness                      bool
 	maxReads, maxWrites           int
@@ -89,7 +91,7 @@ func newKubeAPIServer(executable string) program {
 			fmt.Fprintln(stdout, "Kubernetes", served.Version())
 			return 0
 		}
-		if err := c.run(ctx, stderr); err != nil {
+		if err := c.run(ctx, stdout, stderr); err != nil {
 			fmt.Fprintf(stderr, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), message(err))
 			return 1
 		}
@@ -151,6 +153,9 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.plugins.Enable, "enable-admission-plugins", nil, "enable these admission plugins")
 	fs.StringSliceVar(&c.plugins.Disable, "disable-admission-plugins", nil, "disable these admission plugins")
 	fs.StringSliceVar(&c.admissionControl, "admission-control", nil, "enable only these admission plugins")
+	fs.StringVar(&c.auditPolicy, "audit-policy-file", "", "log the requests that this policy selects")
+	fs.StringVar(&c.auditPath, "audit-log-path", "", "append the audit log to this file; - is the standard output")
+	fs.StringVar(&c.auditFormat, "audit-log-format", "json", "the format of the audit log: json")
 	fs.StringVar(&c.etcd.prefix, "etcd-prefix", "/registry", "the state of this name")
 	fs.StringVar(&c.etcd.caFile, "etcd-cafile", "", "trust an etcd of these CAs")
 	fs.StringVar(&c.etcd.certFile, "etcd-certfile", "", "the client certificate for etcd")
@@ -218,7 +223,7 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 }
 
 // run runs the server until ctx ends.
-func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
+func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := c.setFeatureGates(); err != nil {
 		return err
 	}
@@ -233,6 +238,18 @@ func (c *kubeAPIServer) run(ctx context.Context, stderr io.Writer) error {
 	options, err := c.options()
 	if err != nil {
 		return err
+	}
+	log, err := c.openAuditLog(stdout)
+	if err != nil {
+		return err
+	}
+	if log != nil {
+		defer log.Close()
+		policy, err := os.ReadFile(c.auditPolicy)
+		if err != nil {
+			return fmt.Errorf("loading audit policy file: failed to read file path %q: %w", c.auditPolicy, err)
+		}
+		options = append(options, fakeapi.WithAuditLog(string(policy), log))
 	}
 	state, err := c.etcd.load(ctx)
 	if err != nil {
@@ -265,6 +282,13 @@ func (c *kubeAPIServer) validate() (errs []error) {
 		errs = append(errs, err)
 	}
 	errs = append(errs, c.setPlugins()...)
+	switch c.auditFormat {
+	case "json":
+	case "legacy":
+		errs = append(errs, errors.New("--audit-log-format: fakeapi has no legacy format"))
+	default:
+		errs = append(errs, fmt.Errorf("invalid audit log format %s, allowed formats are %q", c.auditFormat, "legacy,json"))
+	}
 	for _, value := range c.runtimeConfig {
 		if err := c.serve.setRuntimeConfig(value); err != nil {
 			return append(errs, err)
@@ -327,6 +351,23 @@ func (c *kubeAPIServer) setPlugins() (errs []error) {
 		errs = c.plugins.Check(served.Minor())
 	}
 	return errs
+}
+
+// openAuditLog opens the file of --audit-log-path. It returns nil without a policy.
+func (c *kubeAPIServer) openAuditLog(stdout io.Writer) (io.WriteCloser, error) {
+	switch {
+	case c.auditPath == "" || c.auditPolicy == "":
+		return nil, nil
+	case c.auditPath == "-":
+		return struct {
+			io.Writer
+			io.Closer
+		}{stdout, io.NopCloser(nil)}, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(c.auditPath), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(c.auditPath, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
 // writeStory writes the story of a server to a file in the folder that the

@@ -49,6 +49,8 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"several errors", "--enable-admission-plugins=A --disable-admission-plugins=Priority,B", 1, "", `err="[--etcd-servers must be specified, enable-admission-plugins plugin \"A\" is unknown, disable-admission-plugins plugin \"B\" is unknown]"`},
 		{"plugin in both lists", "--etcd-servers=http://127.0.0.1:1 --enable-admission-plugins=Priority --disable-admission-plugins=Priority", 1, "", `err="[Priority] in enable-admission-plugins and disable-admission-plugins overlapped"`},
 		{"admission-control", "--etcd-servers=http://127.0.0.1:1 --admission-control=A", 1, "", `admission-control plugin \"A\" is unknown`},
+		{"audit format", "--etcd-servers=http://127.0.0.1:1 --audit-log-format=xml", 1, "", `invalid audit log format xml, allowed formats are`},
+		{"audit policy", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-policy-file=none.yaml", 1, "", `loading audit policy file: failed to read file path`},
 		{"unknown gate", "--feature-gates=Foo=true", 1, "", `err="unrecognized feature gate: Foo"`},
 		{"value of a gate", "--feature-gates=Foo=x", 1, "", `err="invalid value of Foo=x, err: strconv.ParseBool: parsing \"x\": invalid syntax"`},
 		{"gate without value", "--feature-gates=Foo", 1, "", `err="missing bool value for Foo"`},

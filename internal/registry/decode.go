@@ -51,7 +51,11 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		return nil, resource.UndecodableBody(got, op.bodyCodec().Kind(), err)
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
-	return op.defaulted(obj), nil
+	obj = op.defaulted(obj)
+	if op.Decoded != nil {
+		op.Decoded(obj, op.bodyCodec())
+	}
+	return obj, nil
 }
 
 // isOtherVersion reports whether a kind is another version of the request's

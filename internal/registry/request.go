@@ -43,6 +43,10 @@ type Request struct {
 	// Warnings receives the warnings for the client. A nil one drops them.
 	Warnings Warnings
 
+	// Decoded is called with the object of a body, with its defaults, before the write.
+	// It must not change or keep the object. Nil is not called.
+	Decoded func(obj map[string]any, c resource.Codec)
+
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.
 	SkipWebhooks bool

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/activity"
+	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -29,6 +30,9 @@ type request struct {
 	start   time.Time
 	order   int64  // in the journal
 	auditID string // of the answer's header Audit-Id
+
+	event             *audit.Event // of the audit log; nil if it has none
+	omitManagedFields bool         // in event
 
 	typ *resource.Type
 	sub *resource.Subresource // nil for the object itself
@@ -56,10 +60,14 @@ func (r *request) ctx() context.Context {
 
 // target returns what the request asks of the registry.
 func (r *request) target() registry.Request {
-	return registry.Request{
+	out := registry.Request{
 		Type: r.typ, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
 		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r,
 	}
+	if r.event != nil {
+		out.Decoded = r.auditObject
+	}
+	return out
 }
 
 // Warn implements [registry.Warnings].

@@ -19,22 +19,37 @@ type response struct {
 	bytes   int64
 	failure *status.Status
 	panic   string
+
+	answered *status.Status // that is no failure
+	captured *bytes.Buffer  // what was written, up to a little more than maxAudited; nil if that is not needed
+	started  func()         // called before the header is written; nil for none
 }
 
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 {
-		w.code = code
+		w.begin(code)
 	}
 	w.ResponseWriter.WriteHeader(code)
 }
 
 func (w *response) Write(b []byte) (int, error) {
 	if w.code == 0 {
-		w.code = http.StatusOK
+		w.begin(http.StatusOK)
+	}
+	if w.captured != nil && w.captured.Len() <= maxAudited {
+		w.captured.Write(b)
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	return n, err
+}
+
+// begin notes that the answer begins.
+func (w *response) begin(code int) {
+	w.code = code
+	if w.started != nil {
+		w.started()
+	}
 }
 
 // Unwrap lets http.ResponseController find the writer below.
@@ -47,6 +62,7 @@ func (w *response) flush() error {
 
 // answerStatus writes a Status that is not a failure.
 func (r *request) answerStatus(code int, st *status.Status) error {
+	r.w.answered = st
 	return r.answerJSON(code, st.JSON(), metaType("Status"))
 }
 

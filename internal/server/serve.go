@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -40,6 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		s.activity.End(&r.call)
 		r.log()
 		r.count()
+		r.endAudit()
 	}()
 	defer func() {
 		switch p := recover(); p {
@@ -84,8 +86,10 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	if r.user, err = r.authenticate(); err != nil {
+		r.beginAudit(nil)
 		return err
 	}
+	r.beginAudit(r.user)
 	if err := r.impersonate(); err != nil {
 		return r.unsniffed(err)
 	}
@@ -108,6 +112,7 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	r.warnDeprecated()
+	r.auditDeprecation()
 	if err := r.negotiate(); err != nil {
 		return err
 	}
@@ -135,9 +140,16 @@ func (r *request) clientCertificates() []*x509.Certificate {
 func (r *request) authorize() error {
 	a := r.server.registry.Authorizer()
 	if a.Policy == nil || r.user.InGroup(authn.MastersGroup) {
+		r.auditDecision(authz.Decision{Allowed: true})
 		return nil
 	}
-	return a.Check(r.user, r.attributes())
+	at := r.attributes()
+	d := a.Authorize(r.user, &at)
+	r.auditDecision(d)
+	if !d.Allowed {
+		return authz.Forbidden(r.user, at, d.Reason)
+	}
+	return nil
 }
 
 // impersonate replaces the request's user by the one that the Impersonate-*
@@ -152,6 +164,10 @@ func (r *request) impersonate() error {
 		return err
 	}
 	r.user = user
+	if r.event != nil {
+		as := audit.UserOf(user)
+		r.event.ImpersonatedUser = &as
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/control"
@@ -52,6 +53,9 @@ type Config struct {
 
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
+
+	// Audit is the audit log; nil for none. Forks share it.
+	Audit *audit.Log
 
 	// MaxReads and MaxWrites limit the requests that are served at a time, without
 	// long-running ones; 0 is no limit.

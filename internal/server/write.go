@@ -160,6 +160,7 @@ func (r *request) patch() error {
 	if err != nil {
 		return err
 	}
+	r.auditBody(data)
 	p := registry.Patch{Type: mediaType, Data: data}
 	o, err := r.patchOptions(p)
 	if err != nil {

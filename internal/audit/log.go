@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An Event is a line of the log: an Event of audit.k8s.io/v1.
+type Event struct {
+	Kind                     string            `json:"kind"`
+	APIVersion               string            `json:"apiVersion"`
+	Level                    string            `json:"level"`
+	AuditID                  string            `json:"auditID"`
+	Stage                    string            `json:"stage"`
+	RequestURI               string            `json:"requestURI"`
+	Verb                     string            `json:"verb"`
+	User                     User              `json:"user"`
+	ImpersonatedUser         *User             `json:"impersonatedUser,omitempty"`
+	SourceIPs                []string          `json:"sourceIPs,omitempty"`
+	UserAgent                string            `json:"userAgent,omitempty"`
+	ObjectRef                *ObjectReference  `json:"objectRef,omitempty"`
+	ResponseStatus           *ResponseStatus   `json:"responseStatus,omitempty"`
+	RequestObject            json.RawMessage   `json:"requestObject,omitempty"`
+	ResponseObject           json.RawMessage   `json:"responseObject,omitempty"`
+	RequestReceivedTimestamp string            `json:"requestReceivedTimestamp"`
+	StageTimestamp           string            `json:"stageTimestamp"`
+	Annotations              map[string]string `json:"annotations,omitempty"`
+
+	omit []string
+}
+
+// microTime is the form of times in events.
+const microTime = "2006-01-02T15:04:05.000000Z"
+
+// maxUserAgent is the longest user agent that is logged whole.
+const maxUserAgent = 1024
+
+// NewEvent returns the event of a request that a policy selects.
+func NewEvent(s Selection, r *http.Request, received time.Time) *Event {
+	agent := r.UserAgent()
+	if len(agent) > maxUserAgent {
+		agent = agent[:maxUserAgent] + "...TRUNCATED"
+	}
+	return &Event{
+		Kind: "Event", APIVersion: "audit.k8s.io/v1", Level: s.Level,
+		RequestURI: r.URL.RequestURI(), SourceIPs: sourceIPs(r), UserAgent: agent,
+		RequestReceivedTimestamp: received.UTC().Format(microTime), omit: s.OmitStages,
+	}
+}
+
+// AtLeast reports whether the event has what a level logs.
+func (e *Event) AtLeast(level string) bool {
+	return slices.Index(levels, e.Level) >= slices.Index(levels, level)
+}
+
+// Annotate adds an annotation.
+func (e *Event) Annotate(name, value string) {
+	if e.Annotations == nil {
+		e.Annotations = map[string]string{}
+	}
+	e.Annotations[name] = value
+}
+
+// sourceIPs returns the addresses of the client and its proxies.
+func sourceIPs(r *http.Request) (ips []string) {
+	for _, part := range strings.Split(r.Header.Get("X-Forwarded-For"), ",") {
+		if ip := strings.TrimSpace(part); ip != "" {
+			ips = append(ips, ip)
+		}
+	}
+	if ip := r.Header.Get("X-Real-Ip"); ip != "" && !slices.Contains(ips, ip) {
+		ips = append(ips, ip)
+	}
+	host := r.RemoteAddr
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = strings.Trim(host[:i], "[]")
+	}
+	if host != "" && (len(ips) == 0 || ips[len(ips)-1] != host) {
+		ips = append(ips, host)
+	}
+	return ips
+}
+
+// A Log writes events. It is safe for concurrent use.
+type Log struct {
+	Policy *Policy
+
+	mu sync.Mutex // guards w
+	w  io.Writer
+}
+
+// NewLog returns a log that writes to w. It writes each event with one call.
+func NewLog(p *Policy, w io.Writer) *Log { return &Log{Policy: p, w: w} }
+
+// Write writes an event at a stage, unless its policy omits the stage. Errors of the
+// writer are ignored: they do not fail requests.
+func (l *Log) Write(e *Event, stage string, now time.Time) {
+	if slices.Contains(e.omit, stage) {
+		return
+	}
+	e.Stage, e.StageTimestamp = stage, now.UTC().Format(microTime)
+	line, err := json.Marshal(e)
+	if err != nil {
+		panic("audit: " + err.Error()) // unreachable: objects in events are JSON
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.w.Write(append(line, '\n'))
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/audit"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// maxAudited is the length of the longest answer that the audit log has.
+//
+// Differs from kube-apiserver: objects in the audit log: the log omits the objects of
+// answers that exceed 4 MiB, and of answers that are not in JSON. It has no annotations
+// of admission. Request: GET of a list in protobuf with --audit-policy-file and the
+// level RequestResponse.
+const maxAudited = 4 << 20
+
+// beginAudit begins the event of a request, if the policy selects it. user is nil if
+// authentication has failed. A server without an audit log does nothing.
+func (r *request) beginAudit(user *authn.User) {
+	log := r.server.config.Audit
+	if log == nil {
+		return
+	}
+	at := r.attributes()
+	s := log.Policy.Select(user, &at)
+	if s.Level == audit.None {
+		return
+	}
+	e := audit.NewEvent(s, r.http, r.start)
+	e.AuditID, e.Verb, e.User = r.auditID, r.Verb, audit.UserOf(user)
+	if r.IsResource {
+		e.ObjectRef = &audit.ObjectReference{
+			Resource: r.Resource, Namespace: r.Namespace, Name: at.Name, APIGroup: r.Group, APIVersion: r.Version, Subresource: r.Subresource,
+		}
+	}
+	r.event, r.omitManagedFields = e, s.OmitManagedFields
+	if user == nil {
+		return // the only stage is that of the answer
+	}
+	log.Write(e, audit.RequestReceived, r.server.config.Clock.Now())
+	switch {
+	case r.isLongRunning():
+		r.w.started = r.auditStart
+	case e.AtLeast(audit.RequestResponse):
+		r.w.captured = &bytes.Buffer{}
+	}
+}
+
+// auditDecision notes the decision of the authorizer.
+func (r *request) auditDecision(d authz.Decision) {
+	if r.event == nil {
+		return
+	}
+	decision := "forbid"
+	if d.Allowed {
+		decision = "allow"
+	}
+	r.event.Annotate("authorization.k8s.io/decision", decision)
+	r.event.Annotate("authorization.k8s.io/reason", d.Reason)
+}
+
+// removedRelease matches the release in the warning of a deprecated version.
+var removedRelease = regexp.MustCompile(`unavailable in v(\d+\.\d+)\+`)
+
+// auditDeprecation notes that the request is for a deprecated version.
+func (r *request) auditDeprecation() {
+	if r.event == nil || r.byDefinition || len(r.typ.Warnings) == 0 {
+		return
+	}
+	r.event.Annotate("k8s.io/deprecated", "true")
+	if m := removedRelease.FindStringSubmatch(r.typ.Warnings[0]); m != nil {
+		r.event.Annotate("k8s.io/removed-release", m[1])
+	}
+}
+
+// auditObject notes the object of a body.
+func (r *request) auditObject(obj map[string]any, c resource.Codec) {
+	e := r.event
+	meta := object.Map(obj, "metadata")
+	if ref := e.ObjectRef; ref != nil && meta != nil {
+		for name, field := range map[string]*string{"namespace": &ref.Namespace, "name": &ref.Name, "uid": &ref.UID, "resourceVersion": &ref.ResourceVersion} {
+			if *field == "" {
+				*field = object.String(meta, name)
+			}
+		}
+	}
+	if e.AtLeast(audit.Request) {
+		e.RequestObject = r.auditedJSON(c.Append(nil, obj))
+	}
+}
+
+// auditBody notes a body that is no object of the resource: a patch, or the options of
+// a deletion.
+func (r *request) auditBody(body []byte) {
+	if r.event == nil || len(body) == 0 || !r.event.AtLeast(audit.Request) {
+		return
+	}
+	if !json.Valid(body) {
+		var err error
+		if body, err = yaml.YAMLToJSON(body); err != nil {
+			return
+		}
+	}
+	r.event.RequestObject = bytes.Clone(body)
+}
+
+// auditedJSON returns an object or a list without managed fields, if the policy omits
+// them.
+func (r *request) auditedJSON(text []byte) json.RawMessage {
+	if !json.Valid(text) {
+		return nil
+	}
+	if !r.omitManagedFields || !bytes.Contains(text, []byte(`"managedFields"`)) {
+		return bytes.Clone(text)
+	}
+	var obj map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&obj); err != nil {
+		return nil // unreachable: the text is valid JSON
+	}
+	delete(object.Map(obj, "metadata"), "managedFields")
+	for item := range object.Each(obj["items"]) {
+		delete(object.Map(item, "metadata"), "managedFields")
+	}
+	out, _ := json.Marshal(obj)
+	return out
+}
+
+// auditStart writes the event of a long-running request whose answer begins.
+func (r *request) auditStart() {
+	r.event.ResponseStatus = r.auditedStatus()
+	r.server.config.Audit.Write(r.event, audit.ResponseStarted, r.server.config.Clock.Now())
+}
+
+// auditedStatus returns the status of the answer.
+func (r *request) auditedStatus() *audit.ResponseStatus {
+	if f := r.w.failure; f != nil {
+		return &audit.ResponseStatus{Status: f.Status, Message: f.Message, Reason: f.Reason, Details: f.Details, Code: f.Code}
+	}
+	if r.w.code == 0 {
+		return &audit.ResponseStatus{Status: "Success", Message: "Connection closed early", Code: http.StatusOK}
+	}
+	return &audit.ResponseStatus{Code: r.w.code}
+}
+
+// endAudit writes the last event of a request.
+func (r *request) endAudit() {
+	e, log := r.event, r.server.config.Audit
+	if e == nil {
+		return
+	}
+	now := r.server.config.Clock.Now()
+	if r.w.panic != "" {
+		message, _, _ := strings.Cut(r.w.panic, "\n")
+		e.ResponseStatus = &audit.ResponseStatus{Status: "Failure", Message: "APIServer panic'd: " + message, Reason: "InternalError", Code: http.StatusInternalServerError}
+		log.Write(e, audit.Panic, now)
+		return
+	}
+	e.ResponseStatus = r.auditedStatus()
+	if text := r.answeredJSON(); text != nil {
+		e.ResponseObject = r.auditedJSON(text)
+	}
+	if r.w.answered != nil {
+		st := r.w.answered
+		e.ResponseStatus = &audit.ResponseStatus{Status: st.Status, Message: st.Message, Reason: st.Reason, Details: st.Details, Code: r.w.code}
+	}
+	if r.user == nil {
+		if r.event.AtLeast(audit.RequestResponse) && r.w.failure != nil {
+			e.ResponseObject = bytes.TrimSpace(r.w.failure.JSON())
+		}
+		log.Write(e, audit.ResponseStarted, now)
+		return
+	}
+	log.Write(e, audit.ResponseComplete, now)
+}
+
+// answeredJSON returns the answer, if it is JSON that is not too long.
+func (r *request) answeredJSON() []byte {
+	w := r.w
+	if w.captured == nil || w.captured.Len() > maxAudited || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		return nil
+	}
+	if w.Header().Get("Content-Encoding") != "gzip" {
+		return bytes.TrimSpace(w.captured.Bytes())
+	}
+	zipped, err := gzip.NewReader(w.captured)
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(zipped, maxAudited+1))
+	if err != nil || len(text) > maxAudited {
+		return nil
+	}
+	return bytes.TrimSpace(text)
+}
