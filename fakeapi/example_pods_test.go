@@ -44,7 +44,7 @@ func ExampleServer_Pods() {
 	srv.Settle(context.Background())
 	show()
 	srv.Pods("app=web").Run()
-	srv.SettleWithin(context.Background(), 10*time.Second)
+	srv.Settle(context.Background(), fakeapi.Ahead(10*time.Second))
 	show()
 	// Output:
 	// 09:00:00 Pending {"waiting":{"Reason":"ImagePullBackOff"}}
