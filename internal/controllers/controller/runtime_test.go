@@ -53,7 +53,7 @@ func newHarness(t *testing.T, config server.Config, begin func(*controller.Env))
 
 func (h *harness) put(name string) {
 	h.t.Helper()
-	_, err := h.server.Registry().Put([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"labels":{"app":%q}}}`, name, name)))
+	_, err := h.server.Registry().Put([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"uid":%q,"labels":{"app":%q}}}`, name, name, name)))
 	require.NoError(h.t, err)
 }
 
