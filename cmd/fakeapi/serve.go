@@ -207,7 +207,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
 			fs.StringSliceVar(&c.disablePlugins, "disable-admission-plugins", nil, "disable the admission plugins `NAME`,..., which are enabled by default")
-			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all, foo turns foo on, -foo turns it off; also scheduler and kubelet (default none)", selectControllers(&c.controllers))
+			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all of them, with a scheduler and a kubelet; foo turns foo on, -foo turns it off (default none)", selectControllers(&c.controllers))
 			fs.StringArrayVar(&c.stages, "stages", nil, "with the controller kubelet, make Pods and Nodes behave as the Stages of KWOK in `FILE` say, which may be a directory, a pattern or -, the standard input; repeatable")
 		}},
 		{"Initial state", func(fs flagSet) {

@@ -8,10 +8,9 @@
 // A story happens in a namespace of its own. After each of its steps both ends settle.
 // A puppet, the same for both, stands for the scheduler and the kubelets: it binds Pods
 // to nodes and makes them run, succeed or fail as their annotation "puppet" says.
-// kube-controller-manager must run with the flags that the docs name.
+// The script controllermanager starts kube-controller-manager.
 //
-// With -record FILE it writes the stories and what the real end came to; the tests of
-// this package play such a file.
+// With -record FILE it writes the stories and what the real end came to.
 package main
 
 import (

@@ -163,6 +163,12 @@ func selected(selection []string) ([]controller.Starter, error) {
 			continue
 		}
 		c := find(name)
+		if c == nil && slices.Contains(missing, name) {
+			if off {
+				continue
+			}
+			return nil, fmt.Errorf("this server does not have the %s of kube-controller-manager: %w", name, ErrUnknown)
+		}
 		if c == nil {
 			return nil, fmt.Errorf("%q is not in the list of known controllers: %w", name, ErrUnknown)
 		}

@@ -34,8 +34,7 @@ type entry struct {
 	offByDefault bool
 }
 
-// known are the controllers in the order in which kube-controller-manager starts
-// them.
+// known are the controllers in the order of their names, in which they start.
 var known = []entry{
 	{name: "certificatesigningrequest-approving-controller", alias: "csrapproving", start: certificates.StartApproving},
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", start: certificates.StartCleaner},
@@ -47,6 +46,7 @@ var known = []entry{
 	{name: "endpointslice-controller", alias: "endpointslice", start: endpoints.StartSlices},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
+	{name: "kubelet", start: kubelet.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
 	{name: "persistentvolumeclaim-protection-controller", alias: "pvc-protection", start: pvcprotection.Start},
@@ -60,5 +60,36 @@ var known = []entry{
 	{name: "serviceaccount-token-controller", alias: "serviceaccount-token", start: serviceaccounttoken.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
-	{name: "kubelet", start: kubelet.Start},
+}
+
+// missing are the controllers of kube-controller-manager v1.36 that this server does not
+// have. They can be turned off, so that a selection for the real one works.
+var missing = []string{
+	"bootstrap-signer-controller",
+	"certificatesigningrequest-signing-controller",
+	"device-taint-eviction-controller",
+	"disruption-controller",
+	"endpointslice-mirroring-controller",
+	"ephemeral-volume-controller",
+	"horizontal-pod-autoscaler-controller",
+	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
+	"legacy-serviceaccount-token-cleaner-controller",
+	"node-ipam-controller",
+	"node-lifecycle-controller",
+	"persistentvolume-attach-detach-controller",
+	"persistentvolume-binder-controller",
+	"persistentvolume-expander-controller",
+	"podcertificaterequest-cleaner-controller",
+	"podgroup-protection-controller",
+	"resourceclaim-controller",
+	"resourcepoolstatusrequest-controller",
+	"selinux-warning-controller",
+	"service-cidr-controller",
+	"storage-version-migrator-controller",
+	"storageversion-garbage-collector-controller",
+	"taint-eviction-controller",
+	"token-cleaner-controller",
+	"ttl-controller",
+	"validatingadmissionpolicy-status-controller",
+	"volumeattributesclass-protection-controller",
 }

@@ -31,8 +31,8 @@ const (
 // records too many about one object is dropped.
 //
 // Differs from kube-apiserver: Events of controllers: they are written in the order of
-// what they report, and none is lost if the write fails for a moment. Request: GET of
-// the Events of a namespace with controllers on.
+// what they report, and one whose write fails is dropped, where client-go tries again.
+// Request: GET of the Events of a namespace with controllers and faults on.
 type Recorder struct {
 	client    *Client
 	component string
