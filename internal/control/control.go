@@ -7,6 +7,7 @@ package control
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ func New(g *registry.Registry, faults *fault.Set, m *controllers.Manager, a *act
 
 // A Request is a request to the endpoint. An empty Body is {}.
 type Request struct {
+	Context      context.Context // of the client, which a request that waits follows
 	Method, Path string
 	Host         string
 	BaseURL      string // of the server, as the client knows it

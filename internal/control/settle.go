@@ -165,7 +165,7 @@ type Settling struct {
 	Timeout string `json:"timeout,omitempty"`
 }
 
-func (c *Control) settle(_ *Request, in Settling) (Revision, error) {
+func (c *Control) settle(r *Request, in Settling) (Revision, error) {
 	o := Settlement{Quiet: DefaultQuiet}
 	timeout := 30 * time.Second
 	for _, f := range []struct {
@@ -181,7 +181,7 @@ func (c *Control) settle(_ *Request, in Settling) (Revision, error) {
 		}
 		*f.value = d
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(r.Context, timeout)
 	defer cancel()
 	err := c.Settle(ctx, o)
 	if errors.Is(err, ErrUnsettled) {

@@ -385,7 +385,7 @@ func (r *request) serveControl() error {
 		return err
 	}
 	answer, err := r.server.control.Serve(control.Request{
-		Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"),
+		Context: r.http.Context(), Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"),
 		ContentType: r.http.Header.Get("Content-Type"), Body: body,
 	})
 	if err != nil {
