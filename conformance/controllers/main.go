@@ -104,7 +104,7 @@ func main() {
 
 // startOurs starts this server with its controllers.
 func startOurs() (*fakeapi.Server, error) {
-	return fakeapi.New(fakeapi.WithControllers(selection))
+	return fakeapi.New(fakeapi.WithControllers(selection), fakeapi.WithTLS())
 }
 
 // selection are the controllers of this server: those that kube-controller-manager

@@ -25,8 +25,8 @@ func TestSelected(t *testing.T) {
 		{"the first mention decides", []string{"-job,job,*"}, []string{"kubelet"}, []string{"job-controller"}, ""},
 		{"unknown", []string{"nosuch"}, nil, nil, `"nosuch" is not in the list of known controllers`},
 		{"a bare minus", []string{"-"}, nil, nil, `"" is not in the list of known controllers`},
-		{"missing", []string{"ttl-controller"}, nil, nil, "this server does not have the ttl-controller of kube-controller-manager"},
-		{"missing and off", []string{"*,-ttl-controller"}, Names(), nil, ""},
+		{"missing", []string{"node-ipam-controller"}, nil, nil, "this server does not have the node-ipam-controller of kube-controller-manager"},
+		{"missing and off", []string{"*,-node-ipam-controller"}, Names(), nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			starters, err := selected(row.selection)
