@@ -105,7 +105,7 @@ func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httptest: %w", err)
 	}
-	served := &http.Request{
+	served := http.Request{
 		Method:     req.Method,
 		URL:        u,
 		Proto:      "HTTP/1.1",
@@ -156,9 +156,27 @@ func (e *exchange) run(s *Server, served *http.Request) {
 		}
 		e.finish()
 	}()
+	growStack(false)
 	s.handler.ServeHTTP(responseWriter{e}, served)
 	returned = true
 }
+
+// growStack gives the goroutine the stack that most handlers need in one step. Otherwise
+// it grows in several, each of which copies what is deeper by then. It returns false.
+//
+//go:noinline
+func growStack(used bool) bool {
+	if used {
+		var frame [stackSize]byte
+		for i := range frame {
+			frame[i] = byte(len(frame) % (i + 1))
+		}
+		used = frame[len(frame)/2] == frame[0]
+	}
+	return used
+}
+
+const stackSize = 7 << 10
 
 // wait waits for the headers and returns the response.
 func (e *exchange) wait() (*http.Response, error) {
@@ -217,7 +235,11 @@ func (e *exchange) completeLocked() {
 		e.snapshot.Set("Content-Length", strconv.FormatInt(e.written, 10))
 	}
 	e.sendLocked()
-	e.ready.Write(e.pending.Bytes())
+	if e.ready.Len() == 0 {
+		e.ready, e.pending = e.pending, bytes.Buffer{}
+	} else {
+		e.ready.Write(e.pending.Bytes())
+	}
 	if e.hasBody() && e.declared > e.written {
 		e.err = io.ErrUnexpectedEOF
 	}

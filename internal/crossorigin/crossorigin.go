@@ -47,7 +47,7 @@ var clusterNames = map[string]bool{
 // have. Here they fail with 403, and on a loopback address requests to unknown host
 // names too. Request: GET /api with Origin: https://example.com.
 func Check(r *http.Request, names []string) error {
-	if host := hostname(r.Host); !allowsHost(r, host, names) {
+	if host, ok := allowsHost(r, names); !ok {
 		return fmt.Errorf("the server listens on a loopback address, and %q is not one of its names, so that the request may come from a web page that rebinds DNS: "+
 			"use the IP address or localhost, or allow the name with --allowed-hosts (in Go, fakeapi.WithAllowedHosts)", host)
 	}
@@ -83,21 +83,23 @@ func foreignOrigin(r *http.Request) string {
 	return fmt.Sprintf("the origin %q", origin)
 }
 
-// allowsHost reports whether a request may name the server host.
-func allowsHost(r *http.Request, host string, names []string) bool {
+// allowsHost reports whether a request may name the server as it does. If not, it
+// returns the name.
+func allowsHost(r *http.Request, names []string) (host string, ok bool) {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); !ok || !local.IP.IsLoopback() {
-		return true
+		return "", true
 	}
+	host = hostname(r.Host)
 	if _, err := netip.ParseAddr(host); err == nil || host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || clusterNames[host] {
-		return true
+		return "", true
 	}
 	for _, name := range names {
 		if name == AnyHost || strings.EqualFold(strings.TrimSuffix(name, "."), host) {
-			return true
+			return "", true
 		}
 	}
 	own, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
-	return own != nil && (own.Addr != "" && !IsLoopback(own.Addr) || certifies(own, host))
+	return host, own != nil && (own.Addr != "" && !IsLoopback(own.Addr) || certifies(own, host))
 }
 
 // certifies reports whether a certificate of the server is valid for a name.

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -24,7 +25,14 @@ const catchAll = "catch-all"
 
 // A Class is the classification of a request: the UID of its FlowSchema and the
 // UID of the PriorityLevelConfiguration that this one names.
-type Class struct{ FlowSchema, PriorityLevel string }
+type Class [2]string
+
+// SetHeaders names the class in the headers of an answer. The values are shared:
+// nobody may change them.
+func (c *Class) SetHeaders(h http.Header) {
+	h["X-Kubernetes-Pf-Flowschema-Uid"] = c[0:1:1]
+	h["X-Kubernetes-Pf-Prioritylevel-Uid"] = c[1:2:2]
+}
 
 // A Classifier classifies requests by the FlowSchemas of one state of a server. It
 // is immutable.
@@ -62,7 +70,7 @@ func New(cache *storage.ParseCache, schemas, levels iter.Seq[*storage.Object]) *
 	})
 	c := &Classifier{}
 	for _, e := range all {
-		class := &Class{FlowSchema: e.object.UID, PriorityLevel: uids[e.PriorityLevelConfiguration.Name]}
+		class := &Class{e.object.UID, uids[e.PriorityLevelConfiguration.Name]}
 		c.schemas = append(c.schemas, classified{e.Rules, class})
 		if e.object.Name == catchAll {
 			c.rest = class

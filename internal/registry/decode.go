@@ -67,8 +67,8 @@ func (op *operation) isOtherVersion(kind resource.Kind) bool {
 
 // defaulted sets the kind and the defaults of the object of a body.
 func (op *operation) defaulted(obj map[string]any) map[string]any {
-	op.setKind(obj)
 	if op.isScale() || op.isAction() {
+		op.setKind(obj)
 		return obj
 	}
 	return defaulted(op.Type, obj)

@@ -53,7 +53,7 @@ func (r *request) setDeadline() error {
 	}
 	d := &r.deadline
 	d.Context, d.server = r.http.Context(), r.server
-	d.start = r.server.config.Clock.Now()
+	d.start = r.start
 	d.at = d.start.Add(limit)
 	return nil
 }

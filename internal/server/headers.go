@@ -1,7 +1,10 @@
 package server
 
 import (
+	"net/http"
+
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/codec"
 )
 
 // auditIDHeader identifies a request in the audit log. The client may choose the
@@ -16,7 +19,22 @@ func (r *request) setHeaders() {
 	}
 	h := r.w.Header()
 	h.Set(auditIDHeader, r.auditID)
-	h.Set("Cache-Control", "no-cache, private")
+	h["Cache-Control"] = noCache
+}
+
+// Answers share the values of headers that most of them have. Nobody changes them.
+var (
+	noCache  = []string{"no-cache, private"}
+	jsonType = []string{codec.JSON.MediaType()}
+)
+
+// setContentType sets the media type of the answer.
+func setContentType(h http.Header, mediaType string) {
+	if mediaType == jsonType[0] {
+		h["Content-Type"] = jsonType
+		return
+	}
+	h.Set("Content-Type", mediaType)
 }
 
 // classify sets the headers with the UIDs of the FlowSchema and the priority level
@@ -30,9 +48,7 @@ func (r *request) classify() {
 		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace,
 	}
 	if class := r.server.registry.Classify(r.user, &at); class != nil {
-		h := r.w.Header()
-		h.Set("X-Kubernetes-Pf-Flowschema-Uid", class.FlowSchema)
-		h.Set("X-Kubernetes-Pf-Prioritylevel-Uid", class.PriorityLevel)
+		class.SetHeaders(r.w.Header())
 	}
 }
 

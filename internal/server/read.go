@@ -149,7 +149,7 @@ func (r *request) listOf(page *storage.Page) codec.List {
 // streamList writes a list through a buffer, compressed if it is long and the
 // client accepts that.
 func (r *request) streamList(write func(w *bufio.Writer) error) error {
-	r.w.Header().Set("Content-Type", r.out.ContentType())
+	setContentType(r.w.Header(), r.out.ContentType())
 	if r.http.Header.Get("Accept-Encoding") == "" {
 		r.w.WriteHeader(http.StatusOK)
 		return r.stream(r.w, write)

@@ -102,7 +102,7 @@ func (r *request) writeJSON(code int, body []byte) { r.write(code, "application/
 // write writes an answer, compressed if it is long and the client accepts that.
 func (r *request) write(code int, contentType string, body []byte) {
 	h := r.w.Header()
-	h.Set("Content-Type", contentType)
+	setContentType(h, contentType)
 	if r.http.Header.Get("Accept-Encoding") != "" {
 		w := codec.Compress(r.w, r.http)
 		w.WriteHeader(code)

@@ -58,7 +58,7 @@ func (r *request) watch() error {
 	}
 	st.queue, _ = r.w.ResponseWriter.(fault.Queue)
 	defer st.noteEnd()
-	r.w.Header().Set("Content-Type", r.out.ContentType())
+	setContentType(r.w.Header(), r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
 	if flushErr := r.w.flush(); flushErr != nil {
 		return nil

@@ -26,15 +26,29 @@ import (
 
 // The headers of an impersonation.
 const (
-	userHeader  = "Impersonate-User"
-	groupHeader = "Impersonate-Group"
-	uidHeader   = "Impersonate-Uid"
-	extraPrefix = "Impersonate-Extra-"
+	headerPrefix = "Impersonate-"
+	userHeader   = headerPrefix + "User"
+	groupHeader  = headerPrefix + "Group"
+	uidHeader    = headerPrefix + "Uid"
+	extraPrefix  = headerPrefix + "Extra-"
 )
+
+// isRequested reports whether h has a header of an impersonation.
+func isRequested(h http.Header) bool {
+	for name := range h {
+		if strings.HasPrefix(name, headerPrefix) {
+			return true
+		}
+	}
+	return false
+}
 
 // Requested returns the user that the headers of a request name, nil if they
 // name none. It fails with 400 for headers without a user name.
 func Requested(h http.Header) (*authn.User, error) {
+	if !isRequested(h) {
+		return nil, nil
+	}
 	u := &authn.User{Name: h.Get(userHeader), UID: h.Get(uidHeader), Groups: h[groupHeader]}
 	hasExtra := false
 	for header, values := range h {

@@ -76,12 +76,21 @@ func isRepository(s string) bool {
 	if length > most {
 		return false
 	}
-	for _, component := range strings.Split(s, "/") {
-		if !isPathComponent(component) {
+	return everyPart(s, "/", isPathComponent)
+}
+
+// everyPart reports whether each part of s, between separators, is valid.
+func everyPart(s, separator string, valid func(string) bool) bool {
+	for {
+		part, rest, more := strings.Cut(s, separator)
+		if !valid(part) {
 			return false
 		}
+		if !more {
+			return true
+		}
+		s = rest
 	}
-	return true
 }
 
 // isRegistryPrefix reports whether the first element of a repository is parsed as a
@@ -104,14 +113,17 @@ func isRegistry(s string) bool {
 		address, ok = strings.CutSuffix(address, "]")
 		return ok && address != "" && strings.Trim(address, hexDigits+"ABCDEF:") == ""
 	}
-	for _, label := range strings.Split(host, ".") {
-		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
+	return everyPart(host, ".", isHostLabel)
+}
+
+// isHostLabel reports whether s is a label of a registry's host name.
+func isHostLabel(s string) bool {
+	if s == "" || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] == '_' || !isWord(s[i]) && s[i] != '-' {
 			return false
-		}
-		for i := range len(label) {
-			if label[i] == '_' || !isWord(label[i]) && label[i] != '-' {
-				return false
-			}
 		}
 	}
 	return true
