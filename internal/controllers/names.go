@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/kubelet"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
+	"github.com/kubefake/kubefake/internal/controllers/nodelifecycle"
 	"github.com/kubefake/kubefake/internal/controllers/podgc"
 	"github.com/kubefake/kubefake/internal/controllers/pvcprotection"
 	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
@@ -23,6 +24,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccounttoken"
 	"github.com/kubefake/kubefake/internal/controllers/statefulset"
+	"github.com/kubefake/kubefake/internal/controllers/tainteviction"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
 )
 
@@ -48,6 +50,7 @@ var known = []entry{
 	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "kubelet", start: kubelet.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
+	{name: "node-lifecycle-controller", alias: "nodelifecycle", start: nodelifecycle.Start},
 	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
 	{name: "persistentvolumeclaim-protection-controller", alias: "pvc-protection", start: pvcprotection.Start},
 	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
@@ -59,6 +62,7 @@ var known = []entry{
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 	{name: "serviceaccount-token-controller", alias: "serviceaccount-token", start: serviceaccounttoken.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
+	{name: "taint-eviction-controller", start: tainteviction.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
 }
 
@@ -75,7 +79,6 @@ var missing = []string{
 	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
 	"legacy-serviceaccount-token-cleaner-controller",
 	"node-ipam-controller",
-	"node-lifecycle-controller",
 	"persistentvolume-attach-detach-controller",
 	"persistentvolume-binder-controller",
 	"persistentvolume-expander-controller",
@@ -87,7 +90,6 @@ var missing = []string{
 	"service-cidr-controller",
 	"storage-version-migrator-controller",
 	"storageversion-garbage-collector-controller",
-	"taint-eviction-controller",
 	"token-cleaner-controller",
 	"ttl-controller",
 	"validatingadmissionpolicy-status-controller",

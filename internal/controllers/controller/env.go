@@ -56,6 +56,19 @@ func (e *Env) OwnedInformer(res Resource, handlers ...func(old, new *Object)) *I
 // that have no controller.
 func Orphans(namespace string) string { return "orphans/" + namespace }
 
+// PodsByNode returns Informer of Pods with an index ByNode: of the name of the Node that a
+// Pod is bound to.
+func (e *Env) PodsByNode(handlers ...func(old, new *Object)) *Informer {
+	i := e.Informer(Pods, handlers...)
+	i.Index(ByNode, func(o *Object) []string {
+		if name := object.String(o.Generic(), "spec", "nodeName"); name != "" {
+			return []string{name}
+		}
+		return nil
+	})
+	return i
+}
+
 // EachChange calls handle for each change of each stored resource, custom ones too,
 // in the order of revisions. Objects are in their storage versions.
 func (e *Env) EachChange(handle func(old, new *Object)) {
@@ -101,6 +114,10 @@ func (e *Env) PreferredTypes() []*resource.Type {
 
 // RootCA returns the CA certificate of the server in PEM, "" without TLS.
 func (e *Env) RootCA() string { return e.rootCA }
+
+// Runs reports whether a controller, by its name as --controllers has it, is one of the
+// Runtime.
+func (e *Env) Runs(name string) bool { return slices.Contains(e.names, name) }
 
 // Lifecycle returns what Pods and Nodes do by themselves. Others may change it.
 func (e *Env) Lifecycle() *lifecycle.Set { return e.lifecycle }

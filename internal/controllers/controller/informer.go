@@ -91,6 +91,9 @@ const byNamespace = "namespace"
 // Env.OwnedInformer.
 const ByController = "controller"
 
+// ByNode is the name of the index of Pods by their Nodes; see Env.PodsByNode.
+const ByNode = "node"
+
 func newInformer(r *Runtime, res Resource, t *resource.Type) *Informer {
 	i := &Informer{runtime: r, resource: res, typ: t, items: map[Key]*Object{}, indexes: map[string]*index{}}
 	i.Index(byNamespace, func(o *Object) []string { return []string{o.Namespace} })

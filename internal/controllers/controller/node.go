@@ -16,12 +16,18 @@ const (
 
 // Tolerates reports whether one of a list of tolerations tolerates a taint.
 func Tolerates(tolerations any, taint map[string]any) bool {
+	return Toleration(tolerations, taint) != nil
+}
+
+// Toleration returns the first of a list of tolerations that tolerates a taint, nil if
+// none does.
+func Toleration(tolerations any, taint map[string]any) map[string]any {
 	for t := range object.Each(tolerations) {
 		if toleratesTaint(t, taint) {
-			return true
+			return t
 		}
 	}
-	return false
+	return nil
 }
 
 func toleratesTaint(t, taint map[string]any) bool {

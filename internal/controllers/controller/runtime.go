@@ -44,6 +44,7 @@ type Runtime struct {
 	rootCA   string
 
 	lifecycle *lifecycle.Set
+	names     []string // of the controllers
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -78,6 +79,9 @@ func New(c Config, controllers []Starter) (*Runtime, error) {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, s := range controllers {
+		r.names = append(r.names, s.Name)
+	}
 	for _, s := range controllers {
 		s.Start(&Env{Runtime: r, Name: s.Name})
 	}

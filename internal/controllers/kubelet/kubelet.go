@@ -40,9 +40,6 @@ type kubelet struct {
 	ips       addresses
 }
 
-// byNode is the index of Pods by the names of their Nodes.
-const byNode = "node"
-
 // Start starts the kubelets.
 func Start(e *controller.Env) {
 	k := &kubelet{
@@ -54,13 +51,7 @@ func Start(e *controller.Env) {
 	k.podQueue = e.Queue(k.syncPod)
 	k.beats = e.Queue(k.renewLease)
 	k.nodes = e.Informer(controller.Nodes, k.nodeChanged)
-	k.pods = e.Informer(controller.Pods, k.podChanged)
-	k.pods.Index(byNode, func(o *controller.Object) []string {
-		if name := object.String(o.Generic(), "spec", "nodeName"); name != "" {
-			return []string{name}
-		}
-		return nil
-	})
+	k.pods = e.PodsByNode(k.podChanged)
 	k.leases = e.Informer(controller.Leases)
 	k.nodeQueue.Add(controller.Key{}) // registers a Node if there is none
 	e.Check(k.checkBehavior)
@@ -91,7 +82,7 @@ func (k *kubelet) nodeChanged(old, new *controller.Object) {
 	k.nodeQueue.Add(new.Key())
 	if old == nil {
 		k.beats.Add(new.Key())
-		for _, p := range k.pods.By(byNode, new.Name) {
+		for _, p := range k.pods.By(controller.ByNode, new.Name) {
 			k.podQueue.Add(p.Key())
 		}
 	}

@@ -128,12 +128,12 @@ func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
 
 const notReadyTaint = "node.kubernetes.io/not-ready"
 
-// adopt sets the labels of a Node, and removes the taint that kube-apiserver puts on
-// new Nodes.
+// adopt sets the labels of a Node. Without the node-lifecycle-controller it also removes
+// the taint that kube-apiserver puts on new Nodes.
 //
 // Differs from kube-apiserver: taint of new Nodes: node-lifecycle-controller removes it
-// from a Node that is Ready. Here the kubelet does, so that Pods are scheduled without
-// that controller. Request: GET of a Node with the controller kubelet on.
+// from a Node that is Ready. If that controller does not run, the kubelet does, so that
+// Pods are scheduled. Request: GET of a Node with the controller kubelet on.
 func (k *kubelet) adopt(o *controller.Object) error {
 	node := o.Generic()
 	change := map[string]any{}
@@ -149,7 +149,7 @@ func (k *kubelet) adopt(o *controller.Object) error {
 	var kept []any
 	found := false
 	for taint := range object.Each(object.Value(node, "spec", "taints")) {
-		if object.String(taint, "key") == notReadyTaint && object.String(taint, "effect") == controller.NoSchedule {
+		if !k.env.Runs("node-lifecycle-controller") && object.String(taint, "key") == notReadyTaint && object.String(taint, "effect") == controller.NoSchedule {
 			found = true
 			continue
 		}

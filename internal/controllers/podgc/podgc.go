@@ -32,9 +32,6 @@ const (
 	outOfService = "node.kubernetes.io/out-of-service"
 )
 
-// byNode is the index of Pods by the names of their Nodes.
-const byNode = "podgc"
-
 type collector struct {
 	env    *controller.Env
 	client *controller.Client
@@ -57,7 +54,6 @@ func Start(e *controller.Env) {
 		return nil
 	})
 	c.pods = e.Informer(controller.Pods, c.podChanged)
-	c.pods.Index(byNode, func(pod *controller.Object) []string { return []string{nodeOf(pod)} })
 	c.nodes = e.Informer(controller.Nodes, c.nodeChanged)
 }
 

@@ -1,0 +1,69 @@
+package nodelifecycle
+
+import (
+	"time"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// health is what is known of the heartbeats of a Node.
+type health struct {
+	ready   map[string]any // the condition Ready when it was seen last; nil if there was none
+	seen    time.Time      // when the last heartbeat was noticed
+	renewed time.Time      // renewTime of the Lease; zero if there is none
+}
+
+// conditionTypes are the conditions that become Unknown.
+var conditionTypes = []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}
+
+// checkHealth notices a heartbeat of a Node: a new lastHeartbeatTime of its condition
+// Ready, or a new renewTime of its Lease. It writes the conditions of a Node that has
+// missed its grace period. It returns the status of the condition Ready before and after;
+// now is "" if there is no condition.
+func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, err error) {
+	at := c.env.Now()
+	created := controller.Time(node.Generic(), "metadata", "creationTimestamp")
+	ready := controller.Condition(node.Generic(), "Ready")
+	h, grace := c.health[node.Name], monitorGracePeriod
+	was = object.String(ready, "status")
+	if ready == nil {
+		was, grace = "Unknown", startupGracePeriod
+	}
+	switch {
+	case h == nil && ready == nil:
+		h = &health{seen: created}
+	case h == nil, (h.ready == nil) != (ready == nil):
+		h = &health{seen: at}
+	case ready != nil && h.ready["lastHeartbeatTime"] != ready["lastHeartbeatTime"]:
+		h = &health{seen: at, renewed: h.renewed}
+	}
+	h.ready = ready
+	c.health[node.Name] = h
+	if lease := c.leases.Get(leaseNamespace, node.Name); lease != nil {
+		if t := controller.Time(lease.Generic(), "spec", "renewTime"); t.After(h.renewed) {
+			h.renewed, h.seen = t, at
+		}
+	}
+	if !at.After(h.seen.Add(grace)) || was == "Unknown" && ready != nil {
+		return was, object.String(ready, "status"), nil
+	}
+	changed := node.Copy()
+	status := object.EnsureMap(changed, "status")
+	for _, typ := range conditionTypes {
+		condition := controller.Condition(changed, typ)
+		switch {
+		case condition == nil:
+			status["conditions"] = append(object.List(status, "conditions"), map[string]any{
+				"type": typ, "status": "Unknown", "reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status.",
+				"lastHeartbeatTime": controller.Timestamp(created), "lastTransitionTime": controller.Timestamp(at),
+			})
+		case object.String(condition, "status") != "Unknown":
+			condition["status"], condition["reason"], condition["message"] = "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."
+			condition["lastTransitionTime"] = controller.Timestamp(at)
+		}
+	}
+	h.ready = object.Copy(controller.Condition(changed, "Ready"))
+	_, err = c.client.UpdateStatus(controller.Nodes, changed)
+	return was, "Unknown", err
+}

@@ -1,0 +1,197 @@
+// Package tainteviction has the taint-eviction-controller: it deletes Pods from Nodes with
+// NoExecute taints that the Pods do not tolerate, or tolerate for a time only.
+//
+// See https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/.
+package tainteviction
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+)
+
+type evictor struct {
+	env      *controller.Env
+	client   *controller.Client
+	recorder *controller.Recorder
+	nodes    *controller.Informer
+	pods     *controller.Informer
+
+	nodeQueue *controller.Queue
+	podQueue  *controller.Queue
+	evictions *controller.Queue // of Pods
+
+	due map[controller.Key]time.Time // when Pods are evicted
+}
+
+// Start starts the controller.
+func Start(e *controller.Env) {
+	client := e.Client("node-controller")
+	c := &evictor{env: e, client: client, recorder: e.Recorder(client, "taint-eviction-controller"), due: map[controller.Key]time.Time{}}
+	c.nodeQueue = e.Queue(c.syncNode)
+	c.podQueue = e.Queue(c.syncPod)
+	c.evictions = e.Queue(c.evict, controller.QueueOptions{MaxRetries: evictionRetries, MinBackoff: evictionBackoff, MaxBackoff: evictionBackoff})
+	c.nodes = e.Informer(controller.Nodes, func(old, node *controller.Object) {
+		if node != nil && !object.Equal(noExecuteTaints(old), noExecuteTaints(node)) {
+			c.nodeQueue.Add(node.Key())
+		}
+	})
+	c.pods = e.PodsByNode(func(old, pod *controller.Object) {
+		if old == nil || pod == nil || spec(old, "nodeName") != spec(pod, "nodeName") || !object.Equal(spec(old, "tolerations"), spec(pod, "tolerations")) {
+			if pod == nil {
+				pod = old
+			}
+			c.podQueue.Add(pod.Key())
+		}
+	})
+}
+
+// A failed eviction is repeated.
+const (
+	evictionRetries = 4
+	evictionBackoff = 10 * time.Millisecond
+)
+
+func spec(o *controller.Object, field string) any { return object.Value(o.Generic(), "spec", field) }
+
+// noExecuteTaints returns the NoExecute taints of a Node, nil if there is no Node.
+func noExecuteTaints(node *controller.Object) (taints []any) {
+	if node == nil {
+		return nil
+	}
+	for taint := range object.Each(spec(node, "taints")) {
+		if object.String(taint, "effect") == controller.NoExecute {
+			taints = append(taints, taint)
+		}
+	}
+	return taints
+}
+
+func (c *evictor) syncNode(k controller.Key) error {
+	if node := c.nodes.Get("", k.Name); node != nil {
+		taints := noExecuteTaints(node)
+		for _, pod := range c.pods.By(controller.ByNode, k.Name) {
+			c.schedule(pod, taints)
+		}
+	}
+	return nil
+}
+
+func (c *evictor) syncPod(k controller.Key) error {
+	pod := c.pods.Get(k.Namespace, k.Name)
+	if pod == nil {
+		c.cancel(k)
+		return nil
+	}
+	name, _ := spec(pod, "nodeName").(string)
+	if taints := noExecuteTaints(c.nodes.Get("", name)); len(taints) > 0 {
+		c.schedule(pod, taints)
+	}
+	return nil
+}
+
+// schedule decides when a Pod is evicted from a Node with the taints.
+func (c *evictor) schedule(pod *controller.Object, taints []any) {
+	k := pod.Key()
+	now := c.env.Now()
+	at, scheduled := c.due[k]
+	d, ok := toleration(pod, taints)
+	switch {
+	case scheduled && !at.After(now):
+		return // it has begun
+	case !ok:
+		c.cancel(k)
+	case d < 0:
+		c.cancel(k)
+		return
+	case scheduled:
+		return // another time does not change a time that is set
+	}
+	c.due[k] = now.Add(d)
+	c.evictions.AddAfter(k, d)
+}
+
+// toleration returns for how long a Pod tolerates taints; less than 0 is for ever. It
+// returns false if it does not tolerate one of them.
+func toleration(pod *controller.Object, taints []any) (time.Duration, bool) {
+	least := int64(math.MaxInt64)
+	for taint := range object.Each(taints) {
+		t := controller.Toleration(spec(pod, "tolerations"), taint)
+		if t == nil {
+			return 0, false
+		}
+		if seconds, ok := object.Int(t, "tolerationSeconds"); ok {
+			least = min(least, max(0, seconds))
+		}
+	}
+	if least == math.MaxInt64 {
+		return -1, true
+	}
+	return time.Duration(least) * time.Second, true
+}
+
+// reference returns a reference to a Pod as Events of this controller have it.
+func reference(k controller.Key) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "Pod", "namespace": k.Namespace, "name": k.Name}
+}
+
+// cancel cancels the eviction of a Pod that has not begun.
+func (c *evictor) cancel(k controller.Key) {
+	if _, ok := c.due[k]; ok {
+		delete(c.due, k)
+		c.recorder.EventFor(reference(k), controller.Normal, "TaintManagerEviction", "Cancelling deletion of Pod %s", k)
+	}
+}
+
+// evict deletes a Pod whose time has come.
+func (c *evictor) evict(k controller.Key) error {
+	if c.evictions.Failures(k) == 0 {
+		at, ok := c.due[k]
+		if !ok {
+			return nil // cancelled
+		}
+		if left := at.Sub(c.env.Now()); left > 0 {
+			c.evictions.AddAfter(k, left)
+			return nil
+		}
+		delete(c.due, k)
+		c.recorder.EventFor(reference(k), controller.Normal, "TaintManagerEviction", "Marking for deletion Pod %s", k)
+	}
+	pod, err := c.client.Get(controller.Pods, k.Namespace, k.Name)
+	if err != nil {
+		return err
+	}
+	if err := c.mark(pod); err != nil {
+		return err
+	}
+	return c.client.Delete(controller.Pods, k.Namespace, k.Name, controller.DeleteOptions{})
+}
+
+// mark gives a Pod the condition DisruptionTarget.
+func (c *evictor) mark(pod *controller.Object) error {
+	condition := map[string]any{
+		"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+		"message": "Taint manager: deleting due to NoExecute taint", "lastTransitionTime": controller.Timestamp(c.env.Now()),
+	}
+	if generation, ok := object.Int(pod.Generic(), "metadata", "generation"); ok {
+		condition["observedGeneration"] = generation
+	}
+	if old := controller.Condition(pod.Generic(), "DisruptionTarget"); old != nil && old["status"] == "True" {
+		if old["reason"] == condition["reason"] && old["message"] == condition["message"] {
+			return nil
+		}
+		condition["lastTransitionTime"] = old["lastTransitionTime"]
+	}
+	data, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID}, "status": map[string]any{"conditions": []any{condition}},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.client.Patch(controller.Pods, pod.Namespace, pod.Name, "status", patch.StrategicType, data)
+	return err
+}
