@@ -38,6 +38,10 @@ func TestMetrics(t *testing.T) {
 		`apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		`apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
 		`apiserver_resource_objects{group="",resource="namespaces"} 4`,
+		`# TYPE kubernetes_feature_enabled gauge`,
+		`kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0`,
+		`kubernetes_feature_enabled{name="WatchList",stage="BETA"} 1`,
+		`kubernetes_feature_enabled{name="SidecarContainers",stage=""} 1`,
 	} {
 		assert.Contains(t, strings.Split(body, "\n"), line)
 	}

@@ -225,9 +225,10 @@ func WithServiceRanges(ranges ...netip.Prefix) Option {
 	return func(c *config) { c.server.ServiceRanges = ranges }
 }
 
-// WithFeatureGates sets feature gates by the names of kube-apiserver. The server
-// has CBORServingAndStorage, which is off by default. An unknown gate is an
-// ErrInvalidOption.
+// WithFeatureGates sets feature gates of the release by the names of kube-apiserver,
+// AllAlpha and AllBeta included. The documentation lists those that change what the
+// server answers. A gate that the release does not have or has locked, and a gate that
+// needs one that is off, are an ErrInvalidOption.
 func WithFeatureGates(gates map[string]bool) Option {
 	return func(c *config) {
 		if c.server.FeatureGates == nil {

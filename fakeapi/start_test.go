@@ -49,7 +49,7 @@ func TestStartFails(t *testing.T) {
 		fatal  string
 	}{
 		{"release", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
-		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unknown feature gate "Magic"`},
+		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unrecognized feature gate: Magic`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,23 +127,4 @@ func selectControllers(selection *[]string) func(string) error {
 		*selection = append(*selection, value)
 		return controllers.Check(*selection)
 	}
-}
-
-// switches are the values of a flag in the form "A=true,B=false", by name.
-type switches map[string]bool
-
-// set parses a value of the flag and adds it to the previous ones.
-func (s switches) set(value string) error {
-	for _, part := range strings.Split(value, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		name, text, ok := strings.Cut(part, "=")
-		on, err := strconv.ParseBool(strings.TrimSpace(text))
-		if !ok || err != nil {
-			return fmt.Errorf("%q is neither NAME=true nor NAME=false", part)
-		}
-		s[strings.TrimSpace(name)] = on
-	}
-	return nil
 }

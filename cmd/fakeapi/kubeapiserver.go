@@ -20,7 +20,6 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
-	apiserver "github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -58,7 +57,6 @@ type kubeAPIServer struct {
 	runtimeConfig                 []string
 	auditPolicy, auditPath        string
 	auditFormat                   string
-	featureGates                  []string
 	fairness                      bool
 	maxReads, maxWrites           int
 	admissionControl              []string // the deprecated form of plugins
@@ -166,7 +164,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
 	fs.IntVar(&c.maxReads, "max-requests-inflight", 400, "the limit of reads in flight")
 	fs.IntVar(&c.maxWrites, "max-mutating-requests-inflight", 200, "the limit of writes in flight")
-	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
+	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.serve.featureGates = append(c.serve.featureGates, value); return nil })
 	fs.StringVar(&c.version, "version", "false", "print the version")
 	fs.Lookup("version").NoOptDefVal = "true"
 	for f := range flags.KubeAPIServer(minor) {
@@ -224,13 +222,13 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 
 // run runs the server until ctx ends.
 func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if err := c.setFeatureGates(); err != nil {
-		return err
-	}
 	c.serve.tls = true
 	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
 	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {
 		return fmt.Errorf("%s: %w", flagsVariable, err)
+	}
+	if _, err := c.serve.gates(); err != nil {
+		return err
 	}
 	if errs := c.validate(); len(errs) > 0 {
 		return errors.New(status.Aggregate(errs))
@@ -298,34 +296,11 @@ func (c *kubeAPIServer) validate() (errs []error) {
 		errs = append(errs, errors.New("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true"))
 	}
 	if served, err := release.Open(c.serve.releaseName); err == nil {
-		if _, err := served.Select(release.RuntimeConfig(c.serve.runtimeConfig)); err != nil {
+		if _, err := served.Select(c.serve.runtimeConfig); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errs
-}
-
-// setFeatureGates sets the gates of --feature-gates, with the errors of kube-apiserver.
-func (c *kubeAPIServer) setFeatureGates() error {
-	for _, part := range strings.Split(strings.Join(c.featureGates, ","), ",") {
-		name, text, ok := strings.Cut(strings.TrimSpace(part), "=")
-		if name == "" {
-			continue
-		}
-		if !ok {
-			return fmt.Errorf("missing bool value for %s", name)
-		}
-		on, err := strconv.ParseBool(strings.TrimSpace(text))
-		if err != nil {
-			return fmt.Errorf("invalid value of %s=%s, err: %v", name, text, err)
-		}
-		name = strings.TrimSpace(name)
-		if apiserver.CheckFeatureGates(map[string]bool{name: on}) != nil {
-			return fmt.Errorf("unrecognized feature gate: %s", name)
-		}
-		c.serve.featureGates[name] = on
-	}
-	return nil
 }
 
 // setPlugins selects the admission plugins.

@@ -52,6 +52,8 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"audit format", "--etcd-servers=http://127.0.0.1:1 --audit-log-format=xml", 1, "", `invalid audit log format xml, allowed formats are`},
 		{"audit policy", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-policy-file=none.yaml", 1, "", `loading audit policy file: failed to read file path`},
 		{"unknown gate", "--feature-gates=Foo=true", 1, "", `err="unrecognized feature gate: Foo"`},
+		{"locked gate", "--feature-gates=kube:SidecarContainers=false", 1, "", `err="cannot set feature gate SidecarContainers to false, feature is locked to true"`},
+		{"gate of another component", "--feature-gates=wardle:A=false", 1, "", `err="component not registered: wardle"`},
 		{"value of a gate", "--feature-gates=Foo=x", 1, "", `err="invalid value of Foo=x, err: strconv.ParseBool: parsing \"x\": invalid syntax"`},
 		{"gate without value", "--feature-gates=Foo", 1, "", `err="missing bool value for Foo"`},
 		{"unknown version", "--etcd-servers=http://127.0.0.1:1 --runtime-config=apps/v9=true", 1, "", `err="group version apps/v9 that has not been registered"`},

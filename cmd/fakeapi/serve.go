@@ -19,7 +19,6 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/release"
-	apiserver "github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/scenarios"
 )
@@ -37,8 +36,8 @@ type serveCommand struct {
 	disablePlugins   []string
 	authorization    string
 	releaseName      string
-	runtimeConfig    switches
-	featureGates     switches
+	runtimeConfig    release.RuntimeConfig
+	featureGates     []string
 	serviceRanges    []netip.Prefix
 	objects          []string
 	createNamespaces bool
@@ -68,7 +67,7 @@ type serveCommand struct {
 // newServe returns a command without the default values of its flags, which their
 // definition sets.
 func newServe() *serveCommand {
-	return &serveCommand{runtimeConfig: switches{}, featureGates: switches{}, authorization: "AlwaysAllow"}
+	return &serveCommand{runtimeConfig: release.RuntimeConfig{}, authorization: "AlwaysAllow"}
 }
 
 // flagSet returns the flags, which set the fields of the command.
@@ -203,7 +202,7 @@ func (c *serveCommand) flags() []flagGroup {
 		{"API", func(fs flagSet) {
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 			fs.Func("runtime-config", "turn API versions and resources on and off, as in `KEY=true`,...; keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION and GROUP/VERSION/RESOURCE", c.setRuntimeConfig)
-			fs.Func("feature-gates", "enable and disable features, as in `GATE=true`,...; the only gate is CBORServingAndStorage, which enables application/cbor", c.setFeatureGates)
+			fs.Func("feature-gates", "set feature gates of the release, as in `GATE=true`,...; AllAlpha and AllBeta set all of a stage", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
 			fs.StringSliceVar(&c.disablePlugins, "disable-admission-plugins", nil, "disable the admission plugins `NAME`,..., which are enabled by default")
@@ -239,13 +238,6 @@ func (c *serveCommand) setAuthorization(mode string) error {
 	}
 	c.authorization = mode
 	return nil
-}
-
-func (c *serveCommand) setFeatureGates(value string) error {
-	if err := c.featureGates.set(value); err != nil {
-		return err
-	}
-	return apiserver.CheckFeatureGates(c.featureGates)
 }
 
 func (c *serveCommand) setService(value string) error {
@@ -284,12 +276,13 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if err := c.checkRelease(); err != nil {
 		return nil, &usageError{err}
 	}
+	gates, _ := c.gates() // checkRelease has checked them
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
 		fakeapi.WithAllowedHosts(c.allowedHosts...),
 		fakeapi.WithRelease(c.releaseName),
 		fakeapi.WithRuntimeConfig(c.runtimeConfig),
-		fakeapi.WithFeatureGates(c.featureGates),
+		fakeapi.WithFeatureGates(gates),
 		fakeapi.WithAdmissionPlugins(c.enablePlugins...),
 		fakeapi.WithoutAdmissionPlugins(c.disablePlugins...),
 		fakeapi.WithServiceRanges(c.serviceRanges...),
@@ -355,17 +348,35 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	return options, nil
 }
 
-// checkRelease returns an error for an unknown release, and for a --runtime-config that it
-// cannot have.
+// checkRelease returns an error for an unknown release, and for a --runtime-config and
+// --feature-gates that it cannot have.
 func (c *serveCommand) checkRelease() error {
 	r, err := release.Open(c.releaseName)
 	if err != nil {
 		return fmt.Errorf("--release: %w", err)
 	}
-	if _, err := r.Select(release.RuntimeConfig(c.runtimeConfig)); err != nil {
+	if _, err := r.Select(c.runtimeConfig); err != nil {
 		return fmt.Errorf("--runtime-config: %w", err)
 	}
+	if _, err := c.gates(); err != nil {
+		return fmt.Errorf("--feature-gates: %w", err)
+	}
 	return nil
+}
+
+// gates returns the feature gates of --feature-gates, or an error if the release cannot
+// have them.
+func (c *serveCommand) gates() (map[string]bool, error) {
+	set, err := release.ParseGates(c.featureGates)
+	if err != nil {
+		return nil, err
+	}
+	r, err := release.Open(c.releaseName)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.WithGates(set)
+	return set, err
 }
 
 // setRuntimeConfig adds the keys of --runtime-config. A key without a value is true.

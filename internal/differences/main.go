@@ -3,8 +3,9 @@
 //
 //	Differs from kube-apiserver: SUBJECT: TEXT. Request: REQUEST.
 //
-// SUBJECT names what differs, REQUEST an API request that shows it. Run it in the root of
-// the module:
+// SUBJECT names what differs, REQUEST an API request that shows it. It also generates the
+// table of docs/feature-gates.md from the gates of package release and the code that
+// asks them. Run it in the root of the module:
 //
 //	go run ./internal/differences
 package main
@@ -42,18 +43,39 @@ func main() {
 	}
 }
 
-// update rewrites the page of the module at root.
+// pages are the pages with tables, by their names.
+var pages = map[string]func(page []byte, source fs.FS) ([]byte, error){
+	pageFile:  render,
+	gatesFile: renderGates,
+}
+
+// update rewrites the pages of the module at root.
 func update(root string) error {
-	name := path.Join(root, pageFile)
-	old, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	for file, render := range pages {
+		name := path.Join(root, file)
+		old, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		out, err := render(old, os.DirFS(root))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, out, 0o644); err != nil {
+			return err
+		}
 	}
-	out, err := render(old, os.DirFS(root))
-	if err != nil {
-		return err
+	return nil
+}
+
+// replaceTable returns a page with another table between its markers.
+func replaceTable(page []byte, begin, end string, table []byte) ([]byte, error) {
+	before, rest, ok := bytes.Cut(page, []byte(begin))
+	_, after, closed := bytes.Cut(rest, []byte(end))
+	if !ok || !closed {
+		return nil, errors.New("the page has no markers for the table")
 	}
-	return os.WriteFile(name, out, 0o644)
+	return slices.Concat(before, []byte(begin), table, []byte(end), after), nil
 }
 
 // A difference is a row of the table.
@@ -68,18 +90,12 @@ type difference struct {
 // render returns the page with the table for a source tree. It fails if the page has no
 // markers for the table.
 func render(page []byte, source fs.FS) ([]byte, error) {
-	before, rest, ok := bytes.Cut(page, []byte(begin))
-	_, after, closed := bytes.Cut(rest, []byte(end))
-	if !ok || !closed {
-		return nil, errors.New("the page has no markers for the table")
-	}
 	rows, err := collect(source)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(begin + "| Subject | Difference | Request that shows it | Code |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| Subject | Difference | Request that shows it | Code |\n| --- | --- | --- | --- |\n")
 	escape := strings.NewReplacer("|", `\|`).Replace
 	for _, d := range rows {
 		code := d.dir
@@ -88,9 +104,7 @@ func render(page []byte, source fs.FS) ([]byte, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | [`%s`](../%s) |\n", escape(d.subject), escape(d.text), escape(d.request), code, d.dir)
 	}
-	b.WriteString(end)
-	b.Write(after)
-	return b.Bytes(), nil
+	return replaceTable(page, begin, end, b.Bytes())
 }
 
 // collect returns the differences in the Go files below root, except tests, sorted by

@@ -24,7 +24,8 @@ const Default = "v1.36.3"
 var ErrUnknown = errors.New("unknown release")
 
 // A Release is what a kube-apiserver of one release serves, with its default
-// flags or, if the name ends in "-all", with --runtime-config=api/all=true. It
+// flags or, if the name ends in "-all", with --runtime-config=api/all=true. Select and
+// WithGates return it with other flags. It
 // reads each part of the data when it is first asked for. A Release is immutable
 // and safe for concurrent use.
 type Release struct {
@@ -32,6 +33,8 @@ type Release struct {
 	sections func() sections
 	surface  func() surface.Surface
 	openAPI  func() map[string]document
+	changed  map[string]bool        // the gates that do not have their default
+	enabled  func() map[string]bool // by gate
 }
 
 // sections are those of a file in data/surfaces.
@@ -56,6 +59,7 @@ func newRelease(name string) *Release {
 	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
 	r.surface = sync.OnceValue(r.readSurface)
 	r.openAPI = sync.OnceValue(r.readOpenAPI)
+	r.enabled = sync.OnceValue(r.readGates)
 	return r
 }
 

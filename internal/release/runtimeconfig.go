@@ -129,7 +129,7 @@ func (r *Release) Select(c RuntimeConfig) (*Release, error) {
 	if err := r.Check(c); err != nil {
 		return nil, err
 	}
-	key := fmt.Sprint(r.name, map[string]bool(c)) // maps are printed in the order of their keys
+	key := fmt.Sprint(r.name, map[string]bool(c), r.changed) // maps are printed in the order of their keys
 	selected.Lock()
 	defer selected.Unlock()
 	if out := selected.releases[key]; out != nil {
@@ -227,7 +227,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	slices.SortStableFunc(s.Types, func(a, b *resource.Type) int {
 		return cmp.Or(position(a)-position(b), strings.Compare(a.Name, b.Name))
 	})
-	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }}
+	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }, changed: r.changed, enabled: r.enabled}
 	out.openAPI = sync.OnceValue(func() map[string]document { return all.openAPIOf(s.GroupVersions) })
 	return out, nil
 }

@@ -1,32 +1,19 @@
 package server
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-)
+import "github.com/kubefake/kubefake/internal/metrics"
 
-// cborGate is the feature gate of application/cbor.
-const cborGate = "CBORServingAndStorage"
-
-// gates are the feature gates that a Config may set, with their defaults.
-var gates = map[string]bool{cborGate: false}
-
-// CheckFeatureGates fails for an unknown gate.
-func CheckFeatureGates(set map[string]bool) error {
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if _, ok := gates[name]; !ok {
-			return fmt.Errorf("unknown feature gate %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(gates)), ", "))
+// gatesFamily returns the feature gates of the release: 1 for those that are on.
+func (s *Server) gatesFamily() metrics.Family {
+	f := metrics.Family{Name: "kubernetes_feature_enabled", Type: metrics.Gauge, Help: "[BETA] This metric records the data about the stage and enablement of a k8s feature."}
+	for _, g := range s.config.Release.Gates() {
+		stage, value := g.Stage, int64(0)
+		if stage == "GA" {
+			stage = ""
 		}
+		if s.config.Release.Enabled(g.Name) {
+			value = 1
+		}
+		f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"name", g.Name, "stage", stage}, Value: value})
 	}
-	return nil
-}
-
-// enabled reports whether a gate is on.
-func (c *Config) enabled(gate string) bool {
-	if on, ok := c.FeatureGates[gate]; ok {
-		return on
-	}
-	return gates[gate]
+	return f
 }

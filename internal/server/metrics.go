@@ -55,7 +55,7 @@ func (r *request) metricVerb() string {
 // serveMetrics serves /metrics.
 //
 // Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
-// families. Here there are five of them, and the families fakeapi_history_bytes,
+// families. Here there are six of them, and the families fakeapi_history_bytes,
 // fakeapi_history_limit_bytes and fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	return r.answerMetrics(
@@ -64,6 +64,7 @@ func (r *request) serveMetrics() error {
 		metrics.Family{Name: "apiserver_storage_events_received_total", Type: metrics.Counter, Help: "Number of changes in the store.",
 			Samples: []metrics.Sample{{Value: int64(r.server.registry.Store().Revision())}}},
 		r.server.buildFamily(),
+		r.server.gatesFamily(),
 		metrics.Family{Name: "process_start_time_seconds", Type: metrics.Gauge, Help: "Start time of the server since the Unix epoch in seconds.",
 			Samples: []metrics.Sample{{Value: r.server.started.Unix()}}},
 		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", r.server.registry.Store().HistoryBytes()),

@@ -307,7 +307,7 @@ func (r *request) routed() bool {
 
 // offer returns the media types that the request's resource supports.
 func (r *request) offer() codec.Offer {
-	o := codec.Offer{CBOR: r.server.config.enabled(cborGate)}
+	o := codec.Offer{CBOR: r.server.config.Release.Enabled("CBORServingAndStorage")}
 	if r.typ != nil {
 		o.Custom = r.byDefinition
 		o.List = r.Verb == "list" || r.Verb == "watch"

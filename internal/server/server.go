@@ -78,8 +78,7 @@ type Config struct {
 	// Faults are injected from the start.
 	Faults []fault.Fault
 
-	// FeatureGates turns features on and off by the names of their gates. The map
-	// must not change.
+	// FeatureGates are set in Release, see Release.WithGates.
 	FeatureGates map[string]bool
 }
 
@@ -110,13 +109,10 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// New returns a server that holds what a fresh cluster does. It fails for an
-// unknown feature gate, an unknown plugin, wrong service ranges, a wrong compaction schedule and a
+// New returns a server that holds what a fresh cluster does. It fails for feature
+// gates that Release.WithGates refuses, an unknown plugin, wrong service ranges, a wrong compaction schedule and a
 // wrong fault.
 func New(c Config) (*Server, error) {
-	if err := CheckFeatureGates(c.FeatureGates); err != nil {
-		return nil, err
-	}
 	if c.MaxReads < 0 || c.MaxWrites < 0 {
 		return nil, errors.New("the limit of requests in flight is negative")
 	}
@@ -127,11 +123,14 @@ func New(c Config) (*Server, error) {
 		}
 		c.Release = r
 	}
+	var err error
+	if c.Release, err = c.Release.WithGates(c.FeatureGates); err != nil {
+		return nil, err
+	}
 	if c.Clock == nil {
 		c.Clock = clock.New()
 	}
 	s := newServer(c)
-	var err error
 	s.registry, err = registry.New(registry.Config{
 		Context:       s.ctx,
 		Release:       c.Release,

@@ -17,14 +17,18 @@
 //   - deprecations.txt holds the deprecated kinds, one a line: API version, kind,
 //     the minor release that deprecates it, the one that removes it or 0, and
 //     the API version and kind to use instead, if any.
+//   - gates.txt holds the feature gates, one a line: the name and, for each release in
+//     which its state changed, the release and the state: its stage, default, whether
+//     it is locked, and the gates that it needs. The state is "-" where there is no
+//     such gate.
 //   - columns.json holds the table columns of the built-in kinds, for package
 //     table. A description that begins with @ is a key of "texts".
 //   - unversioned.txt describes kube-apiserver's internal Go types, for package
 //     unversioned.
 //   - wiretypes.zip describes the Go types of the API, for package wire.
 //
-// The files but surfaces/, openapi.zip and descriptions.zip are those of the newest
-// release.
+// The files but surfaces/, openapi.zip, descriptions.zip and gates.txt are those of the
+// newest release.
 package data
 
 import (
@@ -46,6 +50,8 @@ var (
 	bootstrap string
 	//go:embed deprecations.txt
 	deprecations string
+	//go:embed gates.txt
+	gates string
 	//go:embed columns.json
 	columns string
 	//go:embed unversioned.txt
@@ -89,6 +95,9 @@ func Bootstrap() string { return bootstrap }
 
 // Deprecations returns deprecations.txt.
 func Deprecations() string { return deprecations }
+
+// Gates returns gates.txt.
+func Gates() string { return gates }
 
 // Columns returns columns.json.
 func Columns() string { return columns }

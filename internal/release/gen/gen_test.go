@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -56,10 +57,22 @@ func TestRecordings(t *testing.T) {
 		for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json", "openapi-v2.json"} {
 			used[name+"/"+file] = true
 		}
+		if !strings.HasSuffix(name, "-all") {
+			used[name+"/"+gatesFile] = true
+		}
 	}
 	files, err := fs.Glob(os.DirFS(recordingsDir), "*/*")
 	require.NoError(t, err)
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(used)), files)
+}
+
+// TestGates checks that the recorded gates are those of the source.
+func TestGates(t *testing.T) {
+	want, err := sourceGates(release.Default)
+	require.NoError(t, err)
+	have, err := os.ReadFile(filepath.Join(recordingsDir, release.Default, gatesFile))
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(have))
 }
 
 func TestReplaceFiles(t *testing.T) {

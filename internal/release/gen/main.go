@@ -51,10 +51,16 @@ func main() {
 	flag.StringVar(&s.url, "server", "", "record the kube-apiserver at this `URL`")
 	flag.StringVar(&s.token, "token", "", "bearer `TOKEN` of an administrator")
 	variant := flag.String("variant", "", "`VARIANT` of the server's flags: all or gates; empty for the defaults")
+	gates := flag.Bool("gates", false, "read the feature gates of the recorded releases from their sources again")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
+	}
+	if *gates {
+		if err := recordAllGates(recordingsDir); err != nil {
+			log.Fatal(err)
+		}
 	}
 	if err := run(s, *variant); err != nil {
 		log.Fatal(err)
@@ -134,6 +140,7 @@ func generate(recordings fs.FS, documents map[string][]byte) (map[string][]byte,
 		{"bootstrap.txt", func() ([]byte, error) { return bootstrapText(recordings) }},
 		{"columns.json", func() ([]byte, error) { return columnsJSON(recordings) }},
 		{"deprecations.txt", func() ([]byte, error) { return deprecationsText(recordings) }},
+		{"gates.txt", func() ([]byte, error) { return gatesText(recordings) }},
 		{"unversioned.txt", func() ([]byte, error) { return unversionedText() }},
 		{"wiretypes.zip", wireTypesZIP},
 	} {

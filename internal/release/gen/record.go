@@ -31,6 +31,7 @@ import (
 //	                 versions that it lists for DeleteOptions
 //	bootstrap.json   the objects of a fresh cluster by resource
 //	columns.json     the table columns by kind
+//	gates.txt        the feature gates, from the source of the release
 //
 // of which a variant has those that it is recorded for.
 type recording struct {
@@ -61,7 +62,7 @@ type server struct {
 // record records the parts of a variant.
 func (s *server) record(variant string) (*recording, error) {
 	parts, ok := map[string][]func(*recording) error{
-		"":      {s.recordSurface},
+		"":      {s.recordSurface, recordGates},
 		"all":   {s.recordSurface, s.recordBootstrap},
 		"gates": {s.recordColumns},
 	}[variant]
@@ -88,6 +89,12 @@ func (s *server) record(variant string) (*recording, error) {
 		}
 	}
 	return rec, nil
+}
+
+// recordGates adds the feature gates.
+func recordGates(rec *recording) (err error) {
+	rec.files[gatesFile], err = sourceGates(rec.name)
+	return err
 }
 
 // get returns the body of a 200 answer.

@@ -34,20 +34,23 @@ import (
 //
 // or the name of a type. A comma after the type stands for omitempty.
 func unversionedText() ([]byte, error) {
-	dirs, err := moduleDirs()
+	dirs, err := downloadModules(
+		"k8s.io/kubernetes@"+release.Default,
+		"k8s.io/api@"+stagingVersion(),
+		"k8s.io/apiextensions-apiserver@"+stagingVersion(),
+		"k8s.io/apimachinery@"+stagingVersion(),
+	)
 	if err != nil {
 		return nil, err
 	}
 	return describeUnversioned(goPackages(dirs))
 }
 
-// moduleDirs returns the folders of the module cache that hold the source, by
-// the modules' paths. It downloads modules that are not in the cache.
-func moduleDirs() (map[string]string, error) {
-	cmd := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes@"+release.Default)
-	for _, module := range []string{"k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery"} {
-		cmd.Args = append(cmd.Args, module+"@"+stagingVersion())
-	}
+// downloadModules returns the folders of the module cache that hold the source of
+// modules, such as k8s.io/api@v0.36.3, by the modules' paths. It downloads those that
+// are not in the cache.
+func downloadModules(modules ...string) (map[string]string, error) {
+	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, modules...)...)
 	var out, message bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &message
 	if err := cmd.Run(); err != nil {

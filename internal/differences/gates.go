@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/release"
+)
+
+// The page of feature gates and the markers of its table.
+const (
+	gatesFile  = "docs/feature-gates.md"
+	gatesBegin = "<!-- gates: begin, written by go run ./internal/differences -->\n"
+	gatesEnd   = "<!-- gates: end -->\n"
+)
+
+// renderGates returns the page of feature gates with the table: the gates of all
+// releases, and the packages of a source tree that name them in a string.
+func renderGates(page []byte, source fs.FS) ([]byte, error) {
+	var releases []*release.Release
+	for _, name := range release.Names() {
+		r, err := release.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasSuffix(name, "-all") {
+			releases = append(releases, r)
+		}
+	}
+	states := map[string][]string{} // by gate, one for each release
+	for i, r := range releases {
+		for _, g := range r.Gates() {
+			if states[g.Name] == nil {
+				states[g.Name] = make([]string, len(releases))
+			}
+			states[g.Name][i] = gateState(g)
+		}
+	}
+	users, err := gateUsers(source, states)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteString("| Gate |")
+	for _, r := range releases {
+		fmt.Fprintf(&b, " 1.%d |", r.Minor())
+	}
+	b.WriteString(" Asked by |\n|" + strings.Repeat(" --- |", len(releases)+2) + "\n")
+	names := make([]string, 0, len(states))
+	for name := range states {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, strings.Join(states[name], " | "), strings.Join(users[name], ", "))
+	}
+	return replaceTable(page, gatesBegin, gatesEnd, b.Bytes())
+}
+
+// gateState returns the state of a gate as the table prints it: "beta, on".
+func gateState(g release.Gate) string {
+	text := strings.ToLower(g.Stage)
+	if g.Stage == "GA" {
+		text = g.Stage
+	}
+	switch {
+	case g.Locked && g.Default:
+		return text + ", locked"
+	case g.Locked:
+		return text + ", locked off"
+	case g.Default:
+		return text + ", on"
+	}
+	return text + ", off"
+}
+
+// gateUsers returns the packages below internal that name each gate.
+func gateUsers(source fs.FS, gates map[string][]string) (map[string][]string, error) {
+	users := map[string][]string{
+		"AllAlpha": {"[`release`](../internal/release)"},
+		"AllBeta":  {"[`release`](../internal/release)"},
+	}
+	err := fs.WalkDir(source, "internal", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if name == own || name == "internal/release" || entry.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		src, err := fs.ReadFile(source, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(name)
+		link := fmt.Sprintf("[`%s`](../%s)", strings.TrimPrefix(dir, "internal/"), dir)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				gate, _ := strconv.Unquote(text.Value)
+				if gates[gate] != nil && !slices.Contains(users[gate], link) {
+					users[gate] = append(users[gate], link)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	return users, err
+}

@@ -1,0 +1,229 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/internal/release/data"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// A Gate is a feature gate of kube-apiserver in one release.
+type Gate struct {
+	Name    string
+	Stage   string // ALPHA, BETA, GA or DEPRECATED
+	Default bool
+	Locked  bool     // to its default
+	Needs   []string // the gates that must be on if this one is
+}
+
+// The gates that stand for all gates of a stage that are not set.
+const (
+	allAlpha = "AllAlpha"
+	allBeta  = "AllBeta"
+)
+
+// A gateState is the state of a gate from a release on.
+type gateState struct {
+	minor int
+	gate  *Gate // nil from the release on that does not have it
+}
+
+// gateHistory has the states of each gate, the oldest first.
+var gateHistory = sync.OnceValue(func() map[string][]gateState {
+	history := map[string][]gateState{}
+	for _, line := range strings.Split(data.Gates(), "\n") {
+		name, states, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || name == "#" {
+			continue
+		}
+		for _, word := range strings.Split(states, " ") {
+			release, state, _ := strings.Cut(word, ":")
+			s := gateState{minor: minorNumber(release)}
+			if state != "-" {
+				s.gate = parseGate(name, state)
+			}
+			history[name] = append(history[name], s)
+		}
+	}
+	return history
+})
+
+// parseGate parses a state such as "BETA=true,locked,needs=X".
+func parseGate(name, state string) *Gate {
+	stage, state, _ := strings.Cut(state, "=")
+	value, rest, _ := strings.Cut(state, ",")
+	g := &Gate{Name: name, Stage: stage, Default: value == "true"}
+	for _, word := range strings.Split(rest, ",") {
+		if need, ok := strings.CutPrefix(word, "needs="); ok {
+			g.Needs = append(g.Needs, need)
+		} else if word == "locked" {
+			g.Locked = true
+		}
+	}
+	return g
+}
+
+// gateOf returns a gate of a release, nil if the release does not have it.
+func gateOf(minor int, name string) (found *Gate) {
+	for _, s := range gateHistory()[name] {
+		if s.minor <= minor {
+			found = s.gate
+		}
+	}
+	return found
+}
+
+// Gates returns the feature gates of the release, sorted by their names.
+func (r *Release) Gates() []Gate {
+	var all []Gate
+	for _, name := range slices.Sorted(maps.Keys(gateHistory())) {
+		if g := gateOf(r.Minor(), name); g != nil {
+			all = append(all, *g)
+		}
+	}
+	return all
+}
+
+// Enabled reports whether a feature is on. A feature whose gate comes with a later
+// release is off; one whose gate is gone is as it was in the last release that had the
+// gate. It panics for a name that is no gate of any release.
+func (r *Release) Enabled(gate string) bool {
+	on, ok := r.enabled()[gate]
+	if !ok {
+		panic("release: no feature gate " + strconv.Quote(gate))
+	}
+	return on
+}
+
+// readGates returns the values of all gates of all releases.
+func (r *Release) readGates() map[string]bool {
+	minor, on := r.Minor(), make(map[string]bool, len(gateHistory()))
+	for name, states := range gateHistory() {
+		on[name] = false
+		for _, s := range states {
+			if s.minor <= minor && s.gate != nil {
+				on[name] = s.gate.Default
+			}
+		}
+	}
+	maps.Copy(on, r.changed)
+	return on
+}
+
+// ParseGates parses the values of --feature-gates, such as "A=true,B=false". A value may
+// begin with "kube:". The errors are those of kube-apiserver.
+func ParseGates(values []string) (map[string]bool, error) {
+	set := map[string]bool{}
+	plain, prefixed := false, false
+	for _, word := range strings.Split(strings.Join(values, ","), ",") {
+		name, text, ok := strings.Cut(strings.TrimSpace(word), "=")
+		if component, gate, qualified := strings.Cut(name, ":"); qualified {
+			if component != "kube" {
+				return nil, fmt.Errorf("component not registered: %s", component)
+			}
+			name, prefixed = gate, true
+		} else if name != "" {
+			plain = true
+		}
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !ok {
+			return nil, fmt.Errorf("missing bool value for %s", name)
+		}
+		text = strings.TrimSpace(text)
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("invalid value of %s=%s, err: %w", name, text, err)
+		}
+		set[name] = on
+	}
+	if plain && prefixed {
+		return nil, errors.New("set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use")
+	}
+	return set, nil
+}
+
+// gated has the releases that WithGates has made, so that servers of the same
+// configuration share what is made of them.
+var gated struct {
+	sync.Mutex
+	releases map[gatedKey]*Release
+}
+
+type gatedKey struct {
+	*Release
+	gates string
+}
+
+// WithGates returns the release with feature gates set as by --feature-gates. Gates that are
+// not set have their default, or the value of AllAlpha or AllBeta. It fails in the words
+// of kube-apiserver for unknown and locked gates, and if a gate that is on needs one
+// that is off. The caller may compare the results of equal configurations with ==.
+func (r *Release) WithGates(set map[string]bool) (*Release, error) {
+	changed, err := r.changedGates(set)
+	if err != nil || len(changed) == 0 {
+		return r, err
+	}
+	key := gatedKey{r, fmt.Sprint(changed)} // maps are printed in the order of their keys
+	gated.Lock()
+	defer gated.Unlock()
+	if out := gated.releases[key]; out != nil {
+		return out, nil
+	}
+	out := &Release{name: r.name, sections: r.sections, surface: r.surface, openAPI: r.openAPI, changed: changed}
+	out.enabled = sync.OnceValue(out.readGates)
+	if gated.releases == nil {
+		gated.releases = map[gatedKey]*Release{}
+	}
+	gated.releases[key] = out
+	return out, nil
+}
+
+// changedGates returns the gates that do not have their default.
+func (r *Release) changedGates(set map[string]bool) (map[string]bool, error) {
+	if len(set) == 0 {
+		return nil, nil
+	}
+	minor, errs := r.Minor(), []error(nil)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		switch g := gateOf(minor, name); {
+		case g == nil:
+			return nil, fmt.Errorf("unrecognized feature gate: %s", name)
+		case g.Locked && g.Default != set[name]:
+			errs = append(errs, fmt.Errorf("cannot set feature gate %v to %v, feature is locked to %v", name, set[name], g.Default))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.New(status.Aggregate(errs))
+	}
+	all := r.Gates()
+	on, changed := map[string]bool{}, map[string]bool{}
+	for _, g := range all {
+		value, ok := set[g.Name]
+		if stage, of := set[map[string]string{"ALPHA": allAlpha, "BETA": allBeta}[g.Stage]]; !ok && of && g.Name != allAlpha && g.Name != allBeta {
+			value, ok = stage, true
+		}
+		if !ok {
+			value = g.Default
+		}
+		if on[g.Name] = value; value != g.Default {
+			changed[g.Name] = value
+		}
+	}
+	for _, g := range all {
+		if off := slices.DeleteFunc(slices.Clone(g.Needs), func(need string) bool { return on[need] }); on[g.Name] && len(off) > 0 {
+			errs = append(errs, fmt.Errorf("%s is enabled, but depends on features that are disabled: %v", g.Name, off))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.New(status.Aggregate(errs))
+	}
+	return changed, nil
+}
