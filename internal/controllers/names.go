@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/kubelet"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/nodelifecycle"
+	"github.com/kubefake/kubefake/internal/controllers/persistentvolumebinder"
 	"github.com/kubefake/kubefake/internal/controllers/podgc"
 	"github.com/kubefake/kubefake/internal/controllers/pvcprotection"
 	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
@@ -24,6 +25,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccounttoken"
 	"github.com/kubefake/kubefake/internal/controllers/statefulset"
+	"github.com/kubefake/kubefake/internal/controllers/storageprovisioner"
 	"github.com/kubefake/kubefake/internal/controllers/tainteviction"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
 )
@@ -51,6 +53,7 @@ var known = []entry{
 	{name: "kubelet", start: kubelet.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "node-lifecycle-controller", alias: "nodelifecycle", start: nodelifecycle.Start},
+	{name: "persistentvolume-binder-controller", alias: "persistentvolume-binder", start: persistentvolumebinder.Start},
 	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
 	{name: "persistentvolumeclaim-protection-controller", alias: "pvc-protection", start: pvcprotection.Start},
 	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
@@ -62,6 +65,7 @@ var known = []entry{
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 	{name: "serviceaccount-token-controller", alias: "serviceaccount-token", start: serviceaccounttoken.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
+	{name: "storage-provisioner", start: storageprovisioner.Start},
 	{name: "taint-eviction-controller", start: tainteviction.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
 }
@@ -80,7 +84,6 @@ var missing = []string{
 	"legacy-serviceaccount-token-cleaner-controller",
 	"node-ipam-controller",
 	"persistentvolume-attach-detach-controller",
-	"persistentvolume-binder-controller",
 	"persistentvolume-expander-controller",
 	"podcertificaterequest-cleaner-controller",
 	"podgroup-protection-controller",

@@ -41,6 +41,7 @@ const (
 	CertificateSigningRequests        Resource = "certificates.k8s.io/v1/certificatesigningrequests"
 	ClusterRoleBindings               Resource = "rbac.authorization.k8s.io/v1/clusterrolebindings"
 	ClusterRoles                      Resource = "rbac.authorization.k8s.io/v1/clusterroles"
+	CSIDrivers                        Resource = "storage.k8s.io/v1/csidrivers"
 	CSINodes                          Resource = "storage.k8s.io/v1/csinodes"
 	EndpointSlices                    Resource = "discovery.k8s.io/v1/endpointslices"
 	EventsV1                          Resource = "events.k8s.io/v1/events"
@@ -58,6 +59,7 @@ const (
 	ValidatingAdmissionPolicies       Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 	ValidatingAdmissionPolicyBindings Resource = "admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 	VolumeAttachments                 Resource = "storage.k8s.io/v1/volumeattachments"
+	VolumeAttributesClasses           Resource = "storage.k8s.io/v1/volumeattributesclasses"
 )
 
 // split returns the parts of r. The group is "" for the core group.

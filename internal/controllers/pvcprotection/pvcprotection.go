@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -49,22 +50,11 @@ func Start(e *controller.Env) {
 // claimsOf returns the claims that the volumes of a Pod name, in their order.
 func claimsOf(pod *controller.Object) (keys []controller.Key) {
 	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-		if name := claimName(pod, v); name != "" {
+		if name := volume.ClaimName(pod.Name, v); name != "" {
 			keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name})
 		}
 	}
 	return keys
-}
-
-// claimName returns the name of the claim of a volume, "" if it has none.
-func claimName(pod *controller.Object, volume map[string]any) string {
-	switch {
-	case volume["persistentVolumeClaim"] != nil:
-		return object.String(volume, "persistentVolumeClaim", "claimName")
-	case volume["ephemeral"] != nil:
-		return pod.Name + "-" + object.String(volume, "name")
-	}
-	return ""
 }
 
 // podChanged queues the claims of a Pod that may have ceased to use them.
@@ -135,7 +125,7 @@ func uses(pod, claim *controller.Object) bool {
 	grace, ok := object.Int(obj, "metadata", "deletionGracePeriodSeconds")
 	down := pod.Terminating && ok && grace == 0
 	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
-		if claimName(pod, v) == claim.Name &&
+		if volume.ClaimName(pod.Name, v) == claim.Name &&
 			(v["ephemeral"] == nil || !down && controller.ControlledBy(claim.Generic(), pod.UID)) {
 			return true
 		}

@@ -22,10 +22,8 @@ type volumes struct {
 // all Nodes, it returns the plugin and the reason.
 func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
 	for entry := range object.Each(object.Value(p.generic(), "spec", "volumes")) {
-		name, ephemeral := object.String(entry, "persistentVolumeClaim", "claimName"), false
-		if entry["ephemeral"] != nil {
-			name, ephemeral = p.object.Name+"-"+object.String(entry, "name"), true
-		} else if name == "" {
+		name, ephemeral := volume.ClaimName(p.object.Name, entry), entry["ephemeral"] != nil
+		if name == "" {
 			continue
 		}
 		if v == nil {

@@ -19,11 +19,39 @@ const (
 	SelectedNode           = "volume.kubernetes.io/selected-node"
 	StorageProvisioner     = "volume.kubernetes.io/storage-provisioner"
 	BetaStorageProvisioner = "volume.beta.kubernetes.io/storage-provisioner"
+	MigratedTo             = "pv.kubernetes.io/migrated-to"
+	PreResizeCapacity      = "volume.alpha.kubernetes.io/pre-resize-capacity"
+	StorageResizer         = "volume.kubernetes.io/storage-resizer"
 	betaStorageClass       = "volume.beta.kubernetes.io/storage-class"
 )
 
-// NoProvisioner is the provisioner of a StorageClass whose volumes are made by hand.
-const NoProvisioner = "kubernetes.io/no-provisioner"
+// Finalizers of volumes that provisioners delete.
+const (
+	InTreeFinalizer   = "kubernetes.io/pv-controller"
+	ExternalFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
+)
+
+// Provisioners of StorageClasses.
+const (
+	InTree        = "kubernetes.io/"               // begins the names of those that are parts of Kubernetes
+	NoProvisioner = "kubernetes.io/no-provisioner" // of classes whose volumes are made by hand
+	HostPath      = "kubernetes.io/host-path"
+)
+
+// migrated are the CSI drivers that serve former in-tree provisioners.
+var migrated = map[string]string{
+	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+	"kubernetes.io/azure-file":      "file.csi.azure.com",
+	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
+}
+
+// MigratedDriver returns the CSI driver that serves a former in-tree provisioner, "" if
+// there is none.
+func MigratedDriver(provisioner string) string { return migrated[provisioner] }
 
 // Class returns the name of the StorageClass of a claim or a volume, "" if it has none.
 func Class(obj map[string]any) string {
@@ -31,6 +59,37 @@ func Class(obj map[string]any) string {
 		return name
 	}
 	return object.String(obj, "spec", "storageClassName")
+}
+
+// HasClass reports whether a claim asks for a StorageClass, which may be "".
+func HasClass(claim map[string]any) bool {
+	_, annotated := Annotation(claim, betaStorageClass)
+	_, ok := object.Value(claim, "spec", "storageClassName").(string)
+	return annotated || ok
+}
+
+// IsDefaultClass reports whether a StorageClass is that of claims that ask for none.
+func IsDefaultClass(class map[string]any) bool {
+	for _, name := range []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"} {
+		if is, _ := Annotation(class, name); is == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// AttributesClass returns the name of the VolumeAttributesClass of a claim or a volume,
+// "" if it has none.
+func AttributesClass(obj map[string]any) string {
+	return object.String(obj, "spec", "volumeAttributesClassName")
+}
+
+// ClaimName returns the name of the claim of a volume of a Pod, "" if it has none.
+func ClaimName(pod string, v map[string]any) string {
+	if v["ephemeral"] != nil {
+		return pod + "-" + object.String(v, "name")
+	}
+	return object.String(v, "persistentVolumeClaim", "claimName")
 }
 
 // Annotation returns an annotation, and whether obj has it.
@@ -72,7 +131,6 @@ func OnNode(volume, node map[string]any) bool {
 // volume. Without a node, a delayed claim is matched only with a volume that refers to
 // it.
 func Find(claim map[string]any, volumes []*controller.Object, node map[string]any, delayed bool, excluded map[string]bool) *controller.Object {
-	requested := object.String(claim, "spec", "resources", "requests", "storage")
 	class := Class(claim)
 	labels := selector.Labels{}
 	if m := object.Map(claim, "spec", "selector"); m != nil {
@@ -86,7 +144,7 @@ func Find(claim map[string]any, volumes []*controller.Object, node map[string]an
 		v := o.Generic()
 		bound := BoundTo(v, claim)
 		if excluded[o.Name] || object.Map(v, "spec", "claimRef") != nil && !bound || o.Terminating ||
-			quantity.Compare(Capacity(v), requested) < 0 || Mode(v) != Mode(claim) {
+			!Holds(v, claim) || Mode(v) != Mode(claim) || AttributesClass(v) != AttributesClass(claim) {
 			continue
 		}
 		fits := node == nil || OnNode(v, node)
@@ -97,8 +155,7 @@ func Find(claim map[string]any, volumes []*controller.Object, node map[string]an
 			return o
 		}
 		if node == nil && delayed || !fits || object.String(v, "status", "phase") != "Available" ||
-			!labels.Matches(selector.Map(o.Labels)) || Class(v) != class || !ModesFit(claim, v) ||
-			object.String(v, "spec", "volumeAttributesClassName") != object.String(claim, "spec", "volumeAttributesClassName") {
+			!labels.Matches(selector.Map(o.Labels)) || Class(v) != class || !ModesFit(claim, v) {
 			continue
 		}
 		if best == nil || quantity.Compare(Capacity(best.Generic()), Capacity(v)) > 0 {
@@ -111,6 +168,16 @@ func Find(claim map[string]any, volumes []*controller.Object, node map[string]an
 // Capacity returns the size of a volume.
 func Capacity(volume map[string]any) string {
 	return object.String(volume, "spec", "capacity", "storage")
+}
+
+// Request returns the size that a claim asks for.
+func Request(claim map[string]any) string {
+	return object.String(claim, "spec", "resources", "requests", "storage")
+}
+
+// Holds reports whether a volume is as large as a claim asks for.
+func Holds(volume, claim map[string]any) bool {
+	return quantity.Compare(Capacity(volume), Request(claim)) >= 0
 }
 
 // Mode returns the volumeMode of a claim or a volume.
