@@ -92,9 +92,13 @@ func (s *Server) NewFork() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	c := *s.config
-	c.http.Addr = freePort(c.http.Addr) // s listens on its own
-	f, err := listen(api, &c)
+	c := s.config
+	if c.http.Addr != "" { // s listens there
+		own := *c
+		own.http.Addr = freePort(own.http.Addr)
+		c = &own
+	}
+	f, err := listen(api, c)
 	if err != nil {
 		return nil, err
 	}

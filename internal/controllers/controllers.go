@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +37,6 @@ type Manager struct {
 // NewManager returns a Manager without controllers. version is that of Kubernetes, such
 // as "v1.36.3".
 func NewManager(g *registry.Registry, faults *fault.Set, version string) *Manager {
-	version = fmt.Sprintf("%s (%s/%s)", version, runtime.GOOS, runtime.GOARCH)
 	return &Manager{config: controller.Config{Registry: g, Faults: faults, Version: version, Lifecycle: &lifecycle.Set{}}}
 }
 

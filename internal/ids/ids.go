@@ -12,8 +12,11 @@ import (
 // A Source generates UIDs, names and random numbers. Sources with the same seed
 // return the same values in the same order. It is safe for concurrent use.
 type Source struct {
-	mu  sync.Mutex // guards src
-	src *rand.ChaCha8
+	seed    uint64
+	purpose string
+
+	mu    sync.Mutex    // guards bytes
+	bytes *rand.ChaCha8 // nil before the first use: a fork may need none
 }
 
 // New returns the Source of a seed. The seed 0 selects a random one.
@@ -21,29 +24,36 @@ func New(seed uint64) *Source { return NewFor("", seed) }
 
 // NewFor returns a Source for a purpose of its own, so that it takes nothing from
 // other Sources of the seed. At most 24 bytes of the purpose count.
-func NewFor(purpose string, seed uint64) *Source {
+func NewFor(purpose string, seed uint64) *Source { return &Source{seed: seed, purpose: purpose} }
+
+// randomLocked returns the random bytes of the source.
+func (g *Source) randomLocked() *rand.ChaCha8 {
+	if g.bytes != nil {
+		return g.bytes
+	}
 	var key [32]byte
-	if seed == 0 {
+	if g.seed == 0 {
 		crand.Read(key[:])
 	} else {
-		binary.LittleEndian.PutUint64(key[:], seed)
-		copy(key[8:], purpose)
+		binary.LittleEndian.PutUint64(key[:], g.seed)
+		copy(key[8:], g.purpose)
 	}
-	return &Source{src: rand.NewChaCha8(key)}
+	g.bytes = rand.NewChaCha8(key)
+	return g.bytes
 }
 
 // Below returns a random number in [0, n). It panics if n is 0.
 func (g *Source) Below(n uint64) uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.src.Uint64() % n
+	return g.randomLocked().Uint64() % n
 }
 
 // UID returns a random UUID, version 4.
 func (g *Source) UID() string {
 	var b [16]byte
 	g.mu.Lock()
-	g.src.Read(b[:])
+	g.randomLocked().Read(b[:])
 	g.mu.Unlock()
 	return uuid(b)
 }
@@ -81,7 +91,7 @@ func (g *Source) Name(prefix string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for range suffixLength {
-		b = append(b, suffixLetters[g.src.Uint64()%uint64(len(suffixLetters))])
+		b = append(b, suffixLetters[g.randomLocked().Uint64()%uint64(len(suffixLetters))])
 	}
 	return string(b)
 }
@@ -90,5 +100,5 @@ func (g *Source) Name(prefix string) string {
 func (g *Source) Fraction() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return float64(g.src.Uint64()>>11) / (1 << 53)
+	return float64(g.randomLocked().Uint64()>>11) / (1 << 53)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -21,8 +22,7 @@ type Config struct {
 	Registry *registry.Registry
 	Faults   *fault.Set
 
-	// Version is what user agents say after kube-controller-manager/, such as
-	// "v1.36.3 (linux/amd64)".
+	// Version is that of Kubernetes, such as "v1.36.3".
 	Version string
 
 	// RootCA is the CA certificate of the server in PEM; "" without TLS.
@@ -73,7 +73,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: c.Version, rootCA: c.RootCA,
+		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: fmt.Sprintf("%s (%s/%s)", c.Version, runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA,
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -241,7 +242,7 @@ func TestClient(t *testing.T) {
 	assert.Equal(t, "/api/v1/namespaces/default/configmaps/a", last.URI)
 	assert.Equal(t, 200, last.Code)
 	assert.Equal(t, "system:serviceaccount:kube-system:deployment-controller", last.User)
-	assert.Equal(t, "kube-controller-manager/v0/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
+	assert.Equal(t, "kube-controller-manager/v0 ("+runtime.GOOS+"/"+runtime.GOARCH+")/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
 }
 
 // RBAC limits a controller to the role of the real one.

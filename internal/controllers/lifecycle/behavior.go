@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -128,9 +129,5 @@ func (s *Set) Stopped(name string) bool {
 func (s *Set) Clone() *Set {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := &Set{stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: map[string]bool{}}
-	for name, stop := range s.stopped {
-		out.stopped[name] = stop
-	}
-	return out
+	return &Set{stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped)}
 }
