@@ -33,6 +33,16 @@ import (
 //	Seed        uint64          of the random draws; 0 takes the server's (WithSeed)
 //	Lifetime    time.Duration   time after the injection until it ends; 0 is no limit
 //	Watches     WatchSelection  OpenWatches or NewWatches only
+//	At          Moment          BeforeRequest (the default), AfterCommit, BeforeDelivery or AfterDelivery
+//	Event       string          types of events at a delivery: "DELETED"; "" is ADDED,MODIFIED,DELETED
+//
+// At BeforeDelivery and AfterDelivery a Fault hits single events of watches: Namespace
+// and Name match the object of the event, Verb, Resource, UserAgent and Path the request
+// of the watch. Skip, Times and Probability count events.
+//
+// A function can act on the server when a Fault hits, and decide what happens:
+//
+//	Do  func(*Point)  called after Delay, before the other effects
 //
 // Response effects hit a request when it arrives:
 //
@@ -43,7 +53,7 @@ import (
 //	Reset           bool           breaks the connection without a response
 //	CutAfterBytes   int            breaks the connection within the response body
 //	ExpireContinue  bool           410 Expired for a list with a continue token
-//	ServeFirst      bool           stores what the request writes, then takes effect
+//	ServeFirst      bool           short for At: AfterCommit
 //
 // Watch effects hit watches while they are open, including those that were open
 // before the injection:
@@ -53,6 +63,8 @@ import (
 //	EventDelay        time.Duration  delivers each event late
 //	EventRate         float64        maximum number of events per second
 //	WithholdBookmarks bool           sends no bookmarks, except after initial events
+//
+// At a delivery, Watch is the only effect besides Do.
 //
 // ID names the fault in lists and logs; if it is empty, Inject assigns a number.
 //

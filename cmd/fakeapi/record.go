@@ -188,7 +188,7 @@ func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.Record
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", c.faults, err)
 		}
-		set := fault.NewSet(fault.Options{Clock: clock.New(), Seed: c.seed, Done: ctx.Done()})
+		set := fault.NewSet(fault.Options{Clock: clock.New(), Seed: c.seed, Context: ctx})
 		if _, err := set.Inject(faults...); err != nil {
 			return false, fmt.Errorf("%s: %w", c.faults, err)
 		}

@@ -275,7 +275,7 @@ func (c *Control) Advance(d time.Duration) error {
 	}
 	err := c.registry.Clock().Advance(d)
 	if c.registry.Clock().Manual() {
-		c.manager.Run()
+		c.manager.RunOutside()
 	}
 	return err
 }

@@ -22,44 +22,53 @@ func (s *Set) Call(ctx context.Context, r *Request, serve func() error) error {
 	for _, h := range hits {
 		h.countRequest(r)
 	}
-	if err := s.delayCall(ctx, hits, false); err != nil {
+	answer, err := s.reachCall(ctx, r, hits, BeforeRequest)
+	if err != nil {
 		return err
 	}
 	last := &hits[len(hits)-1].fault
-	if servesFirst(hits, r) {
+	if answer == nil && servesFirst(hits, r) {
 		if err := serve(); err != nil {
 			return err
 		}
-		if err := s.delayCall(ctx, hits, true); err != nil {
+		if answer, err = s.reachCall(ctx, r, hits, AfterCommit); err != nil {
 			return err
 		}
-		if !last.responds() {
+		if answer == nil && !last.responds() {
 			return nil
 		}
 	}
+	if answer == nil {
+		answer = last
+	}
 	switch {
-	case !last.responds():
+	case !answer.responds():
 		return serve()
-	case last.Reset, last.CutAfterBytes > 0:
+	case answer.Reset, answer.CutAfterBytes > 0:
 		return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-	case last.ExpireContinue:
+	case answer.ExpireContinue:
 		return expiredContinue(r.HTTP.URL.Query().Get("continue"))
 	}
-	return last.status(&r.Route)
+	return answer.status(&r.Route)
 }
 
-// delayCall waits for the delays of the faults that hit a call: for those with
-// ServeFirst, or for the others.
-func (s *Set) delayCall(ctx context.Context, hits []*Rule, served bool) error {
-	if s.options.Clock.Manual() {
-		return nil
-	}
+// reachCall is reach for a call.
+func (s *Set) reachCall(ctx context.Context, r *Request, hits []hit, at Moment) (answer *Fault, err error) {
 	for _, h := range hits {
-		if h.fault.Delay > 0 && h.fault.ServeFirst == served {
-			if err := s.wait(ctx, h, h.fault.Delay); err != nil {
-				return err
+		if h.fault.servesFirst() != (at == AfterCommit) {
+			continue
+		}
+		if h.fault.Delay > 0 && !s.options.Clock.Manual() {
+			if err := s.wait(ctx, h.Rule, h.fault.Delay); err != nil {
+				return nil, err
 			}
 		}
+		if h.fault.Do == nil {
+			continue
+		}
+		if answer := h.do(ctx, h.newPoint(r, at, h.n)); answer != nil {
+			return answer, nil
+		}
 	}
-	return nil
+	return nil, nil
 }

@@ -20,7 +20,8 @@ var ErrInvalid = errors.New("invalid fault")
 
 // A Fault makes requests fail, wait or break, on purpose. The matcher fields say
 // which requests, watches or webhook calls it can hit; Skip, Times, Probability
-// and Lifetime bound how often it hits them; the effect fields say what happens.
+// and Lifetime bound how often it hits them; At says when; the effect fields say
+// what happens.
 //
 // Response faults (Delay, Code, Reset, CutAfterBytes, ExpireContinue) hit a
 // request when it arrives. Watch faults (Watch, EventDelay, EventRate,
@@ -76,8 +77,28 @@ type Fault struct {
 	// Lifetime ends the fault that long after its injection, on the server's clock;
 	// 0 is no limit.
 	Lifetime time.Duration `json:"lifetime,omitempty"`
+	// At is the point at which the fault takes effect: before a request is served,
+	// after it is committed, or before or after an event is sent to a watch. "" is
+	// BeforeRequest for a fault that hits requests; ServeFirst is short for
+	// AfterCommit.
+	//
+	// A fault at BeforeDelivery or AfterDelivery hits single events. Verb, Resource,
+	// UserAgent and Path match the request of the watch, but Namespace and Name the
+	// object of the event. Skip, Times and Probability count events. The effects are
+	// Do and Watch: PauseWatch withholds the event, at AfterDelivery the next one,
+	// and everything after it; the others end the watch.
+	At Moment `json:"at,omitempty"`
+	// Event matches the type of the event at BeforeDelivery and AfterDelivery:
+	// ADDED, MODIFIED, DELETED or BOOKMARK, or several, separated by commas. ""
+	// is ADDED, MODIFIED and DELETED.
+	Event string `json:"event,omitempty"`
 	// Watches limits a watch fault to OpenWatches or NewWatches; "" is both.
 	Watches WatchSelection `json:"watches,omitempty"`
+
+	// Do is called when the fault hits, after Delay and before the other effects. The
+	// request or the watch waits until it returns. See [Point] for what it may do. YAML
+	// and JSON do not have it.
+	Do func(*Point) `json:"-"`
 
 	// Delay delays the response. It ends early if the fault is removed.
 	Delay time.Duration `json:"delay,omitempty"`
@@ -155,17 +176,29 @@ func (f *Fault) target() target {
 	switch {
 	case f.Webhook != "":
 		return webhooks
-	case f.hasWatchEffect():
+	case f.hitsWatches():
 		return watches
 	}
 	return requests
 }
+
+// hitsWatches reports whether the fault hits open watches, or events of theirs.
+func (f *Fault) hitsWatches() bool { return f.hasWatchEffect() || f.hitsEvents() }
+
+// hitsEvents reports whether the fault hits single events of watches.
+func (f *Fault) hitsEvents() bool { return f.At == BeforeDelivery || f.At == AfterDelivery }
+
+// servesFirst reports whether the fault takes effect after the request is served.
+func (f *Fault) servesFirst() bool { return f.ServeFirst || f.At == AfterCommit }
 
 func (f *Fault) hasWatchEffect() bool {
 	return f.Watch != "" || f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks
 }
 
 func (f *Fault) hasResponseEffect() bool { return f.Delay > 0 || f.ServeFirst || f.responds() }
+
+// hasAction reports whether the fault does something to the server.
+func (f *Fault) hasAction() bool { return f.Do != nil }
 
 // responds reports whether the fault replaces the response, or the end of it.
 func (f *Fault) responds() bool {
@@ -184,6 +217,8 @@ var (
 	verbs           = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	watchEffects    = []WatchEffect{"", CloseWatch, ResetWatch, ExpireWatch, PauseWatch}
 	watchSelections = []WatchSelection{"", OpenWatches, NewWatches}
+	moments         = []Moment{"", BeforeRequest, AfterCommit, BeforeDelivery, AfterDelivery}
+	eventTypes      = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"}
 )
 
 // check returns an error that lists everything that is wrong with the fault, a
@@ -200,6 +235,11 @@ func (f *Fault) check() error {
 		failIf(!known && f.Path == "", "verb: %q is not one of %s", verb, strings.Join(verbs, ", "))
 	}
 	failIf(!slices.Contains(watchEffects, f.Watch), "watch: %q is not one of close, reset, expire, pause", f.Watch)
+	failIf(!slices.Contains(moments, f.At), "at: %q is not one of beforeRequest, afterCommit, beforeDelivery, afterDelivery", f.At)
+	for _, typ := range splitList(f.Event) {
+		known := slices.ContainsFunc(eventTypes, func(t string) bool { return glob(typ, t) })
+		failIf(!known, "event: %q is not one of %s", typ, strings.Join(eventTypes, ", "))
+	}
 	failIf(!slices.Contains(watchSelections, f.Watches), "watches: %q is not one of open, new", f.Watches)
 	failIf(f.Probability < 0 || f.Probability > 1, "probability: %v is not between 0 and 1", f.Probability)
 	failIf(f.Code != 0 && (f.Code < 400 || f.Code > 599), "code: %d is not between 400 and 599", f.Code)
@@ -219,14 +259,20 @@ func (f *Fault) check() error {
 	}
 	failIf(responses > 1, "code, reset, cutAfterBytes and expireContinue exclude each other")
 	failIf(f.hasWatchEffect() && f.hasResponseEffect(), "effects on watches and effects on responses need two faults")
-	failIf(!f.hasWatchEffect() && !f.hasResponseEffect(), "the fault has no effect")
+	failIf(!f.hasWatchEffect() && !f.hasResponseEffect() && !f.hasAction(), "the fault has no effect")
+	failIf(f.hasWatchEffect() && !f.hitsEvents() && (f.At != "" || f.hasAction()), "at: a fault with an action and an effect on watches is at beforeDelivery or afterDelivery")
+	failIf(f.hitsEvents() && f.hasResponseEffect(), "at: a response cannot be replaced at %s", f.At)
+	failIf(f.hitsEvents() && (f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks || f.AfterEvents > 0), "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches")
+	failIf(f.hitsEvents() && f.Verb != "" && !slices.ContainsFunc(splitList(f.Verb), func(v string) bool { return glob(v, "watch") }), "verb: only a watch has a %s", f.At)
+	failIf(f.Event != "" && !f.hitsEvents(), "event: the fault is not at beforeDelivery or afterDelivery")
+	failIf(f.ServeFirst && f.At != "" && f.At != AfterCommit, "serveFirst: the fault is at %s", f.At)
 	failIf(f.Code == 0 && (f.Reason != "" || f.Message != "" || f.RetryAfter != 0), "reason, message and retryAfter need a code")
-	failIf(f.Watches != "" && !f.hasWatchEffect(), "watches: the fault has no effect on watches")
+	failIf(f.Watches != "" && !f.hitsWatches(), "watches: the fault has no effect on watches")
 	failIf(f.AfterEvents > 0 && !f.endsWatch(), "afterEvents: only close, reset and expire can wait for events")
-	failIf(f.ServeFirst && f.ExpireContinue, "serveFirst: an expired continue token cannot be served first")
-	failIf(f.ServeFirst && f.Delay == 0 && !f.responds(), "serveFirst: there is no effect after serving")
+	failIf(f.servesFirst() && f.ExpireContinue, "serveFirst: an expired continue token cannot be served first")
+	failIf(f.servesFirst() && f.Delay == 0 && !f.responds() && !f.hasAction(), "serveFirst: there is no effect after serving")
 	matchesRequests := f.Verb != "" || f.Resource != "" || f.Namespace != "" || f.Name != "" || f.UserAgent != "" || f.Path != ""
-	failIf(f.Webhook != "" && (matchesRequests || f.hasWatchEffect() || f.ExpireContinue), "webhook: the fault also has fields for client requests")
+	failIf(f.Webhook != "" && (matchesRequests || f.hitsWatches() || f.hasAction() || f.ExpireContinue), "webhook: the fault also has fields for client requests")
 
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
@@ -245,7 +291,7 @@ func (f Fault) String() string {
 		what = "anything"
 	}
 	verb := f.Verb
-	if verb == "" && f.hasWatchEffect() {
+	if verb == "" && f.hitsWatches() {
 		verb = "watch"
 	}
 	if verb != "" {
@@ -257,6 +303,9 @@ func (f Fault) String() string {
 	}
 	if f.UserAgent != "" {
 		b.WriteString(" by " + f.UserAgent)
+	}
+	if f.Event != "" {
+		b.WriteString(", " + f.Event)
 	}
 	b.WriteString(": " + f.effect())
 	if f.Watches != "" {
@@ -298,7 +347,11 @@ func (f *Fault) effect() string {
 	addIf(f.EventDelay > 0, "events delayed by %s", f.EventDelay)
 	addIf(f.EventRate > 0, "%v events per second", f.EventRate)
 	addIf(f.WithholdBookmarks, "bookmarks withheld")
-	addIf(f.ServeFirst, "after serving")
+	addIf(f.Do != nil, "do")
+	addIf(f.servesFirst(), "after serving")
+	addIf(f.At == BeforeRequest, "before serving")
+	addIf(f.At == BeforeDelivery, "before delivery")
+	addIf(f.At == AfterDelivery, "after delivery")
 	return strings.Join(words, " ")
 }
 
@@ -325,7 +378,7 @@ func (w *wireFault) durations() map[string]*string {
 	return map[string]*string{"lifetime": &w.Lifetime, "delay": &w.Delay, "retryAfter": &w.RetryAfter, "eventDelay": &w.EventDelay}
 }
 
-// MarshalJSON implements [json.Marshaler]. It omits Matches.
+// MarshalJSON implements [json.Marshaler]. It omits Matches and Do.
 func (f Fault) MarshalJSON() ([]byte, error) {
 	w := wireFault{plainFault: (*plainFault)(&f)}
 	durations := f.durations()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/route"
 )
 
@@ -17,29 +18,49 @@ type Request struct {
 // empty pattern, matches everything.
 type matcher struct {
 	verb, resource, namespace, name []string
+	event                           []string // nil for ADDED, MODIFIED and DELETED
 	agent, path, webhook            string
 	matches                         func(*http.Request) bool
 }
 
 func newMatcher(f *Fault) *matcher {
 	return &matcher{
-		verb: splitList(f.Verb), resource: splitList(f.Resource), namespace: splitList(f.Namespace), name: splitList(f.Name),
+		event: splitList(f.Event),
+		verb:  splitList(f.Verb), resource: splitList(f.Resource), namespace: splitList(f.Namespace), name: splitList(f.Name),
 		agent: f.UserAgent, path: f.Path, webhook: f.Webhook, matches: f.Matches,
 	}
 }
 
 // request reports whether the matcher accepts a client's request.
 func (m *matcher) request(r *Request) bool {
-	needsResource := m.resource != nil || m.namespace != nil || m.name != nil
+	needsResource := m.namespace != nil || m.name != nil
+	return (!needsResource || r.IsResource) && m.object(r.Namespace, r.Name) && m.requestOf(r)
+}
+
+// object reports whether the matcher accepts a namespace and a name.
+func (m *matcher) object(namespace, name string) bool {
+	return anyOf(m.namespace, namespace, glob) && anyOf(m.name, name, glob)
+}
+
+// requestOf reports whether the matcher accepts a client's request apart from its
+// namespace and name.
+func (m *matcher) requestOf(r *Request) bool {
 	return m.webhook == "" &&
-		(!needsResource || r.IsResource) &&
+		(m.resource == nil || r.IsResource) &&
 		anyOf(m.verb, r.Verb, glob) &&
-		anyOf(m.namespace, r.Namespace, glob) &&
-		anyOf(m.name, r.Name, glob) &&
 		anyOf(m.resource, &r.Route, matchesResource) &&
 		(m.path == "" || glob(m.path, r.Path)) &&
 		(m.agent == "" || glob(m.agent, r.HTTP.UserAgent())) &&
 		(m.matches == nil || m.matches(r.HTTP))
+}
+
+// delivery reports whether the matcher accepts an event of a watch whose request it
+// accepts.
+func (m *matcher) delivery(typ string, o codec.Identity) bool {
+	if m.event == nil && (typ == "BOOKMARK" || typ == "ERROR") {
+		return false
+	}
+	return anyOf(m.event, typ, glob) && m.object(o.Namespace, o.Name)
 }
 
 // call reports whether the matcher accepts a call to a webhook.

@@ -39,37 +39,41 @@ func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 			h.countRequest(r)
 		}
 	}
-	if s.delay(r, hits, false) != nil {
-		return // the client is gone
-	}
-	last := hits[len(hits)-1]
-	if servesFirst(hits, r) {
+	r, leave := s.enter(r)
+	defer leave()
+	answer, err := s.reach(r, hits, BeforeRequest, nil)
+	if err == nil && answer == nil && servesFirst(hits, r) {
 		rec := &recorder{}
 		b.Serve(rec, r.HTTP)
 		b = recorded{b, rec}
-		if s.delay(r, hits, true) != nil {
-			return
-		}
+		answer, err = s.reach(r, hits, AfterCommit, rec)
 	}
-	if last.fault.responds() {
-		s.respond(w, r, b, last)
-	} else {
+	last := hits[len(hits)-1]
+	switch {
+	case err == errDisconnected:
+		reset(w)
+	case err != nil: // the client is gone
+	case answer != nil:
+		s.respond(w, r, b, answer, nil)
+	case last.fault.responds():
+		s.respond(w, r, b, &last.fault, last.Rule)
+	default:
 		s.pass(w, r, b)
 	}
 }
 
 // servesFirst reports whether the backend serves the request before the last
 // fault takes effect.
-func servesFirst(hits []*Rule, r *Request) bool {
+func servesFirst(hits []hit, r *Request) bool {
 	switch last := &hits[len(hits)-1].fault; {
-	case last.ServeFirst:
+	case last.servesFirst():
 		return true
 	case last.CutAfterBytes > 0:
 		return r.Verb != "watch"
 	case last.responds():
 		return false
 	}
-	return slices.ContainsFunc(hits, func(h *Rule) bool { return h.fault.ServeFirst })
+	return slices.ContainsFunc(hits, func(h hit) bool { return h.fault.servesFirst() })
 }
 
 // countRequest counts a hit on a request.
@@ -77,23 +81,44 @@ func (r *Rule) countRequest(q *Request) {
 	r.countHit(Hit{Route: q.Route, UserAgent: q.HTTP.UserAgent()})
 }
 
-// delay waits for the delays of the faults that take effect before the request
-// is served, or after it.
-func (s *Set) delay(r *Request, hits []*Rule, served bool) error {
+// reach waits for the delays of the faults that take effect at a moment, and calls their
+// Do. rec has the response at AfterCommit. It returns the answer of the first Do that has
+// one. The error is the cause of the request's context.
+func (s *Set) reach(r *Request, hits []hit, at Moment, rec *recorder) (answer *Fault, err error) {
+	ctx := r.HTTP.Context()
 	for _, h := range hits {
-		if h.fault.Delay > 0 && h.fault.ServeFirst == served {
-			if err := s.wait(r.HTTP.Context(), h, h.fault.Delay); err != nil {
-				return err
+		if h.fault.servesFirst() != (at == AfterCommit) {
+			continue
+		}
+		if h.fault.Delay > 0 {
+			if err := s.wait(ctx, h.Rule, h.fault.Delay); err != nil {
+				return nil, err
 			}
 		}
+		if h.fault.Do == nil {
+			continue
+		}
+		p := h.newPoint(r, at, h.n)
+		if rec == nil {
+			p.identifyBody()
+		} else {
+			p.Code = rec.code
+			p.identify(rec.identity())
+		}
+		answer := h.do(ctx, p)
+		if err := context.Cause(ctx); answer != nil || err != nil {
+			return answer, err
+		}
 	}
-	return nil
+	if context.Cause(ctx) == errDisconnected {
+		return nil, errDisconnected
+	}
+	return nil, nil
 }
 
 // respond responds in place of the backend, or lets it send a part of the
-// response.
-func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, rule *Rule) {
-	f := &rule.fault
+// response. rule is that of a fault with CutAfterBytes.
+func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, f *Fault, rule *Rule) {
 	switch {
 	case f.Reset:
 		reset(w)
@@ -225,6 +250,18 @@ func (r *recorder) writeTo(w http.ResponseWriter) {
 	if r.body.Len() > 0 {
 		w.Write(r.body.Bytes())
 	}
+}
+
+// identity returns the identity of the object that is the response.
+func (r *recorder) identity() codec.Identity {
+	if r.code >= http.StatusMultipleChoices || r.header.Get("Content-Encoding") != "" {
+		return codec.Identity{}
+	}
+	format, err := codec.Offer{CBOR: true}.Body(r.header.Get("Content-Type"))
+	if err != nil {
+		return codec.Identity{}
+	}
+	return format.Identify(r.body.Bytes())
 }
 
 // recorded is a backend that has already responded.

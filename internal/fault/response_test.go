@@ -232,17 +232,18 @@ func TestDelay(t *testing.T) {
 }
 
 func TestDelayEnds(t *testing.T) {
-	for name, end := range map[string]func(r *Rule, cancel func(), closed chan struct{}, c *clock.Clock){
-		"when the fault is removed":  func(r *Rule, _ func(), _ chan struct{}, _ *clock.Clock) { r.Remove() },
-		"when the server closes":     func(_ *Rule, _ func(), closed chan struct{}, _ *clock.Clock) { close(closed) },
-		"when the client cancels":    func(_ *Rule, cancel func(), _ chan struct{}, _ *clock.Clock) { cancel() },
-		"when the clock is advanced": func(_ *Rule, _ func(), _ chan struct{}, c *clock.Clock) { c.Advance(time.Hour) },
+	for name, end := range map[string]func(r *Rule, cancel func(), closeSet func(), c *clock.Clock){
+		"when the fault is removed":  func(r *Rule, _ func(), _ func(), _ *clock.Clock) { r.Remove() },
+		"when the server closes":     func(_ *Rule, _ func(), closeSet func(), _ *clock.Clock) { closeSet() },
+		"when the client cancels":    func(_ *Rule, cancel func(), _ func(), _ *clock.Clock) { cancel() },
+		"when the clock is advanced": func(_ *Rule, _ func(), _ func(), c *clock.Clock) { c.Advance(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				closed, b := make(chan struct{}), &backend{}
+				b := &backend{}
+				ended, closeSet := context.WithCancel(t.Context())
 				c := clock.NewManual(time.Now())
-				s := NewSet(Options{Clock: c, Done: closed})
+				s := NewSet(Options{Clock: c, Context: ended})
 				r := inject(t, s, Fault{Delay: time.Hour})
 				srv := serve(t, s, b, inMemory)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -258,7 +259,7 @@ func TestDelayEnds(t *testing.T) {
 				}()
 				synctest.Wait()
 				assert.Zero(t, b.served.Load())
-				end(r, cancel, closed, c)
+				end(r, cancel, closeSet, c)
 				err = <-done
 				cancel()
 				synctest.Wait()

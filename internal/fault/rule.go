@@ -1,12 +1,15 @@
 package fault
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"hash/fnv"
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/codec"
 )
 
 // A Rule is an injected fault. It is safe for concurrent use.
@@ -14,9 +17,12 @@ type Rule struct {
 	set     *Set
 	fault   Fault
 	matcher *matcher
-	key     uint64        // seeds the draws
-	until   time.Time     // end of the Lifetime; zero if it has none
-	gone    chan struct{} // closed by Remove
+	key     uint64    // seeds the draws
+	until   time.Time // end of the Lifetime; zero if it has none
+
+	// ctx ends with Remove, and with the Set.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex // guards the fields below
 	removed bool
@@ -48,28 +54,34 @@ func (r *Rule) Hits() int {
 // continue. Further calls do nothing.
 func (r *Rule) Remove() { r.set.remove(r) }
 
+func (r *Rule) isRemoved() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.removed
+}
+
 // expired reports whether the Lifetime of the fault has passed.
 func (r *Rule) expired() bool {
 	return !r.until.IsZero() && !r.set.options.Clock.Now().Before(r.until)
 }
 
-// claim counts a request that the matcher has accepted, and reports whether the
-// rule hits it. It never does if an earlier rule has responded. last reports
-// whether this is the last hit.
+// claim counts a request that the matcher has accepted. If the rule hits it, n is the
+// number of requests counted so far, otherwise 0: it never does if an earlier rule has
+// responded. last reports whether this is the last hit.
 //
 // Skip and draws count matched requests, not hits, so that other rules do not
 // change which requests this one hits.
-func (r *Rule) claim(identity uint64, responded bool) (hit, last bool) {
+func (r *Rule) claim(identity uint64, responded bool) (n int, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.matched++
 	lost := r.seen != nil && !r.drawLocked(identity)
 	spent := r.fault.Times > 0 && r.claimed >= r.fault.Times
 	if r.removed || responded || lost || spent || r.matched <= r.fault.Skip {
-		return false, false
+		return 0, false
 	}
 	r.claimed++
-	return true, r.claimed == r.fault.Times
+	return r.matched, r.claimed == r.fault.Times
 }
 
 // drawLocked draws with the fault's probability. Each identity has its own
@@ -81,12 +93,20 @@ func (r *Rule) drawLocked(identity uint64) bool {
 	return rand.New(source).Float64() < r.fault.Probability
 }
 
-// countHit counts a hit and reports it to Options.OnHit.
+// countHit counts a hit and reports it, unless all that the fault does is to call Do.
 func (r *Rule) countHit(h Hit) {
 	r.mu.Lock()
 	r.hits++
 	r.mu.Unlock()
+	if f := &r.fault; f.Do != nil && f.Delay == 0 && !f.responds() && f.Watch == "" {
+		return
+	}
 	h.Fault = r.fault
+	r.report(h)
+}
+
+// report reports a hit to Options.OnHit.
+func (r *Rule) report(h Hit) {
 	if onHit := r.set.options.OnHit; onHit != nil {
 		onHit(h)
 	}
@@ -100,6 +120,11 @@ func identity(words ...string) uint64 {
 		h.Write([]byte{0})
 	}
 	return h.Sum64()
+}
+
+// identityOf returns a hash of the request of a watch and of an event.
+func (r *Request) identityOf(typ string, o codec.Identity) uint64 {
+	return identity(r.HTTP.UserAgent(), r.Path, typ, o.Namespace, o.Name)
 }
 
 func (r *Request) identity() uint64 {

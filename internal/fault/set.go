@@ -23,10 +23,13 @@ type Options struct {
 	Clock *clock.Clock
 	// Seed is the default of Fault.Seed; 0 draws a random seed for each fault.
 	Seed uint64
-	// Done ends all waiting when it is closed. It may be nil.
-	Done <-chan struct{}
+	// Context ends all waiting. Nil is a context that does not end.
+	Context context.Context
 	// OnHit, if not nil, is called for every hit. It must not call the Set.
 	OnHit func(Hit)
+	// OnDo, if not nil, is called before Fault.Do for a watch, and what it returns
+	// after it. The requests of which the caller of Serve knows do not need it.
+	OnDo func(*http.Request) (done func())
 }
 
 // A Hit is one request, watch or webhook call that a fault has hit.
@@ -38,6 +41,8 @@ type Hit struct {
 	UserAgent string
 	// Webhook is the URL of the webhook; "" for a request.
 	Webhook string
+	// Note is what Do notes about the request; "" for the effect of the fault.
+	Note string
 }
 
 // String returns the hit on one line: "409: update of /apis/apps/v1/...".
@@ -45,6 +50,9 @@ func (h Hit) String() string {
 	what := h.Route.Verb + " of " + h.Route.Path
 	if h.Webhook != "" {
 		what = "webhook " + h.Webhook
+	}
+	if h.Note != "" {
+		return h.Note
 	}
 	return h.Fault.effect() + ": " + what
 }
@@ -59,12 +67,18 @@ type Set struct {
 	mu      sync.Mutex           // guards the fields below, and stores to active
 	rules   []*Rule              // rules that are not removed
 	streams map[*stream]struct{} // open watches
+	visits  map[*visit]struct{}  // requests that faults have hit, while they are served
 	opened  int                  // number of watches opened so far
 	lastID  int                  // number of the last assigned ID
 }
 
 // NewSet returns a Set without faults.
-func NewSet(o Options) *Set { return &Set{options: o, streams: map[*stream]struct{}{}} }
+func NewSet(o Options) *Set {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	return &Set{options: o, streams: map[*stream]struct{}{}, visits: map[*visit]struct{}{}}
+}
 
 // Active reports whether a fault can hit a new request. It costs one atomic load.
 func (s *Set) Active() bool { return s.active.Load() != nil }
@@ -119,7 +133,8 @@ func (s *Set) newRuleLocked(f Fault) *Rule {
 	if f.Seed == 0 {
 		f.Seed = 1 + rand.Uint64N(1<<53-1) // a JSON number holds 53 bits
 	}
-	r := &Rule{set: s, fault: f, matcher: newMatcher(&f), gone: make(chan struct{})}
+	r := &Rule{set: s, fault: f, matcher: newMatcher(&f)}
+	r.ctx, r.cancel = context.WithCancelCause(s.options.Context)
 	if f.Lifetime > 0 {
 		r.until = s.options.Clock.Now().Add(f.Lifetime)
 	}
@@ -144,7 +159,7 @@ func (s *Set) addLocked(r *Rule) {
 	if r.fault.Watches != OpenWatches {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
 	}
-	if r.fault.hasWatchEffect() && r.fault.Watches != NewWatches {
+	if r.fault.hitsWatches() && r.fault.Watches != NewWatches {
 		for _, st := range s.streamsLocked() {
 			s.applyLocked(r, st)
 		}
@@ -169,12 +184,13 @@ func (s *Set) Clear() {
 	}
 }
 
-// Inherit injects the faults of another Set, except those for open watches, with
-// their counts at zero. The error is that of Inject.
+// Inherit injects the faults of another Set with their counts at zero, except those for
+// open watches, and those with Do, which acts on the other server. The error is that of
+// Inject.
 func (s *Set) Inherit(from *Set) error {
 	var faults []Fault
 	for _, r := range from.Rules() {
-		if r.fault.Watches != OpenWatches {
+		if r.fault.Watches != OpenWatches && r.fault.Do == nil {
 			faults = append(faults, r.fault)
 		}
 	}
@@ -192,7 +208,7 @@ func (s *Set) remove(r *Rule) {
 	if removed {
 		return
 	}
-	close(r.gone)
+	r.cancel(errRemoved)
 	s.rules = without(s.rules, r)
 	s.activateLocked(without(s.activeRules(), r))
 	for st := range s.streams {
@@ -229,7 +245,7 @@ func (s *Set) open(st *stream) {
 	st.number = s.opened
 	s.streams[st] = struct{}{}
 	for _, r := range s.activeRules() {
-		if r.fault.hasWatchEffect() {
+		if r.fault.hitsWatches() {
 			s.applyLocked(r, st)
 		}
 	}
@@ -252,42 +268,64 @@ func (s *Set) applyLocked(r *Rule, st *stream) {
 		s.retireLocked(r)
 		return
 	}
+	if r.fault.hitsEvents() {
+		if r.matcher.requestOf(&st.request) {
+			st.attach(r)
+		}
+		return
+	}
 	if !r.matcher.request(&st.request) {
 		return
 	}
-	hit, last := r.claim(st.request.identity(), st.ended())
+	n, last := r.claim(st.request.identity(), st.ended())
 	if last {
 		s.retireLocked(r)
 	}
-	if hit {
+	if n > 0 {
 		st.attach(r)
 	}
 }
 
+// A hit is a rule that hits a request.
+type hit struct {
+	*Rule
+	n int // the requests that the matcher has accepted, with this one
+}
+
 // hits returns the rules that hit a request, in order. Only the last one may
-// respond to it.
-func (s *Set) hits(r *Request) []*Rule {
-	var out []*Rule
+// respond to it, unless Do does.
+func (s *Set) hits(r *Request) []hit {
+	var out []hit
 	responded := false
 	for _, rule := range s.activeRules() {
 		f := &rule.fault
-		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.ServeFirst && r.Verb == "watch" || !rule.matcher.request(r) {
+		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.servesFirst() && r.isStream() || !rule.matcher.request(r) {
 			continue
 		}
 		if rule.expired() {
 			s.retire(rule)
 			continue
 		}
-		hit, last := rule.claim(r.identity(), responded)
+		n, last := rule.claim(r.identity(), responded)
 		if last {
 			s.retire(rule)
 		}
-		if hit {
-			out = append(out, rule)
+		if n > 0 {
+			out = append(out, hit{rule, n})
 			responded = f.responds()
 		}
 	}
 	return out
+}
+
+// isStream reports whether the response to the request is a watch or a connection: it is
+// not complete when the request is served.
+func (r *Request) isStream() bool {
+	switch r.Subresource {
+	case "attach", "exec", "log", "portforward", "proxy":
+		return true
+	}
+	return r.Verb == "watch" || r.Verb == "proxy"
 }
 
 // hasContinueToken reports whether the request is a list with a continue token.
@@ -302,8 +340,7 @@ func (s *Set) wait(ctx context.Context, r *Rule, d time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.gone:
-	case <-s.options.Done:
+	case <-r.ctx.Done():
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

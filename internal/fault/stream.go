@@ -47,27 +47,42 @@ type stream struct {
 	mu      sync.Mutex    // guards the fields below
 	change  chan struct{} // closed at the next change of them; nil if nobody waits
 	effects []*effect     // in the order of their injection
-	end     *Rule         // the fault that has ended the watch, or nil
+	end     WatchEffect   // how a fault has ended the watch; "" if none has
 	queue   []queued      // events for the sender
 	size    int           // bytes in queue
+	sending bool          // the sender has taken an event and not yet sent it
 	sent    time.Time     // when the sender took the last event
 	over    bool          // the backend writes nothing more
 	done    bool          // the response is complete: effects come too late
 	sender  chan struct{} // closed when the sender returns; nil if there is none
 }
 
-// An effect is what a rule does to one stream.
+// An effect is what a rule does to one stream. That of a rule for single events
+// withholds everything if it is a hold, and otherwise waits for the events.
 type effect struct {
 	rule *Rule
 	left int  // events to pass before it ends the stream
 	hit  bool // the hit is counted
+	hold bool
 }
+
+// forEvents reports whether the effect is that of a rule for single events.
+func (e *effect) forEvents() bool { return e.rule.fault.hitsEvents() && !e.hold }
+
+// pauses reports whether the events of the stream wait until the rule is removed.
+func (e *effect) pauses() bool {
+	return (e.hold || !e.forEvents() && e.rule.fault.Watch == PauseWatch) && !e.rule.expired()
+}
+
+// delays reports whether the events of the stream wait.
+func (e *effect) delays() bool { return e.hold || !e.forEvents() && e.rule.fault.delaysEvents() }
 
 // queued is an event in the queue.
 type queued struct {
-	event []byte
-	since time.Time // when the backend wrote it
-	then  func()    // called when it is sent; may be nil
+	event   []byte
+	since   time.Time // when the backend wrote it
+	then    func()    // called when it is sent; may be nil
+	reached bool      // it has reached BeforeDelivery
 }
 
 // A Queue is implemented by the ResponseWriter of a watch. It lets the backend
@@ -79,6 +94,9 @@ type Queue interface {
 	// already is, never if the watch ends before. Of several calls for the same
 	// event only the last f is called.
 	WhenSent(f func())
+	// Idle reports whether no event is sent at the moment, and none in the queue is
+	// due.
+	Idle() bool
 }
 
 var _ Queue = (*stream)(nil)
@@ -159,7 +177,7 @@ func (st *stream) Unwrap() http.ResponseWriter { return st.ResponseWriter }
 // send sends or queues whole events.
 func (st *stream) send(events []byte) error {
 	st.mu.Lock()
-	ended, plain := st.end != nil, st.effects == nil && st.sender == nil
+	ended, plain := st.end != "", st.effects == nil && st.sender == nil
 	st.mu.Unlock()
 	switch {
 	case ended:
@@ -183,21 +201,38 @@ func (st *stream) sendOne(event []byte) error {
 	if st.withholds(event) {
 		return nil
 	}
-	st.mu.Lock()
-	queueing := st.queuesLocked()
-	if queueing && st.sender == nil {
-		st.sender = make(chan struct{})
-		go st.sendQueue()
+	if st.startsQueue() {
+		return st.enqueue(event, false)
 	}
-	st.mu.Unlock()
-	if queueing {
-		return st.enqueue(event)
+	if err := st.reach(BeforeDelivery, event); err != nil {
+		return err
+	}
+	if st.startsQueue() { // a fault has begun to delay events meanwhile
+		return st.enqueue(event, true)
 	}
 	return st.deliver(event)
 }
 
-func (st *stream) queuesLocked() bool {
-	return st.sender != nil || slices.ContainsFunc(st.effects, func(e *effect) bool { return e.rule.fault.delaysEvents() })
+// startsQueue reports whether events go through the queue, and starts the sender if it
+// is the first one.
+func (st *stream) startsQueue() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.sender == nil && slices.ContainsFunc(st.effects, (*effect).delays) {
+		st.sender = make(chan struct{})
+		go st.sendQueue()
+	}
+	return st.sender != nil
+}
+
+// Idle implements [Queue].
+func (st *stream) Idle() bool {
+	if !st.slowed.Load() {
+		return true
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return !st.sending && (len(st.queue) == 0 || st.waitLocked(st.queue[0].since, st.set.options.Clock.Now()) > 0)
 }
 
 // Queues implements [Queue]. It is called for each event of each watch, with or
@@ -236,38 +271,127 @@ func (st *stream) deliver(event []byte) error {
 	if _, err := st.ResponseWriter.Write(event); err != nil {
 		return err
 	}
+	if err := st.reach(AfterDelivery, event); err != nil {
+		return err
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.end != nil {
-		return ErrEnded
-	}
 	if st.effects == nil || st.format.EventType(event) == "BOOKMARK" {
 		return nil
 	}
 	for _, e := range st.effects {
-		if !e.rule.fault.endsWatch() || e.rule.expired() {
+		if e.rule.fault.hitsEvents() || !e.rule.fault.endsWatch() || e.rule.expired() {
 			continue
 		}
 		if e.left--; e.left <= 0 {
-			st.endLocked(e)
+			st.hitLocked(e)
+			st.endLocked(e.rule.fault.Watch)
 			return ErrEnded
 		}
 	}
 	return nil
 }
 
+// reach lets the faults for single events hit an event that has reached a moment. It
+// returns ErrEnded if the watch has ended then.
+func (st *stream) reach(at Moment, event []byte) error {
+	st.mu.Lock()
+	if st.end != "" {
+		st.mu.Unlock()
+		return ErrEnded
+	}
+	var rules []*Rule
+	for _, e := range st.effects {
+		if e.forEvents() && e.rule.fault.At == at && !e.rule.expired() {
+			rules = append(rules, e.rule)
+		}
+	}
+	st.mu.Unlock()
+	if rules == nil {
+		return nil
+	}
+	typ, object := st.format.IdentifyEvent(event)
+	for _, r := range rules {
+		if !r.matcher.delivery(typ, object) {
+			continue
+		}
+		n, last := r.claim(st.request.identityOf(typ, object), st.ended())
+		if last {
+			st.set.retire(r)
+		}
+		if n > 0 {
+			st.hitEvent(r, n, typ, object)
+		}
+	}
+	if st.ended() {
+		return ErrEnded
+	}
+	return nil
+}
+
+// hitEvent lets a fault for single events take effect. The events before are sent first.
+func (st *stream) hitEvent(r *Rule, n int, typ string, object codec.Identity) {
+	r.countRequest(&st.request)
+	end := r.fault.Watch
+	if r.fault.Do != nil {
+		if st.FlushError() != nil {
+			return // the client is gone
+		}
+		p := r.newPoint(&st.request, r.fault.At, n)
+		p.Event, p.Watch, p.Name = typ, st.number, ""
+		p.identify(object)
+		p.hold = func() func() { return st.hold(r) }
+		r.do(st.request.HTTP.Context(), p)
+		if p.end != "" {
+			end = p.end
+		}
+	}
+	switch end {
+	case "":
+	case PauseWatch:
+		st.hold(r)
+	default:
+		st.mu.Lock()
+		st.endLocked(end)
+		st.mu.Unlock()
+	}
+}
+
+// hold withholds all events until release is called, or the rule is removed.
+func (st *stream) hold(r *Rule) (release func()) {
+	e := &effect{rule: r, hit: true, hold: true}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !r.isRemoved() && st.end == "" {
+		st.effects = append(st.effects, e)
+	}
+	return func() { st.detachIf(func(other *effect) bool { return other == e }) }
+}
+
+// disconnect breaks the connection of a watch that has not ended. It reports whether it
+// did.
+func (st *stream) disconnect() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.end != "" || st.done {
+		return false
+	}
+	st.endLocked(ResetWatch)
+	return true
+}
+
 // enqueue appends a copy of an event to the queue. It waits while the queue is
 // full.
-func (st *stream) enqueue(event []byte) error {
+func (st *stream) enqueue(event []byte, reached bool) error {
 	since := st.set.options.Clock.Now()
 	for {
 		st.mu.Lock()
-		if st.end != nil {
+		if st.end != "" {
 			st.mu.Unlock()
 			return ErrEnded
 		}
 		if st.size < maxQueued {
-			st.queue = append(st.queue, queued{event: bytes.Clone(event), since: since})
+			st.queue = append(st.queue, queued{event: bytes.Clone(event), since: since, reached: reached})
 			st.size += len(event)
 			st.changedLocked()
 			st.mu.Unlock()
@@ -279,7 +403,7 @@ func (st *stream) enqueue(event []byte) error {
 		case <-change:
 		case <-st.gone:
 			return ErrEnded
-		case <-st.set.options.Done:
+		case <-st.set.options.Context.Done():
 			return ErrEnded
 		}
 	}
@@ -291,13 +415,21 @@ func (st *stream) sendQueue() {
 	defer close(st.sender)
 	defer st.cancel(nil) // stops the backend
 	for {
-		event, then, wait, change := st.next()
+		next, wait, change := st.next()
 		switch {
-		case event != nil:
-			if then != nil {
-				then()
+		case next.event != nil:
+			if !next.reached {
+				if st.reach(BeforeDelivery, next.event) != nil {
+					return
+				}
+				if next.reached = true; st.putBack(next) {
+					continue
+				}
 			}
-			if st.deliver(event) != nil || http.NewResponseController(st.ResponseWriter).Flush() != nil {
+			if next.then != nil {
+				next.then()
+			}
+			if st.deliver(next.event) != nil || http.NewResponseController(st.ResponseWriter).Flush() != nil {
 				return
 			}
 			continue
@@ -310,35 +442,49 @@ func (st *stream) sendQueue() {
 		case <-change:
 		case <-st.gone:
 			return
-		case <-st.set.options.Done:
+		case <-st.set.options.Context.Done():
 			return
 		}
 		timer.Stop()
 	}
 }
 
-// next removes the first event from the queue if it is due, and returns it with
-// its function. Otherwise it returns how long to wait, unless change is closed
-// before. A nil change means that nothing more is to be sent.
-func (st *stream) next() (event []byte, then func(), wait time.Duration, change <-chan struct{}) {
+// next removes the first event from the queue if it is due, and returns it.
+// Otherwise it returns how long to wait, unless change is closed before. A nil
+// change means that nothing more is to be sent.
+func (st *stream) next() (first queued, wait time.Duration, change <-chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.end != nil || st.over && len(st.queue) == 0 {
-		return nil, nil, 0, nil
+	st.sending = false
+	if st.end != "" || st.over && len(st.queue) == 0 {
+		return queued{}, 0, nil
 	}
 	if len(st.queue) == 0 {
-		return nil, nil, forever, st.changeLocked()
+		return queued{}, forever, st.changeLocked()
 	}
 	now := st.set.options.Clock.Now()
 	if wait := st.waitLocked(st.queue[0].since, now); wait > 0 {
-		return nil, nil, wait, st.changeLocked()
+		return queued{}, wait, st.changeLocked()
 	}
-	event, then = st.queue[0].event, st.queue[0].then
+	first = st.queue[0]
 	st.queue = st.queue[1:]
-	st.size -= len(event)
-	st.sent = now
+	st.size -= len(first.event)
+	st.sending, st.sent = true, now
 	st.changedLocked()
-	return event, then, 0, nil
+	return first, 0, nil
+}
+
+// putBack puts an event back to the front of the queue if a fault has paused the watch
+// since next. It reports whether it did.
+func (st *stream) putBack(q queued) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.end != "" || !slices.ContainsFunc(st.effects, (*effect).pauses) {
+		return false
+	}
+	st.queue = slices.Insert(st.queue, 0, q)
+	st.size += len(q.event)
+	return true
 }
 
 // forever is the wait for an event that has no due time.
@@ -350,7 +496,7 @@ func (st *stream) waitLocked(since, now time.Time) time.Duration {
 	longest := time.Duration(0)
 	for _, e := range st.effects {
 		f := &e.rule.fault
-		if !f.delaysEvents() || e.rule.expired() {
+		if !e.delays() || e.rule.expired() {
 			continue
 		}
 		wait := since.Add(f.EventDelay).Sub(now)
@@ -358,7 +504,7 @@ func (st *stream) waitLocked(since, now time.Time) time.Duration {
 			interval := time.Duration(float64(time.Second) / f.EventRate)
 			wait = max(wait, st.sent.Add(interval).Sub(now))
 		}
-		if f.Watch == PauseWatch {
+		if e.hold || f.Watch == PauseWatch {
 			wait = forever
 		}
 		if !e.rule.until.IsZero() {
@@ -373,13 +519,16 @@ func (st *stream) waitLocked(since, now time.Time) time.Duration {
 func (st *stream) attach(r *Rule) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.end != nil || st.done {
+	if st.end != "" || st.done {
 		return
 	}
 	e := &effect{rule: r, left: r.fault.AfterEvents}
 	switch {
+	case e.forEvents():
+		st.slowed.Store(true) // Do may hold an event
 	case r.fault.endsWatch() && e.left == 0:
-		st.endLocked(e)
+		st.hitLocked(e)
+		st.endLocked(r.fault.Watch)
 		return
 	case r.fault.delaysEvents():
 		st.hitLocked(e)
@@ -391,9 +540,13 @@ func (st *stream) attach(r *Rule) {
 
 // detach ends the effect of a rule.
 func (st *stream) detach(r *Rule) {
+	st.detachIf(func(e *effect) bool { return e.rule == r })
+}
+
+func (st *stream) detachIf(match func(*effect) bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.effects = slices.DeleteFunc(st.effects, func(e *effect) bool { return e.rule == r })
+	st.effects = slices.DeleteFunc(st.effects, match)
 	if len(st.effects) == 0 {
 		st.effects = nil
 	}
@@ -401,9 +554,8 @@ func (st *stream) detach(r *Rule) {
 }
 
 // endLocked ends the watch and stops the backend.
-func (st *stream) endLocked(e *effect) {
-	st.hitLocked(e)
-	st.end = e.rule
+func (st *stream) endLocked(how WatchEffect) {
+	st.end = how
 	st.queue = nil
 	st.changedLocked()
 	st.cancel(ErrEnded)
@@ -413,7 +565,7 @@ func (st *stream) endLocked(e *effect) {
 func (st *stream) ended() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.end != nil
+	return st.end != ""
 }
 
 // hitLocked counts the hit of an effect, once per stream.
@@ -448,13 +600,13 @@ func (st *stream) drain() {
 	st.done = true
 	st.mu.Unlock()
 	switch {
-	case end == nil:
+	case end == "":
 		if len(st.partial) > 0 {
 			st.ResponseWriter.Write(st.partial)
 		}
-	case end.fault.Watch == ResetWatch:
+	case end == ResetWatch:
 		reset(st.ResponseWriter)
-	case end.fault.Watch == ExpireWatch:
+	case end == ExpireWatch:
 		expired := status.Expired("The resourceVersion for the provided watch is too old.")
 		st.ResponseWriter.Write(st.format.AppendError(nil, expired.JSON()))
 	}

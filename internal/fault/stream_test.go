@@ -421,18 +421,18 @@ func TestQueueIsSentAfterTheEnd(t *testing.T) {
 
 // A paused watch can end.
 func TestPausedWatchEnds(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closed chan struct{}){
-		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ chan struct{}) {
+	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closeSet func()){
+		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ func()) {
 			inject(t, s, Fault{Watch: CloseWatch})
 		},
-		"when the client cancels":    func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ chan struct{}) { w.cancel() },
-		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ chan struct{}) { srv.Close() },
-		"when the server closes":     func(_ *testing.T, _ *Set, _ *watcher, _ *httptest.Server, closed chan struct{}) { close(closed) },
+		"when the client cancels":    func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ func()) { w.cancel() },
+		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ func()) { srv.Close() },
+		"when the server closes":     func(_ *testing.T, _ *Set, _ *watcher, _ *httptest.Server, closeSet func()) { closeSet() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				closed := make(chan struct{})
-				s := NewSet(Options{Clock: clock.New(), Done: closed})
+				ended, closeSet := context.WithCancel(t.Context())
+				s := NewSet(Options{Clock: clock.New(), Context: ended})
 				b := &watchBackend{written: make(chan []byte)}
 				srv := serve(t, s, b, inMemory)
 				w := watch(t, srv, b.format)
@@ -440,7 +440,7 @@ func TestPausedWatchEnds(t *testing.T) {
 				inject(t, s, Fault{Watch: PauseWatch})
 				b.send(b.event("ADDED", "a"))
 				synctest.Wait()
-				end(t, s, w, srv, closed)
+				end(t, s, w, srv, closeSet)
 				synctest.Wait()
 				assert.Error(t, w.err())
 				assert.Empty(t, w.events())

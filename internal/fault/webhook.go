@@ -73,11 +73,11 @@ func (s *Set) webhookHits(r *http.Request) []*Rule {
 			s.retire(rule)
 			continue
 		}
-		hit, last := rule.claim(identity(r.URL.Path), responded)
+		n, last := rule.claim(identity(r.URL.Path), responded)
 		if last {
 			s.retire(rule)
 		}
-		if hit {
+		if n > 0 {
 			out = append(out, rule)
 			responded = rule.fault.responds()
 		}

@@ -164,7 +164,7 @@ func New(c Config) (*Server, error) {
 func newServer(c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Done: s.ctx.Done(), OnHit: s.noteFault})
+	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo})
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
 }
@@ -174,6 +174,13 @@ func (s *Server) addControl() {
 	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
 	s.config.State = nil // it is no longer needed
 	s.control = control.New(s.registry, s.faults, s.manager, &s.activity)
+}
+
+// trackDo counts a watch as activity while a fault's Do runs for it.
+func (s *Server) trackDo(hr *http.Request) (done func()) {
+	call := &activity.Call{}
+	s.activity.Begin(call, hr)
+	return func() { s.activity.End(call) }
 }
 
 // noteFault records a fault that hit a request.

@@ -234,6 +234,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 
 // isIdle reports whether a watch that waits has no events to send.
 func (st *watchStream) isIdle() bool {
+	if st.queue != nil && !st.queue.Idle() {
+		return false
+	}
 	select {
 	case <-st.cursor.Wait():
 		return false

@@ -288,6 +288,8 @@ func (c *Client) do(r *request, f func(ctx context.Context) (registry.Result, er
 	if !c.runtime.faults.Active() {
 		return result, call()
 	}
+	c.runtime.calling.Store(true)
+	defer c.runtime.calling.Store(false)
 	err = c.runtime.faults.Call(c.runtime.ctx, c.describe(r, entry.URI), call)
 	return result, err
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
@@ -50,6 +51,10 @@ type Runtime struct {
 	cancel context.CancelFunc
 	wake   chan struct{} // has an element if the goroutine should look for work
 	done   chan struct{} // closed when the goroutine has ended; nil on a manual clock
+
+	// calling is set while a controller makes a request through faults, whose functions
+	// may advance the clock.
+	calling atomic.Bool
 
 	mu        sync.Mutex // held while controllers run; guards the fields below
 	informers informers
@@ -154,8 +159,38 @@ func (r *Runtime) RunContext(ctx context.Context) error {
 	return err
 }
 
+// RunOutside is Run, unless a controller makes a request through faults at the moment.
+// Then it returns at once: the Run that is in progress does what is due. A function of a
+// fault calls it.
+func (r *Runtime) RunOutside() {
+	if !r.calling.Load() {
+		r.Run()
+	}
+}
+
+// lock locks mu unless ctx ends before. A controller may wait in a function of a fault
+// for any time.
+func (r *Runtime) lock(ctx context.Context) error {
+	for !r.mu.TryLock() {
+		if !r.calling.Load() {
+			r.mu.Lock()
+			return nil
+		}
+		timer := time.NewTimer(time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
-	r.mu.Lock()
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer r.mu.Unlock()
 	for r.ctx.Err() == nil && r.failed == nil {
 		if ctx.Err() != nil {

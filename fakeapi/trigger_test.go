@@ -1,0 +1,348 @@
+//go:build go1.25
+
+package fakeapi_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// An agent is a client with a User-Agent.
+type agent struct {
+	*fakeapi.Server
+	name string
+	ctx  context.Context
+}
+
+// do makes a request and returns the status code, 0 if the connection breaks.
+func (a agent) do(method, path, body string) int {
+	r, _ := http.NewRequestWithContext(a.ctx, method, a.URL+path, strings.NewReader(body))
+	r.Header.Set("User-Agent", a.name)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := a.Client().Do(r)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+const configMaps = "/api/v1/namespaces/default/configmaps"
+
+func (a agent) create(name string) int {
+	return a.do("POST", configMaps, `{"metadata":{"name":"`+name+`"}}`)
+}
+
+// A log has lines of several goroutines.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+// take returns the lines since the last call.
+func (l *log) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.lines
+	l.lines = nil
+	return out
+}
+
+// watch writes the types and names of events to a log, and "end" at the end.
+func (a agent) watch(t *testing.T, received *log) {
+	r, err := http.NewRequestWithContext(a.ctx, "GET", a.URL+configMaps+"?watch=1&resourceVersion="+fmt.Sprint(a.Revision()), nil)
+	require.NoError(t, err)
+	r.Header.Set("User-Agent", a.name)
+	resp, err := a.Client().Do(r)
+	require.NoError(t, err)
+	go func() {
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			_, rest, _ := strings.Cut(lines.Text(), `"type":"`)
+			typ, rest, _ := strings.Cut(rest, `"`)
+			_, rest, _ = strings.Cut(rest, `"name":"`)
+			name, _, _ := strings.Cut(rest, `"`)
+			received.add("received " + typ + " " + name)
+		}
+		received.add("end")
+	}()
+}
+
+// inBubble runs a test against a server in a bubble, with a client.
+func inBubble(t *testing.T, test func(t *testing.T, srv *fakeapi.Server, client agent)) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		test(t, srv, agent{srv, "manager/1.0", t.Context()})
+	})
+}
+
+func injectAll(t *testing.T, srv *fakeapi.Server, faults ...fakeapi.Fault) *fakeapi.Injection {
+	t.Helper()
+	i, err := srv.Inject(faults...)
+	require.NoError(t, err)
+	return i
+}
+
+func TestEveryPoint(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		var l log
+		injectAll(t, srv, fakeapi.EveryPoint(func(p *fakeapi.Point) {
+			l.add(fmt.Sprintf("%s %d %s", p, p.Code, p.ResourceVersion))
+		})...)
+		client.watch(t, &l)
+		synctest.Wait()
+		assert.Equal(t, []string{"beforeRequest: watch of configmaps default by manager/1.0 0 "}, l.take())
+		assert.Equal(t, 201, client.create("a"))
+		synctest.Wait()
+		rev := fmt.Sprint(srv.Revision())
+		got := l.take()
+		assert.ElementsMatch(t, []string{
+			"beforeRequest: create of configmaps default/a by manager/1.0 0 ",
+			"afterCommit: create of configmaps default/a by manager/1.0 201 " + rev,
+			"beforeDelivery: ADDED of configmaps default/a to manager/1.0 0 " + rev,
+			"received ADDED a",
+			"afterDelivery: ADDED of configmaps default/a to manager/1.0 0 " + rev,
+		}, got)
+		assert.Equal(t, "beforeRequest: create of configmaps default/a by manager/1.0 0 ", got[0])
+	})
+}
+
+func TestDoAtRequest(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		fault fakeapi.Fault
+		want  []int // answers to the creation of a, b and c
+		left  []bool
+	}{
+		{"fail before", fakeapi.Fault{Verb: "create", Skip: 1, Times: 1, Do: func(p *fakeapi.Point) { p.Fail(500) }}, []int{201, 500, 201}, []bool{true, false, true}},
+		{"lose the answer", fakeapi.Fault{Verb: "create", At: fakeapi.AfterCommit, Times: 1, Do: func(p *fakeapi.Point) { p.Reset() }}, []int{0, 201, 201}, []bool{true, true, true}},
+		{"fail after", fakeapi.Fault{Verb: "create", At: fakeapi.AfterCommit, Skip: 2, Do: func(p *fakeapi.Point) { p.Fail(504) }}, []int{201, 201, 504}, []bool{true, true, true}},
+		{"by name", fakeapi.Fault{Verb: "create", Do: func(p *fakeapi.Point) {
+			if p.Name == "b" {
+				p.Respond(fakeapi.Fault{Code: 409, Message: "taken"})
+			}
+		}}, []int{201, 409, 201}, []bool{true, false, true}},
+		{"does not respond", fakeapi.Fault{Verb: "create", ServeFirst: true, Do: func(*fakeapi.Point) {}}, []int{201, 201, 201}, []bool{true, true, true}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+				injectAll(t, srv, row.fault)
+				var got []int
+				var left []bool
+				for _, name := range []string{"a", "b", "c"} {
+					got = append(got, client.create(name))
+					_, err := srv.Get("configmaps", "default", name)
+					left = append(left, err == nil)
+				}
+				assert.Equal(t, row.want, got)
+				assert.Equal(t, row.left, left)
+			})
+		})
+	}
+}
+
+// A function of a fault can use the server, and what it does comes before the request
+// goes on.
+func TestDoUsesServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		other := agent{srv, "other", t.Context()}
+		var inner *fakeapi.Injection
+		injectAll(t, srv, fakeapi.Fault{Verb: "create", UserAgent: "manager/*", Times: 1, At: fakeapi.AfterCommit, Do: func(p *fakeapi.Point) {
+			assert.Equal(t, "a", p.Name)
+			assert.Equal(t, 201, other.create("b"))
+			require.NoError(t, srv.Freeze("configmaps"))
+			inner = injectAll(t, srv, fakeapi.Fault{Resource: "configmaps", Code: 503})
+			require.NoError(t, srv.Clock().Advance(time.Hour))
+			srv.Compact()
+			p.Note("the decision")
+		}})
+		assert.Equal(t, 201, client.create("a"))
+		assert.Equal(t, 503, client.create("c"))
+		assert.Equal(t, 1, inner.Hits())
+		assert.Contains(t, srv.Story().String(), "the decision")
+	})
+}
+
+// A client is crashed at a point of its own request or watch.
+func TestCrash(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		at     fakeapi.Moment
+		stored bool
+	}{
+		{"before the write", fakeapi.BeforeRequest, false},
+		{"after the write", fakeapi.AfterCommit, true},
+		{"before the delivery", fakeapi.BeforeDelivery, true},
+		{"after the delivery", fakeapi.AfterDelivery, true},
+	} {
+		for _, cancels := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, the context ends: %t", row.name, cancels), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+					var cancel context.CancelFunc
+					client.ctx, cancel = context.WithCancel(client.ctx)
+					var received log
+					client.watch(t, &received)
+					f := fakeapi.Fault{At: row.at, Resource: "configmaps", Times: 1, Do: func(*fakeapi.Point) {
+						if cancels {
+							cancel()
+						}
+						srv.Disconnect("manager/*")
+					}}
+					if row.at == fakeapi.BeforeRequest || row.at == fakeapi.AfterCommit {
+						f.Verb = "create"
+					}
+					injectAll(t, srv, f)
+					writer := client
+					if f.Verb == "" {
+						writer = agent{srv, "other", t.Context()}
+						assert.Equal(t, 201, writer.create("a"))
+					} else {
+						assert.Equal(t, 0, writer.create("a"))
+					}
+					synctest.Wait()
+					_, err := srv.Get("configmaps", "default", "a")
+					assert.Equal(t, row.stored, err == nil)
+					want := []string{"end"}
+					if row.at == fakeapi.AfterDelivery && !cancels {
+						want = []string{"received ADDED a", "end"}
+					}
+					got := received.take()
+					if cancels { // what was sent may be read or not
+						got, want = got[len(got)-1:], []string{"end"}
+					}
+					if row.at != fakeapi.AfterCommit { // the event may be sent before the response
+						assert.Equal(t, want, got)
+					}
+					cancel()
+				})
+			})
+		}
+	}
+}
+
+// The delivery of one object's deletion to one watch is held until it is released, and
+// what follows it.
+func TestHold(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		other := agent{srv, "other", t.Context()}
+		var stale, fresh log
+		client.watch(t, &stale)
+		other.watch(t, &fresh)
+		release := func() {}
+		i := injectAll(t, srv, fakeapi.Fault{
+			At: fakeapi.BeforeDelivery, Event: "DELETED", Resource: "configmaps", Name: "a", UserAgent: "manager/*",
+			Do: func(p *fakeapi.Point) { release = p.Hold() },
+		})
+		for _, name := range []string{"a", "b"} {
+			require.Equal(t, 201, other.create(name))
+		}
+		for _, name := range []string{"b", "a"} {
+			require.Equal(t, 200, other.do("DELETE", configMaps+"/"+name, ""))
+		}
+		require.Equal(t, 201, other.create("c"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.NoError(t, srv.Settle(ctx), "what is held does not keep the server from settling")
+		before := []string{"received ADDED a", "received ADDED b", "received DELETED b"}
+		after := []string{"received DELETED a", "received ADDED c"}
+		assert.Equal(t, before, stale.take())
+		assert.Equal(t, append(before, after...), fresh.take())
+		assert.Equal(t, 1, i.Hits())
+		release()
+		synctest.Wait()
+		assert.Equal(t, after, stale.take())
+		release()
+		require.Equal(t, 201, other.create("d"))
+		synctest.Wait()
+		assert.Equal(t, []string{"received ADDED d"}, stale.take())
+	})
+}
+
+// A Do that waits keeps the server from settling.
+func TestSettleWaitsForDo(t *testing.T) {
+	for _, at := range []fakeapi.Moment{fakeapi.BeforeRequest, fakeapi.AfterCommit, fakeapi.BeforeDelivery, fakeapi.AfterDelivery} {
+		t.Run(string(at), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+				var received log
+				client.watch(t, &received)
+				injectAll(t, srv, fakeapi.Fault{At: at, Resource: "configmaps", Do: func(p *fakeapi.Point) {
+					select {
+					case <-time.After(10 * time.Second):
+					case <-p.Context().Done():
+					}
+				}})
+				go agent{srv, "other", t.Context()}.create("a")
+				synctest.Wait()
+				short, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				assert.ErrorIs(t, srv.Settle(short), fakeapi.ErrUnsettled)
+				start := time.Now()
+				assert.NoError(t, srv.Settle(t.Context()))
+				assert.GreaterOrEqual(t, time.Since(start), 8*time.Second)
+				assert.Equal(t, []string{"received ADDED a"}, received.take())
+			})
+		})
+	}
+}
+
+// The context of a Point ends with the fault and with the client, so that a Do that waits
+// outlives neither.
+func TestPointContext(t *testing.T) {
+	for name, end := range map[string]func(srv *fakeapi.Server, i *fakeapi.Injection, cancel func()){
+		"the fault is removed":       func(_ *fakeapi.Server, i *fakeapi.Injection, _ func()) { i.Remove() },
+		"the client is gone":         func(_ *fakeapi.Server, _ *fakeapi.Injection, cancel func()) { cancel() },
+		"the client is disconnected": func(srv *fakeapi.Server, _ *fakeapi.Injection, _ func()) { srv.Disconnect("*") },
+		"the server closes":          func(srv *fakeapi.Server, _ *fakeapi.Injection, _ func()) { srv.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+				var cancel context.CancelFunc
+				client.ctx, cancel = context.WithCancel(client.ctx)
+				defer cancel()
+				var l log
+				i := injectAll(t, srv, fakeapi.Fault{Verb: "create", Do: func(p *fakeapi.Point) {
+					<-p.Context().Done()
+					l.add("ended")
+				}})
+				go client.create("a")
+				synctest.Wait()
+				assert.Empty(t, l.take())
+				end(srv, i, cancel)
+				synctest.Wait()
+				assert.Equal(t, []string{"ended"}, l.take())
+			})
+		})
+	}
+}
+
+// Controllers of the server reach points too, and the clock can be advanced there.
+func TestDoOfController(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)), fakeapi.WithControllers("serviceaccount-controller"))
+	var l log
+	injectAll(t, srv, fakeapi.Fault{Verb: "create", Resource: "serviceaccounts", At: fakeapi.AfterCommit, Times: 1, Do: func(p *fakeapi.Point) {
+		l.add(p.UserAgent[:strings.Index(p.UserAgent, "/")])
+		require.NoError(t, srv.Clock().Advance(time.Minute))
+	}})
+	require.Equal(t, 201, agent{srv, "test", t.Context()}.do("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`))
+	require.NoError(t, srv.Settle(t.Context()))
+	assert.Equal(t, []string{"kube-controller-manager"}, l.take())
+}
