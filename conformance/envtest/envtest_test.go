@@ -3,6 +3,8 @@
 package envtest
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -87,15 +90,59 @@ func TestStart(t *testing.T) {
 	assert.True(t, apierrors.IsInvalid(err), err)
 }
 
-func TestParallel(t *testing.T) {
-	t.Parallel()
-	for i := range 4 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			c := start(t, newEnvironment(t))
-			require.NoError(t, c.Create(t.Context(), newConfigMap("a")), "every environment has a state of its own")
+var starts = flag.Int("starts", 20, "the number of environments that TestMany starts in a row")
+
+// Many environments at a time and one after the other have ports and a state of their
+// own, and leave nothing.
+func TestMany(t *testing.T) {
+	newEnvironment(t) // writes the binaries
+	for _, row := range []struct {
+		name           string
+		times, atATime int
+	}{
+		{"in parallel", 24, 24},
+		{"in a row", *starts, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			temporary := t.TempDir()
+			t.Setenv("TMPDIR", temporary)
+			group := errgroup.Group{}
+			group.SetLimit(row.atATime)
+			for range row.times {
+				group.Go(func() error {
+					env := newEnvironment(t)
+					config, err := env.Start()
+					if err != nil {
+						return err
+					}
+					c, err := client.New(config, client.Options{})
+					if err == nil {
+						err = c.Create(t.Context(), newConfigMap("a"))
+					}
+					return errors.Join(err, env.Stop())
+				})
+			}
+			require.NoError(t, group.Wait())
+			left, err := os.ReadDir(temporary)
+			require.NoError(t, err)
+			assert.Empty(t, left, "files")
+			assert.Empty(t, processes(t, temporary))
 		})
 	}
+}
+
+// processes returns the command lines of the processes that name text.
+func processes(t *testing.T, text string) []string {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline") // none where there is no /proc
+	require.NoError(t, err)
+	var out []string
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(line), text) { // the process may have ended
+			out = append(out, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return out
 }
 
 // A kube-apiserver that starts again finds its objects in etcd.
