@@ -42,7 +42,7 @@ func TestAliasDocs(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[fakeapi.Fault](), reflect.TypeFor[fakeapi.Request](), reflect.TypeFor[fakeapi.Write](),
 		reflect.TypeFor[fakeapi.Writer](), reflect.TypeFor[fakeapi.Change](), reflect.TypeFor[fakeapi.User](),
-		reflect.TypeFor[fakeapi.Point](),
+		reflect.TypeFor[fakeapi.Point](), reflect.TypeFor[fakeapi.Action](),
 	} {
 		doc, ok := docs[typ.Name()]
 		require.True(t, ok, "there is no alias %s", typ.Name())

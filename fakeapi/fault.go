@@ -42,7 +42,8 @@ import (
 //
 // A function can act on the server when a Fault hits, and decide what happens:
 //
-//	Do  func(*Point)  called after Delay, before the other effects
+//	Do       func(*Point)  called after Delay, before the other effects
+//	Actions  []Action      requests to the control endpoint, made after Do; in YAML and JSON: do
 //
 // Response effects hit a request when it arrives:
 //

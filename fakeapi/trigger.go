@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"github.com/kubefake/kubefake/internal/fault"
-	"github.com/kubefake/kubefake/internal/journal"
 )
 
 // A Moment is a point in the life of a request or of an event of a watch, for Fault.At.
@@ -74,8 +73,21 @@ func EveryPoint(do func(*Point)) []Fault {
 //
 // It does to a client in this process what the end of a process does: cancel the
 // client's context first.
-func (s *Server) Disconnect(userAgent string) int {
-	n := s.api.Faults().Disconnect(userAgent)
-	s.api.Registry().Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: "disconnected", UserAgent: userAgent})
-	return n
+func (s *Server) Disconnect(userAgent string) int { return s.api.Control().Disconnect(userAgent) }
+
+// Partition separates the clients whose User-Agent header matches a pattern from the
+// server until the faults are removed: their requests fail with a broken connection, and
+// nothing reaches their open watches.
+func Partition(userAgent string) []Fault {
+	return []Fault{
+		{UserAgent: userAgent, Reset: true},
+		{UserAgent: userAgent, Watch: PauseWatch},
+	}
 }
+
+// An Action is a request to the control endpoint, made by a Fault. It has the fields
+// Operation, the name of the operation in the OpenAPI document of the endpoint, and Body,
+// its body in JSON. In YAML and JSON it is an object with one field:
+//
+//	do: [{lag: {resource: pods, frozen: true}}]
+type Action = fault.Action

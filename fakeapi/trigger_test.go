@@ -346,3 +346,114 @@ func TestDoOfController(t *testing.T) {
 	require.NoError(t, srv.Settle(t.Context()))
 	assert.Equal(t, []string{"kube-controller-manager"}, l.take())
 }
+
+// Actions are requests to the control endpoint, which faults in files make.
+func TestActions(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		faults, err := fakeapi.ParseFaults([]byte(`
+- verb: create
+  resource: configmaps
+  at: afterCommit
+  times: 1
+  reset: true
+  do:
+  - lag: {resource: configmaps, frozen: true}
+  - changeObjects: {put: [{apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: put}}]}
+  - injectFaults: {id: busy, verb: create, code: 503}
+  - disconnect: {userAgent: "manager/*"}
+- {verb: get, resource: configmaps, do: [{removeFaults: {id: [busy]}}, {endLag: {resource: configmaps}}]}
+`))
+		require.NoError(t, err)
+		var received log
+		client.watch(t, &received)
+		injectAll(t, srv, faults...)
+		assert.Equal(t, 0, client.create("a"))
+		synctest.Wait()
+		assert.Contains(t, received.take(), "end")
+		_, err = srv.Get("configmaps", "default", "put")
+		require.NoError(t, err)
+		cached, err := srv.CachedRevision("configmaps")
+		require.NoError(t, err)
+		assert.Equal(t, srv.Revision()-1, cached)
+		assert.Equal(t, 503, client.create("b"))
+		assert.Equal(t, 200, client.do("GET", configMaps+"/a", ""))
+		assert.Equal(t, 201, client.create("b"))
+		cached, err = srv.CachedRevision("configmaps")
+		require.NoError(t, err)
+		assert.Equal(t, srv.Revision(), cached)
+		assert.Contains(t, srv.Story().String(), "disconnect")
+	})
+}
+
+func TestInvalidActions(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, row := range []struct{ fault, want string }{
+		{`{do: [{explode: {}}]}`, "do: explode: the control endpoint has no operation of that name"},
+		{`{do: [{story: {}}]}`, "do: story: the operation only reads"},
+		{`{do: [{settle: {}}]}`, "do: settle: a fault cannot wait until the server has settled"},
+		{`{do: [{lag: {frosty: true}}]}`, `do: lag: json: unknown field "frosty"`},
+		{`{do: [{removeFaults: {name: a}}]}`, `do: removeFaults: unknown field "name"`},
+		{`{at: never, code: 500}`, `at: "never" is not one of`},
+		{`{at: beforeDelivery, code: 500}`, "at: a response cannot be replaced at beforeDelivery"},
+		{`{at: beforeDelivery, verb: get, watch: close}`, "verb: only a watch has a beforeDelivery"},
+		{`{event: ADDED, watch: close}`, "event: the fault is not at beforeDelivery or afterDelivery"},
+		{`{at: beforeDelivery, event: GONE, watch: close}`, `event: "GONE" is not one of ADDED`},
+		{`{at: beforeDelivery, watch: close, afterEvents: 2}`, "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches"},
+	} {
+		faults, err := fakeapi.ParseFaults([]byte(row.fault))
+		if err == nil {
+			_, err = srv.Inject(faults...)
+		}
+		assert.ErrorIs(t, err, fakeapi.ErrInvalidFault, row.fault)
+		assert.ErrorContains(t, err, row.want)
+	}
+}
+
+// A watch fault at a delivery hits the watch at that very event.
+func TestWatchFaultAtDelivery(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		fault fakeapi.Fault
+		want  []string
+	}{
+		{"reset before", fakeapi.Fault{At: fakeapi.BeforeDelivery, Name: "b", Watch: fakeapi.ResetWatch}, []string{"received ADDED a", "end"}},
+		{"close after", fakeapi.Fault{At: fakeapi.AfterDelivery, Name: "b", Watch: fakeapi.CloseWatch}, []string{"received ADDED a", "received ADDED b", "end"}},
+		{"pause before", fakeapi.Fault{At: fakeapi.BeforeDelivery, Name: "b", Watch: fakeapi.PauseWatch}, []string{"received ADDED a"}},
+		{"pause after", fakeapi.Fault{At: fakeapi.AfterDelivery, Name: "b", Watch: fakeapi.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
+		{"skip", fakeapi.Fault{At: fakeapi.BeforeDelivery, Skip: 2, Watch: fakeapi.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+				i := injectAll(t, srv, row.fault)
+				var received log
+				client.watch(t, &received)
+				for _, name := range []string{"a", "b", "c"} {
+					require.Equal(t, 201, client.create(name))
+				}
+				synctest.Wait()
+				assert.Equal(t, row.want, received.take())
+				i.Remove()
+				synctest.Wait()
+				if row.fault.Watch == fakeapi.PauseWatch {
+					assert.Equal(t, 3, len(row.want)+len(received.take()))
+				}
+			})
+		})
+	}
+}
+
+func TestPartition(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		var received log
+		client.watch(t, &received)
+		i := injectAll(t, srv, fakeapi.Partition("manager/*")...)
+		assert.Equal(t, 0, client.create("a"))
+		assert.Equal(t, 201, agent{srv, "other", t.Context()}.create("a"))
+		synctest.Wait()
+		assert.Empty(t, received.take())
+		i.Remove()
+		synctest.Wait()
+		assert.Equal(t, []string{"received ADDED a"}, received.take())
+		assert.Equal(t, 201, client.create("b"))
+	})
+}

@@ -38,6 +38,8 @@ var Operations = []Operation{
 	{"GET", "faults", "listFaults", "the faults, and how often each has hit", "", "", serve((*Control).listFaults)},
 	{"DELETE", "faults", "removeFaults", "removes a fault; without an ID, all of them", "id=busy", "", serve((*Control).removeFaults)},
 
+	{"POST", "disconnect", "disconnect", "breaks the connections of the watches of a client, and of its requests that wait in a fault", "", `{"userAgent": "manager/*"}`, serve((*Control).disconnect)},
+
 	{"GET", "clock", "clock", "the time, and the number of timers", "", "", serve((*Control).clock)},
 	{"POST", "clock", "advanceClock", "advances the clock, and runs the timers that are due", "", `{"advance": "10m"}`, serve((*Control).advance)},
 

@@ -63,7 +63,7 @@ func (s *Set) reachCall(ctx context.Context, r *Request, hits []hit, at Moment) 
 				return nil, err
 			}
 		}
-		if h.fault.Do == nil {
+		if !h.fault.hasAction() {
 			continue
 		}
 		if answer := h.do(ctx, h.newPoint(r, at, h.n)); answer != nil {

@@ -99,6 +99,9 @@ type Fault struct {
 	// request or the watch waits until it returns. See [Point] for what it may do. YAML
 	// and JSON do not have it.
 	Do func(*Point) `json:"-"`
+	// Actions are made when the fault hits, after Do, in this order. The request or the
+	// watch waits until they are done. In YAML and JSON the field is named do.
+	Actions []Action `json:"do,omitempty"`
 
 	// Delay delays the response. It ends early if the fault is removed.
 	Delay time.Duration `json:"delay,omitempty"`
@@ -198,7 +201,7 @@ func (f *Fault) hasWatchEffect() bool {
 func (f *Fault) hasResponseEffect() bool { return f.Delay > 0 || f.ServeFirst || f.responds() }
 
 // hasAction reports whether the fault does something to the server.
-func (f *Fault) hasAction() bool { return f.Do != nil }
+func (f *Fault) hasAction() bool { return f.Do != nil || f.Actions != nil }
 
 // responds reports whether the fault replaces the response, or the end of it.
 func (f *Fault) responds() bool {
@@ -348,6 +351,9 @@ func (f *Fault) effect() string {
 	addIf(f.EventRate > 0, "%v events per second", f.EventRate)
 	addIf(f.WithholdBookmarks, "bookmarks withheld")
 	addIf(f.Do != nil, "do")
+	for _, a := range f.Actions {
+		words = append(words, a.String())
+	}
 	addIf(f.servesFirst(), "after serving")
 	addIf(f.At == BeforeRequest, "before serving")
 	addIf(f.At == BeforeDelivery, "before delivery")

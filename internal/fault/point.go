@@ -204,7 +204,7 @@ func (r *Rule) newPoint(q *Request, at Moment, n int) *Point {
 // errRemoved is the cause of a Point's context after its fault was removed.
 var errRemoved = errors.New("the fault is removed")
 
-// do calls Do of the rule for a point of a request or watch with ctx, and returns how it
+// do calls Do of the rule, and then does its Actions, for a point of a request or watch with ctx, and returns how it
 // responds, nil if it does not.
 func (r *Rule) do(ctx context.Context, p *Point) *Fault {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -214,8 +214,11 @@ func (r *Rule) do(ctx context.Context, p *Point) *Fault {
 	if onDo := r.set.options.OnDo; onDo != nil && p.Verb == "watch" {
 		defer onDo(p.Request)()
 	}
-	r.fault.Do(p)
+	if r.fault.Do != nil {
+		r.fault.Do(p)
+	}
 	p.hold = nil
+	r.act(ctx, p)
 	if p.answer == nil {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (s *Set) reach(r *Request, hits []hit, at Moment, rec *recorder) (answer *F
 				return nil, err
 			}
 		}
-		if h.fault.Do == nil {
+		if !h.fault.hasAction() {
 			continue
 		}
 		p := h.newPoint(r, at, h.n)

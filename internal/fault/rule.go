@@ -98,7 +98,7 @@ func (r *Rule) countHit(h Hit) {
 	r.mu.Lock()
 	r.hits++
 	r.mu.Unlock()
-	if f := &r.fault; f.Do != nil && f.Delay == 0 && !f.responds() && f.Watch == "" {
+	if f := &r.fault; f.Do != nil && f.Actions == nil && f.Delay == 0 && !f.responds() && f.Watch == "" {
 		return
 	}
 	h.Fault = r.fault

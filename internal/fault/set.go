@@ -3,6 +3,7 @@ package fault
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -30,6 +31,10 @@ type Options struct {
 	// OnDo, if not nil, is called before Fault.Do for a watch, and what it returns
 	// after it. The requests of which the caller of Serve knows do not need it.
 	OnDo func(*http.Request) (done func())
+	// Act does an action of a fault, and CheckAction fails for one that cannot succeed.
+	// Both are nil if faults have no actions.
+	Act         func(context.Context, Action) error
+	CheckAction func(Action) error
 }
 
 // A Hit is one request, watch or webhook call that a fault has hit.
@@ -103,7 +108,7 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 		ids[r.fault.ID] = true
 	}
 	for _, f := range faults {
-		if err := f.check(); err != nil {
+		if err := errors.Join(f.check(), s.checkActions(&f)); err != nil {
 			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
 		}
 		if f.ID != "" && ids[f.ID] {

@@ -333,10 +333,10 @@ func (st *stream) reach(at Moment, event []byte) error {
 func (st *stream) hitEvent(r *Rule, n int, typ string, object codec.Identity) {
 	r.countRequest(&st.request)
 	end := r.fault.Watch
-	if r.fault.Do != nil {
-		if st.FlushError() != nil {
-			return // the client is gone
-		}
+	if http.NewResponseController(st.ResponseWriter).Flush() != nil {
+		return // the client is gone
+	}
+	if r.fault.hasAction() {
 		p := r.newPoint(&st.request, r.fault.At, n)
 		p.Event, p.Watch, p.Name = typ, st.number, ""
 		p.identify(object)

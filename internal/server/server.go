@@ -164,7 +164,11 @@ func New(c Config) (*Server, error) {
 func newServer(c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.faults = fault.NewSet(fault.Options{Clock: c.Clock, Seed: c.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo})
+	s.faults = fault.NewSet(fault.Options{
+		Clock: c.Clock, Seed: c.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
+		Act:         func(ctx context.Context, a fault.Action) error { return s.control.Act(ctx, a) },
+		CheckAction: control.CheckAction,
+	})
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
 }

@@ -316,7 +316,7 @@ export interface ResourceLag {
 
 /** A Fault makes requests fail, wait or break, on purpose. The matcher fields say which requests,
  * watches or webhook calls it can hit; skip, times, probability and lifetime bound how often it
- * hits them; the effect fields say what happens. Response faults (delay, code, reset,
+ * hits them; at says when; the effect fields say what happens. Response faults (delay, code, reset,
  * cutAfterBytes, expireContinue) hit a request when it arrives. watch faults (watch, eventDelay,
  * eventRate, withholdBookmarks) hit watches while they are open, including watches that were open
  * before the injection. One Fault has effects of one of the two sorts. Several faults can hit one
@@ -356,8 +356,22 @@ export interface Fault {
   seed?: number;
   /** lifetime ends the fault that long after its injection, on the server's clock; 0 is no limit. */
   lifetime?: string;
+  /** at is the point at which the fault takes effect: before a request is served, after it is
+   * committed, or before or after an event is sent to a watch. "" is BeforeRequest for a fault that
+   * hits requests; serveFirst is short for AfterCommit. A fault at BeforeDelivery or AfterDelivery
+   * hits single events. verb, resource, userAgent and path match the request of the watch, but
+   * namespace and name the object of the event. skip, times and probability count events. The
+   * effects are Do and watch: pause withholds the event, at AfterDelivery the next one, and
+   * everything after it; the others end the watch. */
+  at?: string;
+  /** event matches the type of the event at BeforeDelivery and AfterDelivery: ADDED, MODIFIED,
+   * DELETED or BOOKMARK, or several, separated by commas. "" is ADDED, MODIFIED and DELETED. */
+  event?: string;
   /** watches limits a watch fault to open or new; "" is both. */
   watches?: 'open' | 'new';
+  /** do are made when the fault hits, after Do, in this order. The request or the watch waits until
+   * they are done. In YAML and JSON the field is named do. */
+  do?: Action[];
   /** delay delays the response. It ends early if the fault is removed. */
   delay?: string;
   /** code responds with an error status, from 400 to 599, in the words that kube-apiserver uses most
@@ -393,6 +407,12 @@ export interface Fault {
   withholdBookmarks?: boolean;
 }
 
+/** An Action is a request to the control endpoint, made by a fault. In YAML and JSON it is an object
+ * with one field: the name of the operation, with the body of its request. {lag: {resource: pods,
+ * frozen: true}} */
+export interface Action {
+}
+
 /** InjectedFaults are faults in the order of their injection. */
 export interface InjectedFaults {
   faults: InjectedFault[];
@@ -407,6 +427,17 @@ export interface InjectedFault {
   matched: number;
   /** hits is how many it has hit. */
   hits: number;
+}
+
+/** A UserAgent selects clients. */
+export interface UserAgent {
+  /** userAgent matches the User-Agent header of the clients, such as manager/*. */
+  userAgent: string;
+}
+
+/** Disconnected says how many connections were broken. */
+export interface Disconnected {
+  connections: number;
 }
 
 /** A Clock is the state of the clock of the server. */
@@ -510,6 +541,9 @@ export class Control {
 
   /** Removes a fault; without an ID, all of them. */
   removeFaults(query?: { id?: string[] }): Promise<InjectedFaults>;
+
+  /** Breaks the connections of the watches of a client, and of its requests that wait in a fault. */
+  disconnect(request: UserAgent): Promise<Disconnected>;
 
   /** The time, and the number of timers. */
   clock(): Promise<Clock>;

@@ -84,6 +84,10 @@ export class Control {
     return this.#send('DELETE', '/debug/fakeapi/faults', query, undefined);
   }
 
+  disconnect(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/disconnect', {}, request);
+  }
+
   clock() {
     return this.#send('GET', '/debug/fakeapi/clock', {}, undefined);
   }

@@ -384,12 +384,13 @@ class ResourceLag(_ResourceLag, total=False):
 class Fault(TypedDict, total=False):
     """A Fault makes requests fail, wait or break, on purpose. The matcher fields say which requests,
     watches or webhook calls it can hit; skip, times, probability and lifetime bound how often it
-    hits them; the effect fields say what happens. Response faults (delay, code, reset,
-    cutAfterBytes, expireContinue) hit a request when it arrives. watch faults (watch, eventDelay,
-    eventRate, withholdBookmarks) hit watches while they are open, including watches that were open
-    before the injection. One Fault has effects of one of the two sorts. Several faults can hit one
-    request: in the order of their injection, up to the first that responds to it. In YAML and JSON
-    the fields have the names below with a small first letter. Durations are strings: "1.5s"."""
+    hits them; at says when; the effect fields say what happens. Response faults (delay, code,
+    reset, cutAfterBytes, expireContinue) hit a request when it arrives. watch faults (watch,
+    eventDelay, eventRate, withholdBookmarks) hit watches while they are open, including watches
+    that were open before the injection. One Fault has effects of one of the two sorts. Several
+    faults can hit one request: in the order of their injection, up to the first that responds to
+    it. In YAML and JSON the fields have the names below with a small first letter. Durations are
+    strings: "1.5s"."""
     # id identifies the fault in lists and logs. If it is empty, the server assigns a number.
     id: str
     # verb matches the verb of the request: get, list, watch, create, update, patch, delete or
@@ -423,8 +424,22 @@ class Fault(TypedDict, total=False):
     seed: int
     # lifetime ends the fault that long after its injection, on the server's clock; 0 is no limit.
     lifetime: str
+    # at is the point at which the fault takes effect: before a request is served, after it is
+    # committed, or before or after an event is sent to a watch. "" is BeforeRequest for a fault
+    # that hits requests; serveFirst is short for AfterCommit. A fault at BeforeDelivery or
+    # AfterDelivery hits single events. verb, resource, userAgent and path match the request of the
+    # watch, but namespace and name the object of the event. skip, times and probability count
+    # events. The effects are Do and watch: pause withholds the event, at AfterDelivery the next
+    # one, and everything after it; the others end the watch.
+    at: str
+    # event matches the type of the event at BeforeDelivery and AfterDelivery: ADDED, MODIFIED,
+    # DELETED or BOOKMARK, or several, separated by commas. "" is ADDED, MODIFIED and DELETED.
+    event: str
     # watches limits a watch fault to open or new; "" is both.
     watches: Literal["open", "new"]
+    # do are made when the fault hits, after Do, in this order. The request or the watch waits until
+    # they are done. In YAML and JSON the field is named do.
+    do: List[Action]
     # delay delays the response. It ends early if the fault is removed.
     delay: str
     # code responds with an error status, from 400 to 599, in the words that kube-apiserver uses
@@ -460,6 +475,12 @@ class Fault(TypedDict, total=False):
     withholdBookmarks: bool
 
 
+class Action(TypedDict):
+    """An Action is a request to the control endpoint, made by a fault. In YAML and JSON it is an
+    object with one field: the name of the operation, with the body of its request. {lag: {resource:
+    pods, frozen: true}}"""
+
+
 class InjectedFaults(TypedDict):
     """InjectedFaults are faults in the order of their injection."""
     faults: List[InjectedFault]
@@ -474,6 +495,17 @@ class InjectedFault(TypedDict):
     matched: int
     # hits is how many it has hit.
     hits: int
+
+
+class UserAgent(TypedDict):
+    """A UserAgent selects clients."""
+    # userAgent matches the User-Agent header of the clients, such as manager/*.
+    userAgent: str
+
+
+class Disconnected(TypedDict):
+    """Disconnected says how many connections were broken."""
+    connections: int
 
 
 class Clock(TypedDict):
@@ -638,6 +670,14 @@ class Control:
         :param id: id selects faults by their identifiers. Without it, all are selected.
         """
         return self._send("DELETE", "/debug/fakeapi/faults", {"id": id}, None)
+
+    def disconnect(self, *, user_agent: str) -> Disconnected:
+        """Breaks the connections of the watches of a client, and of its requests that wait in a fault.
+
+        :param user_agent: userAgent matches the User-Agent header of the clients, such as
+            manager/*.
+        """
+        return self._send("POST", "/debug/fakeapi/disconnect", {}, _given({"userAgent": user_agent}))
 
     def clock(self) -> Clock:
         """The time, and the number of timers."""
