@@ -109,7 +109,7 @@ func startOurs() (*fakeapi.Server, error) {
 
 // selection are the controllers of this server: those that kube-controller-manager
 // runs, without those that need the heartbeats of nodes.
-const selection = "*,-scheduler,-kubelet,-node-lifecycle-controller,-taint-eviction-controller"
+const selection = "*,-scheduler,-kubelet,-storage-provisioner,-node-lifecycle-controller,-taint-eviction-controller"
 
 // A result is what came of one story.
 type result struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/cronjob"
 	"github.com/kubefake/kubefake/internal/controllers/daemonset"
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
+	"github.com/kubefake/kubefake/internal/controllers/disruption"
 	"github.com/kubefake/kubefake/internal/controllers/endpoints"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
@@ -46,6 +47,7 @@ var known = []entry{
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "daemonset-controller", alias: "daemonset", start: daemonset.Start},
 	{name: "deployment-controller", alias: "deployment", start: deployment.Start},
+	{name: "disruption-controller", alias: "disruption", start: disruption.Start},
 	{name: "endpoints-controller", alias: "endpoint", start: endpoints.Start},
 	{name: "endpointslice-controller", alias: "endpointslice", start: endpoints.StartSlices},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
@@ -76,7 +78,6 @@ var missing = []string{
 	"bootstrap-signer-controller",
 	"certificatesigningrequest-signing-controller",
 	"device-taint-eviction-controller",
-	"disruption-controller",
 	"endpointslice-mirroring-controller",
 	"ephemeral-volume-controller",
 	"horizontal-pod-autoscaler-controller",

@@ -73,6 +73,26 @@ func (c *Client) Get(res Resource, namespace, name string) (*Object, error) {
 	return c.object(r, result, err)
 }
 
+// Scale reads the scale subresource of an object from the store, in generic form. It
+// fails with NotFound if there is none.
+func (c *Client) Scale(res Resource, namespace, name string) (map[string]any, error) {
+	r, err := c.request("get", res, namespace, name, "scale")
+	if err != nil {
+		return nil, err
+	}
+	if r.Type.Subresource("scale") == nil {
+		return nil, status.NoResource()
+	}
+	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
+		stored, _, err := c.runtime.registry.Get(ctx, r.Request, "")
+		return registry.Result{Object: stored}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return registry.Scale(r.Type, result.Object.Decode(r.Type))
+}
+
 // List reads the newest versions of the objects of a namespace, or of all if it is
 // "", from the store.
 func (c *Client) List(res Resource, namespace string, labels selector.Labels) ([]*Object, error) {
