@@ -19,7 +19,9 @@ type Server struct {
 	api    *server.Server
 	http   *httptest.Server
 	config *config
-	host   *host // nil without a listener
+	host   *host // nil without a listener, and for a front end
+
+	frontEnd bool // of NewFrontEnd: others use api too
 
 	mu    sync.Mutex         // guards hooks
 	hooks []*httptest.Server // of InstallWebhooks
@@ -77,7 +79,9 @@ func (s *Server) Close() {
 	if s.host != nil {
 		s.host.close()
 	}
-	s.api.Close()
+	if !s.frontEnd {
+		s.api.Close()
+	}
 	s.http.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

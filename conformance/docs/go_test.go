@@ -29,6 +29,7 @@ var imports = map[string]string{
 	"corev1":                  "k8s.io/api/core/v1",
 	"ctrl":                    "sigs.k8s.io/controller-runtime",
 	"errors":                  "errors",
+	"explore":                 "github.com/kubefake/kubefake/scenarios/explore",
 	"fakeapi":                 "github.com/kubefake/kubefake/fakeapi",
 	"fmt":                     "fmt",
 	"http":                    "net/http",
@@ -46,6 +47,7 @@ var imports = map[string]string{
 	"synctest":                "testing/synctest",
 	"testing":                 "testing",
 	"time":                    "time",
+	"types":                   "k8s.io/apimachinery/pkg/types",
 	"watch":                   "k8s.io/apimachinery/pkg/watch",
 	"webhook":                 "sigs.k8s.io/controller-runtime/pkg/webhook",
 }

@@ -57,10 +57,14 @@ func (i *interruption) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func put(t testing.TB, srv *fakeapi.Server, name string) {
-	_, err := srv.Put(map[string]any{
+	_, err := srv.Put(pod(name))
+	require.NoError(t, err)
+}
+
+func pod(name string) map[string]any {
+	return map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
 		"metadata": map[string]any{"namespace": "default", "name": name},
 		"spec":     map[string]any{"containers": []any{map[string]any{"name": "app", "image": "app:1"}}},
-	})
-	require.NoError(t, err)
+	}
 }

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -25,16 +26,36 @@ type Reconciler func(ctx context.Context, key string) (after time.Duration, err 
 // when the informers are synced.
 func Run(t testing.TB, factory informers.SharedInformerFactory, reconcile Reconciler, owners cache.SharedIndexInformer, owned ...cache.SharedIndexInformer) {
 	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	wait, err := start(ctx, factory, reconcile, owners, owned)
+	t.Cleanup(func() {
+		cancel()
+		wait()
+	})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// RunUntil runs a controller, as Run does, until the context ends.
+func RunUntil(ctx context.Context, factory informers.SharedInformerFactory, reconcile Reconciler, owners cache.SharedIndexInformer, owned ...cache.SharedIndexInformer) error {
+	wait, err := start(ctx, factory, reconcile, owners, owned)
+	<-ctx.Done()
+	wait()
+	return err
+}
+
+// start starts a controller that ends with the context. wait waits for its end.
+func start(ctx context.Context, factory informers.SharedInformerFactory, reconcile Reconciler, owners cache.SharedIndexInformer, owned []cache.SharedIndexInformer) (wait func(), err error) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
-	handle(t, owners, func(o metav1.Object) { queue.AddAfter(o.GetNamespace()+"/"+o.GetName(), batchDelay) })
+	err = handle(owners, func(o metav1.Object) { queue.AddAfter(o.GetNamespace()+"/"+o.GetName(), batchDelay) })
 	for _, informer := range owned {
-		handle(t, informer, func(o metav1.Object) {
+		err = errors.Join(err, handle(informer, func(o metav1.Object) {
 			if owner := metav1.GetControllerOf(o); owner != nil {
 				queue.AddAfter(o.GetNamespace()+"/"+owner.Name, batchDelay)
 			}
-		})
+		}))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	var worker sync.WaitGroup
@@ -56,17 +77,15 @@ func Run(t testing.TB, factory informers.SharedInformerFactory, reconcile Reconc
 			queue.Done(key)
 		}
 	})
-	t.Cleanup(func() {
-		cancel()
+	return func() {
 		queue.ShutDown()
 		worker.Wait()
 		factory.Shutdown()
-	})
+	}, err
 }
 
 // handle calls f with the object of each event of an informer.
-func handle(t testing.TB, informer cache.SharedIndexInformer, f func(metav1.Object)) {
-	t.Helper()
+func handle(informer cache.SharedIndexInformer, f func(metav1.Object)) error {
 	call := func(o any) {
 		if deleted, ok := o.(cache.DeletedFinalStateUnknown); ok {
 			o = deleted.Obj
@@ -80,7 +99,5 @@ func handle(t testing.TB, informer cache.SharedIndexInformer, f func(metav1.Obje
 		UpdateFunc: func(_, o any) { call(o) },
 		DeleteFunc: call,
 	})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	return err
 }

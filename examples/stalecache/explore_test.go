@@ -1,0 +1,49 @@
+package stalecache_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubefake/kubefake/examples/internal/rig"
+	"github.com/kubefake/kubefake/examples/stalecache"
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+// system is the controller, and a user who creates a ReplicaSet and later annotates it.
+func system(expect bool) explore.System {
+	return explore.System{
+		Start: func(ctx context.Context, srv *fakeapi.Server) error {
+			client := kubernetes.NewForConfigOrDie(rig.Config(srv, "replicasets"))
+			factory := informers.NewSharedInformerFactory(client, 0)
+			sets, pods := factory.Apps().V1().ReplicaSets(), factory.Core().V1().Pods()
+			c := &stalecache.Controller{Client: client, ReplicaSets: sets.Lister(), Pods: pods.Lister(), Expect: expect}
+			return rig.RunUntil(ctx, factory, c.Reconcile, sets.Informer(), pods.Informer())
+		},
+		Workload: func(ctx context.Context, srv *fakeapi.Server) error {
+			user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).AppsV1().ReplicaSets("default")
+			if _, err := user.Create(ctx, replicaSet("web", 3), metav1.CreateOptions{}); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			_, err := user.Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"hello"}}}`), metav1.PatchOptions{})
+			return err
+		},
+	}
+}
+
+// The fixed controller forgets what it has created if the answer is lost, because it does not
+// know the generated name. Without lost answers nothing is found.
+func TestExploreFixed(t *testing.T) {
+	s := system(true)
+	s.Actions = []explore.Action{explore.Crash, explore.CrashAfter, explore.Stop, explore.Hold, explore.Expire, explore.Compact}
+	rig.FindsNothing(t, s)
+}
+
+func TestExploreBuggy(t *testing.T) { rig.Finds(t, system(false), explore.EndState, explore.Churn) }

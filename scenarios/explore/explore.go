@@ -1,0 +1,142 @@
+package explore
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// TB is the part of testing.TB that this package uses. A search has bubbles if it is a
+// *testing.T.
+type TB interface {
+	Helper()
+	Name() string
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// The flags of test binaries.
+var (
+	forFlag  = flag.Duration("explore.for", 0, "explore: search for this time instead of System.For")
+	allFlag  = flag.Bool("explore.all", false, "explore: continue after a finding, and report all")
+	seedFlag = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
+	planFlag = flag.String("explore.plan", "", "explore: run only the plan of this file")
+)
+
+// Run searches for schedules under which a system misbehaves, and fails the test for each
+// finding. It plays the plans of System.Dir first; if one of them fails, it does not
+// search. See the package documentation.
+//
+// These flags of go test replace fields of the System: -explore.for 5m, -explore.all,
+// -explore.seed 7. With -explore.plan FILE only the plan of a file is run.
+func Run(t TB, s System) {
+	t.Helper()
+	r := Find(t, s)
+	if r == nil {
+		return
+	}
+	for _, f := range r.Findings {
+		t.Errorf("%s", f)
+	}
+	t.Logf("explore: %s", r)
+}
+
+// Find searches as Run does, and returns what it has found instead of failing the test. It
+// fails the test only if the search is not possible.
+func Find(t TB, s System) *Report {
+	t.Helper()
+	if *forFlag > 0 {
+		s.For = *forFlag
+	}
+	if *seedFlag > 0 {
+		s.Seed = *seedFlag
+	}
+	s.All = s.All || *allFlag
+	if s.Dir == "" {
+		s.Dir = filepath.Join("testdata", "explore", filepath.FromSlash(t.Name()))
+	}
+	if s.Log == nil {
+		s.Log = func(line string) { t.Logf("explore: %s", line) }
+	}
+	files := planFiles{dir: s.Dir, only: *planFlag, stories: storiesOf(t), command: func(file string) string {
+		return fmt.Sprintf("go test -run '^%s$' -explore.plan %s", strings.ReplaceAll(t.Name(), "/", "$/^"), file)
+	}}
+	r, err := s.search(context.Background(), bubbleFor(t), files)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	return r
+}
+
+// storiesOf returns the directory for stories: the artifact directory of the test if go
+// test keeps it, otherwise a temporary directory.
+func storiesOf(t TB) string {
+	if a, ok := t.(interface{ ArtifactDir() string }); ok {
+		if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
+			return a.ArtifactDir()
+		}
+	}
+	return filepath.Join(os.TempDir(), "explore-"+strings.ReplaceAll(t.Name(), "/", "-"))
+}
+
+// Search searches outside of a test, in real time and without a bubble. It ends when ctx
+// does. The plans of System.Dir are played first, and findings are saved there, with their
+// stories; "" is no directory.
+func Search(ctx context.Context, s System) (*Report, error) {
+	return s.search(ctx, nil, planFiles{dir: s.Dir, stories: s.Dir})
+}
+
+// search searches, in bubbles if there are some.
+func (s *System) search(ctx context.Context, bubble func(func()) error, files planFiles) (*Report, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	s.Seed = max(s.Seed, 1)
+	x := &search{
+		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace),
+		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{},
+	}
+	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(24 * time.Hour)}
+	limit := s.For
+	if bubble == nil {
+		x.enclose = func(f func()) error { f(); return nil }
+		x.pace = s.Pace.or(realPace)
+		limit = max(limit, 0)
+		if limit == 0 {
+			limit = time.Minute
+		}
+	} else {
+		options = append(options, fakeapi.WithInMemory())
+		if limit == 0 {
+			limit = 10 * time.Second
+		}
+	}
+	base, err := fakeapi.New(append(options, s.Options...)...)
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	if base.Clock().Manual() {
+		return nil, fmt.Errorf("explore: the clock of the server is manual")
+	}
+	x.base = base
+	began := time.Now()
+	x.deadline = began.Add(limit)
+	err = x.run(ctx)
+	x.report.Elapsed = time.Since(began)
+	return x.report, err
+}
+
+func (s *System) logf(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,436 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+// An Oracle is a property that each run must have. The names are for reports and for
+// Exception.
+type Oracle string
+
+const (
+	// EndState requires that the objects which a run has written end as in the reference
+	// run. Generated names, UIDs, versions, times, generations and allocated addresses
+	// are not compared.
+	EndState Oracle = "end-state"
+	// Churn requires that no object is created or deleted more often than in the
+	// reference run. Objects with generated names are counted together.
+	Churn Oracle = "churn"
+	// Duplicates requires that at no time more objects with a generated name exist than
+	// in the reference run.
+	Duplicates Oracle = "duplicates"
+	// Orphans requires that no object ends with an owner that does not exist, unless one
+	// does in the reference run.
+	Orphans Oracle = "orphans"
+	// Settles requires that the system stops writing after the workload.
+	Settles Oracle = "settles"
+	// WriteBudget requires that the system does not try to write an object much more
+	// often than in the reference run: twice as often and 30 times.
+	WriteBudget Oracle = "write-budget"
+	// Recovers requires that the system has the same watches in the end as in the
+	// reference run, and does not repeat requests that fail.
+	Recovers Oracle = "recovers"
+	// Valid requires that the server refuses no request of the system with 422 that it
+	// does not refuse in the reference run.
+	Valid Oracle = "valid"
+	// Panics requires that Start does not panic, that it does not end with an error again
+	// and again, and that its goroutines end with its context.
+	Panics Oracle = "panics"
+	// Finishes requires that the workload succeeds.
+	Finishes Oracle = "workload"
+	// Holds requires that the invariants of the System hold at every revision.
+	Holds Oracle = "invariant"
+)
+
+// A Violation is what an oracle reports.
+type Violation struct {
+	Oracle Oracle
+	// Subject is what the violation is about: an object, a request or an invariant. It is
+	// the same in every run.
+	Subject string
+	// Detail says what is wrong.
+	Detail string
+}
+
+// String returns the violation on one line or more.
+func (v Violation) String() string {
+	if v.Subject == "" {
+		return fmt.Sprintf("%s: %s", v.Oracle, v.Detail)
+	}
+	return fmt.Sprintf("%s: %s: %s", v.Oracle, v.Subject, v.Detail)
+}
+
+// same reports whether two violations are of the same bug.
+func (v Violation) same(other Violation) bool {
+	return v.Oracle == other.Oracle && v.Subject == other.Subject
+}
+
+const (
+	// spareWrites is how many attempts to write an object are allowed beside twice those
+	// of the reference: a client with a back-off makes so many while its view is held.
+	spareWrites = 30
+	// spareFailures is how often a request may fail while the system should be calm.
+	spareFailures = 5
+)
+
+// judge returns the violations of a run. ref is nil for the reference run itself, which
+// only oracles that need no reference judge.
+func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
+	j := &judgement{system: s, run: o, ref: ref}
+	for _, p := range o.panics {
+		j.report(Panics, objectKey{}, "Start", "panic: "+p)
+	}
+	if o.leaked != "" {
+		j.report(Panics, objectKey{}, "Start", o.leaked)
+	}
+	if n := len(o.exits); n > 0 && (ref == nil || n >= maxExits) { // a process may end when a decision hits it
+		j.report(Panics, objectKey{}, "Start", fmt.Sprintf("it has returned an error %s, such as: %s", times(n), o.exits[n-1]))
+	}
+	if o.workload != nil {
+		j.report(Finishes, objectKey{}, "", o.workload.Error())
+	}
+	if o.unsettled {
+		j.report(Settles, objectKey{}, "", fmt.Sprintf("objects were written until the end, %v after the workload: %s", pace.Limit, lastWrites(o)))
+	}
+	j.invariants()
+	if ref == nil {
+		return j.violations
+	}
+	j.endState()
+	j.churn()
+	j.duplicates()
+	j.orphans()
+	j.writeBudget()
+	j.recovers(pace)
+	j.valid()
+	return j.violations
+}
+
+type judgement struct {
+	system     *System
+	run, ref   *outcome
+	violations []Violation
+}
+
+// report adds a violation unless an exception covers it. The zero key is no object.
+func (j *judgement) report(oracle Oracle, key objectKey, subject, detail string) {
+	if j.system.excepts(oracle, key, "") {
+		return
+	}
+	if subject == "" && key != (objectKey{}) {
+		subject = key.String()
+	}
+	v := Violation{oracle, subject, detail}
+	if !slices.ContainsFunc(j.violations, v.same) {
+		j.violations = append(j.violations, v)
+	}
+}
+
+// excepts reports whether an exception covers an object, and the field if it is not "".
+func (s *System) excepts(oracle Oracle, key objectKey, field string) bool {
+	for _, e := range s.Ignore {
+		covered := e.Field == "" || field != "" && (field == e.Field || strings.HasPrefix(field, e.Field+"."))
+		if covered && (e.Oracle == "" || e.Oracle == oracle) &&
+			matches(e.Resource, key.resource) && matches(e.Namespace, key.namespace) && matches(e.Name, key.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a text has a pattern, in which * is any characters; "" matches
+// everything.
+func matches(pattern, text string) bool {
+	if pattern == "" || pattern == text {
+		return true
+	}
+	ok, err := path.Match(pattern, text)
+	return err == nil && ok
+}
+
+// sortedKeys returns the keys of two maps in order.
+func sortedKeys[V any](a, b map[objectKey]V) []objectKey {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return slices.SortedFunc(maps.Keys(all), func(a, b objectKey) int { return strings.Compare(a.String(), b.String()) })
+}
+
+func (j *judgement) endState() {
+	for _, key := range sortedKeys(j.run.final, j.ref.final) {
+		got, want := j.run.final[key], j.ref.final[key]
+		if len(got) != len(want) {
+			j.report(EndState, key, "", fmt.Sprintf("%s in the end, %d in the reference run", count(len(got)), len(want)))
+			continue
+		}
+		for i := range got {
+			if got[i] == want[i] {
+				continue
+			}
+			var g, w any
+			if json.Unmarshal([]byte(got[i]), &g) != nil || json.Unmarshal([]byte(want[i]), &w) != nil {
+				continue // unreachable: they are JSON
+			}
+			var diffs []string
+			j.diff(key, "", g, w, &diffs)
+			if len(diffs) > 0 {
+				j.report(EndState, key, "", strings.Join(diffs, "; "))
+			}
+		}
+	}
+}
+
+// count returns a number of objects in words.
+func count(n int) string {
+	switch n {
+	case 0:
+		return "it does not exist"
+	case 1:
+		return "1 exists"
+	}
+	return fmt.Sprintf("%d exist", n)
+}
+
+// diff appends the fields that differ, with the value of the run first.
+func (j *judgement) diff(key objectKey, field string, got, want any, out *[]string) {
+	if field != "" && j.system.excepts(EndState, key, field) {
+		return
+	}
+	g, gotMap := got.(map[string]any)
+	w, wantMap := want.(map[string]any)
+	if gotMap && wantMap {
+		all := maps.Clone(g)
+		maps.Copy(all, w)
+		for _, k := range slices.Sorted(maps.Keys(all)) {
+			j.diff(key, strings.TrimPrefix(field+"."+k, "."), g[k], w[k], out)
+		}
+		return
+	}
+	a, b := compact(got), compact(want)
+	if a != b {
+		*out = append(*out, fmt.Sprintf("%s is %s, in the reference run %s", field, a, b))
+	}
+}
+
+// compact returns a value as JSON, shortened.
+func compact(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error() // unreachable: the value is JSON
+	}
+	if len(b) > 200 {
+		return string(b[:200]) + "..."
+	}
+	return string(b)
+}
+
+// totals are the creations and deletions of a class of objects, and how many there were
+// at a time.
+type totals struct{ created, deleted, now, most int }
+
+// totalsOf counts the changes of a run by class. Objects that existed before the run count
+// from their first change on.
+func totalsOf(o *outcome) map[objectKey]*totals {
+	n := newNormalizer(o.changes)
+	out := map[objectKey]*totals{}
+	for i := range o.changes {
+		c := &o.changes[i]
+		class := n.class(c.key())
+		t := out[class]
+		if t == nil {
+			t = &totals{}
+			out[class] = t
+		}
+		switch c.what.Type {
+		case "ADDED":
+			t.created++
+			t.now++
+			t.most = max(t.most, t.now)
+		case "DELETED":
+			t.deleted++
+			t.now--
+		}
+	}
+	return out
+}
+
+func (j *judgement) churn() {
+	run, ref := totalsOf(j.run), totalsOf(j.ref)
+	for _, key := range sortedKeys(run, ref) {
+		got, want := run[key], ref[key]
+		if want == nil {
+			want = &totals{}
+		}
+		if got == nil {
+			continue
+		}
+		if got.created > want.created {
+			j.report(Churn, key, "", fmt.Sprintf("created %s, in the reference run %s", times(got.created), times(want.created)))
+		} else if got.deleted > want.deleted {
+			j.report(Churn, key, "", fmt.Sprintf("deleted %s, in the reference run %s", times(got.deleted), times(want.deleted)))
+		}
+	}
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func (j *judgement) duplicates() {
+	run, ref := totalsOf(j.run), totalsOf(j.ref)
+	for _, key := range sortedKeys(run, ref) {
+		if !strings.HasSuffix(key.name, "*") || run[key] == nil || ref[key] == nil {
+			continue
+		}
+		if got, want := run[key].most, ref[key].most; got > want {
+			j.report(Duplicates, key, "", fmt.Sprintf("%d at a time, in the reference run at most %d", got, want))
+		}
+	}
+}
+
+func (j *judgement) orphans() {
+	ref := orphansOf(j.ref)
+	for _, key := range sortedKeys(orphansOf(j.run), nil) {
+		if ref[key] == "" {
+			j.report(Orphans, key, "", "it ends with an owner that does not exist: "+orphansOf(j.run)[key])
+		}
+	}
+}
+
+// orphansOf returns the objects whose owners were deleted in the run, with their owners.
+func orphansOf(o *outcome) map[objectKey]string {
+	live := map[objectKey]*change{}
+	deleted := map[string]string{} // by UID
+	for i := range o.changes {
+		c := &o.changes[i]
+		key := c.key()
+		if before := live[key]; before != nil && c.what.Type != "MODIFIED" {
+			deleted[metaOf(before.object, "uid")] = key.String()
+		}
+		delete(live, key)
+		if c.object != nil {
+			live[key] = c
+		}
+	}
+	n := newNormalizer(o.changes)
+	out := map[objectKey]string{}
+	for key, c := range live {
+		delete(deleted, metaOf(c.object, "uid"))
+		meta, _ := c.object["metadata"].(map[string]any)
+		owners, _ := meta["ownerReferences"].([]any)
+		gone := ""
+		for _, owner := range owners {
+			ref, _ := owner.(map[string]any)
+			uid, _ := ref["uid"].(string)
+			if gone = deleted[uid]; gone == "" {
+				break // one that exists is enough
+			}
+		}
+		if gone != "" {
+			out[n.class(key)] = gone
+		}
+	}
+	return out
+}
+
+func metaOf(o map[string]any, field string) string {
+	meta, _ := o["metadata"].(map[string]any)
+	s, _ := meta[field].(string)
+	return s
+}
+
+// attempts counts the writes that the system has tried, by object.
+func attempts(o *outcome) map[objectKey]int {
+	n := newNormalizer(o.changes)
+	out := map[objectKey]int{}
+	for _, q := range o.requests {
+		if q.isWrite() && q.counts() {
+			out[n.class(q.key())]++
+		}
+	}
+	return out
+}
+
+func (q *request) key() objectKey {
+	return objectKey{q.resource(), q.route.Namespace, q.route.Name}
+}
+
+func (j *judgement) writeBudget() {
+	run, ref := attempts(j.run), attempts(j.ref)
+	for _, key := range sortedKeys(run, nil) {
+		if got, budget := run[key], 2*ref[key]+spareWrites; got > budget {
+			j.report(WriteBudget, key, "", fmt.Sprintf("the system has tried to write it %s, in the reference run %s", times(got), times(ref[key])))
+		}
+	}
+}
+
+func (j *judgement) recovers(pace Pace) {
+	for _, w := range slices.Compact(slices.Sorted(slices.Values(j.ref.watches))) {
+		if !slices.Contains(j.run.watches, w) {
+			j.report(Recovers, objectKey{}, "watch of "+w, "the system does not watch in the end, as it does in the reference run")
+		}
+	}
+	run, ref := failures(j.run, pace), failures(j.ref, pace)
+	for _, what := range slices.Sorted(maps.Keys(run)) {
+		if got := run[what]; got > ref[what]+spareFailures {
+			j.report(Recovers, objectKey{}, what, fmt.Sprintf("it has failed %s in the last %v", times(got), pace.Quiet))
+		}
+	}
+}
+
+// failures counts the requests of the system that have failed at the end of a run, when it
+// should be calm. A watch that ends within a second has failed.
+func failures(o *outcome, pace Pace) map[string]int {
+	out := map[string]int{}
+	from := o.end.Add(-pace.Quiet)
+	for _, q := range o.requests {
+		short := q.route.Verb == "watch" && !q.ended.IsZero() && q.ended.Sub(q.began) < pace.Quiet/60
+		failed := !q.ended.IsZero() && (q.code == 0 || q.code >= 400)
+		if q.route.IsResource && q.began.After(from) && (short || failed) {
+			out[fmt.Sprintf("%s of %s by %s", q.route.Verb, q.path, q.client)]++
+		}
+	}
+	return out
+}
+
+func (j *judgement) valid() {
+	invalid := func(o *outcome) map[objectKey]string {
+		n := newNormalizer(o.changes)
+		out := map[objectKey]string{}
+		for _, q := range o.requests {
+			if q.code == http.StatusUnprocessableEntity && !q.decided {
+				out[n.class(q.key())] = q.route.Verb
+			}
+		}
+		return out
+	}
+	run, ref := invalid(j.run), invalid(j.ref)
+	for _, key := range sortedKeys(run, nil) {
+		if ref[key] == "" {
+			j.report(Valid, key, "", fmt.Sprintf("the server has refused the system's %s with 422", run[key]))
+		}
+	}
+}
+
+// lastWrites lists the last writes of a run.
+func lastWrites(o *outcome) string {
+	var lines []string
+	for _, c := range o.changes[max(0, len(o.changes)-3):] {
+		lines = append(lines, fmt.Sprintf("%s by %s", c.what, c.client))
+	}
+	return strings.Join(lines, ", ")
+}

@@ -1,0 +1,235 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// An outcome is what a trial has come to.
+type outcome struct {
+	base      *fakeapi.Server // of which the run had a fork
+	plan      Plan
+	fired     []bool // the decisions of the plan that were made
+	points    []seenPoint
+	requests  []*request
+	changes   []change
+	watches   []string // open at the end
+	workload  error
+	unsettled bool
+	exits     []string
+	panics    []string
+	end       time.Time
+	page      []byte // the story
+	leaked    string // goroutines that have not ended
+
+	final  map[objectKey][]string // normalized objects at the end, by class
+	states map[uint64]bool        // hashes of the normalized states
+	at     map[int64]uint64       // the state at each revision
+}
+
+// A change is what one write did to one object.
+type change struct {
+	revision int64
+	time     time.Time
+	client   string
+	what     fakeapi.Change
+	object   fakeapi.Object // nil for a deletion
+}
+
+func (c *change) key() objectKey { return objectKey{c.what.Resource, c.what.Namespace, c.what.Name} }
+
+// harvest reads the changes that were made since the last call, before compaction removes
+// them.
+func (t *trial) harvest() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.srv.Writes(t.next) {
+		t.next = w.Revision + 1
+		for _, c := range w.Changes {
+			if isBackground(c.Resource) {
+				continue
+			}
+			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), what: c}
+			if c.Type != fakeapi.Deleted {
+				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
+			}
+			t.changes = append(t.changes, h)
+		}
+	}
+}
+
+// summarize sets final, states and at.
+func (o *outcome) summarize() {
+	n := newNormalizer(o.changes)
+	live := map[objectKey]string{}
+	var state uint64
+	o.states, o.at = map[uint64]bool{}, map[int64]uint64{}
+	for i := range o.changes {
+		c := &o.changes[i]
+		key := c.key()
+		if old, ok := live[key]; ok {
+			state ^= hashOf(n.class(key), old)
+			delete(live, key)
+		}
+		if c.object != nil {
+			live[key] = n.text(c.object)
+			state ^= hashOf(n.class(key), live[key])
+		}
+		o.states[state] = true
+		o.at[c.revision] = state
+	}
+	o.final = map[objectKey][]string{}
+	for key, text := range live {
+		o.final[n.class(key)] = append(o.final[n.class(key)], text)
+	}
+	for _, texts := range o.final {
+		slices.Sort(texts)
+	}
+}
+
+// stateAt returns the hash of the state at a revision.
+func (o *outcome) stateAt(revision int64) uint64 {
+	var state uint64
+	for _, c := range o.changes {
+		if c.revision > revision {
+			break
+		}
+		state = o.at[c.revision]
+	}
+	return state
+}
+
+func hashOf(key objectKey, text string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s", key.resource, key.namespace, key.name, text)
+	return h.Sum64()
+}
+
+// A normalizer removes from objects what differs from run to run: generated names, UIDs,
+// versions, times and allocated addresses.
+type normalizer struct {
+	classes map[objectKey]objectKey
+	names   *strings.Replacer // of generated names; nil if there are none
+}
+
+func newNormalizer(changes []change) *normalizer {
+	n := &normalizer{classes: map[objectKey]objectKey{}}
+	generated := map[string]string{}
+	for i := range changes {
+		c := &changes[i]
+		if c.object == nil {
+			continue
+		}
+		if name := stableName(c.object); name != c.what.Name {
+			key := c.key()
+			key.name = name
+			n.classes[c.key()] = key
+			generated[c.what.Name] = name
+		}
+	}
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(generated))) { // longer ones first
+		pairs = append(pairs, name, generated[name])
+	}
+	if pairs != nil {
+		n.names = strings.NewReplacer(pairs...)
+	}
+	return n
+}
+
+// class returns the key that objects have which should be equal in all runs.
+func (n *normalizer) class(key objectKey) objectKey {
+	if class, ok := n.classes[key]; ok {
+		return class
+	}
+	return key
+}
+
+// text returns the normalized object as JSON.
+func (n *normalizer) text(o fakeapi.Object) string {
+	generation := any(nil)
+	out := make(map[string]any, len(o))
+	for k, v := range o {
+		if k != "metadata" {
+			out[k] = v
+			continue
+		}
+		meta, _ := v.(map[string]any)
+		kept := make(map[string]any, len(meta))
+		for k, v := range meta {
+			switch k {
+			case "uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink":
+			case "generation":
+				generation = v
+			default:
+				kept[k] = v
+			}
+		}
+		out[k] = kept
+	}
+	b, err := json.Marshal(n.value("", out, generation))
+	if err != nil {
+		return err.Error() // unreachable: the object was decoded from JSON
+	}
+	return string(b)
+}
+
+var (
+	uidPattern  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	timePattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`)
+)
+
+// value returns a normalized value of the field with a name.
+func (n *normalizer) value(field string, v any, generation any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = n.value(k, e, generation)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = n.value(field, e, generation)
+		}
+		return out
+	case string:
+		switch field {
+		case "clusterIP", "clusterIPs":
+			if v != "None" && v != "" {
+				return "<ip>"
+			}
+		case "resourceVersion":
+			return "<version>"
+		}
+		if len(v) >= len("2006-01-02T15:04:05Z") && v[4] == '-' && timePattern.MatchString(v) {
+			return "<time>"
+		}
+		if len(v) == 36 && uidPattern.MatchString(v) {
+			return "<uid>"
+		}
+		if n.names != nil {
+			return n.names.Replace(v)
+		}
+		return v
+	}
+	switch field {
+	case "observedGeneration":
+		if v == generation {
+			return "<current>"
+		}
+		return "<old>"
+	case "nodePort", "healthCheckNodePort":
+		return "<port>"
+	}
+	return v
+}

@@ -1,0 +1,143 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Report is the result of a search.
+type Report struct {
+	// Findings are what is wrong, the first found first.
+	Findings []*Finding
+	// Unrepeated are violations that did not happen again when their plans were repeated.
+	// They do not fail a test.
+	Unrepeated []*Finding
+	// Plans is the number of plans that were run, without those of files and repetitions.
+	Plans int
+	// Saved is the number of plans of files that were run.
+	Saved int
+	// Points are the numbers of points of the reference run.
+	Points Points
+	// Coverage has what was decided, for each sort of point and action.
+	Coverage []*Coverage
+	// Elapsed is the real time of the search.
+	Elapsed time.Duration
+}
+
+// Points are numbers of points.
+type Points struct{ Writes, Deliveries, Lists int }
+
+// A Coverage says at how many points of a sort an action was done.
+type Coverage struct {
+	// Sort is write, delivery or list.
+	Sort   string
+	Action Action
+	// Points is the number of points of the reference run at which the action is
+	// possible. Done is at how many of them it was done, by plans with one decision. Equal
+	// is how many were skipped, because the server has the same state at another point.
+	Points, Done, Equal int
+}
+
+// String returns the coverage on one line.
+func (c *Coverage) String() string {
+	line := fmt.Sprintf("%s at %d of %d %s points", c.Action, c.Done, c.Points, c.Sort)
+	if c.Equal > 0 {
+		line += fmt.Sprintf(", %d in the same state as another", c.Equal)
+	}
+	return line
+}
+
+// coverage returns the coverage of a sort and an action.
+func (r *Report) coverage(sort string, do Action) *Coverage {
+	for _, c := range r.Coverage {
+		if c.Sort == sort && c.Action == do {
+			return c
+		}
+	}
+	c := &Coverage{Sort: sort, Action: do}
+	r.Coverage = append(r.Coverage, c)
+	return c
+}
+
+func countPoints(points []seenPoint) Points {
+	var out Points
+	for _, p := range points {
+		switch p.sort() {
+		case "write":
+			out.Writes++
+		case "delivery":
+			out.Deliveries++
+		default:
+			out.Lists++
+		}
+	}
+	return out
+}
+
+// String returns the report in several lines: the findings, and what was covered.
+func (r *Report) String() string {
+	var b strings.Builder
+	for i, f := range r.Findings {
+		fmt.Fprintf(&b, "finding %d: %s\n", i+1, f)
+	}
+	fmt.Fprintf(&b, "%d plans in %v; the reference run has %d writes, %d deliveries and %d lists",
+		r.Plans, r.Elapsed.Round(time.Millisecond), r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
+	for _, c := range r.Coverage {
+		fmt.Fprintf(&b, "\n\t%s", c)
+	}
+	for _, f := range r.Unrepeated {
+		fmt.Fprintf(&b, "\nonce, and not again: %s", f)
+	}
+	return b.String()
+}
+
+// A Finding is a plan with which the system misbehaves.
+type Finding struct {
+	Violation
+	// Plan has the decisions that are needed. It is empty if the system misbehaves without
+	// any.
+	Plan Plan
+	// Plans is the number of plans with this violation.
+	Plans int
+	// Seed is that of the search.
+	Seed uint64
+	// Tried is how often the plan was repeated, Repeated how often the violation was
+	// repeated then.
+	Tried, Repeated int
+	// File is the file of the plan, Story that of the story of its run; "" without.
+	File, Story string
+	// Saved reports that the plan is one of a file, which still fails.
+	Saved bool
+	// Command runs the plan again; "" if it is not known.
+	Command string
+
+	page []byte
+}
+
+// String returns the finding in several lines.
+func (f *Finding) String() string {
+	lines := []string{f.Violation.String()}
+	switch {
+	case f.Saved:
+		lines = append(lines, "the plan of "+f.File+" fails:")
+	case len(f.Plan) == 0:
+		lines = append(lines, "without any decision")
+	default:
+		lines = append(lines, fmt.Sprintf("after (seed %d, repeated %d of %d times)", f.Seed, f.Repeated, f.Tried))
+	}
+	if len(f.Plan) > 0 {
+		lines = append(lines, strings.Split(f.Plan.String(), "\n")...)
+	}
+	if f.File != "" && !f.Saved {
+		lines = append(lines, "plan: "+f.File)
+	}
+	if f.Story != "" {
+		lines = append(lines, "story: "+f.Story)
+	}
+	if f.Command != "" {
+		lines = append(lines, "again: "+f.Command)
+	}
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n\t")
+}

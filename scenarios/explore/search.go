@@ -1,0 +1,416 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A search is the exploration of one system.
+type search struct {
+	system   *System
+	pace     Pace
+	base     *fakeapi.Server
+	enclose  func(f func()) error // calls f, in a bubble if there is one
+	bubbles  bool                 // enclose calls f in a bubble
+	deadline time.Time
+	report   *Report
+	ref      *outcome
+	files    planFiles
+
+	states map[uint64]bool   // states that runs have reached
+	lively map[Decision]bool // decisions that have led to new states
+	done   map[string]bool   // random plans that were run
+}
+
+// errReference is returned if the reference run fails.
+var errReference = errors.New("explore: the system fails without any decision")
+
+// maxDecisions is the number of decisions of a random plan.
+const maxDecisions = 3
+
+// run makes the reference run, plays the saved plans, and searches.
+func (s *search) run(ctx context.Context) error {
+	files, err := s.files.load()
+	if err != nil {
+		return err
+	}
+	if err := s.reference(); err != nil || len(s.report.Findings) > 0 {
+		return err
+	}
+	if failed, err := s.saved(files); err != nil || failed || s.files.only != "" {
+		return err
+	}
+	for _, next := range []func() []Plan{s.singles, s.pairs} {
+		plans := next()
+		s.system.logf("%d plans are next, after %d", len(plans), s.report.Plans)
+		if more, err := s.all(ctx, plans); err != nil || !more {
+			return err
+		}
+	}
+	return s.random(ctx)
+}
+
+// reference makes the reference run twice. Without decisions the second run must end as
+// the first one.
+func (s *search) reference() error {
+	var err error
+	if s.ref, err = s.try(nil, false); err != nil {
+		return err
+	}
+	if len(s.ref.points) == 0 {
+		return fmt.Errorf("explore: the system makes no request to the server that Start gets; %s", exitsOf(s.ref))
+	}
+	for _, q := range s.ref.requests {
+		if q.isWrite() && q.code >= http.StatusBadRequest && q.code != http.StatusConflict {
+			s.system.logf("in the reference run the server answers the system's %s of %s with %d", q.route.Verb, q.path, q.code)
+			break
+		}
+	}
+	violations := s.system.judge(s.ref, nil, s.pace)
+	if len(violations) == 0 {
+		again, err := s.try(nil, false)
+		if err != nil {
+			return err
+		}
+		violations = s.system.judge(again, s.ref, s.pace)
+	}
+	s.report.Points = countPoints(s.ref.points)
+	if len(violations) == 0 {
+		return nil
+	}
+	return s.found(nil, violations[0])
+}
+
+func exitsOf(o *outcome) string {
+	if len(o.exits) > 0 {
+		return "Start has returned: " + o.exits[0]
+	}
+	return "its clients need the transport of that server"
+}
+
+// saved plays the plans of files and reports whether one fails.
+func (s *search) saved(files []*planFile) (failed bool, err error) {
+	for _, f := range files {
+		o, err := s.try(f.Plan, true)
+		if err != nil {
+			return false, err
+		}
+		if v := s.system.judge(o, s.ref, s.pace); len(v) > 0 {
+			failed = true
+			finding := &Finding{Violation: v[0], Plan: f.Plan, File: f.name, Saved: true, page: o.page}
+			if err := s.files.saveStory(finding); err != nil {
+				return false, err
+			}
+			s.report.Findings = append(s.report.Findings, finding)
+		}
+		s.report.Saved++
+	}
+	return failed, nil
+}
+
+// try runs a plan.
+func (s *search) try(plan Plan, page bool) (*outcome, error) {
+	var o *outcome
+	var err error
+	start := time.Now()
+	if s.bubbles {
+		start = bubbleEpoch.next(4 * s.pace.Limit)
+	}
+	leaked := s.enclose(func() {
+		time.Sleep(time.Until(start))
+		t := &trial{system: s.system, pace: s.pace, plan: plan}
+		o, err = t.run(s.base, page)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, fmt.Errorf("explore: the run did not end: %w", leaked)
+	}
+	if leaked != nil {
+		o.leaked = "goroutines remain after the context of Start has ended: " + leaked.Error()
+	}
+	o.summarize()
+	return o, nil
+}
+
+// An epoch gives each run in a bubble a later time than the one before. A bubble starts in
+// the year 2000, but what a process keeps between runs, such as the time of client-go's
+// last error, must not be in the future; nor must the objects of the base.
+type epoch struct {
+	mu     sync.Mutex // guards newest
+	newest time.Time  // of the runs
+}
+
+// bubbleEpoch is that of the process, as is what the runs share.
+var bubbleEpoch epoch
+
+// next returns the time at which a run starts that takes at most d.
+func (e *epoch) next(d time.Duration) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	start := e.newest
+	if now := time.Now(); start.Before(now) {
+		start = now
+	}
+	e.newest = start.Add(d)
+	return start
+}
+
+// singles returns the plans with one decision. Actions take turns.
+func (s *search) singles() []Plan {
+	by := map[Action][]Plan{}
+	crashed := map[uint64]bool{}
+	stopped := map[uint64]bool{}
+	for _, p := range s.ref.points {
+		for _, do := range s.system.actionsAt(p.Point) {
+			cover := s.report.coverage(p.sort(), do)
+			cover.Points++
+			state := s.ref.stateAt(p.revision)
+			same := false
+			switch do {
+			case Crash:
+				same = crashed[state]
+				crashed[state] = true
+			case Stop:
+				same = stopped[state]
+				stopped[state] = true
+			}
+			if same { // what a crash leaves is the state of the server
+				cover.Equal++
+				continue
+			}
+			by[do] = append(by[do], Plan{{do, p.Point}})
+		}
+	}
+	var out []Plan
+	for i := 0; ; i++ {
+		before := len(out)
+		for _, do := range actions {
+			if i < len(by[do]) {
+				out = append(out, by[do][i])
+			}
+		}
+		if len(out) == before {
+			return out
+		}
+	}
+}
+
+// pairs returns the plans with two decisions that concern the same objects, of which one
+// leads to states that no other run has reached. Those of two such decisions come first.
+func (s *search) pairs() []Plan {
+	decisions := s.decisions()
+	var both, one []Plan
+	for i, a := range decisions {
+		for _, b := range decisions[i+1:] {
+			if a.At == b.At || !a.At.touches(b.At) {
+				continue
+			}
+			plan := Plan{a, b}
+			s.done[plan.String()] = true
+			switch la, lb := s.lively[a], s.lively[b]; {
+			case la && lb:
+				both = append(both, plan)
+			case la || lb:
+				one = append(one, plan)
+			}
+		}
+	}
+	return append(both, one...)
+}
+
+// decisions returns the decisions at the points of the reference run, in their order.
+func (s *search) decisions() []Decision {
+	var out []Decision
+	for _, p := range s.ref.points {
+		for _, do := range s.system.actionsAt(p.Point) {
+			out = append(out, Decision{do, p.Point})
+		}
+	}
+	return out
+}
+
+// random runs random plans until the time is over.
+func (s *search) random(ctx context.Context) error {
+	all := s.decisions()
+	if len(all) == 0 {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(s.system.Seed, 0))
+	for misses := 0; misses < maxMisses; {
+		plan := make(Plan, 0, maxDecisions)
+		for range 2 + rng.IntN(maxDecisions-1) {
+			d := all[rng.IntN(len(all))]
+			if !slices.ContainsFunc(plan, func(other Decision) bool { return other.At == d.At }) {
+				plan = append(plan, d)
+			}
+		}
+		slices.SortFunc(plan, func(a, b Decision) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
+		text := plan.String()
+		if misses++; len(plan) == 1 || s.done[text] {
+			continue
+		}
+		misses = 0
+		s.done[text] = true
+		if more, err := s.all(ctx, []Plan{plan}); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxMisses is how many random plans in a row were run before until the search ends.
+const maxMisses = 1000
+
+// all runs plans. It returns false when the search is over.
+func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
+	n := max(1, s.system.Parallel)
+	for batch := range slices.Chunk(plans, n) {
+		if ctx.Err() != nil || time.Now().After(s.deadline) || s.system.Plans > 0 && s.report.Plans >= s.system.Plans {
+			return false, nil
+		}
+		outcomes, errs := make([]*outcome, len(batch)), make([]error, len(batch))
+		var wg sync.WaitGroup
+		for i := range batch {
+			forget := s.files.pending(batch[i], s.system.Seed)
+			work := func() { outcomes[i], errs[i] = s.try(batch[i], false); forget() }
+			if n == 1 {
+				work()
+				continue
+			}
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				work()
+			}()
+		}
+		wg.Wait()
+		for i, o := range outcomes {
+			if errs[i] != nil {
+				return false, errs[i]
+			}
+			if err := s.examine(o); err != nil {
+				return false, err
+			}
+			if len(s.report.Findings) > 0 && !s.system.All {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// examine judges a run.
+func (s *search) examine(o *outcome) error {
+	s.report.Plans++
+	fresh := false
+	for state := range o.states {
+		fresh = fresh || !s.states[state] && !s.ref.states[state]
+		s.states[state] = true
+	}
+	if len(o.plan) == 1 {
+		d := o.plan[0]
+		s.lively[d] = fresh
+		if o.fired[0] {
+			s.report.coverage(d.At.sort(), d.Do).Done++
+		}
+	}
+	for _, v := range s.system.judge(o, s.ref, s.pace) {
+		if err := s.found(o.plan, v); err != nil {
+			return err
+		}
+		if !s.system.All {
+			break
+		}
+	}
+	return nil
+}
+
+// found adds a finding unless the report has it, with the decisions that it needs, and
+// saves it.
+func (s *search) found(plan Plan, v Violation) error {
+	for _, f := range slices.Concat(s.report.Findings, s.report.Unrepeated) {
+		if f.Violation.same(v) && (f.Repeated > 0 || f.Plan.String() == plan.String()) {
+			f.Plans++
+			return nil
+		}
+	}
+	f := &Finding{Violation: v, Plan: plan, Plans: 1, Seed: s.system.Seed}
+	if err := s.shrink(f); err != nil {
+		return err
+	}
+	if err := s.confirm(f); err != nil {
+		return err
+	}
+	if f.Repeated == 0 && len(plan) > 0 {
+		s.report.Unrepeated = append(s.report.Unrepeated, f)
+		return nil
+	}
+	s.report.Findings = append(s.report.Findings, f)
+	s.system.logf("found after %d plans: %s", s.report.Plans, f.Oracle)
+	if len(plan) == 0 {
+		return nil
+	}
+	return s.files.save(f)
+}
+
+// shrink removes the decisions without which the violation happens too.
+func (s *search) shrink(f *Finding) error {
+	for i := 0; i < len(f.Plan) && len(f.Plan) > 1; {
+		smaller := f.Plan.without(i)
+		fails, err := s.fails(smaller, f)
+		if err != nil {
+			return err
+		}
+		if !fails {
+			i++
+			continue
+		}
+		f.Plan, i = smaller, 0
+	}
+	return nil
+}
+
+// repeats is how often a finding is repeated.
+const repeats = 3
+
+// confirm repeats the plan of a finding and counts how often it fails.
+func (s *search) confirm(f *Finding) error {
+	f.Tried = repeats
+	for range repeats {
+		fails, err := s.fails(f.Plan, f)
+		if err != nil {
+			return err
+		}
+		if fails {
+			f.Repeated++
+		}
+	}
+	return nil
+}
+
+// fails runs a plan and reports whether it has the violation of a finding, whose detail
+// and story it updates.
+func (s *search) fails(plan Plan, f *Finding) (bool, error) {
+	o, err := s.try(plan, true)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range s.system.judge(o, s.ref, s.pace) {
+		if v.same(f.Violation) {
+			f.Violation, f.page = v, o.page
+			return true, nil
+		}
+	}
+	return false, nil
+}

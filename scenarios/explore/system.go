@@ -1,0 +1,194 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+// A System is what is explored: the system under test, its workload, and what is expected
+// of it.
+type System struct {
+	// Options configure the server. Each run has a fork of it.
+	Options []fakeapi.Option
+
+	// Start runs the system until the context ends. It is called again after each crash.
+	// srv is a front end of the run's server: after a crash it refuses all clients, so
+	// that what remains of the crashed system reaches nothing. Start may also leave the
+	// system running and return nil. If it returns an error before the context ends,
+	// it is called again after a back-off.
+	Start func(ctx context.Context, srv *fakeapi.Server) error
+
+	// Workload is what users do meanwhile. It is called when the system has started and
+	// waits for something.
+	Workload Workload
+
+	// Invariants must hold at every revision that the workload and the system make.
+	Invariants []Invariant
+
+	// Ignore lists what oracles must not report.
+	Ignore []Exception
+
+	// Actions are what plans do. The default is every Action. An answer that is lost, for
+	// instance, is too much for many controllers that let the server generate names.
+	Actions []Action
+
+	// Seed selects the random plans. The default is 1.
+	Seed uint64
+	// For limits the time of a search. The default is 10 seconds of real time for systems
+	// in a bubble, one minute for others. The test flag -explore.for replaces it.
+	For time.Duration
+	// Plans limits the number of plans; 0 is no limit.
+	Plans int
+	// All continues after a finding. By default a search ends at the first one. The test
+	// flag -explore.all sets it.
+	All bool
+	// Parallel is how many runs are made at the same time. The default is 1, with which
+	// runs are the most deterministic.
+	Parallel int
+
+	// Pace says how long things take.
+	Pace Pace
+
+	// Dir is the directory of the files of findings. The default is testdata/explore and
+	// the name of the test.
+	Dir string
+	// Log, if not nil, is called with lines about the progress.
+	Log func(line string)
+}
+
+// A Pace is a set of durations. They are of the bubble if there is one.
+type Pace struct {
+	// Quiet is how long nothing must be written until a run is over. The default is two
+	// minutes in a bubble, otherwise one second.
+	Quiet time.Duration
+	// Hold is how long Hold withholds events, at most until the workload is over. The
+	// default is ten seconds in a bubble, otherwise one second.
+	Hold time.Duration
+	// Restart is the time between a crash and the next start. The default is one second
+	// in a bubble, otherwise 100 ms.
+	Restart time.Duration
+	// Limit is how long a run may take after its workload. The default is one hour in a
+	// bubble, otherwise 30 seconds.
+	Limit time.Duration
+}
+
+var (
+	bubblePace = Pace{Quiet: 2 * time.Minute, Hold: 10 * time.Second, Restart: time.Second, Limit: time.Hour}
+	realPace   = Pace{Quiet: time.Second, Hold: time.Second, Restart: 100 * time.Millisecond, Limit: 30 * time.Second}
+)
+
+// or returns the pace with the durations of other in place of those that are 0.
+func (p Pace) or(other Pace) Pace {
+	for _, d := range []struct{ value, other *time.Duration }{
+		{&p.Quiet, &other.Quiet}, {&p.Hold, &other.Hold}, {&p.Restart, &other.Restart}, {&p.Limit, &other.Limit},
+	} {
+		if *d.value == 0 {
+			*d.value = *d.other
+		}
+	}
+	return p
+}
+
+// A Workload does what the users of a system do: it creates, changes and deletes objects
+// of srv, and waits in between. Its context ends if it takes too long.
+type Workload func(ctx context.Context, srv *fakeapi.Server) error
+
+// Scenario returns a workload that plays the scenarios of a file, one after the other. Its
+// pauses give the system time. A scenario whose answers differ fails the run. A scenario
+// that has only a history is reenacted, on the running clock.
+func Scenario(file string) Workload {
+	load := sync.OnceValues(func() (*scenarios.File, error) { return scenarios.Load(file) })
+	return func(ctx context.Context, srv *fakeapi.Server) error {
+		f, err := load()
+		if err != nil {
+			return err
+		}
+		for _, s := range f.Scenarios {
+			if err := playScenario(ctx, srv, f, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// playScenario plays one scenario, without a namespace of its own if it has no steps.
+func playScenario(ctx context.Context, srv *fakeapi.Server, f *scenarios.File, s *scenarios.Scenario) error {
+	if len(s.Steps) == 0 {
+		r, err := scenarios.NewReenactment(srv, &scenarios.File{Name: f.Name, Scenarios: []*scenarios.Scenario{s}})
+		if err != nil {
+			return err
+		}
+		if err := r.Start(); err != nil {
+			return err
+		}
+		return r.Run(ctx)
+	}
+	p := &scenarios.Player{URL: srv.URL, Transport: undecompressed(srv), Timeout: stepTimeout}
+	if r := p.Play(ctx, s); r.Failed() {
+		return errors.New(r.String())
+	}
+	return nil
+}
+
+// stepTimeout is how long a step of a scenario waits: longer than a decision delays
+// anything, and much less than Pace.Limit in a bubble.
+const stepTimeout = 2 * time.Minute
+
+// undecompressed returns the transport of a server, which does not decompress answers.
+func undecompressed(srv *fakeapi.Server) http.RoundTripper {
+	t, ok := srv.Transport().(*http.Transport)
+	if !ok {
+		return srv.Transport()
+	}
+	t = t.Clone()
+	t.DisableCompression = true
+	return t
+}
+
+// Steps returns a workload that calls functions one after the other, and waits for d after
+// each of them.
+func Steps(d time.Duration, steps ...func(srv *fakeapi.Server) error) Workload {
+	return func(ctx context.Context, srv *fakeapi.Server) error {
+		for i, step := range steps {
+			if err := step(srv); err != nil {
+				return fmt.Errorf("step %d: %w", i+1, err)
+			}
+			if err := sleep(ctx, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// An Exception turns an oracle off for some objects or fields.
+type Exception struct {
+	// Oracle is what is turned off; "" is every oracle.
+	Oracle Oracle
+	// Resource, Namespace and Name select objects, with * for any characters; "" is all.
+	Resource, Namespace, Name string
+	// Field is a field with what is below it, such as "status.startedAt", for the oracle
+	// EndState; "" is the whole object.
+	Field string
+	// Reason says why. It must be set.
+	Reason string
+}

@@ -1,0 +1,437 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/route"
+)
+
+// A trial is one run of the system: the reference run, or a run with a plan.
+type trial struct {
+	system *System
+	pace   Pace
+	plan   Plan
+	srv    *fakeapi.Server
+	base   int64 // revision of srv at the start
+
+	life *supervisor
+
+	mu       sync.Mutex // guards the fields below
+	healed   bool       // no decision is made any more
+	requests []*request // of the system
+	points   []seenPoint
+	counts   map[Point]int // points seen, by their fields without Nth
+	fired    []bool        // decisions of the plan that were made
+	names    map[objectKey]string
+	releases []func() // of held watches
+	changes  []change // as far as they are harvested
+	next     int64    // revision of the first change that is not harvested
+}
+
+// A seenPoint is a point that a run has reached.
+type seenPoint struct {
+	Point
+	revision int64 // of the server
+}
+
+// A request is a request of the system.
+type request struct {
+	of      *incarnation
+	route   route.Route
+	client  string
+	path    string // with the selectors of a watch
+	began   time.Time
+	ended   time.Time // zero while it is served
+	code    int
+	decided bool // a decision concerned it
+	crash   bool // the system crashes when it is committed
+	lose    bool // its answer is lost
+}
+
+// requestKey is the key of a request in its context.
+type requestKey struct{}
+
+// gate is the handler of an incarnation's front end. It refuses the requests of a crashed
+// incarnation, and records the others.
+func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if i.dead.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		q := &request{of: i, route: route.Parse(r.Method, r.URL), client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now()}
+		query := r.URL.Query()
+		for _, selector := range []string{"labelSelector", "fieldSelector"} {
+			if v := query.Get(selector); v != "" {
+				q.path += "?" + selector + "=" + v
+			}
+		}
+		t.mu.Lock()
+		t.requests = append(t.requests, q)
+		t.mu.Unlock()
+		answer := &answerWriter{ResponseWriter: w}
+		defer func() {
+			t.mu.Lock()
+			q.ended, q.code = time.Now(), answer.code
+			t.mu.Unlock()
+		}()
+		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), requestKey{}, q)))
+	})
+}
+
+// clientOf returns a user agent without what follows the first space.
+func clientOf(userAgent string) string {
+	client, _, _ := strings.Cut(userAgent, " ")
+	return client
+}
+
+// An answerWriter notes the status code of an answer.
+type answerWriter struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *answerWriter) WriteHeader(code int) {
+	if w.code == 0 && code >= http.StatusOK {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements [http.ResponseWriter].
+func (w *answerWriter) Write(b []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// fromSystem reports whether a request is the system's.
+func fromSystem(r *http.Request) bool { return requestOf(r) != nil }
+
+func requestOf(r *http.Request) *request {
+	q, _ := r.Context().Value(requestKey{}).(*request)
+	return q
+}
+
+// run runs the trial. The outcome is complete, except that nothing is judged.
+func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
+	srv, err := from.NewFork()
+	if err != nil {
+		return nil, err
+	}
+	defer srv.Close()
+	t.srv, t.base, t.next = srv, srv.Revision(), srv.Revision()+1
+	t.counts, t.names, t.fired = map[Point]int{}, map[objectKey]string{}, make([]bool, len(t.plan))
+	if _, err := srv.Inject(t.probes()...); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	t.life = newSupervisor(ctx, t)
+	go t.life.run()
+	o := &outcome{base: from, plan: t.plan}
+	t.started()
+
+	working, finish := context.WithTimeout(ctx, t.pace.Limit)
+	if t.system.Workload != nil {
+		o.workload = t.system.Workload(working, srv)
+	}
+	finish()
+	t.calm(min(t.pace.Hold, t.pace.Quiet), t.pace.Limit)
+	t.heal()
+	if !t.calm(t.pace.Quiet, t.pace.Limit) {
+		o.unsettled = true
+	}
+	o.end = time.Now()
+	t.harvest()
+	if page {
+		var b bytes.Buffer
+		if err := srv.Story().WritePage(&b); err != nil {
+			return nil, err
+		}
+		o.page = b.Bytes()
+	}
+	t.mu.Lock()
+	o.requests, o.points, o.changes, o.fired = t.requests, t.points, t.changes, t.fired
+	for _, q := range o.requests {
+		if q.ended.IsZero() && q.route.Verb == "watch" {
+			o.watches = append(o.watches, q.client+" "+q.path)
+		}
+	}
+	t.mu.Unlock()
+	cancel()
+	<-t.life.done
+	o.exits, o.panics = t.life.exits, t.life.panics
+	t.release()
+	return o, nil
+}
+
+// startTimeout is how long the start of a system may take before its workload begins.
+const startTimeout = time.Minute
+
+// started waits until the system has started and asks for nothing.
+func (t *trial) started() {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	for {
+		_ = t.srv.Settle(ctx) // a system that polls never settles
+		t.mu.Lock()
+		asked := len(t.requests) > 0
+		t.mu.Unlock()
+		if asked || sleep(ctx, t.pace.Restart) != nil {
+			return
+		}
+	}
+}
+
+// heal ends all that decisions have caused: events that are held are sent, and a stopped
+// system starts.
+func (t *trial) heal() {
+	t.mu.Lock()
+	t.healed = true
+	t.mu.Unlock()
+	t.release()
+	t.life.resume()
+}
+
+// release sends what is held.
+func (t *trial) release() {
+	t.mu.Lock()
+	releases := t.releases
+	t.releases = nil
+	t.mu.Unlock()
+	for _, release := range releases {
+		release()
+	}
+}
+
+// calm waits until nothing has been written for some time. It returns false if that takes
+// longer than limit.
+func (t *trial) calm(quiet, limit time.Duration) bool {
+	began := time.Now()
+	last, seen := began, t.srv.Revision()
+	for {
+		now := time.Now()
+		if writes := t.srv.Writes(seen + 1); len(writes) > 0 {
+			seen = writes[len(writes)-1].Revision
+			for _, w := range writes {
+				if counts(w) {
+					last = now
+				}
+			}
+		}
+		t.mu.Lock()
+		for i := len(t.requests) - 1; i >= 0; i-- {
+			q := t.requests[i]
+			if q.isWrite() && q.counts() && q.began.After(last) {
+				last = q.began
+			}
+			if !q.began.After(last) {
+				break
+			}
+		}
+		t.mu.Unlock()
+		switch left := quiet - now.Sub(last); {
+		case left <= 0:
+			return true
+		case now.Sub(began) > limit:
+			return false
+		default:
+			time.Sleep(max(left, time.Millisecond))
+		}
+	}
+}
+
+// isBackground reports whether a resource changes without an end: leases and events.
+func isBackground(resource string) bool {
+	switch resource {
+	case "events", "events.events.k8s.io", "leases.coordination.k8s.io":
+		return true
+	}
+	return false
+}
+
+// counts reports whether a write is progress of the system or the workload.
+func counts(w fakeapi.Write) bool {
+	for _, c := range w.Changes {
+		if !isBackground(c.Resource) {
+			return true
+		}
+	}
+	return len(w.Changes) == 0
+}
+
+func (q *request) isWrite() bool {
+	return q.route.IsResource && Point{Verb: q.route.Verb}.isWrite() && !isReview(q.route.Group)
+}
+
+func (q *request) counts() bool { return !isBackground(q.resource()) }
+
+// resource returns the resource in the form of Fault.Resource, without a subresource.
+func (q *request) resource() string {
+	if q.route.Group == "" {
+		return q.route.Resource
+	}
+	return q.route.Resource + "." + q.route.Group
+}
+
+// isReview reports whether creating an object of a group stores nothing.
+func isReview(group string) bool {
+	return group == "authorization.k8s.io" || group == "authentication.k8s.io"
+}
+
+// observe records the point of a request or of an event, and makes the decisions for it.
+func (t *trial) observe(p *fakeapi.Point) {
+	q := requestOf(p.Request)
+	if q.of.dead.Load() {
+		p.Reset()
+		return
+	}
+	if isBackground(p.Resource) {
+		return
+	}
+	pt := Point{Client: clientOf(p.UserAgent), Verb: p.Verb, Event: p.Event, Resource: p.Resource, Namespace: p.Namespace}
+	if !pt.isWrite() && p.Event == "" && p.Verb != "list" || isReview(q.route.Group) {
+		return
+	}
+	if p.Event != "" || pt.isWrite() {
+		pt.Name = t.nameOf(objectKey{strings.Split(p.Resource, "/")[0], p.Namespace, p.Name})
+	}
+	pt.More = p.Verb == "list" && p.Request.URL.Query().Get("continue") != ""
+	t.mu.Lock()
+	t.counts[pt]++
+	pt.Nth = t.counts[pt]
+	t.points = append(t.points, seenPoint{pt, t.srv.Revision()})
+	var todo []Action
+	for i, d := range t.plan {
+		if d.At == pt && !t.healed {
+			t.fired[i] = true
+			q.decided = true
+			todo = append(todo, d.Do)
+		}
+	}
+	t.mu.Unlock()
+	for _, do := range todo {
+		p.Note("explore: " + Decision{do, pt}.String())
+		t.act(do, p)
+	}
+}
+
+// commit makes the decisions for a request that is served.
+func (t *trial) commit(p *fakeapi.Point) {
+	q := requestOf(p.Request)
+	t.mu.Lock()
+	lose, crash := q.lose, q.crash
+	t.mu.Unlock()
+	if crash {
+		t.life.crash(q.of, false)
+	}
+	if lose || crash || q.of.dead.Load() {
+		p.Reset()
+	}
+}
+
+// act makes a decision at its point.
+func (t *trial) act(do Action, p *fakeapi.Point) {
+	q := requestOf(p.Request)
+	switch do {
+	case Crash, Stop:
+		t.life.crash(q.of, do == Stop)
+		p.Reset()
+	case CrashAfter, Lose:
+		t.mu.Lock()
+		q.crash, q.lose = do == CrashAfter, do == Lose
+		t.mu.Unlock()
+	case Conflict:
+		p.Fail(http.StatusConflict)
+	case Expire:
+		p.Respond(fakeapi.Fault{Code: http.StatusGone, Reason: "Expired"})
+	case Compact:
+		t.harvest()
+		t.srv.Compact()
+		p.Respond(fakeapi.Fault{Code: http.StatusInternalServerError})
+	case Hold:
+		t.hold(p, t.pace.Hold)
+	case Delay:
+		d := t.pace.Hold / 4
+		late, err := t.srv.Inject(fakeapi.Fault{EventDelay: d, Watches: fakeapi.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
+		if err != nil {
+			panic("explore: " + err.Error()) // unreachable: the fault is valid
+		}
+		t.mu.Lock()
+		t.releases = append(t.releases, late.Remove)
+		t.mu.Unlock()
+		t.hold(p, d)
+	}
+}
+
+// hold withholds an event and those after it for d, at most until release.
+func (t *trial) hold(p *fakeapi.Point, d time.Duration) {
+	release := p.Hold()
+	timer := time.AfterFunc(d, release)
+	t.mu.Lock()
+	t.releases = append(t.releases, func() {
+		timer.Stop()
+		release()
+	})
+	t.mu.Unlock()
+}
+
+// probes returns the faults that reach observe and commit.
+func (t *trial) probes() []fakeapi.Fault {
+	return []fakeapi.Fault{
+		{Matches: fromSystem, Do: t.observe},
+		{Matches: fromSystem, At: fakeapi.AfterCommit, Do: t.commit},
+		{Matches: fromSystem, At: fakeapi.BeforeDelivery, Do: t.observe},
+	}
+}
+
+// An objectKey identifies an object of a server.
+type objectKey struct{ resource, namespace, name string }
+
+func (k objectKey) String() string {
+	return fmt.Sprintf("%s %s", k.resource, strings.Trim(k.namespace+"/"+k.name, "/"))
+}
+
+// nameOf returns the name of an object, or its prefix with * if the server has generated
+// it.
+func (t *trial) nameOf(k objectKey) string {
+	if k.name == "" {
+		return ""
+	}
+	t.mu.Lock()
+	name, known := t.names[k]
+	t.mu.Unlock()
+	if known {
+		return name
+	}
+	name = k.name
+	if o, err := t.srv.Get(k.resource, k.namespace, k.name); err == nil {
+		name = stableName(o)
+	}
+	t.mu.Lock()
+	t.names[k] = name
+	t.mu.Unlock()
+	return name
+}
+
+// stableName returns the name of an object, or its prefix with * if it was generated.
+func stableName(o fakeapi.Object) string {
+	meta, _ := o["metadata"].(map[string]any)
+	prefix, _ := meta["generateName"].(string)
+	if name := o.Name(); prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
+		return prefix + "*"
+	}
+	return o.Name()
+}
