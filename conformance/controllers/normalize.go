@@ -76,9 +76,13 @@ func (n *normalizer) nameAll(objects []map[string]any) {
 			n.names[hash] = n.name(name) + "#"
 			n.order = append(n.order, hash)
 		}
-		if hash := text(o, "metadata", "labels", "controller.kubernetes.io/hash"); hash != "" && n.names[hash] == "" {
-			n.names[hash] = n.name(name) + "#"
-			n.order = append(n.order, hash)
+		if text(o, "kind") == "controllerrevisions" { // of DaemonSets the label is the second one
+			for _, label := range []string{"controller.kubernetes.io/hash", "controller-revision-hash"} {
+				if hash := text(o, "metadata", "labels", label); hash != "" && n.names[hash] == "" {
+					n.names[hash] = n.name(name) + "#"
+					n.order = append(n.order, hash)
+				}
+			}
 		}
 		if uid := text(o, "metadata", "uid"); uid != "" {
 			n.uids[uid] = "<uid of " + text(o, "kind") + " " + n.name(name) + ">"

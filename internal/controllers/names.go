@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/nodelifecycle"
 	"github.com/kubefake/kubefake/internal/controllers/persistentvolumebinder"
+	"github.com/kubefake/kubefake/internal/controllers/podautoscaler"
 	"github.com/kubefake/kubefake/internal/controllers/podgc"
 	"github.com/kubefake/kubefake/internal/controllers/pvcprotection"
 	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
@@ -51,6 +52,7 @@ var known = []entry{
 	{name: "endpoints-controller", alias: "endpoint", start: endpoints.Start},
 	{name: "endpointslice-controller", alias: "endpointslice", start: endpoints.StartSlices},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
+	{name: "horizontal-pod-autoscaler-controller", alias: "horizontalpodautoscaling", start: podautoscaler.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "kubelet", start: kubelet.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
@@ -80,7 +82,6 @@ var missing = []string{
 	"device-taint-eviction-controller",
 	"endpointslice-mirroring-controller",
 	"ephemeral-volume-controller",
-	"horizontal-pod-autoscaler-controller",
 	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
 	"legacy-serviceaccount-token-cleaner-controller",
 	"node-ipam-controller",

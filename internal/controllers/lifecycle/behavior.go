@@ -47,6 +47,7 @@ type Set struct {
 	stages    []*Stage
 	behaviors []Behavior      // the newest last
 	stopped   map[string]bool // Nodes
+	metrics   metrics
 }
 
 // Changes returns the number of changes of the set.
@@ -129,5 +130,8 @@ func (s *Set) Stopped(name string) bool {
 func (s *Set) Clone() *Set {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return &Set{stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped)}
+	return &Set{
+		stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped),
+		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)},
+	}
 }

@@ -1,0 +1,270 @@
+package podautoscaler
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/selector"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A proposal is the number of replicas that one metric asks for.
+type proposal struct {
+	replicas int64
+	name     string // of the metric in messages
+	status   map[string]any
+}
+
+// A metricError is why a metric asks for no number of replicas.
+type metricError struct {
+	reason string // of the condition and the Event
+	cause  error
+	prefix string // what follows from the cause, in the error of all metrics
+}
+
+func (e *metricError) Error() string { return e.prefix + e.cause.Error() }
+func (e *metricError) Unwrap() error { return e.cause }
+
+// proposal computes one element of spec.metrics.
+func (r *reconciliation) proposal(spec map[string]any, pods selector.Labels) (*proposal, *metricError) {
+	var p *proposal
+	var err error
+	switch typ := object.String(spec, "type"); typ {
+	case "Resource":
+		source := object.Map(spec, "resource")
+		if p, err = r.resource(source, "", pods); err != nil {
+			return nil, &metricError{"FailedGetResourceMetric", err, fmt.Sprintf("failed to get %s resource metric value: ", object.String(source, "name"))}
+		}
+		p.status = map[string]any{"type": typ, "resource": map[string]any{"name": source["name"], "current": p.status}}
+	case "ContainerResource":
+		source := object.Map(spec, "containerResource")
+		if p, err = r.resource(source, object.String(source, "container"), pods); err != nil {
+			return nil, &metricError{"FailedGetContainerResourceMetric", err, fmt.Sprintf("failed to get %s container metric value: ", object.String(source, "container"))}
+		}
+		p.status = map[string]any{"type": typ, "containerResource": map[string]any{"name": source["name"], "container": source["container"], "current": p.status}}
+	case "Pods":
+		source := object.Map(spec, "pods")
+		if p, err = r.podsMetric(source, pods); err != nil {
+			return nil, &metricError{"FailedGetPodsMetric", err, "failed to get pods metric value: "}
+		}
+		p.status = map[string]any{"type": typ, "pods": map[string]any{"metric": source["metric"], "current": p.status}}
+	case "Object":
+		source := object.Map(spec, "object")
+		if p, err = r.objectMetric(source, pods); err != nil {
+			return nil, &metricError{"FailedGetObjectMetric", err, "failed to get object metric value: "}
+		}
+		p.status = map[string]any{"type": typ, "object": map[string]any{"metric": source["metric"], "describedObject": source["describedObject"], "current": p.status}}
+	case "External":
+		source := object.Map(spec, "external")
+		if p, err = r.externalMetric(source, pods); err != nil {
+			return nil, &metricError{"FailedGetExternalMetric", err, fmt.Sprintf("failed to get %s external metric value: ", object.String(source, "metric", "name"))}
+		}
+		p.status = map[string]any{"type": typ, "external": map[string]any{"metric": source["metric"], "current": p.status}}
+	default:
+		return nil, &metricError{reason: "InvalidMetricSourceType", cause: fmt.Errorf("unknown metric source type %q", typ)}
+	}
+	p.status = object.Copy(p.status)
+	return p, nil
+}
+
+// milli returns the quantity at a path of obj in thousandths; false if there is none.
+func milli(obj map[string]any, path ...string) (int64, bool) {
+	text := object.Text(obj, path...)
+	if text == "" {
+		return 0, false
+	}
+	return lifecycle.Milli(text), true
+}
+
+// quantityOf returns a quantity of thousandths.
+func quantityOf(milli int64, resource string) string {
+	text := fmt.Sprintf("%dm", milli)
+	if resource == "memory" && milli%(1000*1024) == 0 {
+		text = fmt.Sprintf("%dKi", milli/(1000*1024))
+	} else if resource == "memory" && milli%1000 == 0 {
+		return fmt.Sprint(milli / 1000)
+	}
+	text, err := wire.CanonicalQuantity(text)
+	if err != nil {
+		panic("podautoscaler: " + err.Error()) // unreachable: a whole number with a suffix is a quantity
+	}
+	return text
+}
+
+// resource computes a Resource metric, or a ContainerResource metric of a container.
+func (r *reconciliation) resource(source map[string]any, container string, labels selector.Labels) (*proposal, error) {
+	name := object.String(source, "name")
+	values := func() (map[string]int64, error) {
+		v, err := r.usage(name, container, labels)
+		if err != nil {
+			return nil, fmt.Errorf("unable to get metrics for resource %s: %w", name, err)
+		}
+		return v, nil
+	}
+	if target, ok := milli(source, "target", "averageValue"); ok {
+		v, err := values()
+		if err == nil {
+			var p *proposal
+			if p, err = r.average(v, target, name, labels); err == nil {
+				p.name = name + " resource"
+				return p, nil
+			}
+		}
+		return nil, fmt.Errorf("failed to get %s usage: %w", name, err)
+	}
+	target, ok := object.Int(source, "target", "averageUtilization")
+	if !ok {
+		return nil, errors.New("invalid resource metric source: neither an average utilization target nor an average value (usage) target was set")
+	}
+	v, err := values()
+	if err == nil {
+		var p *proposal
+		if p, err = r.utilization(v, target, name, container, labels); err == nil {
+			p.name = name + " resource utilization (percentage of request)"
+			if container != "" {
+				p.name = name + " container resource utilization (percentage of request)"
+			}
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("failed to get %s utilization: %w", name, err)
+}
+
+// usage returns how much the Pods, or one container of each, use of a resource.
+func (r *reconciliation) usage(resource, container string, labels selector.Labels) (map[string]int64, error) {
+	if !r.metrics.Measured(false) {
+		return nil, errors.New("unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)")
+	}
+	out := map[string]int64{}
+	for _, pod := range r.pods.List(r.object.Namespace, labels) {
+		sum, all := int64(0), true
+		for c := range object.Each(object.Value(pod.Generic(), "spec", "containers")) {
+			name := object.String(c, "name")
+			if container != "" && name != container {
+				continue
+			}
+			n, ok := r.metrics.Usage(pod.Namespace, pod.Labels, name, resource)
+			sum, all = sum+n, all && ok
+		}
+		if all && object.String(pod.Generic(), "status", "phase") == "Running" {
+			out[pod.Name] = sum
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no metrics returned from resource metrics API")
+	}
+	return out, nil
+}
+
+// podsMetric computes a custom metric of Pods.
+func (r *reconciliation) podsMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
+	name := object.String(source, "metric", "name")
+	fail := func(text string) (*proposal, error) {
+		return nil, fmt.Errorf("unable to get metric %s: %s", name, text)
+	}
+	if !r.metrics.Measured(true) {
+		return fail("unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered")
+	}
+	values := map[string]int64{}
+	for _, pod := range r.pods.List(r.object.Namespace, labels) {
+		if n, ok := r.metrics.PodMetric(pod.Namespace, pod.Labels, name); ok && object.String(pod.Generic(), "status", "phase") == "Running" {
+			values[pod.Name] = n
+		}
+	}
+	if len(values) == 0 {
+		return fail("no metrics returned from custom metrics API")
+	}
+	target, _ := milli(source, "target", "averageValue")
+	p, err := r.average(values, target, "", labels)
+	if err != nil {
+		return nil, err
+	}
+	p.name = "pods metric " + name
+	return p, nil
+}
+
+// objectMetric computes a custom metric of one object.
+func (r *reconciliation) objectMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
+	name, kind := object.String(source, "metric", "name"), object.String(source, "describedObject", "kind")
+	typ := object.String(source, "target", "type")
+	value, isValue := milli(source, "target", "value")
+	average, isAverage := milli(source, "target", "averageValue")
+	isValue, isAverage = isValue && typ == "Value", isAverage && typ == "AverageValue"
+	if !isValue && !isAverage {
+		return nil, errors.New("invalid object metric source: neither a value target nor an average value target was set")
+	}
+	usage, ok := r.metrics.Metric(name)
+	if !ok {
+		err := fmt.Errorf("unable to get metric %s: unable to fetch metrics from custom metrics API: "+
+			"no custom metrics API (custom.metrics.k8s.io) registered on %s %s/%s", name, kind, r.object.Namespace, object.String(source, "describedObject", "name"))
+		if isAverage {
+			err = fmt.Errorf("failed to get %s object metric: %w", name, err)
+		}
+		return nil, err
+	}
+	if isValue {
+		p, err := r.ratio(usage, value, labels)
+		if err != nil {
+			return nil, err
+		}
+		p.name = kind + " metric " + name
+		return p, nil
+	}
+	p := r.perPod(usage, average)
+	p.name = fmt.Sprintf("external metric %s(%s)", name, labelSelectorText(object.Map(source, "metric", "selector")))
+	return p, nil
+}
+
+// externalMetric computes a metric that is not about an object.
+func (r *reconciliation) externalMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
+	name, labelSelector := object.String(source, "metric", "name"), labelSelectorText(object.Map(source, "metric", "selector"))
+	value, isValue := milli(source, "target", "value")
+	average, isAverage := milli(source, "target", "averageValue")
+	if !isValue && !isAverage {
+		return nil, errors.New("invalid external metric source: neither a value target nor an average value target was set")
+	}
+	usage, ok := r.metrics.Metric(name)
+	var p *proposal
+	err := fmt.Errorf("unable to get external metric %s/%s/%s: unable to fetch metrics from external metrics API: "+
+		"the server could not find the requested resource (get %s.external.metrics.k8s.io)", r.object.Namespace, name, labelSelector, name)
+	switch {
+	case isAverage && !ok:
+		return nil, fmt.Errorf("failed to get %s external metric: %w", name, err)
+	case isAverage:
+		p = r.perPod(usage, average)
+	case ok:
+		p, err = r.ratio(usage, value, labels)
+		fallthrough
+	default:
+		if err != nil {
+			return nil, fmt.Errorf("failed to get external metric %s: %w", name, err)
+		}
+	}
+	p.name = fmt.Sprintf("external metric %s(%s)", name, labelSelector)
+	return p, nil
+}
+
+// labelSelectorText returns a label selector as Go prints a *metav1.LabelSelector.
+func labelSelectorText(s map[string]any) string {
+	if s == nil {
+		return "nil"
+	}
+	var b strings.Builder
+	b.WriteString("&LabelSelector{MatchLabels:map[string]string{")
+	labels := controller.Labels(s, "matchLabels")
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		fmt.Fprintf(&b, "%s: %s,", k, labels[k])
+	}
+	b.WriteString("},MatchExpressions:[]LabelSelectorRequirement{")
+	for e := range object.Each(s["matchExpressions"]) {
+		fmt.Fprintf(&b, "LabelSelectorRequirement{Key:%v,Operator:%v,Values:%v,},", e["key"], e["operator"], object.Strings(e, "values"))
+	}
+	b.WriteString("},}")
+	return b.String()
+}
