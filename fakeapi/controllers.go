@@ -1,6 +1,10 @@
 package fakeapi
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/httptest"
+)
 
 // BasicControllers are the controllers of kube-controller-manager that finish what
 // requests begin: namespaces and owned objects go away, and a namespace has its default
@@ -35,5 +39,6 @@ func (s *Server) Controllers(names ...string) error {
 
 func (s *Server) startControllers(names []string) error {
 	s.api.Controllers().SetRootCA(s.CACertificate())
+	s.api.Controllers().SetSigner(httptest.IssueCertificate)
 	return s.api.Controllers().Select(names)
 }

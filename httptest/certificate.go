@@ -1,6 +1,7 @@
 package httptest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -117,11 +118,15 @@ func (a *authority) issue(template *x509.Certificate, key *ecdsa.PrivateKey) ([]
 // random serial number, which crypto/x509 of Go 1.23 does not generate.
 func sign(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey) ([]byte, error) {
 	var err error
-	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+	if template.SerialNumber, err = newSerialNumber(); err != nil {
 		return nil, err
 	}
 	template.NotBefore, template.NotAfter = notBefore, notAfter
 	return x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
+}
+
+func newSerialNumber() (*big.Int, error) {
+	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 }
 
 // serverCertificate returns the certificate that the options give, read from CertDir,
@@ -208,6 +213,25 @@ func IssueClient(commonName string, organizations []string) (certPEM, keyPEM []b
 		return nil, nil, err
 	}
 	return encodeCertificate(der), encodeKey(key), nil
+}
+
+// IssueCertificate returns a certificate of a public key in PEM, signed by the throwaway CA.
+// The template has all but the serial number; see x509.CreateCertificate. The certificate is
+// not valid after the CA's end, in 2100. It fails if the template or the key is not valid.
+func IssueCertificate(template *x509.Certificate, public crypto.PublicKey) (certPEM []byte, err error) {
+	a := throwaway()
+	t := *template
+	if t.SerialNumber, err = newSerialNumber(); err != nil {
+		return nil, err
+	}
+	if t.NotAfter.After(notAfter) {
+		t.NotAfter = notAfter
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &t, a.certificate, public, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("httptest: issuing a certificate: %w", err)
+	}
+	return encodeCertificate(der), nil
 }
 
 func encodeCertificate(der []byte) []byte {

@@ -8,6 +8,8 @@ package controllers
 
 import (
 	"context"
+	"crypto"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +63,15 @@ func (m *Manager) SetRootCA(pem []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.config.RootCA = string(pem)
+}
+
+// SetSigner sets what issues certificates for the
+// certificatesigningrequest-signing-controller: in PEM, of a public key, signed by the CA
+// of the cluster. Controllers that run already do not see it.
+func (m *Manager) SetSigner(sign func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.config.Sign = sign
 }
 
 // Select starts and stops controllers: those of the selection run when it returns, and

@@ -44,6 +44,7 @@ type entry struct {
 var known = []entry{
 	{name: "certificatesigningrequest-approving-controller", alias: "csrapproving", start: certificates.StartApproving},
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", start: certificates.StartCleaner},
+	{name: "certificatesigningrequest-signing-controller", alias: "csrsigning", start: certificates.StartSigning},
 	{name: "clusterrole-aggregation-controller", alias: "clusterrole-aggregation", start: clusterroleaggregation.Start},
 	{name: "cronjob-controller", alias: "cronjob", start: cronjob.Start},
 	{name: "daemonset-controller", alias: "daemonset", start: daemonset.Start},
@@ -78,7 +79,6 @@ var known = []entry{
 // have. They can be turned off, so that a selection for the real one works.
 var missing = []string{
 	"bootstrap-signer-controller",
-	"certificatesigningrequest-signing-controller",
 	"device-taint-eviction-controller",
 	"endpointslice-mirroring-controller",
 	"ephemeral-volume-controller",

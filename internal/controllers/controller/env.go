@@ -2,6 +2,8 @@ package controller
 
 import (
 	"cmp"
+	"crypto"
+	"crypto/x509"
 	"slices"
 	"time"
 
@@ -114,6 +116,12 @@ func (e *Env) PreferredTypes() []*resource.Type {
 
 // RootCA returns the CA certificate of the server in PEM, "" without TLS.
 func (e *Env) RootCA() string { return e.rootCA }
+
+// Sign issues a certificate of a public key in PEM, signed by the CA of the cluster. The
+// template has all but the serial number.
+func (e *Env) Sign(template *x509.Certificate, public crypto.PublicKey) ([]byte, error) {
+	return e.sign(template, public)
+}
 
 // Runs reports whether a controller, by its name as --controllers has it, is one of the
 // Runtime.

@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"crypto"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"runtime"
@@ -18,7 +20,8 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// Config configures a Runtime. All fields are required.
+// Config configures a Runtime. All fields are required, but for those that its controllers
+// do not use.
 type Config struct {
 	Registry *registry.Registry
 	Faults   *fault.Set
@@ -28,6 +31,9 @@ type Config struct {
 
 	// RootCA is the CA certificate of the server in PEM; "" without TLS.
 	RootCA string
+
+	// Sign issues a certificate of a public key in PEM, signed by the CA of the cluster.
+	Sign func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
 
 	// Lifecycle is what Pods and Nodes do by themselves.
 	Lifecycle *lifecycle.Set
@@ -43,6 +49,7 @@ type Runtime struct {
 	clock    *clock.Clock
 	version  string
 	rootCA   string
+	sign     func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
 
 	lifecycle *lifecycle.Set
 	names     []string // of the controllers
@@ -78,7 +85,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: fmt.Sprintf("%s (%s/%s)", c.Version, runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA,
+		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: fmt.Sprintf("%s (%s/%s)", c.Version, runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
