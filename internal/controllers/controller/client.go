@@ -189,26 +189,6 @@ func (c *Client) WriteStatus(o *Object, status map[string]any, retries int) (*Ob
 	}
 }
 
-// Scale returns the Scale of an object. It fails with NotFound for a resource without the
-// subresource scale.
-func (c *Client) Scale(res Resource, namespace, name string) (scale map[string]any, err error) {
-	r, err := c.request("get", res, namespace, name, "scale")
-	if err != nil {
-		return nil, err
-	}
-	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
-		if r.Type.Scale == nil {
-			return registry.Result{}, status.NoResource()
-		}
-		stored, _, err := c.runtime.registry.Get(ctx, r.Request, "")
-		if err == nil {
-			scale, err = registry.Scale(r.Type, stored.Decode(r.Type))
-		}
-		return registry.Result{}, err
-	})
-	return scale, err
-}
-
 // Patch changes an object, or the part of it that a subresource shows. typ is one of
 // the constants of package patch.
 func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, data []byte) (*Object, error) {
