@@ -31,34 +31,52 @@ import (
 // Lag, LagRevisions, Freeze, FreezeAt and Thaw replace each other. Their errors
 // are ErrNotFound for an unknown resource, and ErrInvalidLag.
 func (s *Server) Lag(resource string, d time.Duration) error {
-	return s.api.Registry().Lag(resource, mvcc.Lag{By: d})
+	return s.api.Control().Lag(resource, "", mvcc.Lag{By: d})
 }
 
 // LagRevisions makes the watch cache of a resource lag behind the state by n
 // revisions. Writes to every resource count.
 func (s *Server) LagRevisions(resource string, n int64) error {
-	return s.api.Registry().Lag(resource, mvcc.Lag{Revisions: n})
+	return s.api.Control().Lag(resource, "", mvcc.Lag{Revisions: n})
 }
 
 // Freeze stops the watch cache of a resource at its revision.
 func (s *Server) Freeze(resource string) error {
-	return s.api.Registry().Lag(resource, registry.Frozen)
+	return s.api.Control().Lag(resource, "", registry.Frozen)
 }
 
 // FreezeAt stops the watch cache of a resource at a revision, when it reaches it.
 // It fails with ErrInvalidLag if the cache is past that revision.
 func (s *Server) FreezeAt(resource string, revision int64) error {
-	return s.api.Registry().Lag(resource, mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
+	return s.api.Control().Lag(resource, "", mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
 }
 
 // Thaw ends the lag of a resource. Its watches get the events that they have
 // missed.
-func (s *Server) Thaw(resource string) error { return s.api.Registry().Lag(resource, mvcc.Lag{}) }
+func (s *Server) Thaw(resource string) error { return s.api.Control().Lag(resource, "", mvcc.Lag{}) }
 
 // CachedRevision returns the revision of the watch cache of a resource: the
 // resourceVersion of a list at resourceVersion=0. It fails with ErrNotFound for an
 // unknown resource.
 func (s *Server) CachedRevision(resource string) (int64, error) {
-	rev, err := s.api.Registry().CachedRevision(resource)
+	rev, err := s.api.Front().CachedRevision(resource)
 	return int64(rev), err
+}
+
+// LagFor is Lag for the clients whose User-Agent header matches a pattern, such as
+// "manager/*": for their requests and their watches, also those that are open. Lag,
+// Freeze and the like are for all clients, and replace it.
+func (s *Server) LagFor(userAgent, resource string, d time.Duration) error {
+	return s.api.Control().Lag(resource, userAgent, mvcc.Lag{By: d})
+}
+
+// FreezeFor is Freeze for the clients whose User-Agent header matches a pattern. See
+// LagFor.
+func (s *Server) FreezeFor(userAgent, resource string) error {
+	return s.api.Control().Lag(resource, userAgent, registry.Frozen)
+}
+
+// ThawFor ends what LagFor and FreezeFor have begun.
+func (s *Server) ThawFor(userAgent, resource string) error {
+	return s.api.Control().Lag(resource, userAgent, mvcc.Lag{})
 }

@@ -23,8 +23,11 @@ type Server struct {
 
 	frontEnd bool // of NewFrontEnd: others use api too
 
-	mu    sync.Mutex         // guards hooks
-	hooks []*httptest.Server // of InstallWebhooks
+	first *Server // of which s is a replica; nil for the first server
+
+	mu       sync.Mutex         // guards the fields below
+	hooks    []*httptest.Server // of InstallWebhooks
+	replicas []*Server
 }
 
 // New starts a server outside of a test. The caller must Close it. A test calls
@@ -73,9 +76,10 @@ func listen(api *server.Server, c *config) (*Server, error) {
 }
 
 // Close stops the server: it ends open watches, closes connections, and waits for
-// all goroutines of the server. It closes the forks that clients have started through
+// all goroutines of the server. It closes the replicas, and the forks that clients have started through
 // the control endpoint, but not those of Fork and NewFork. Further calls do nothing.
 func (s *Server) Close() {
+	s.closeReplicas()
 	if s.host != nil {
 		s.host.close()
 	}

@@ -41,6 +41,7 @@ func Serves(path string) bool {
 // A Control acts on one server. It is safe for concurrent use.
 type Control struct {
 	registry  *registry.Registry
+	front     *registry.Front
 	faults    *fault.Set
 	manager   *controllers.Manager
 	activity  *activity.Tracker
@@ -49,8 +50,8 @@ type Control struct {
 }
 
 // New returns the Control of a server.
-func New(g *registry.Registry, faults *fault.Set, m *controllers.Manager, a *activity.Tracker) *Control {
-	return &Control{registry: g, faults: faults, manager: m, activity: a}
+func New(g *registry.Registry, f *registry.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker) *Control {
+	return &Control{registry: g, front: f, faults: faults, manager: m, activity: a}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.

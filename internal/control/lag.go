@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -18,6 +19,8 @@ type Lag struct {
 	// Resource is the resource, such as pods or deployments.apps. The default, *, is
 	// every resource.
 	Resource string `json:"resource,omitempty"`
+	// UserAgent selects the clients, such as manager/*. The default is all clients.
+	UserAgent string `json:"userAgent,omitempty"`
 	// By is a duration, such as 3s.
 	By string `json:"by,omitempty"`
 	// Revisions is a number of revisions.
@@ -47,22 +50,32 @@ type Lags struct {
 type LagQuery struct {
 	// Resource is a resource. The default, *, is every resource.
 	Resource string `query:"resource"`
+	// UserAgent selects the clients. The default is all clients.
+	UserAgent string `query:"userAgent"`
 }
 
 func (c *Control) lags(*Request, none) (Lags, error) {
 	store := c.registry.Store()
 	out := Lags{store.Revision(), []ResourceLag{}}
-	for _, l := range store.Lags() {
+	for _, l := range c.front.Lags() {
 		a := ResourceLag{Lag{
-			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), registry.AllResources), Revisions: l.Lag.Revisions, Until: l.Lag.Until,
-			Frozen: l.Lag.Until > 0 && l.Revision >= l.Lag.Until,
+			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), registry.AllResources), UserAgent: l.UserAgent, Revisions: l.CacheLag.Lag.Revisions, Until: l.CacheLag.Lag.Until,
+			Frozen: l.CacheLag.Lag.Until > 0 && l.Revision >= l.CacheLag.Lag.Until,
 		}, l.Revision}
-		if l.Lag.By > 0 {
-			a.By = l.Lag.By.String()
+		if l.CacheLag.Lag.By > 0 {
+			a.By = l.CacheLag.Lag.By.String()
 		}
 		out.Lags = append(out.Lags, a)
 	}
 	return out, nil
+}
+
+// Lag makes the watch cache of a resource lag, for the clients whose user agent matches a
+// pattern. "" is every resource, and every client. See [registry.Front.Lag].
+func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
+	of := registry.Lagging{Resource: cmp.Or(resource, registry.AllResources), UserAgent: userAgent}
+	of.Matches = func(agent string) bool { return fault.MatchUserAgent(userAgent, agent) }
+	return c.front.Lag(of, lag)
 }
 
 func (c *Control) lag(r *Request, in Lag) (Lags, error) {
@@ -76,14 +89,14 @@ func (c *Control) lag(r *Request, in Lag) (Lags, error) {
 	if in.Frozen {
 		lag.Until = registry.Frozen.Until
 	}
-	if err := c.registry.Lag(cmp.Or(in.Resource, registry.AllResources), lag); err != nil {
+	if err := c.Lag(in.Resource, in.UserAgent, lag); err != nil {
 		return Lags{}, lookupError(err)
 	}
 	return c.lags(r, none{})
 }
 
 func (c *Control) thaw(r *Request, in LagQuery) (Lags, error) {
-	if err := c.registry.Lag(cmp.Or(in.Resource, registry.AllResources), mvcc.Lag{}); err != nil {
+	if err := c.Lag(in.Resource, in.UserAgent, mvcc.Lag{}); err != nil {
 		return Lags{}, lookupError(err)
 	}
 	return c.lags(r, none{})

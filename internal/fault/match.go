@@ -107,6 +107,9 @@ func splitList(list string) []string {
 	return patterns
 }
 
+// MatchUserAgent reports whether a pattern of Fault.UserAgent matches a User-Agent header.
+func MatchUserAgent(pattern, userAgent string) bool { return glob(pattern, userAgent) }
+
 // glob reports whether the pattern matches the whole of s. A * matches any number
 // of characters.
 func glob(pattern, s string) bool {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -23,7 +24,7 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 	if err := CheckName(r.Name); err != nil {
 		return nil, 0, err
 	}
-	obj, rev, err := g.store.Get(ctx, r.Type, r.objectNamespace(), r.Name, version)
+	obj, rev, err := cmp.Or(r.Store, g.store).Get(ctx, r.Type, r.objectNamespace(), r.Name, version)
 	if err == nil && obj == nil {
 		err = status.NotFound(r.groupResource(), r.Name)
 	}

@@ -114,6 +114,7 @@ type Registry struct {
 	config     Config
 	clock      *clock.Clock
 	store      *storage.Store
+	front      *Front // of the first API server
 	base       *base
 	ids        *ids.Source
 	journal    *journal.Journal
@@ -210,6 +211,7 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 		webhooks: c.Webhooks,
 		plugins:  plugins,
 	}
+	g.front = &Front{registry: g, store: store}
 	store.OnCompaction((*budget)(g))
 	c.Journal.Limit(max(c.HistoryBytes/4, minJournalBytes))
 	now := c.Clock.Now // one closure for all

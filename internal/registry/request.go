@@ -40,6 +40,9 @@ type Request struct {
 	// UserAgent names the field manager of a write whose options name none.
 	UserAgent string
 
+	// Store has the watch caches that Get reads; nil has those of the first API server.
+	Store *storage.Store
+
 	// Warnings receives the warnings for the client. A nil one drops them.
 	Warnings Warnings
 

@@ -30,7 +30,7 @@ func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 // Reset brings back the state of a fresh server, as Restore does, and ends every
 // lag.
 func (g *Registry) Reset() error {
-	if err := g.Lag(AllResources, mvcc.Lag{}); err != nil {
+	if err := g.front.Lag(Lagging{Resource: AllResources}, mvcc.Lag{}); err != nil {
 		return err
 	}
 	return g.Restore(g.initial)

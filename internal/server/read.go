@@ -42,7 +42,7 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
-	page, err := r.server.registry.List(r.ctx(), r.typ, o.Query)
+	page, err := r.store().List(r.ctx(), r.typ, o.Query)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -62,13 +63,16 @@ func (r *request) ctx() context.Context {
 func (r *request) target() registry.Request {
 	out := registry.Request{
 		Type: r.typ, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
-		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r,
+		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r, Store: r.store(),
 	}
 	if r.event != nil {
 		out.Decoded = r.auditObject
 	}
 	return out
 }
+
+// store returns the store with the watch caches that serve the client.
+func (r *request) store() *storage.Store { return r.server.front.Store(r.http.UserAgent()) }
 
 // Warn implements [registry.Warnings].
 func (r *request) Warn(text string) { r.warn(text) }

@@ -92,7 +92,9 @@ type Server struct {
 	control  *control.Control
 	manager  *controllers.Manager
 	requests metrics.Requests
-	activity activity.Tracker
+	activity *activity.Tracker // replicas share it
+	front    *registry.Front
+	replica  bool // closes neither the registry nor the controllers
 
 	reads, writes inflight
 	started       time.Time
@@ -162,22 +164,28 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
-	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
+	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.faults = fault.NewSet(fault.Options{
-		Clock: c.Clock, Seed: c.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
-		Act:         func(ctx context.Context, a fault.Action) error { return s.control.Act(ctx, a) },
-		CheckAction: control.CheckAction,
-	})
+	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
 }
 
+// newFaults returns the faults of a server, which end with its context.
+func (s *Server) newFaults() *fault.Set {
+	return fault.NewSet(fault.Options{
+		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
+		Act:         func(ctx context.Context, a fault.Action) error { return s.control.Act(ctx, a) },
+		CheckAction: control.CheckAction,
+	})
+}
+
 // addControl adds what needs the registry.
 func (s *Server) addControl() {
+	s.front = s.registry.Front()
 	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
 	s.config.State = nil // it is no longer needed
-	s.control = control.New(s.registry, s.faults, s.manager, &s.activity)
+	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity)
 }
 
 // trackDo counts a watch as activity while a fault's Do runs for it.
@@ -211,10 +219,30 @@ func (s *Server) Fork() (*Server, error) {
 	return out, nil
 }
 
+// NewReplica returns another API server of the same cluster: it has the same objects,
+// clock and controllers, and watch caches, lags and faults of its own. It ends with s at
+// the latest. The caller must Close it before s.
+func (s *Server) NewReplica(name string) *Server {
+	out := newServer(s.config)
+	out.ctx, out.cancel = context.WithCancel(s.ctx)
+	out.faults = out.newFaults()
+	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
+	out.front, out.replica = s.registry.NewFront(name), true
+	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity)
+	return out
+}
+
+// Front returns the watch caches of the server.
+func (s *Server) Front() *registry.Front { return s.front }
+
 // Close ends watches and waiting reads, which answer what they have. Requests
 // fail from then on.
 func (s *Server) Close() {
 	s.cancel()
+	if s.replica {
+		s.front.Close()
+		return
+	}
 	if s.manager != nil {
 		s.manager.Close()
 	}

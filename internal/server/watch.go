@@ -54,7 +54,7 @@ func (r *request) watch() error {
 	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.config.Clock.Now().Add(r.watchTimeout(o))}
 	initial, err := st.open(version)
 	if st.cursor != nil {
-		defer st.cursor.Close()
+		defer func() { st.cursor.Close() }()
 	}
 	st.queue, _ = r.w.ResponseWriter.(fault.Queue)
 	defer st.noteEnd()
@@ -91,6 +91,7 @@ func (st *watchStream) noteEnd() {
 type watchStream struct {
 	*request
 	options  *listOptions
+	store    *storage.Store // with the watch caches of the client
 	cursor   *storage.Watch
 	shape    representation
 	deadline time.Time
@@ -103,7 +104,8 @@ type watchStream struct {
 // open starts the watch. initial are its initial events, nil without any. Errors
 // are sent in the stream.
 func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
-	o, s := st.options, st.server.registry.Store()
+	o, s := st.options, st.request.store()
+	st.store = s
 	after, initial, err := st.start(version)
 	st.log = st.server.registry.Journal().Open(journal.Watch{
 		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),
@@ -124,7 +126,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 // start returns the revision after which the watch starts. With initial events
 // that is the revision of the returned page.
 func (st *watchStream) start(version uint64) (after mvcc.Revision, initial *storage.Page, err error) {
-	o, s := st.options, st.server.registry.Store()
+	o, s := st.options, st.store
 	switch {
 	case o.streamsList() || o.sendInitialEvents == nil && version == 0:
 		q := storage.Query{Selection: o.Selection, Version: o.Version, Match: storage.MatchNotOlderThan}
@@ -177,6 +179,10 @@ func (st *watchStream) run(initial *storage.Page) error {
 	now := st.surface
 	due, ended := false, false
 	for {
+		err := st.follow()
+		if err != nil {
+			return st.fail(watchError(err))
+		}
 		changes, err := st.cursor.Poll(watchBatch)
 		if err != nil {
 			return st.fail(watchError(err))
@@ -230,6 +236,22 @@ func (st *watchStream) run(initial *storage.Page) error {
 			return nil
 		}
 	}
+}
+
+// follow continues the watch from the watch caches that serve the client, which change
+// when it gets a lag of its own.
+func (st *watchStream) follow() error {
+	s := st.request.store()
+	if s == st.store {
+		return nil
+	}
+	cursor, err := s.Watch(st.ctx(), st.typ, st.options.Selection, st.cursor.Revision())
+	if err != nil {
+		return err
+	}
+	st.cursor.Close()
+	st.cursor, st.store = cursor, s
+	return nil
 }
 
 // isIdle reports whether a watch that waits has no events to send.

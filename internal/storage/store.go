@@ -3,7 +3,9 @@ package storage
 import (
 	"context"
 	"iter"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +17,15 @@ import (
 // freshnessWait is how long a read from the watch cache waits for a newer version.
 const freshnessWait = 3 * time.Second
 
-// A Store holds the objects of a server and their history. It is safe for concurrent
-// use.
+// A Store holds the objects of a server and their history. Reads of watch caches read
+// those of the Store. It is safe for concurrent use.
 type Store struct {
+	*objects
+	caches *watchCaches
+}
+
+// objects are what the Stores of several API servers of a cluster share.
+type objects struct {
 	*mvcc.Store[*Object]
 	clock *clock.Clock
 	keep  Limits
@@ -25,43 +33,78 @@ type Store struct {
 	// compactedEtcd is the revision up to which CompactEtcd has compacted.
 	compactedEtcd atomic.Int64
 
-	caches  watchCaches
 	limiter limiter
+
+	allCaches atomic.Pointer[[]*watchCaches] // of all Stores
+	cachesMu  sync.Mutex                     // held while allCaches is replaced
 }
 
 // NewStore returns an empty store.
 func NewStore(c *clock.Clock, keep Limits) *Store {
-	out := &Store{clock: c, keep: keep}
-	out.Store = mvcc.New[*Object](out.options())
-	out.caches = newWatchCaches(out.Store, c)
+	out := &Store{objects: &objects{clock: c, keep: keep}}
+	out.objects.Store = mvcc.New[*Object](out.options())
+	out.addCaches()
 	return out
 }
 
 // Fork returns an independent store with the same state and history, and limits of its
 // own. Its watch caches do not lag.
 func (s *Store) Fork(c *clock.Clock, keep Limits) *Store {
-	out := &Store{clock: c, keep: keep}
-	out.Store = s.Store.Fork(out.options())
-	out.caches = newWatchCaches(out.Store, c)
+	out := &Store{objects: &objects{clock: c, keep: keep}}
+	out.objects.Store = s.objects.Store.Fork(out.options())
 	out.compactedEtcd.Store(s.compactedEtcd.Load())
+	out.addCaches()
 	return out
+}
+
+// WithOwnCaches returns a Store of the same objects with watch caches of its own, which
+// begin with the lags and revisions of those of s. The caller must call CloseCaches.
+func (s *Store) WithOwnCaches() *Store {
+	out := &Store{objects: s.objects}
+	out.addCaches()
+	out.CopyLags(s)
+	return out
+}
+
+// CloseCaches removes the watch caches of a Store of WithOwnCaches.
+func (s *Store) CloseCaches() {
+	s.caches.close()
+	s.cachesMu.Lock()
+	defer s.cachesMu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(*s.allCaches.Load()), func(cs *watchCaches) bool { return cs == s.caches })
+	s.allCaches.Store(&left)
+}
+
+func (s *Store) addCaches() {
+	s.caches = newWatchCaches(s.objects.Store, s.clock)
+	s.cachesMu.Lock()
+	defer s.cachesMu.Unlock()
+	all := []*watchCaches{s.caches}
+	if others := s.allCaches.Load(); others != nil {
+		all = append(slices.Clone(*others), s.caches)
+	}
+	s.allCaches.Store(&all)
 }
 
 func (s *Store) options() mvcc.Options {
 	return mvcc.Options{Now: s.clock.Now, KeepFor: s.keep.Age, KeepBytes: s.keep.Bytes, Grown: s.grown}
 }
 
-// Close stops the timers of the store.
+// Close stops the timers of the objects.
 func (s *Store) Close() {
-	s.caches.close()
+	for _, cs := range *s.allCaches.Load() {
+		cs.close()
+	}
 	s.limiter.close()
 }
 
 // Update is mvcc.Store.Update. It also schedules the moves of lagging watch caches.
 func (s *Store) Update(fn func(tx *mvcc.Txn[*Object]) error) (mvcc.Revision, error) {
-	rev, err := s.Store.Update(fn)
-	if s.caches.lagging.Load() {
-		s.caches.scheduleAll()
+	rev, err := s.objects.Store.Update(fn)
+	for _, cs := range *s.allCaches.Load() {
+		if cs.lagging.Load() {
+			cs.scheduleAll()
+		}
 	}
 	return rev, err
 }

@@ -15,7 +15,7 @@ import (
 // kube-apiserver answers many reads from a watch cache per resource. Here a replica of
 // the store takes its part. It is at the newest revision unless it has a lag.
 
-// watchCaches are the watch caches of a store.
+// watchCaches are the watch caches of a Store.
 type watchCaches struct {
 	store *mvcc.Store[*Object]
 	clock *clock.Clock
@@ -52,8 +52,8 @@ type watchCache struct {
 	timer *clock.Timer // advances the cache; nil if only transactions advance it
 }
 
-func newWatchCaches(s *mvcc.Store[*Object], c *clock.Clock) watchCaches {
-	return watchCaches{store: s, clock: c, initial: s.Replica(), byPrefix: map[string]*watchCache{}}
+func newWatchCaches(s *mvcc.Store[*Object], c *clock.Clock) *watchCaches {
+	return &watchCaches{store: s, clock: c, initial: s.Replica(), byPrefix: map[string]*watchCache{}}
 }
 
 // cachedView returns the state of the watch cache of t.
@@ -71,7 +71,7 @@ func (s *Store) CachedRevision(t *resource.Type) mvcc.Revision {
 	if t != nil {
 		return s.watchCache(t).Revision()
 	}
-	cs := &s.caches
+	cs := s.caches
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	newest := cs.initial.Revision()
@@ -116,7 +116,7 @@ func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
 	case s.keep.Age > 0 && lag.By > s.keep.Age:
 		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep.Age)
 	}
-	cs := &s.caches
+	cs := s.caches
 	if t != nil {
 		cs.get(t)
 	}
@@ -155,7 +155,7 @@ type CacheLag struct {
 // Lags returns the lags, sorted by prefix: an entry for all resources if they lag, and
 // an entry for each resource whose lag is different.
 func (s *Store) Lags() []CacheLag {
-	cs := &s.caches
+	cs := s.caches
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	cs.initial.Advance()
@@ -182,12 +182,12 @@ func (cs *watchCaches) anyLagsLocked() bool {
 }
 
 // CopyLags sets the lags and the revisions of the watch caches to those of parent. s
-// is a fork of parent.
+// is a fork of parent, or has the same objects.
 func (s *Store) CopyLags(parent *Store) {
 	if !parent.caches.lagging.Load() {
 		return
 	}
-	from, cs := &parent.caches, &s.caches
+	from, cs := parent.caches, s.caches
 	from.mu.Lock()
 	defer from.mu.Unlock()
 	cs.mu.Lock()

@@ -281,6 +281,8 @@ export interface Compaction {
 export interface Lag {
   /** resource is the resource, such as pods or deployments.apps. The default, *, is every resource. */
   resource?: string;
+  /** userAgent selects the clients, such as manager/*. The default is all clients. */
+  userAgent?: string;
   /** by is a duration, such as 3s. */
   by?: string;
   /** revisions is a number of revisions. */
@@ -302,6 +304,8 @@ export interface Lags {
 export interface ResourceLag {
   /** resource is the resource, such as pods or deployments.apps. The default, *, is every resource. */
   resource?: string;
+  /** userAgent selects the clients, such as manager/*. The default is all clients. */
+  userAgent?: string;
   /** by is a duration, such as 3s. */
   by?: string;
   /** revisions is a number of revisions. */
@@ -531,7 +535,7 @@ export class Control {
   listLags(): Promise<Lags>;
 
   /** Ends a lag; without a resource, all of them. */
-  endLag(query?: { resource?: string }): Promise<Lags>;
+  endLag(query?: { resource?: string; userAgent?: string }): Promise<Lags>;
 
   /** Injects faults. */
   injectFaults(body: Fault | Fault[]): Promise<InjectedFaults>;

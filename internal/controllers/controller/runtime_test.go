@@ -110,7 +110,7 @@ func TestInformer(t *testing.T) {
 func TestInformerLags(t *testing.T) {
 	var informer *controller.Informer
 	h := newHarness(t, server.Config{}, func(e *controller.Env) { informer = e.Informer(controller.ConfigMaps) })
-	require.NoError(t, h.server.Registry().Lag("configmaps", mvcc.Lag{By: 3 * time.Second}))
+	require.NoError(t, h.server.Control().Lag("configmaps", "", mvcc.Lag{By: 3 * time.Second}))
 	h.put("a")
 	h.runtime.Run()
 	assert.Nil(t, informer.Get("default", "a"))
@@ -122,7 +122,7 @@ func TestInformerLags(t *testing.T) {
 	h.put("b")
 	h.runtime.Run()
 	assert.Nil(t, informer.Get("default", "b"))
-	require.NoError(t, h.server.Registry().Lag(registry.AllResources, mvcc.Lag{}))
+	require.NoError(t, h.server.Control().Lag("", "", mvcc.Lag{}))
 	h.runtime.Run()
 	assert.NotNil(t, informer.Get("default", "b"), "the end of the lag shows it")
 }

@@ -344,6 +344,8 @@ class Lag(TypedDict, total=False):
     that holds the caches back most counts. Without any there is no lag."""
     # resource is the resource, such as pods or deployments.apps. The default, *, is every resource.
     resource: str
+    # userAgent selects the clients, such as manager/*. The default is all clients.
+    userAgent: str
     # by is a duration, such as 3s.
     by: str
     # revisions is a number of revisions.
@@ -371,6 +373,8 @@ class ResourceLag(_ResourceLag, total=False):
     """A ResourceLag is a lag and the revision of the watch cache."""
     # resource is the resource, such as pods or deployments.apps. The default, *, is every resource.
     resource: str
+    # userAgent selects the clients, such as manager/*. The default is all clients.
+    userAgent: str
     # by is a duration, such as 3s.
     by: str
     # revisions is a number of revisions.
@@ -632,29 +636,32 @@ class Control:
         """
         return self._send("POST", "/debug/fakeapi/compact", {}, _given({"revision": revision, "watchCache": watch_cache, "watches": watches}))
 
-    def lag(self, *, resource: str | None = None, by: str | None = None, revisions: int | None = None, until: int | None = None, frozen: bool | None = None) -> Lags:
+    def lag(self, *, resource: str | None = None, user_agent: str | None = None, by: str | None = None, revisions: int | None = None, until: int | None = None, frozen: bool | None = None) -> Lags:
         """Delays the watch caches of a resource.
 
         :param resource: resource is the resource, such as pods or deployments.apps. The
             default, *, is every resource.
+        :param user_agent: userAgent selects the clients, such as manager/*. The default is all
+            clients.
         :param by: by is a duration, such as 3s.
         :param revisions: revisions is a number of revisions.
         :param until: until is the revision at which the caches stand still.
         :param frozen: frozen reports that the caches stand still. In a request it freezes them
             where they are.
         """
-        return self._send("POST", "/debug/fakeapi/lag", {}, _given({"resource": resource, "by": by, "revisions": revisions, "until": until, "frozen": frozen}))
+        return self._send("POST", "/debug/fakeapi/lag", {}, _given({"resource": resource, "userAgent": user_agent, "by": by, "revisions": revisions, "until": until, "frozen": frozen}))
 
     def list_lags(self) -> Lags:
         """The lags, and the revisions of the watch caches."""
         return self._send("GET", "/debug/fakeapi/lag", {}, None)
 
-    def end_lag(self, *, resource: str | None = None) -> Lags:
+    def end_lag(self, *, resource: str | None = None, user_agent: str | None = None) -> Lags:
         """Ends a lag; without a resource, all of them.
 
         :param resource: resource is a resource. The default, *, is every resource.
+        :param user_agent: userAgent selects the clients. The default is all clients.
         """
-        return self._send("DELETE", "/debug/fakeapi/lag", {"resource": resource}, None)
+        return self._send("DELETE", "/debug/fakeapi/lag", {"resource": resource, "userAgent": user_agent}, None)
 
     def inject_faults(self, body: Union[Fault, List[Fault]]) -> InjectedFaults:
         """Injects faults."""

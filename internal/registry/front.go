@@ -1,0 +1,188 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// A Front has the watch caches from which one API server of a cluster serves reads and
+// watches. A client with a lag of its own has watch caches of its own. It is safe for
+// concurrent use.
+type Front struct {
+	registry *Registry
+	name     string // of a replica; "" for the first API server
+	store    *storage.Store
+
+	mu      sync.Mutex                // held while clients changes
+	clients atomic.Pointer[clientSet] // nil if no client has watch caches of its own
+}
+
+// A clientSet has the clients with watch caches of their own.
+type clientSet struct{ views []clientView }
+
+// A clientView has the watch caches of the clients whose user agent matches a pattern.
+type clientView struct {
+	pattern string
+	matches func(userAgent string) bool
+	store   *storage.Store
+}
+
+// Front returns the Front of the first API server.
+func (g *Registry) Front() *Front { return g.front }
+
+// NewFront returns a Front with watch caches of its own, which do not lag. The caller must
+// Close it.
+func (g *Registry) NewFront(name string) *Front {
+	f := &Front{registry: g, name: name, store: g.store.WithOwnCaches()}
+	if err := f.store.SetLag(nil, mvcc.Lag{}); err != nil {
+		panic("registry: no lag: " + err.Error()) // unreachable: it is a lag of all resources
+	}
+	return f
+}
+
+// Close ends the watch caches of a Front of NewFront.
+func (f *Front) Close() {
+	f.store.CloseCaches()
+	if set := f.clients.Load(); set != nil {
+		for _, v := range set.views {
+			v.store.CloseCaches()
+		}
+	}
+}
+
+// Store returns the store with the watch caches that serve a client.
+func (f *Front) Store(userAgent string) *storage.Store {
+	if set := f.clients.Load(); set != nil {
+		for _, v := range set.views {
+			if v.matches(userAgent) {
+				return v.store
+			}
+		}
+	}
+	return f.store
+}
+
+// A Lagging says whose watch caches lag.
+type Lagging struct {
+	// Resource is a resource, or AllResources.
+	Resource string
+	// UserAgent matches the User-Agent header of clients; "" is all clients.
+	UserAgent string
+	// Matches reports whether UserAgent matches the header.
+	Matches func(userAgent string) bool
+}
+
+// Lag makes the watch cache of a resource, or of AllResources, lag behind the
+// store. The zero Lag ends it. Gets and lists at resourceVersion=0 or with
+// resourceVersionMatch=NotOlderThan, and watches, read the watch cache. Consistent
+// reads and writes do not.
+//
+// A lag of some clients is for their requests and watches, also those that are open. A
+// lag of all clients replaces those of some.
+//
+// Errors: ErrNotFound, ErrInvalidLag.
+func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
+	if lag.By < 0 || lag.Revisions < 0 {
+		return fmt.Errorf("%w: it is negative", ErrInvalidLag)
+	}
+	t, err := f.registry.cachedType(of.Resource)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stores := f.storesLocked(of)
+	if at := stores[0].CachedRevision(t); lag.Until > 0 && lag.Until < at {
+		return fmt.Errorf("%w: the watch cache is at revision %d, and does not go back to %d", ErrInvalidLag, at, lag.Until)
+	}
+	ends, lags := lag == (mvcc.Lag{}), false
+	for _, s := range stores {
+		lags = lags || len(s.Lags()) > 0
+		if err := s.SetLag(t, lag); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalidLag, err)
+		}
+	}
+	if !ends || lags {
+		f.note(of, t, lag)
+	}
+	return nil
+}
+
+// note records a lag in the journal.
+func (f *Front) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
+	n := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: f.registry.store.Revision(), UserAgent: of.UserAgent}
+	if lag == (mvcc.Lag{}) {
+		n.Kind = journal.Thaw
+	}
+	if f.name != "" {
+		n.Text += " on " + f.name
+	}
+	if t != nil {
+		n.Resource = strings.Trim(t.Prefix, "/")
+	}
+	f.registry.journal.RecordNote(n)
+}
+
+// storesLocked returns the stores with the watch caches of some clients: the first is
+// that of the clients named. It makes one if they have none of their own.
+func (f *Front) storesLocked(of Lagging) []*storage.Store {
+	set := f.clients.Load()
+	if set == nil {
+		set = &clientSet{}
+	}
+	if of.UserAgent == "" {
+		stores := []*storage.Store{f.store}
+		for _, v := range set.views {
+			stores = append(stores, v.store)
+		}
+		return stores
+	}
+	for _, v := range set.views {
+		if v.pattern == of.UserAgent {
+			return []*storage.Store{v.store}
+		}
+	}
+	view := clientView{of.UserAgent, of.Matches, f.store.WithOwnCaches()}
+	f.clients.Store(&clientSet{append([]clientView{view}, set.views...)})
+	return []*storage.Store{view.store}
+}
+
+// CachedRevision returns the revision of the watch cache of a resource, for
+// AllResources the highest of them. It fails with ErrNotFound.
+func (f *Front) CachedRevision(name string) (mvcc.Revision, error) {
+	t, err := f.registry.cachedType(name)
+	if err != nil {
+		return 0, err
+	}
+	return f.store.CachedRevision(t), nil
+}
+
+// A ClientLag is the lag of a resource, of some clients.
+type ClientLag struct {
+	UserAgent string // the pattern; "" for all clients
+	storage.CacheLag
+}
+
+// Lags returns the lags: those of all clients, and then those of some.
+func (f *Front) Lags() []ClientLag {
+	var out []ClientLag
+	add := func(pattern string, s *storage.Store) {
+		for _, l := range s.Lags() {
+			out = append(out, ClientLag{pattern, l})
+		}
+	}
+	add("", f.store)
+	if set := f.clients.Load(); set != nil {
+		for _, v := range set.views {
+			add(v.pattern, v.store)
+		}
+	}
+	return out
+}
