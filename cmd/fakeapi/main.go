@@ -100,6 +100,7 @@ func newRoot() *cobra.Command {
 		newPlayCommand(),
 		newRecordCommand(),
 		newReplayCommand(),
+		newExploreCommand(),
 		newLogCommand(),
 		newEnvtestCommand(),
 		newCompletionCommand(),

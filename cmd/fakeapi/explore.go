@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+// An exploreCommand holds the flags of explore.
+type exploreCommand struct {
+	workload    string
+	crds        []string
+	objects     []string
+	controllers []string
+	releaseName string
+
+	limit    time.Duration
+	plans    int
+	parallel int
+	seed     uint64
+	all      bool
+	dir      string
+	pace     explore.Pace
+
+	inputs inputFS
+	out    io.Writer
+}
+
+// newExploreCommand returns the command explore.
+func newExploreCommand() *cobra.Command {
+	c := &exploreCommand{}
+	cmd := &cobra.Command{
+		Use:   "explore --workload FILE -- PROGRAM ARGUMENT...",
+		Short: "search for a schedule under which a controller misbehaves",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return &usageError{errors.New("no program; write it after --")}
+			case c.workload == "":
+				return &usageError{errors.New("--workload is missing")}
+			}
+			c.inputs, c.out = inputFS{cmd.InOrStdin()}, cmd.OutOrStdout()
+			return c.run(cmd.Context(), args)
+		},
+	}
+	setFlags(cmd, c.flags()...)
+	completeValues(cmd, "release", release.Names()...)
+	return cmd
+}
+
+func (c *exploreCommand) flags() []flagGroup {
+	return []flagGroup{
+		{"System", func(fs flagSet) {
+			fs.StringVar(&c.workload, "workload", "", "play the scenarios in `FILE` while the program runs")
+			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.StringSliceVar(&c.controllers, "controllers", nil, "run the controllers of the `LIST`, as serve does")
+			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+		}},
+		{"Search", func(fs flagSet) {
+			fs.DurationVar(&c.limit, "for", time.Minute, "search for `DURATION`")
+			fs.IntVar(&c.plans, "plans", 0, "run up to `NUMBER` plans; 0 is no limit")
+			fs.IntVar(&c.parallel, "parallel", 0, "make `NUMBER` runs at a time (default the number of processors)")
+			fs.Uint64Var(&c.seed, "seed", 1, "select the random plans with the seed `NUMBER`")
+			fs.BoolVar(&c.all, "all", false, "continue after a finding, and report all")
+			fs.StringVar(&c.dir, "dir", "", "play the plans in `DIRECTORY` first, and write the plans and the stories of findings into it")
+		}},
+		{"Time", func(fs flagSet) {
+			fs.DurationVar(&c.pace.Quiet, "quiet", time.Second, "end a run when nothing was written for `DURATION`")
+			fs.DurationVar(&c.pace.Hold, "hold", time.Second, "withhold events for `DURATION`")
+			fs.DurationVar(&c.pace.Restart, "restart", 100*time.Millisecond, "start the program again `DURATION` after a crash")
+			fs.DurationVar(&c.pace.Limit, "limit", 30*time.Second, "let a run take up to `DURATION` after its workload")
+		}},
+	}
+}
+
+// run searches and prints the report. It fails if there is a finding.
+func (c *exploreCommand) run(ctx context.Context, command []string) error {
+	program, err := exec.LookPath(command[0])
+	if err != nil {
+		return err
+	}
+	options := []fakeapi.Option{fakeapi.WithRelease(c.releaseName), fakeapi.WithControllers(c.controllers...)}
+	crds, err := inputNames(c.crds)
+	if err != nil {
+		return err
+	}
+	objects, err := inputNames(c.objects)
+	if err != nil {
+		return err
+	}
+	options = append(options, fakeapi.WithCRDs(c.inputs, crds...), fakeapi.WithObjectFiles(c.inputs, objects...))
+	dir, err := os.MkdirTemp("", "fakeapi-explore-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if c.parallel <= 0 {
+		c.parallel = runtime.NumCPU()
+	}
+	r, err := explore.Search(ctx, explore.System{
+		Options: options,
+		Start: func(ctx context.Context, srv *fakeapi.Server) error {
+			return startProgram(ctx, srv, dir, program, command[1:])
+		},
+		Workload: explore.Scenario(c.workload),
+		Pace:     c.pace,
+		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir,
+		Log: func(line string) { fmt.Fprintln(c.out, line) },
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.out, r)
+	if n := len(r.Findings); n > 0 {
+		return fmt.Errorf("findings: %d", n)
+	}
+	return nil
+}
+
+// startProgram runs a program until it ends or ctx does, which kills it. In its arguments
+// {kubeconfig} is a kubeconfig file for srv in dir, and {url} the URL of srv. The variable
+// KUBECONFIG names the file too.
+func startProgram(ctx context.Context, srv *fakeapi.Server, dir, program string, args []string) error {
+	file, err := os.CreateTemp(dir, "*.kubeconfig")
+	if err != nil {
+		return err
+	}
+	file.Close()
+	kubeconfig := filepath.Join(dir, filepath.Base(file.Name()))
+	defer os.Remove(kubeconfig)
+	if err := srv.WriteKubeconfig(kubeconfig); err != nil {
+		return err
+	}
+	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{url}", srv.URL)
+	expanded := make([]string, len(args))
+	for i, arg := range args {
+		expanded[i] = replace.Replace(arg)
+	}
+	var output tail
+	cmd := exec.CommandContext(ctx, program, expanded...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.WaitDelay = time.Second // for what the program has started
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w\n%s", err, output.String())
+	}
+	<-ctx.Done() // a program that has succeeded is not started again
+	return nil
+}
+
+// A tail keeps the end of what is written to it. It is not safe for concurrent use;
+// os/exec writes with one goroutine.
+type tail struct{ bytes.Buffer }
+
+const maxTail = 4 << 10
+
+// Write implements [io.Writer].
+func (t *tail) Write(p []byte) (int, error) {
+	n, err := t.Buffer.Write(p)
+	if extra := t.Len() - maxTail; extra > 0 {
+		t.Next(extra)
+	}
+	return n, err
+}

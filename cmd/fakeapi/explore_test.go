@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestExploredProgram is the program that TestExplore explores. It creates a ConfigMap with
+// a generated name each time it starts, which is a bug. A workload without steps lets it
+// run.
+func TestExploredProgram(t *testing.T) {
+	if os.Getenv("FAKEAPI_EXPLORED") == "" {
+		t.Skip("TestExplore runs it")
+	}
+	url := os.Args[len(os.Args)-1]
+	for range 2 { // a connection that is lost has nothing to do with the bug
+		body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"run-"}}`)
+		resp, err := http.Post(url+"/api/v1/namespaces/default/configmaps", "application/json", body)
+		if err == nil {
+			resp.Body.Close()
+			break
+		}
+	}
+	time.Sleep(time.Minute) // until it is killed
+}
+
+func TestExplore(t *testing.T) {
+	t.Setenv("FAKEAPI_EXPLORED", "yes")
+	dir := t.TempDir()
+	workload := filepath.Join(dir, "workload.yaml")
+	require.NoError(t, os.WriteFile(workload, []byte("name: nothing\nsteps: [{pause: 1ms}]\n"), 0o666))
+	var out, errs bytes.Buffer
+	code := run(context.Background(), []string{
+		"explore", "--workload", workload, "--dir", filepath.Join(dir, "plans"), "--quiet=200ms", "--hold=200ms", "--plans=4", "--parallel=1",
+		"--", os.Args[0], "-test.run=^TestExploredProgram$", "{url}",
+	}, nil, &out, &errs)
+	assert.Equal(t, 1, code, "%s%s", &out, &errs)
+	assert.Contains(t, errs.String(), "findings: 1")
+	assert.Contains(t, out.String(), "configmaps default/run-*: 2 exist in the end, 1 in the reference run")
+	saved, err := filepath.Glob(filepath.Join(dir, "plans", "*.yaml"))
+	require.NoError(t, err)
+	assert.Len(t, saved, 1, fmt.Sprint(&out))
+}
+
+func TestExploreUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"explore --workload w.yaml":                     "no program",
+		"explore -- true":                               "--workload is missing",
+		"explore --workload w.yaml -- /no/such/program": "no such file",
+	} {
+		var out, errs bytes.Buffer
+		assert.NotZero(t, run(context.Background(), strings.Fields(args), nil, &out, &errs))
+		assert.Contains(t, errs.String(), want)
+	}
+}
