@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // costs is the cost estimator for the functions of the libraries. Estimates decide
@@ -240,11 +242,11 @@ func actualCost(p costClass, overload string, args []ref.Val, result ref.Val) (c
 	case costRegex:
 		return regexCost(sizeOf(args[0]), sizeOf(args[1])), true
 	case costFormat:
-		f, ok := args[0].(formatVal)
+		pattern, ok := library.FormatSize(args[0])
 		if !ok {
 			return 0, false
 		}
-		return regexCost(sizeOf(args[1]), uint64(f.value.size)), true
+		return regexCost(sizeOf(args[1]), pattern), true
 	case costContainsIP, costContainsCIDR:
 		cost := scaled(2*sizeOf(args[0]), perString)
 		if p == costContainsCIDR {
@@ -255,9 +257,7 @@ func actualCost(p costClass, overload string, args []ref.Val, result ref.Val) (c
 		}
 		return cost, true
 	case costEqual:
-		switch args[0].(type) {
-		case quantityVal, ipVal, cidrVal, formatVal, urlVal, semverVal,
-			authorizerVal, pathCheckVal, groupCheckVal, resourceCheckVal, decisionVal:
+		if typ, ok := args[0].Type().(*types.Type); ok && library.IsType(typ) {
 			return 1, true
 		}
 	}
@@ -288,7 +288,7 @@ func traversal(v ref.Val) uint64 {
 		return uint64(float64(len(v)) * perString)
 	case traits.Lister:
 		cost := uint64(0)
-		for e := range elements(v) {
+		for e := range library.Elements(v) {
 			cost += traversal(e)
 		}
 		return cost
@@ -464,22 +464,20 @@ func (c costs) equalityCost(args []checker.AstNode) *checker.CallEstimate {
 	if len(args) != 2 || args[0].Type().Equal(args[1].Type()) != types.True {
 		return nil
 	}
-	typ := args[0].Type()
-	if name := typ.TypeName(); name == ipType.TypeName() || name == cidrType.TypeName() {
-		return fixed(1) // the checker copies opaque types
-	}
-	switch typ {
-	case quantityType, semverType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType:
-		return fixed(1)
-	case formatType:
+	switch typ := args[0].Type(); typ {
+	case library.FormatType:
 		cost := checker.CostEstimate{Min: 1, Max: maxFormatName}
 		return &checker.CallEstimate{CostEstimate: cost.MultiplyByCostFactor(perString)}
-	case urlType:
+	case library.URLType:
 		cost := checker.CostEstimate{Min: 1, Max: 1}
 		if size := args[1].ComputedSize(); size != nil {
 			cost.Max = size.Max
 		}
 		return &checker.CallEstimate{CostEstimate: cost.MultiplyByCostFactor(perString)}
+	default:
+		if library.IsType(typ) {
+			return fixed(1)
+		}
 	}
 	return nil
 }

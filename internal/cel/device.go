@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -21,7 +22,7 @@ var deviceEnv = sync.OnceValue(func() *cel.Env {
 	env, err := base().Extend(
 		declaration{map[string]map[string]*types.Type{device: {
 			"driver": types.StringType, "allowMultipleAllocations": types.BoolType,
-			"attributes": perDomain(types.AnyType), "capacity": perDomain(quantityType),
+			"attributes": perDomain(types.AnyType), "capacity": perDomain(library.QuantityType),
 		}}}.envOption,
 		cel.Variable("device", types.NewObjectType(device)),
 		ext.Bindings(ext.BindingsVersion(0)),

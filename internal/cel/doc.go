@@ -1,7 +1,8 @@
 // Package cel implements the Common Expression Language of kube-apiserver 1.36:
-// the base environment with the Kubernetes libraries, the declaration types of
-// schemas, estimated and actual costs, and the validation rules of
-// CustomResourceDefinitions (x-kubernetes-validations).
+// the base environment, the declaration types of schemas, estimated and actual costs,
+// the validation rules of CustomResourceDefinitions (x-kubernetes-validations), and the
+// expressions of admission policies. Package library has the functions that
+// kube-apiserver adds to the language.
 //
 // An expression is compiled in an environment, which declares variables, to a
 // program. Costs are counted in units of about a hundred nanoseconds. The estimated

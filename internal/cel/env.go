@@ -5,8 +5,9 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // The limits on costs.
@@ -55,45 +56,10 @@ func (baseLibrary) CompileOptions() []cel.EnvOption {
 		ext.Sets(),
 		ext.TwoVarComprehensions(),
 		ext.Lists(ext.ListsVersion(3)),
-		cel.Types(ipType, cidrType),
 	}
-	for _, library := range [][]function{
-		listFunctions(), regexFunctions(), urlFunctions(), quantityFunctions(), ipFunctions(),
-		cidrFunctions(), formatFunctions(), semverFunctions(), authorizerFunctions(),
-	} {
-		options = append(options, functionOptions(library)...)
-	}
-	return options
+	return append(options, library.Options()...)
 }
 
 // ProgramOptions returns nothing: newProgram optimizes programs and measures their
 // costs.
 func (baseLibrary) ProgramOptions() []cel.ProgramOption { return nil }
-
-// A function is a function of a library with its overloads.
-type function struct {
-	name      string
-	overloads []cel.FunctionOpt
-}
-
-// functionOptions returns environment options that declare functions.
-func functionOptions(functions []function) []cel.EnvOption {
-	options := make([]cel.EnvOption, len(functions))
-	for i, f := range functions {
-		options[i] = cel.Function(f.name, f.overloads...)
-	}
-	return options
-}
-
-// global declares a function that is called as f(x).
-func global(name, overload string, args []*types.Type, result *types.Type, do cel.OverloadOpt) function {
-	return function{name, []cel.FunctionOpt{cel.Overload(overload, args, result, do)}}
-}
-
-// method declares a function that is called as x.f().
-func method(name, overload string, args []*types.Type, result *types.Type, do cel.OverloadOpt) function {
-	return function{name, []cel.FunctionOpt{cel.MemberOverload(overload, args, result, do)}}
-}
-
-// argTypes lists the types of the arguments, the receiver of a method first.
-func argTypes(args ...*types.Type) []*types.Type { return args }

@@ -17,6 +17,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // expressions.jsonl has the examples of the Kubernetes documentation and other
@@ -40,7 +42,7 @@ type evaluation struct {
 // testEnv returns the base environment with the JSON patch library and a variable
 // authorizer.
 var testEnv = sync.OnceValue(func() *cel.Env {
-	env, err := base().Extend(append(functionOptions(patchFunctions()), cel.Variable("authorizer", authorizerType))...)
+	env, err := base().Extend(append(library.JSONPatch(), cel.Variable("authorizer", library.AuthorizerType))...)
 	if err != nil {
 		panic(err)
 	}
@@ -49,7 +51,7 @@ var testEnv = sync.OnceValue(func() *cel.Env {
 
 // testVars returns the variables of testEnv.
 func testVars() cel.Activation {
-	vars, err := cel.NewActivation(map[string]any{"authorizer": AuthorizerVal(testAuthorizer{})})
+	vars, err := cel.NewActivation(map[string]any{"authorizer": library.NewAuthorizer(testAuthorizer{})})
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // listVal is the CEL value of a list.
@@ -36,7 +38,9 @@ func (v *listVal) ConvertToNative(to reflect.Type) (any, error) {
 	return out, nil
 }
 
-func (v *listVal) ConvertToType(to ref.Type) ref.Val { return convert(v, types.ListType, to) }
+func (v *listVal) ConvertToType(to ref.Type) ref.Val {
+	return library.ConvertToType(v, types.ListType, to)
+}
 
 func (v *listVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
@@ -67,7 +71,7 @@ func (v *listVal) Add(other ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
 	l := slices.Clip(v.l)
-	for e := range elements(o) {
+	for e := range library.Elements(o) {
 		l = append(l, e.Value())
 	}
 	sum := v.with(l)
@@ -140,7 +144,7 @@ func (v *setVal) Equal(other ref.Val) ref.Val {
 		return types.False
 	}
 	set := elementSet(v.l)
-	for e := range elements(o) {
+	for e := range library.Elements(o) {
 		if e := e.Value(); !isComparable(e) || !set[e] {
 			return types.False
 		}
@@ -155,7 +159,7 @@ func (v *setVal) Add(other ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
 	l, set := slices.Clip(v.l), elementSet(v.l)
-	for e := range elements(o) {
+	for e := range library.Elements(o) {
 		if e := e.Value(); isComparable(e) && !set[e] {
 			set[e] = true
 			l = append(l, e)
@@ -197,7 +201,7 @@ func (v *mapListVal) Equal(other ref.Val) ref.Val {
 	for i, e := range v.l {
 		byKey[v.key(e)] = i
 	}
-	for e := range elements(o) {
+	for e := range library.Elements(o) {
 		i, ok := byKey[v.key(e.Value())]
 		if !ok {
 			return types.False
@@ -221,7 +225,7 @@ func (v *mapListVal) Add(other ref.Val) ref.Val {
 	for i, e := range l {
 		byKey[v.key(e)] = i
 	}
-	for e := range elements(o) {
+	for e := range library.Elements(o) {
 		e := e.Value()
 		if i, ok := byKey[v.key(e)]; ok {
 			l[i] = e

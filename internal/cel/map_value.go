@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -27,7 +28,9 @@ func (v *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", v.Type(), to)
 }
 
-func (v *mapVal) ConvertToType(to ref.Type) ref.Val { return convert(v, types.MapType, to) }
+func (v *mapVal) ConvertToType(to ref.Type) ref.Val {
+	return library.ConvertToType(v, types.MapType, to)
+}
 
 // Equal compares the fields. Fields without a type are compared as decoded JSON.
 func (v *mapVal) Equal(other ref.Val) ref.Val {

@@ -16,6 +16,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // assertCosts checks that the meter and cel-go's cost tracker agree about an
@@ -50,7 +52,7 @@ func TestCosts(t *testing.T) {
 		cel.Variable("m", cel.MapType(cel.StringType, cel.DynType)))
 	require.NoError(t, err)
 	vars := map[string]any{
-		"authorizer": AuthorizerVal(testAuthorizer{}),
+		"authorizer": library.NewAuthorizer(testAuthorizer{}),
 		"nums":       []int64{5, 3, 1, 4, 1, 5, 9, 2, 6},
 		"dyn":        map[string]any{"a": []any{int64(1), "x", map[string]any{"b": int64(2)}}, "n": nil},
 		"m":          map[string]any{"a": "text", "b": int64(3), "c": []any{int64(7)}},

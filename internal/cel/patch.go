@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // The types of patches. The type of a field of an apply configuration is named by
@@ -22,15 +24,6 @@ var (
 	patchType     = types.NewObjectType(patchName)
 	jsonPatchType = types.NewObjectType(jsonPatchName, traits.IndexerType|traits.FieldTesterType)
 )
-
-// patchFunctions returns the JSON patch library: jsonpatch.escapeKey.
-func patchFunctions() []function {
-	escape := strings.NewReplacer("/", "~1", "~", "~0")
-	return []function{
-		global("jsonpatch.escapeKey", "string_jsonpatch_escapeKey_string", argTypes(types.StringType), types.StringType,
-			unary(func(s types.String) ref.Val { return types.String(escape.Replace(string(s))) })),
-	}
-}
 
 // jsonPatchFields has the types of the fields of a JSON patch operation.
 var jsonPatchFields = map[string]*types.Type{
@@ -219,7 +212,7 @@ func generic(v ref.Val) (any, error) {
 		return out, nil
 	case traits.Lister:
 		out := []any{}
-		for e := range elements(v) {
+		for e := range library.Elements(v) {
 			g, err := generic(e)
 			if err != nil {
 				return nil, err
@@ -260,7 +253,7 @@ func checkPatchTypes(v ref.Val, path string) error {
 			}
 		}
 	case traits.Lister:
-		for e := range elements(v) {
+		for e := range library.Elements(v) {
 			if err := checkPatchTypes(e, path); err != nil {
 				return err
 			}

@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // The result types of the expressions of policies.
@@ -168,11 +170,11 @@ func sharedEnv(vars OptionalVariables) (*cel.Env, error) {
 			options = append(options, cel.Variable("params", types.DynType))
 		}
 		if vars.Authorizer {
-			options = append(options, cel.Variable("authorizer", authorizerType), cel.Variable("authorizer.requestResource", resourceCheckType))
+			options = append(options, cel.Variable("authorizer", library.AuthorizerType), cel.Variable("authorizer.requestResource", library.ResourceCheckType))
 		}
 		if vars.PatchTypes {
 			options = append(options, withPatchTypes)
-			options = append(options, functionOptions(patchFunctions())...)
+			options = append(options, library.JSONPatch()...)
 		}
 		return base().Extend(options...)
 	}))
@@ -184,8 +186,8 @@ type Inputs struct {
 	Object, OldObject, Params, Request, Namespace map[string]any
 	// Authorizer is nil if expressions have no authorizer. RequestResource are the
 	// attributes of authorizer.requestResource.
-	Authorizer      Authorizer
-	RequestResource AuthorizerAttributes
+	Authorizer      library.Authorizer
+	RequestResource library.AuthorizerAttributes
 }
 
 // An Evaluation evaluates expressions of a policy on the same inputs. A variable is
@@ -242,16 +244,16 @@ func (e *Evaluation) ResolveName(name string) (any, bool) {
 	case "namespaceObject":
 		return orNull(e.in.Namespace), true
 	case "variables":
-		return variablesVal{libraryVal[*Evaluation]{types.MapType, e}}, e.policy.variables != nil
+		return variablesVal{library.NewVal(types.MapType, e)}, e.policy.variables != nil
 	}
 	if e.in.Authorizer == nil {
 		return nil, false
 	}
 	switch name {
 	case "authorizer":
-		return AuthorizerVal(e.in.Authorizer), true
+		return library.NewAuthorizer(e.in.Authorizer), true
 	case "authorizer.requestResource":
-		return ResourceAuthorizerVal(e.in.Authorizer, e.in.RequestResource), true
+		return library.NewResourceCheck(e.in.Authorizer, e.in.RequestResource), true
 	}
 	return nil, false
 }
@@ -294,7 +296,7 @@ func (e *Evaluation) evaluate(name string, p *Program) ref.Val {
 
 // variablesVal is the value of the variable variables, a map of the values of the
 // policy's variables.
-type variablesVal struct{ libraryVal[*Evaluation] }
+type variablesVal struct{ library.Val[*Evaluation] }
 
 var _ traits.Mapper = variablesVal{}
 
@@ -304,7 +306,7 @@ func (v variablesVal) Find(key ref.Val) (ref.Val, bool) {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(key), true
 	}
-	return v.value.variable(string(name))
+	return v.Native.variable(string(name))
 }
 
 // Get returns the value of a variable, or an error if there is none of that name.
@@ -318,17 +320,17 @@ func (v variablesVal) Get(key ref.Val) ref.Val {
 // Contains reports whether there is a variable of that name.
 func (v variablesVal) Contains(key ref.Val) ref.Val {
 	name, ok := key.(types.String)
-	return types.Bool(ok && v.value.policy.variables[string(name)] != nil)
+	return types.Bool(ok && v.Native.policy.variables[string(name)] != nil)
 }
 
 // Iterator returns an iterator over the names of the variables.
 func (v variablesVal) Iterator() traits.Iterator {
 	var names []string
-	for name := range v.value.policy.variables {
+	for name := range v.Native.policy.variables {
 		names = append(names, name)
 	}
 	return types.NewStringList(types.DefaultTypeAdapter, names).Iterator()
 }
 
 // Size returns the number of variables.
-func (v variablesVal) Size() ref.Val { return types.Int(len(v.value.policy.variables)) }
+func (v variablesVal) Size() ref.Val { return types.Int(len(v.Native.policy.variables)) }

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // testAuthorizer allows service accounts named deployer everything, and everybody to get
 // Pods and /healthz. It returns an error for the resource "broken".
 type testAuthorizer struct{}
 
-func (testAuthorizer) Authorize(a AuthorizerAttributes) (bool, string, error) {
+func (testAuthorizer) Authorize(a library.AuthorizerAttributes) (bool, string, error) {
 	if a.Resource == "broken" {
 		return false, "", errors.New("no answer")
 	}
@@ -28,7 +30,7 @@ func TestPolicy(t *testing.T) {
 		Request:         map[string]any{"operation": "CREATE", "userInfo": map[string]any{"username": "alice"}},
 		Namespace:       map[string]any{"metadata": map[string]any{"labels": map[string]any{"env": "prod"}}},
 		Authorizer:      testAuthorizer{},
-		RequestResource: AuthorizerAttributes{Resource: "pods"},
+		RequestResource: library.AuthorizerAttributes{Resource: "pods"},
 	}
 	for _, row := range []struct{ expression, wantErr string }{
 		{"object.spec.replicas <= params.max", "false"},

@@ -15,6 +15,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
+
+	"github.com/kubefake/kubefake/internal/cel/library"
 )
 
 // A program evaluates an expression and measures the cost. It is safe for concurrent
@@ -379,7 +381,7 @@ func memberOf(call interpreter.InterpretableCall, arg interpreter.Interpretable,
 		return interpreter.NewConstValue(call.ID(), types.False)
 	}
 	set := map[ref.Val]bool{}
-	for v := range elements(list) {
+	for v := range library.Elements(list) {
 		if !types.IsPrimitiveType(v) || v.Type() == types.BytesType {
 			return call
 		}
@@ -451,7 +453,7 @@ func interpretables[T interpreter.Interpretable](nodes []T) []interpreter.Interp
 func (p *planner) implementation(call interpreter.InterpretableCall) (functions.FunctionOp, error) {
 	if args := call.Args(); len(args) > 1 && isConstant(args[1]) {
 		pattern, isText := args[1].(interpreter.InterpretableConst).Value().(types.String)
-		if match := regexFunctionsByName[call.Function()]; match != nil && isText {
+		if match := library.RegexFunction(call.Function()); match != nil && isText {
 			re, err := regexp.Compile(string(pattern))
 			if err != nil {
 				return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
-	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -206,7 +206,7 @@ func (r reader) Type(kind resource.Kind) *resource.Type {
 }
 
 // Authorizer implements [dynamic.Server].
-func (e admissionEnv) Authorizer() cel.Authorizer { return celAuthorizer{e.op} }
+func (e admissionEnv) Authorizer() library.Authorizer { return celAuthorizer{e.op} }
 
 // Call implements [dynamic.Server].
 func (e admissionEnv) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
@@ -264,8 +264,8 @@ func (op *operation) provisionNamespace(o *WriteOptions) error {
 // a request.
 type celAuthorizer struct{ op *operation }
 
-// Authorize implements [cel.Authorizer].
-func (a celAuthorizer) Authorize(access cel.AuthorizerAttributes) (allowed bool, reason string, err error) {
+// Authorize implements [library.Authorizer].
+func (a celAuthorizer) Authorize(access library.AuthorizerAttributes) (allowed bool, reason string, err error) {
 	user := a.op.User
 	if account := access.ServiceAccount; account.Name != "" {
 		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -92,6 +93,6 @@ func (r *request) inputs(t target, v versioned) cel.Inputs {
 	codec := r.codec(t)
 	return cel.Inputs{
 		Object: codec.ToUnstructured(v.object), OldObject: codec.ToUnstructured(v.old), Request: r.admissionRequest(t), Authorizer: r.server.Authorizer(),
-		RequestResource: cel.AuthorizerAttributes{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
+		RequestResource: library.AuthorizerAttributes{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
 	}
 }

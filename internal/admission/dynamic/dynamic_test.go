@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authn"
-	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
@@ -66,7 +66,7 @@ func (s *server) List(kind resource.Kind, namespace string) (all []map[string]an
 }
 
 func (s *server) Type(kind resource.Kind) *resource.Type { return s.ForKind(kind) }
-func (s *server) Authorizer() cel.Authorizer             { return denyAll{} }
+func (s *server) Authorizer() library.Authorizer         { return denyAll{} }
 func (s *server) UID() string                            { return "u" }
 
 func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[string]any, error) {
@@ -94,7 +94,7 @@ func (s *server) Call(_ context.Context, config map[string]any, _ time.Duration,
 // denyAll authorizes no request.
 type denyAll struct{}
 
-func (denyAll) Authorize(cel.AuthorizerAttributes) (bool, string, error) { return false, "", nil }
+func (denyAll) Authorize(library.AuthorizerAttributes) (bool, string, error) { return false, "", nil }
 
 // response returns a webhook that sends a response with the fields.
 func response(fields string) func(map[string]any) string {

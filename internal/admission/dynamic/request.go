@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -15,7 +15,7 @@ type Server interface {
 	// Type returns the type that serves objects of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
 	// Authorizer authorizes the user of the request.
-	Authorizer() cel.Authorizer
+	Authorizer() library.Authorizer
 	// Call sends a review to a webhook and returns the body of the response.
 	Call(ctx context.Context, clientConfig map[string]any, timeout time.Duration, review []byte) ([]byte, error)
 	// UID returns a new UID for a review.

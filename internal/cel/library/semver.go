@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"github.com/google/cel-go/cel"
@@ -11,7 +11,7 @@ import (
 var semverType = types.NewObjectType("kubernetes.Semver")
 
 // semverVal is the CEL value of a semantic version.
-type semverVal struct{ libraryVal[semver.Version] }
+type semverVal struct{ Val[semver.Version] }
 
 // Equal compares the precedence of versions.
 func (v semverVal) Equal(other ref.Val) ref.Val {
@@ -19,17 +19,17 @@ func (v semverVal) Equal(other ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	return types.Bool(v.value.Compare(o.value) == 0)
+	return types.Bool(v.Native.Compare(o.Native) == 0)
 }
 
 // semverFunctions returns the semver library.
 func semverFunctions() []function {
 	number := func(name, overload string, i int) function {
-		return method(name, overload, argTypes(semverType), types.IntType, unary(func(v semverVal) ref.Val { return types.Int(v.value.Number(i)) }))
+		return method(name, overload, argTypes(semverType), types.IntType, unary(func(v semverVal) ref.Val { return types.Int(v.Native.Number(i)) }))
 	}
 	comparison := func(name, overload string, typ *types.Type, result func(int) ref.Val) function {
 		return method(name, overload, argTypes(semverType, semverType), typ,
-			binary(func(a, b semverVal) ref.Val { return result(a.value.Compare(b.value)) }))
+			binary(func(a, b semverVal) ref.Val { return result(a.Native.Compare(b.Native)) }))
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
 	return []function{
@@ -55,7 +55,7 @@ func toSemver(s types.String, normalize types.Bool) ref.Val {
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	return semverVal{libraryVal[semver.Version]{semverType, v}}
+	return semverVal{NewVal(semverType, v)}
 }
 
 func isSemver(s types.String, normalize types.Bool) ref.Val {

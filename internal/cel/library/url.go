@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"net/url"
@@ -7,10 +7,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-var urlType = types.NewObjectType("kubernetes.URL")
+// URLType is the type of URLs.
+var URLType = types.NewObjectType("kubernetes.URL")
 
 // urlVal is the CEL value of a URL.
-type urlVal struct{ libraryVal[*url.URL] }
+type urlVal struct{ Val[*url.URL] }
 
 // Equal compares URLs by their text.
 func (v urlVal) Equal(other ref.Val) ref.Val {
@@ -18,16 +19,16 @@ func (v urlVal) Equal(other ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	return types.Bool(v.value.String() == o.value.String())
+	return types.Bool(v.Native.String() == o.Native.String())
 }
 
 // urlFunctions returns the URL library.
 func urlFunctions() []function {
 	getter := func(name, overload string, get func(*url.URL) string) function {
-		return method(name, overload, argTypes(urlType), types.StringType, unary(func(u urlVal) ref.Val { return types.String(get(u.value)) }))
+		return method(name, overload, argTypes(URLType), types.StringType, unary(func(u urlVal) ref.Val { return types.String(get(u.Native)) }))
 	}
 	return []function{
-		global("url", "string_to_url", argTypes(types.StringType), urlType, unary(parseURL)),
+		global("url", "string_to_url", argTypes(types.StringType), URLType, unary(parseURL)),
 		global("isURL", "is_url_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
 			_, err := url.ParseRequestURI(string(s))
 			return types.Bool(err == nil)
@@ -37,10 +38,10 @@ func urlFunctions() []function {
 		getter("getHostname", "url_get_hostname", (*url.URL).Hostname),
 		getter("getPort", "url_get_port", (*url.URL).Port),
 		getter("getEscapedPath", "url_get_escaped_path", (*url.URL).EscapedPath),
-		method("getQuery", "url_get_query", argTypes(urlType), types.NewMapType(types.StringType, types.NewListType(types.StringType)),
+		method("getQuery", "url_get_query", argTypes(URLType), types.NewMapType(types.StringType, types.NewListType(types.StringType)),
 			unary(func(u urlVal) ref.Val {
 				query := map[ref.Val]ref.Val{}
-				for name, values := range u.value.Query() {
+				for name, values := range u.Native.Query() {
 					query[types.String(name)] = types.NewStringList(types.DefaultTypeAdapter, values)
 				}
 				return types.NewRefValMap(types.DefaultTypeAdapter, query)
@@ -55,7 +56,7 @@ func parseURL(s types.String) ref.Val {
 	if err == nil {
 		var u *url.URL
 		if u, err = url.Parse(string(s)); err == nil {
-			return urlVal{libraryVal[*url.URL]{urlType, u}}
+			return urlVal{NewVal(URLType, u)}
 		}
 	}
 	return types.NewErr("URL parse error during conversion from string: %v", err)

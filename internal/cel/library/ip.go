@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ var (
 )
 
 // ipVal is the CEL value of an IP address.
-type ipVal struct{ libraryVal[netip.Addr] }
+type ipVal struct{ Val[netip.Addr] }
 
 // Equal compares addresses.
 func (v ipVal) Equal(other ref.Val) ref.Val {
@@ -23,14 +23,14 @@ func (v ipVal) Equal(other ref.Val) ref.Val {
 	if !ok {
 		return types.ValOrErr(other, "no such overload")
 	}
-	return types.Bool(v.value == o.value)
+	return types.Bool(v.Native == o.Native)
 }
 
 // Size returns the size in bytes.
-func (v ipVal) Size() ref.Val { return byteLen(v.value.BitLen()) }
+func (v ipVal) Size() ref.Val { return byteLen(v.Native.BitLen()) }
 
 // cidrVal is the CEL value of a CIDR: a prefix and an address in it.
-type cidrVal struct{ libraryVal[netip.Prefix] }
+type cidrVal struct{ Val[netip.Prefix] }
 
 // Equal compares the prefixes and the addresses.
 func (v cidrVal) Equal(other ref.Val) ref.Val {
@@ -38,21 +38,21 @@ func (v cidrVal) Equal(other ref.Val) ref.Val {
 	if !ok {
 		return types.ValOrErr(other, "no such overload")
 	}
-	return types.Bool(v.value == o.value)
+	return types.Bool(v.Native == o.Native)
 }
 
 // Size returns the size of the prefix in bytes.
-func (v cidrVal) Size() ref.Val { return byteLen(v.value.Bits()) }
+func (v cidrVal) Size() ref.Val { return byteLen(v.Native.Bits()) }
 
 func byteLen(bits int) ref.Val { return types.Int((bits + 7) / 8) }
 
-func newIP(a netip.Addr) ref.Val     { return ipVal{libraryVal[netip.Addr]{ipType, a}} }
-func newCIDR(p netip.Prefix) ref.Val { return cidrVal{libraryVal[netip.Prefix]{cidrType, p}} }
+func newIP(a netip.Addr) ref.Val     { return ipVal{NewVal(ipType, a)} }
+func newCIDR(p netip.Prefix) ref.Val { return cidrVal{NewVal(cidrType, p)} }
 
 // ipFunctions returns the IP library.
 func ipFunctions() []function {
 	property := func(name, overload string, has func(netip.Addr) bool) function {
-		return method(name, overload, argTypes(ipType), types.BoolType, unary(func(ip ipVal) ref.Val { return types.Bool(has(ip.value)) }))
+		return method(name, overload, argTypes(ipType), types.BoolType, unary(func(ip ipVal) ref.Val { return types.Bool(has(ip.Native)) }))
 	}
 	return []function{
 		global("ip", "string_to_ip", argTypes(types.StringType), ipType, unary(toIP)),
@@ -67,9 +67,9 @@ func ipFunctions() []function {
 			}
 			return types.Bool(ip.String() == string(s))
 		})),
-		global("string", "ip_to_string", argTypes(ipType), types.StringType, unary(func(ip ipVal) ref.Val { return types.String(ip.value.String()) })),
+		global("string", "ip_to_string", argTypes(ipType), types.StringType, unary(func(ip ipVal) ref.Val { return types.String(ip.Native.String()) })),
 		method("family", "ip_family", argTypes(ipType), types.IntType, unary(func(ip ipVal) ref.Val {
-			if ip.value.Is4() {
+			if ip.Native.Is4() {
 				return types.Int(4)
 			}
 			return types.Int(6)
@@ -90,7 +90,7 @@ func cidrFunctions() []function {
 			_, err := parseCIDR(string(s))
 			return types.Bool(err == nil)
 		})),
-		global("string", "cidr_to_string", argTypes(cidrType), types.StringType, unary(func(c cidrVal) ref.Val { return types.String(c.value.String()) })),
+		global("string", "cidr_to_string", argTypes(cidrType), types.StringType, unary(func(c cidrVal) ref.Val { return types.String(c.Native.String()) })),
 		{"containsIP", []cel.FunctionOpt{
 			cel.MemberOverload("cidr_contains_ip_string", argTypes(cidrType, types.StringType), types.BoolType,
 				binary(func(c cidrVal, s types.String) ref.Val { return containsIP(c, toIP(s)) })),
@@ -101,9 +101,9 @@ func cidrFunctions() []function {
 				binary(func(c cidrVal, s types.String) ref.Val { return containsCIDR(c, toCIDR(s)) })),
 			cel.MemberOverload("cidr_contains_cidr", argTypes(cidrType, cidrType), types.BoolType, binary(containsCIDR)),
 		}},
-		method("ip", "cidr_ip", argTypes(cidrType), ipType, unary(func(c cidrVal) ref.Val { return newIP(c.value.Addr()) })),
-		method("prefixLength", "cidr_prefix_length", argTypes(cidrType), types.IntType, unary(func(c cidrVal) ref.Val { return types.Int(c.value.Bits()) })),
-		method("masked", "cidr_masked", argTypes(cidrType), cidrType, unary(func(c cidrVal) ref.Val { return newCIDR(c.value.Masked()) })),
+		method("ip", "cidr_ip", argTypes(cidrType), ipType, unary(func(c cidrVal) ref.Val { return newIP(c.Native.Addr()) })),
+		method("prefixLength", "cidr_prefix_length", argTypes(cidrType), types.IntType, unary(func(c cidrVal) ref.Val { return types.Int(c.Native.Bits()) })),
+		method("masked", "cidr_masked", argTypes(cidrType), cidrType, unary(func(c cidrVal) ref.Val { return newCIDR(c.Native.Masked()) })),
 	}
 }
 
@@ -113,7 +113,7 @@ func containsIP(c cidrVal, arg ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(c)
 	}
-	return types.Bool(c.value.Contains(ip.value))
+	return types.Bool(c.Native.Contains(ip.Native))
 }
 
 // containsCIDR reports whether c contains a CIDR. The argument may be an error.
@@ -122,7 +122,7 @@ func containsCIDR(c cidrVal, arg ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(arg)
 	}
-	return types.Bool(c.value.Overlaps(inner.value) && c.value.Bits() <= inner.value.Bits())
+	return types.Bool(c.Native.Overlaps(inner.Native) && c.Native.Bits() <= inner.Native.Bits())
 }
 
 func toIP(s types.String) ref.Val {

@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"github.com/google/cel-go/cel"
@@ -63,8 +63,8 @@ func listFunctions() []function {
 	}
 }
 
-// elements returns an iterator over the elements of a list.
-func elements(l traits.Lister) func(yield func(ref.Val) bool) {
+// Elements returns an iterator over the elements of a list.
+func Elements(l traits.Lister) func(yield func(ref.Val) bool) {
 	return func(yield func(ref.Val) bool) {
 		for it := l.Iterator(); it.HasNext() == types.True; {
 			if !yield(it.Next()) {
@@ -76,7 +76,7 @@ func elements(l traits.Lister) func(yield func(ref.Val) bool) {
 
 func isSorted(l traits.Lister) ref.Val {
 	var last traits.Comparer
-	for v := range elements(l) {
+	for v := range Elements(l) {
 		next, ok := v.(traits.Comparer)
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(v)
@@ -92,7 +92,7 @@ func isSorted(l traits.Lister) ref.Val {
 func sum(zero ref.Val) func(traits.Lister) ref.Val {
 	return func(l traits.Lister) ref.Val {
 		total := zero
-		for v := range elements(l) {
+		for v := range Elements(l) {
 			adder, ok := total.(traits.Adder)
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(total) // the error of an overflow
@@ -108,7 +108,7 @@ func sum(zero ref.Val) func(traits.Lister) ref.Val {
 func extreme(name string, better ref.Val) func(traits.Lister) ref.Val {
 	return func(l traits.Lister) ref.Val {
 		var best ref.Val
-		for v := range elements(l) {
+		for v := range Elements(l) {
 			next, ok := v.(traits.Comparer)
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(v)

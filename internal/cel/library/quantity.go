@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"math"
@@ -11,18 +11,19 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-var quantityType = types.NewObjectType("kubernetes.Quantity")
+// QuantityType is the type of resource quantities.
+var QuantityType = types.NewObjectType("kubernetes.Quantity")
 
 // quantityVal is the CEL value of a resource quantity.
 type quantityVal struct {
-	libraryVal[wire.Number]
+	Val[wire.Number]
 	// computed is whether the quantity is a sum or a difference. Such a quantity has
 	// another Go type in kube-apiserver and cannot be the right operand of ==.
 	computed bool
 }
 
 func newQuantity(n wire.Number, computed bool) ref.Val {
-	return quantityVal{libraryVal[wire.Number]{quantityType, n}, computed}
+	return quantityVal{NewVal(QuantityType, n), computed}
 }
 
 // Equal compares the values of quantities.
@@ -31,28 +32,28 @@ func (v quantityVal) Equal(other ref.Val) ref.Val {
 	if !ok || o.computed {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	return types.Bool(v.value.Compare(o.value) == 0)
+	return types.Bool(v.Native.Compare(o.Native) == 0)
 }
 
 // quantityFunctions returns the quantity library.
 func quantityFunctions() []function {
 	comparison := func(name, overload string, typ *types.Type, result func(int) ref.Val) function {
-		return method(name, overload, argTypes(quantityType, quantityType), typ,
-			binary(func(a, b quantityVal) ref.Val { return result(a.value.Compare(b.value)) }))
+		return method(name, overload, argTypes(QuantityType, QuantityType), typ,
+			binary(func(a, b quantityVal) ref.Val { return result(a.Native.Compare(b.Native)) }))
 	}
 	arithmetic := func(name string, do func(a, b wire.Number) wire.Number) function {
 		return function{name, []cel.FunctionOpt{
-			cel.MemberOverload("quantity_"+name, argTypes(quantityType, quantityType), quantityType,
-				binary(func(a, b quantityVal) ref.Val { return newQuantity(do(a.value, b.value), true) })),
-			cel.MemberOverload("quantity_"+name+"_int", argTypes(quantityType, types.IntType), quantityType,
+			cel.MemberOverload("quantity_"+name, argTypes(QuantityType, QuantityType), QuantityType,
+				binary(func(a, b quantityVal) ref.Val { return newQuantity(do(a.Native, b.Native), true) })),
+			cel.MemberOverload("quantity_"+name+"_int", argTypes(QuantityType, types.IntType), QuantityType,
 				binary(func(a quantityVal, b types.Int) ref.Val {
-					return newQuantity(do(a.value, wire.Number{Unscaled: big.NewInt(int64(b)), Small: true}), true)
+					return newQuantity(do(a.Native, wire.Number{Unscaled: big.NewInt(int64(b)), Small: true}), true)
 				})),
 		}}
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
 	return []function{
-		global("quantity", "string_to_quantity", argTypes(types.StringType), quantityType, unary(func(s types.String) ref.Val {
+		global("quantity", "string_to_quantity", argTypes(types.StringType), QuantityType, unary(func(s types.String) ref.Val {
 			n, err := wire.ParseQuantity(string(s))
 			if err != nil {
 				return types.WrapErr(err)
@@ -63,24 +64,24 @@ func quantityFunctions() []function {
 			_, err := wire.ParseQuantity(string(s))
 			return types.Bool(err == nil)
 		})),
-		global("sign", "quantity_sign", argTypes(quantityType), types.IntType,
-			unary(func(q quantityVal) ref.Val { return types.Int(q.value.Unscaled.Sign()) })),
+		global("sign", "quantity_sign", argTypes(QuantityType), types.IntType,
+			unary(func(q quantityVal) ref.Val { return types.Int(q.Native.Unscaled.Sign()) })),
 		comparison("isGreaterThan", "quantity_is_greater_than", types.BoolType, is(1)),
 		comparison("isLessThan", "quantity_is_less_than", types.BoolType, is(-1)),
 		comparison("compareTo", "quantity_compare_to", types.IntType, func(o int) ref.Val { return types.Int(o) }),
-		method("asApproximateFloat", "quantity_get_float", argTypes(quantityType), types.DoubleType, unary(func(q quantityVal) ref.Val {
-			f, _ := new(big.Float).SetInt(q.value.Unscaled).Float64()
-			return types.Double(f * math.Pow10(int(q.value.Scale)))
+		method("asApproximateFloat", "quantity_get_float", argTypes(QuantityType), types.DoubleType, unary(func(q quantityVal) ref.Val {
+			f, _ := new(big.Float).SetInt(q.Native.Unscaled).Float64()
+			return types.Double(f * math.Pow10(int(q.Native.Scale)))
 		})),
-		method("asInteger", "quantity_get_int", argTypes(quantityType), types.IntType, unary(func(q quantityVal) ref.Val {
-			i, ok := q.value.Int64()
+		method("asInteger", "quantity_get_int", argTypes(QuantityType), types.IntType, unary(func(q quantityVal) ref.Val {
+			i, ok := q.Native.Int64()
 			if !ok {
 				return types.NewErr("cannot convert value to integer")
 			}
 			return types.Int(i)
 		})),
-		method("isInteger", "quantity_is_integer", argTypes(quantityType), types.BoolType, unary(func(q quantityVal) ref.Val {
-			_, ok := q.value.Int64()
+		method("isInteger", "quantity_is_integer", argTypes(QuantityType), types.BoolType, unary(func(q quantityVal) ref.Val {
+			_, ok := q.Native.Int64()
 			return types.Bool(ok)
 		})),
 		arithmetic("add", wire.Number.Add),

@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"regexp"
@@ -45,8 +45,14 @@ func findAll(re *regexp.Regexp, s types.String, n types.Int) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(string(s), int(n)))
 }
 
-// regexFunctionsByName has the functions whose second argument is a regular
-// expression, for a compiled one.
+// RegexFunction returns the function of a name whose second argument is a regular
+// expression, for a compiled one, which do uses instead of args[1]. It returns nil for
+// other names.
+func RegexFunction(name string) (do func(re *regexp.Regexp, args []ref.Val) ref.Val) {
+	return regexFunctionsByName[name]
+}
+
+// regexFunctionsByName has the functions of RegexFunction.
 var regexFunctionsByName = map[string]func(re *regexp.Regexp, args []ref.Val) ref.Val{
 	overloads.Matches: func(re *regexp.Regexp, args []ref.Val) ref.Val {
 		s, ok := args[0].Value().(string)

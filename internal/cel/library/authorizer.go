@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"strings"
@@ -9,12 +9,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// The types of the authorizer library.
+// The types of the authorizer library. NewAuthorizer returns an AuthorizerType,
+// NewResourceCheck a ResourceCheckType.
 var (
-	authorizerType    = types.NewObjectType("kubernetes.authorization.Authorizer")
+	AuthorizerType    = types.NewObjectType("kubernetes.authorization.Authorizer")
 	pathCheckType     = types.NewObjectType("kubernetes.authorization.PathCheck")
 	groupCheckType    = types.NewObjectType("kubernetes.authorization.GroupCheck")
-	resourceCheckType = types.NewObjectType("kubernetes.authorization.ResourceCheck")
+	ResourceCheckType = types.NewObjectType("kubernetes.authorization.ResourceCheck")
 	decisionType      = types.NewObjectType("kubernetes.authorization.Decision")
 )
 
@@ -40,15 +41,15 @@ type AuthorizerAttributes struct {
 	FieldSelector, LabelSelector string
 }
 
-// AuthorizerVal returns the value of the variable authorizer.
-func AuthorizerVal(a Authorizer) ref.Val {
-	return newCheck[authorizerVal](authorizerType, check{a, AuthorizerAttributes{}})
+// NewAuthorizer returns the value of the variable authorizer.
+func NewAuthorizer(a Authorizer) ref.Val {
+	return newCheck[authorizerVal](AuthorizerType, check{a, AuthorizerAttributes{}})
 }
 
-// ResourceAuthorizerVal returns the value of the variable
-// authorizer.requestResource for a request.
-func ResourceAuthorizerVal(a Authorizer, request AuthorizerAttributes) ref.Val {
-	return newCheck[resourceCheckVal](resourceCheckType, check{a, request})
+// NewResourceCheck returns the value of the variable authorizer.requestResource for a
+// request.
+func NewResourceCheck(a Authorizer, request AuthorizerAttributes) ref.Val {
+	return newCheck[resourceCheckVal](ResourceCheckType, check{a, request})
 }
 
 // A check is an authorization check that an expression builds.
@@ -60,7 +61,7 @@ type check struct {
 func (c check) authorize(verb types.String) ref.Val {
 	c.access.Verb = string(verb)
 	allowed, reason, err := c.authorizer.Authorize(c.access)
-	return decisionVal{libraryVal[decision]{decisionType, decision{allowed, reason, err}}}
+	return decisionVal{NewVal(decisionType, decision{allowed, reason, err})}
 }
 
 // A decision is the result of an authorization check.
@@ -72,61 +73,61 @@ type decision struct {
 
 // The values of the types of the library.
 type (
-	authorizerVal    struct{ libraryVal[check] }
-	pathCheckVal     struct{ libraryVal[check] }
-	groupCheckVal    struct{ libraryVal[check] }
-	resourceCheckVal struct{ libraryVal[check] }
-	decisionVal      struct{ libraryVal[decision] }
+	authorizerVal    struct{ Val[check] }
+	pathCheckVal     struct{ Val[check] }
+	groupCheckVal    struct{ Val[check] }
+	resourceCheckVal struct{ Val[check] }
+	decisionVal      struct{ Val[decision] }
 )
 
-func newCheck[V ~struct{ libraryVal[check] }](typ *types.Type, c check) V {
-	return V{libraryVal[check]{typ, c}}
+func newCheck[V ~struct{ Val[check] }](typ *types.Type, c check) V {
+	return V{NewVal(typ, c)}
 }
 
 // authorizerFunctions returns the functions of the authorizer library.
 func authorizerFunctions() []function {
 	// setAttribute declares a method that sets an attribute of a resource check.
 	setAttribute := func(name, overload string, set func(*AuthorizerAttributes, string)) function {
-		return method(name, overload, argTypes(resourceCheckType, types.StringType), resourceCheckType,
+		return method(name, overload, argTypes(ResourceCheckType, types.StringType), ResourceCheckType,
 			binary(func(c resourceCheckVal, value types.String) ref.Val {
-				chk := c.value
+				chk := c.Native
 				set(&chk.access, string(value))
-				return newCheck[resourceCheckVal](resourceCheckType, chk)
+				return newCheck[resourceCheckVal](ResourceCheckType, chk)
 			}))
 	}
 	decisionField := func(name string, result *types.Type, read func(decision) ref.Val) function {
-		return method(name, "decision_"+name, argTypes(decisionType), result, unary(func(d decisionVal) ref.Val { return read(d.value) }))
+		return method(name, "decision_"+name, argTypes(decisionType), result, unary(func(d decisionVal) ref.Val { return read(d.Native) }))
 	}
 	checkFunction := method("check", "pathcheck_check", argTypes(pathCheckType, types.StringType), decisionType,
-		binary(func(c pathCheckVal, verb types.String) ref.Val { return c.value.authorize(verb) }))
-	checkFunction.overloads = append(checkFunction.overloads, method("check", "resourcecheck_check", argTypes(resourceCheckType, types.StringType), decisionType,
-		binary(func(c resourceCheckVal, verb types.String) ref.Val { return c.value.authorize(verb) })).overloads...)
+		binary(func(c pathCheckVal, verb types.String) ref.Val { return c.Native.authorize(verb) }))
+	checkFunction.overloads = append(checkFunction.overloads, method("check", "resourcecheck_check", argTypes(ResourceCheckType, types.StringType), decisionType,
+		binary(func(c resourceCheckVal, verb types.String) ref.Val { return c.Native.authorize(verb) })).overloads...)
 	return []function{
-		method("path", "authorizer_path", argTypes(authorizerType, types.StringType), pathCheckType,
+		method("path", "authorizer_path", argTypes(AuthorizerType, types.StringType), pathCheckType,
 			binary(func(a authorizerVal, path types.String) ref.Val {
 				if strings.TrimSpace(string(path)) == "" {
 					return types.NewErr("path must not be empty")
 				}
-				chk := a.value
+				chk := a.Native
 				chk.access.Path = string(path)
 				return newCheck[pathCheckVal](pathCheckType, chk)
 			})),
-		method("group", "authorizer_group", argTypes(authorizerType, types.StringType), groupCheckType,
+		method("group", "authorizer_group", argTypes(AuthorizerType, types.StringType), groupCheckType,
 			binary(func(a authorizerVal, group types.String) ref.Val {
-				chk := a.value
+				chk := a.Native
 				chk.access.Group = string(group)
 				return newCheck[groupCheckVal](groupCheckType, chk)
 			})),
-		method("serviceAccount", "authorizer_serviceaccount", argTypes(authorizerType, types.StringType, types.StringType), authorizerType,
+		method("serviceAccount", "authorizer_serviceaccount", argTypes(AuthorizerType, types.StringType, types.StringType), AuthorizerType,
 			ternary(serviceAccount)),
-		method("resource", "groupcheck_resource", argTypes(groupCheckType, types.StringType), resourceCheckType,
+		method("resource", "groupcheck_resource", argTypes(groupCheckType, types.StringType), ResourceCheckType,
 			binary(func(c groupCheckVal, resource types.String) ref.Val {
 				if strings.TrimSpace(string(resource)) == "" {
 					return types.NewErr("resource must not be empty")
 				}
-				chk := c.value
+				chk := c.Native
 				chk.access.Resource = string(resource)
-				return newCheck[resourceCheckVal](resourceCheckType, chk)
+				return newCheck[resourceCheckVal](ResourceCheckType, chk)
 			})),
 		setAttribute("subresource", "resourcecheck_subresource", func(a *AuthorizerAttributes, s string) { a.Subresource = s }),
 		setAttribute("namespace", "resourcecheck_namespace", func(a *AuthorizerAttributes, s string) { a.Namespace = s }),
@@ -153,8 +154,8 @@ func serviceAccount(a authorizerVal, namespace, name types.String) ref.Val {
 	case len(validation.LabelName(string(namespace), false)) > 0:
 		return types.NewErr("Invalid service account namespace")
 	}
-	chk := a.value
+	chk := a.Native
 	chk.access = AuthorizerAttributes{}
 	chk.access.ServiceAccount.Namespace, chk.access.ServiceAccount.Name = string(namespace), string(name)
-	return newCheck[authorizerVal](authorizerType, chk)
+	return newCheck[authorizerVal](AuthorizerType, chk)
 }

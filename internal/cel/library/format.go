@@ -1,4 +1,4 @@
-package cel
+package library
 
 import (
 	"net/url"
@@ -11,18 +11,19 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-var formatType = types.NewObjectType("kubernetes.NamedFormat")
+// FormatType is the type of named formats.
+var FormatType = types.NewObjectType("kubernetes.NamedFormat")
 
 // A namedFormat validates strings.
 type namedFormat struct {
 	name  string
 	check func(string) []string
-	// size is the size of a regular expression, from which the cost is computed.
+	// size is the result of FormatSize.
 	size int
 }
 
 // formatVal is the CEL value of a named format.
-type formatVal struct{ libraryVal[*namedFormat] }
+type formatVal struct{ Val[*namedFormat] }
 
 // Equal compares formats by name.
 func (v formatVal) Equal(other ref.Val) ref.Val {
@@ -30,7 +31,17 @@ func (v formatVal) Equal(other ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	return types.Bool(v.value.name == o.value.name)
+	return types.Bool(v.Native.name == o.Native.name)
+}
+
+// FormatSize returns the size of the regular expression of a named format, from which the
+// cost of validate is computed. It returns false if v is not a named format.
+func FormatSize(v ref.Val) (size uint64, ok bool) {
+	f, ok := v.(formatVal)
+	if !ok {
+		return 0, false
+	}
+	return uint64(f.Native.size), true
 }
 
 // nameFormat returns the check of a name, or of the prefix of generated names.
@@ -77,18 +88,18 @@ func namedFormats() map[string]*namedFormat {
 // format, and validate.
 func formatFunctions() []function {
 	formats := namedFormats()
-	value := func(f *namedFormat) ref.Val { return formatVal{libraryVal[*namedFormat]{formatType, f}} }
+	value := func(f *namedFormat) ref.Val { return formatVal{NewVal(FormatType, f)} }
 	functions := []function{
-		global("format.named", "format-named", argTypes(types.StringType), types.NewOptionalType(formatType), unary(func(name types.String) ref.Val {
+		global("format.named", "format-named", argTypes(types.StringType), types.NewOptionalType(FormatType), unary(func(name types.String) ref.Val {
 			f, ok := formats[string(name)]
 			if !ok {
 				return types.OptionalNone
 			}
 			return types.OptionalOf(value(f))
 		})),
-		method("validate", "format-validate", argTypes(formatType, types.StringType), types.NewOptionalType(types.NewListType(types.StringType)),
+		method("validate", "format-validate", argTypes(FormatType, types.StringType), types.NewOptionalType(types.NewListType(types.StringType)),
 			binary(func(f formatVal, s types.String) ref.Val {
-				errs := f.value.check(string(s))
+				errs := f.Native.check(string(s))
 				if len(errs) == 0 {
 					return types.OptionalNone
 				}
@@ -96,7 +107,7 @@ func formatFunctions() []function {
 			})),
 	}
 	for name, f := range formats {
-		functions = append(functions, global("format."+name, "format."+name, argTypes(), formatType,
+		functions = append(functions, global("format."+name, "format."+name, argTypes(), FormatType,
 			cel.FunctionBinding(func(...ref.Val) ref.Val { return value(f) })))
 	}
 	return functions
