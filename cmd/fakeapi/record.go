@@ -41,12 +41,14 @@ type recordCommand struct {
 	allowedHosts []string
 	proxy        string // the file for the proxy's kubeconfig
 	proxySet     bool   // the command line has it
-	faults       string
+	faults       []string
 	seed         uint64
 
 	state     string
 	namespace string
 	retry     time.Duration
+
+	inputs inputFS
 }
 
 // newRecordCommand returns the command record.
@@ -57,6 +59,7 @@ func newRecordCommand() *cobra.Command {
 		Short: "record the traffic of a server, or the changes of its objects, to a scenario",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.inputs = inputFS{cmd.InOrStdin()}
 			c.proxySet = cmd.Flags().Changed("proxy-kubeconfig")
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -69,7 +72,7 @@ func newRecordCommand() *cobra.Command {
 // server, or the changes of its objects.
 func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
-	case c.state != "" && (c.faults != "" || c.proxySet):
+	case c.state != "" && (c.faults != nil || c.proxySet):
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	case c.state == "" && c.proxy == "":
 		return &usageError{errors.New("--proxy-kubeconfig must name a file: without its token no client can use the proxy")}
@@ -114,7 +117,7 @@ func (c *recordCommand) flags() []flagGroup {
 			fs.BoolVar(&c.allowRemote, "allow-remote", false, "permit a --listen address that other machines may reach")
 			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
 			fs.StringVar(&c.proxy, "proxy-kubeconfig", "proxy.kubeconfig", "write a kubeconfig for the proxy, with the token that it demands, to `FILE`")
-			fs.StringVar(&c.faults, "faults", "", "inject the faults in `FILE`")
+			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
 		}},
 		{"Or record the changes of objects", func(fs flagSet) {
@@ -179,18 +182,10 @@ func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.Record
 	if err != nil {
 		return false, err
 	}
-	if c.faults != "" {
-		text, err := os.ReadFile(c.faults)
-		if err != nil {
-			return false, err
-		}
-		faults, err := fault.Parse(text)
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", c.faults, err)
-		}
+	if c.faults != nil {
 		set := fault.NewSet(fault.Options{Clock: clock.New(), Seed: c.seed, Context: ctx})
-		if _, err := set.Inject(faults...); err != nil {
-			return false, fmt.Errorf("%s: %w", c.faults, err)
+		if err := c.injectFaults(set); err != nil {
+			return false, err
 		}
 		handler = set.Handler(handler)
 	}
@@ -244,6 +239,28 @@ func requireToken(next http.Handler, token, file string) http.Handler {
 	})
 }
 
+// injectFaults injects the faults of the files.
+func (c *recordCommand) injectFaults(set *fault.Set) error {
+	names, err := inputNames(c.faults)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := c.inputs.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		faults, err := fault.Parse(text)
+		if err == nil {
+			_, err = set.Inject(faults...)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // proxy returns a handler that forwards requests to a cluster with the user of its
 // kubeconfig, whatever user the client is.
 func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
@@ -263,7 +280,9 @@ func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
 		Transport:     cluster.Transport,
 		FlushInterval: -1, // forward watch events at once
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusBadGateway)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadGateway)
+			w.Write(status.Failure(http.StatusBadGateway, "", "the recorded server: "+err.Error(), nil).JSON())
 		},
 	}, nil
 }

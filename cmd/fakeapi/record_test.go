@@ -171,6 +171,7 @@ func TestRecordWithoutServer(t *testing.T) {
 	assert.Equal(t, http.StatusBadGateway, do("GET", "/api", ""))
 	got := s.finish(t, out)
 	assert.Equal(t, http.StatusBadGateway, got.Steps[0].Want.Status)
+	assert.Contains(t, got.Steps[0].Want.Body, "message", "a Status, which clients print")
 }
 
 // A recording of changes ends when its server is gone. It says so, and the file does.
