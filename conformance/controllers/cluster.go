@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A cluster is one end: an API server and its controllers.
@@ -134,7 +136,7 @@ func (c *cluster) objects(ctx context.Context, ns string) ([]map[string]any, err
 			return nil, err
 		}
 		for _, item := range items {
-			if strings.HasPrefix(text(item, "metadata", "name"), ns+"-") {
+			if strings.HasPrefix(object.String(item, "metadata", "name"), ns+"-") {
 				item["kind"] = path[strings.LastIndexByte(path, '/')+1:]
 				out = append(out, item)
 			}
@@ -143,12 +145,26 @@ func (c *cluster) objects(ctx context.Context, ns string) ([]map[string]any, err
 	return out, nil
 }
 
+// retryPeriod is longer than the namespace-controller waits before it looks at a namespace
+// whose content remains.
+const retryPeriod = 10 * time.Second
+
+// quietFor returns how long objects must not change before they count as settled.
+func (c *cluster) quietFor(objects []map[string]any) time.Duration {
+	for _, o := range objects {
+		if object.String(o, "kind") == "Namespace" && object.String(o, "status", "phase") == "Terminating" {
+			return retryPeriod
+		}
+	}
+	return c.quiet
+}
+
 // settle waits until the objects of a namespace have not changed for the quiet time,
 // and returns them.
 func (c *cluster) settle(ctx context.Context, ns string) (state, error) {
 	var last string
 	var since time.Time
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		objects, err := c.objects(ctx, ns)
 		if err != nil {
@@ -160,11 +176,11 @@ func (c *cluster) settle(ctx context.Context, ns string) (state, error) {
 		}
 		if now := time.Now(); string(b) != last {
 			last, since = string(b), now
-		} else if now.Sub(since) >= c.quiet {
+		} else if now.Sub(since) >= c.quietFor(objects) {
 			return normalize(objects, ns), nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s: not settled after a minute", c.url)
+			return nil, fmt.Errorf("%s: not settled after two minutes", c.url)
 		}
 		select {
 		case <-ctx.Done():
@@ -172,23 +188,4 @@ func (c *cluster) settle(ctx context.Context, ns string) (state, error) {
 		case <-time.After(c.quiet / 6):
 		}
 	}
-}
-
-// text returns the string at a path of an object.
-func text(obj map[string]any, path ...string) string {
-	s, _ := value(obj, path...).(string)
-	return s
-}
-
-// value returns the value at a path of an object.
-func value(obj map[string]any, path ...string) any {
-	var v any = obj
-	for _, name := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[name]
-	}
-	return v
 }

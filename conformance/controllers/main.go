@@ -55,7 +55,7 @@ func main() {
 	defer ours.Close()
 	run := &comparison{
 		real: &cluster{url: *real, token: *token, quiet: 2 * time.Second},
-		ours: &cluster{url: ours.URL, quiet: 300 * time.Millisecond},
+		ours: &cluster{url: ours.URL, quiet: 700 * time.Millisecond},
 
 		whole: *record != "",
 	}

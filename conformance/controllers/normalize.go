@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // normalize returns the state of the objects of a namespace. What differs from server
@@ -19,12 +22,16 @@ func normalize(objects []map[string]any, ns string) state {
 	out := state{}
 	events := map[string]float64{}
 	for _, o := range objects {
-		if text(o, "kind") == "events" {
+		if object.String(o, "kind") == "events" {
 			count, _ := o["count"].(float64)
-			events[n.event(o)] += max(count, 1)
+			if repeated[object.String(o, "reason")] {
+				events[n.event(o)] = 0
+			} else {
+				events[n.event(o)] += max(count, 1)
+			}
 			continue
 		}
-		key := text(o, "kind") + " " + n.name(text(o, "metadata", "name"))
+		key := object.String(o, "kind") + " " + n.name(object.String(o, "metadata", "name"))
 		for out[key] != nil {
 			key += "'"
 		}
@@ -34,6 +41,13 @@ func normalize(objects []map[string]any, ns string) state {
 		out["events "+e] = []string{fmt.Sprintf("count: %v", count)}
 	}
 	return out
+}
+
+// repeated are the reasons of Events that come again with time, or with each retry. Their
+// counts are not compared.
+var repeated = map[string]bool{
+	"FailedCreate": true, "FailedBinding": true, "WaitForFirstConsumer": true, "WaitForPodScheduled": true, "ExternalProvisioning": true,
+	"ProvisioningFailed": true, "VolumeMismatch": true, "NoPods": true, "UnmanagedPods": true, "CalculateExpectedPodCountFailed": true,
 }
 
 type normalizer struct {
@@ -50,11 +64,11 @@ var ranks = map[string]int{"deployments": 1, "replicasets": 2, "controllerrevisi
 func (n *normalizer) nameAll(objects []map[string]any) {
 	slices.SortStableFunc(objects, func(a, b map[string]any) int {
 		return cmp.Or(
-			cmp.Compare(ranks[text(a, "kind")], ranks[text(b, "kind")]),
-			cmp.Compare(text(a, "metadata", "generateName"), text(b, "metadata", "generateName")),
+			cmp.Compare(ranks[object.String(a, "kind")], ranks[object.String(b, "kind")]),
+			cmp.Compare(object.String(a, "metadata", "generateName"), object.String(b, "metadata", "generateName")),
 			cmp.Compare(revision(a), revision(b)),
 			cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(text(a, "metadata", "creationTimestamp"), text(b, "metadata", "creationTimestamp")),
+			cmp.Compare(object.String(a, "metadata", "creationTimestamp"), object.String(b, "metadata", "creationTimestamp")),
 		)
 	})
 	counts := map[string]int{}
@@ -64,28 +78,28 @@ func (n *normalizer) nameAll(objects []map[string]any) {
 		n.order = append(n.order, name)
 	}
 	for _, o := range objects {
-		name := text(o, "metadata", "name")
-		switch kind := text(o, "kind"); {
-		case text(o, "metadata", "generateName") != "":
-			generate(name, n.replace(text(o, "metadata", "generateName")))
-		case kind == "replicasets" && text(o, "metadata", "labels", "pod-template-hash") != "",
+		name := object.String(o, "metadata", "name")
+		switch kind := object.String(o, "kind"); {
+		case object.String(o, "metadata", "generateName") != "":
+			generate(name, n.replace(object.String(o, "metadata", "generateName")))
+		case kind == "replicasets" && object.String(o, "metadata", "labels", "pod-template-hash") != "",
 			kind == "controllerrevisions":
 			generate(name, name[:strings.LastIndexByte(name, '-')+1])
 		}
-		if hash := text(o, "metadata", "labels", "pod-template-hash"); hash != "" && n.names[hash] == "" {
+		if hash := object.String(o, "metadata", "labels", "pod-template-hash"); hash != "" && n.names[hash] == "" {
 			n.names[hash] = n.name(name) + "#"
 			n.order = append(n.order, hash)
 		}
-		if text(o, "kind") == "controllerrevisions" { // of DaemonSets the label is the second one
+		if object.String(o, "kind") == "controllerrevisions" { // of DaemonSets the label is the second one
 			for _, label := range []string{"controller.kubernetes.io/hash", "controller-revision-hash"} {
-				if hash := text(o, "metadata", "labels", label); hash != "" && n.names[hash] == "" {
+				if hash := object.String(o, "metadata", "labels", label); hash != "" && n.names[hash] == "" {
 					n.names[hash] = n.name(name) + "#"
 					n.order = append(n.order, hash)
 				}
 			}
 		}
-		if uid := text(o, "metadata", "uid"); uid != "" {
-			n.uids[uid] = "<uid of " + text(o, "kind") + " " + n.name(name) + ">"
+		if uid := object.String(o, "metadata", "uid"); uid != "" {
+			n.uids[uid] = "<uid of " + object.String(o, "kind") + " " + n.name(name) + ">"
 		}
 	}
 	slices.SortFunc(n.order, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
@@ -98,20 +112,20 @@ func revision(o map[string]any) float64 {
 		return f
 	}
 	var f float64
-	fmt.Sscan(text(o, "metadata", "annotations", "deployment.kubernetes.io/revision"), &f)
+	fmt.Sscan(object.String(o, "metadata", "annotations", "deployment.kubernetes.io/revision"), &f)
 	return f
 }
 
 // rank orders objects of one generated name by what they are, so that equal sets of
 // them get equal names.
 func rank(o map[string]any) string {
-	node, phase := text(o, "spec", "nodeName"), text(o, "status", "phase")
-	index := text(o, "metadata", "annotations", "batch.kubernetes.io/job-completion-index")
+	node, phase := object.String(o, "spec", "nodeName"), object.String(o, "status", "phase")
+	index := object.String(o, "metadata", "annotations", "batch.kubernetes.io/job-completion-index")
 	image := ""
-	if list, _ := value(o, "spec", "containers").([]any); len(list) > 0 {
-		image = text(list[0].(map[string]any), "image")
+	if list, _ := object.Value(o, "spec", "containers").([]any); len(list) > 0 {
+		image = object.String(list[0].(map[string]any), "image")
 	}
-	return strings.Join([]string{index, image, node, phase, text(o, "metadata", "deletionTimestamp")}, "\x00")
+	return strings.Join([]string{index, image, node, phase, object.String(o, "metadata", "deletionTimestamp")}, "\x00")
 }
 
 func (n *normalizer) name(name string) string {
@@ -136,6 +150,7 @@ var (
 	addressPattern = regexp.MustCompile(`\b10\.0\.0\.\d+\b`)
 	uidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	podPattern     = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+	refusedPattern = regexp.MustCompile(`pods "(\S*)-[bcdfghjklmnpqrstvwxz2456789]{5}"`)
 	hashPattern    = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b`)
 )
 
@@ -149,11 +164,25 @@ func (n *normalizer) fields(o map[string]any) []string {
 	if status != nil {
 		delete(status, "observedGeneration")
 	}
+	delete(object.Map(o, "spec", "claimRef"), "resourceVersion")
+	if object.String(o, "kind") == "secrets" {
+		decode(object.Map(o, "data"))
+	}
 	delete(o, "kind")
 	delete(o, "apiVersion")
 	n.flatten("", o, &lines)
 	slices.Sort(lines)
 	return lines
+}
+
+// decode replaces the values of a Secret by what they encode.
+func decode(data map[string]any) {
+	for name, v := range data {
+		s, _ := v.(string)
+		if b, err := base64.StdEncoding.DecodeString(s); err == nil {
+			data[name] = string(b)
+		}
+	}
 }
 
 // flatten adds a line for each scalar of v. Lists of objects with a type, a name or a
@@ -198,6 +227,10 @@ func (n *normalizer) scalar(s string) string {
 	if strings.HasPrefix(s, "-----BEGIN CERTIFICATE-----") {
 		return "<certificate>"
 	}
+	if strings.HasPrefix(s, "eyJ") {
+		return "<token>"
+	}
+	s = refusedPattern.ReplaceAllString(s, `pods "$1-<pod>"`)
 	s = uidPattern.ReplaceAllStringFunc(s, func(uid string) string {
 		if known := n.uids[uid]; known != "" {
 			return known
@@ -209,8 +242,9 @@ func (n *normalizer) scalar(s string) string {
 
 // event returns an Event without its count.
 func (n *normalizer) event(o map[string]any) string {
-	about := text(o, "involvedObject", "kind") + " " + n.gone(n.name(text(o, "involvedObject", "name")))
-	return fmt.Sprintf("%s %s %s %s: %s", about, text(o, "type"), text(o, "reason"), text(o, "source", "component"), n.gone(n.scalar(text(o, "message"))))
+	message := strings.TrimPrefix(object.String(o, "message"), "(combined from similar events): ")
+	about := object.String(o, "involvedObject", "kind") + " " + n.gone(n.name(object.String(o, "involvedObject", "name")))
+	return fmt.Sprintf("%s %s %s %s: %s", about, object.String(o, "type"), object.String(o, "reason"), object.String(o, "source", "component"), n.gone(n.scalar(message)))
 }
 
 // gone replaces names and hashes that belong to objects that do not exist any more,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // nodes are the nodes that the puppet binds Pods to.
@@ -23,22 +25,22 @@ func (c *comparison) prepare(ctx context.Context) error {
 
 func (c *cluster) createNodes(ctx context.Context) error {
 	for _, name := range nodes {
-		_, _, err := c.do(ctx, http.MethodPost, "/api/v1/nodes", "", object{
-			"apiVersion": "v1", "kind": "Node", "metadata": object{"name": name, "labels": object{"kubernetes.io/hostname": name}},
+		_, _, err := c.do(ctx, http.MethodPost, "/api/v1/nodes", "", obj{
+			"apiVersion": "v1", "kind": "Node", "metadata": obj{"name": name, "labels": obj{"kubernetes.io/hostname": name}},
 		})
 		if err != nil {
 			return err
 		}
-		_, _, err = c.do(ctx, http.MethodPatch, "/api/v1/nodes/"+name+"/status", "application/merge-patch+json", object{"status": object{
-			"allocatable": object{"cpu": "64", "memory": "256Gi", "pods": "1000"},
-			"capacity":    object{"cpu": "64", "memory": "256Gi", "pods": "1000"},
-			"conditions":  []any{object{"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}},
+		_, _, err = c.do(ctx, http.MethodPatch, "/api/v1/nodes/"+name+"/status", "application/merge-patch+json", obj{"status": obj{
+			"allocatable": obj{"cpu": "64", "memory": "256Gi", "pods": "1000"},
+			"capacity":    obj{"cpu": "64", "memory": "256Gi", "pods": "1000"},
+			"conditions":  []any{obj{"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}},
 		}})
 		if err != nil {
 			return err
 		}
 		// A node that is new has a taint until a controller that is off takes it away.
-		_, _, err = c.do(ctx, http.MethodPatch, "/api/v1/nodes/"+name, "application/merge-patch+json", object{"spec": object{"taints": nil}})
+		_, _, err = c.do(ctx, http.MethodPatch, "/api/v1/nodes/"+name, "application/merge-patch+json", obj{"spec": obj{"taints": nil}})
 		if err != nil {
 			return err
 		}
@@ -63,36 +65,36 @@ func (c *cluster) puppet(ctx context.Context) {
 
 // play makes the next step of a Pod.
 func (c *cluster) play(ctx context.Context, pod map[string]any) {
-	path := fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", text(pod, "metadata", "namespace"), text(pod, "metadata", "name"))
-	part, phase := text(pod, "metadata", "annotations", "puppet"), text(pod, "status", "phase")
+	path := fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", object.String(pod, "metadata", "namespace"), object.String(pod, "metadata", "name"))
+	part, phase := object.String(pod, "metadata", "annotations", "puppet"), object.String(pod, "status", "phase")
 	switch {
-	case text(pod, "metadata", "deletionTimestamp") != "":
-		if value(pod, "metadata", "deletionGracePeriodSeconds") != float64(0) {
-			c.do(ctx, http.MethodDelete, path, "", object{"gracePeriodSeconds": 0, "preconditions": object{"uid": text(pod, "metadata", "uid")}})
+	case object.String(pod, "metadata", "deletionTimestamp") != "":
+		if object.Value(pod, "metadata", "deletionGracePeriodSeconds") != float64(0) {
+			c.do(ctx, http.MethodDelete, path, "", obj{"gracePeriodSeconds": 0, "preconditions": obj{"uid": object.String(pod, "metadata", "uid")}})
 		}
 	case part == "hang" || phase != "Pending" && phase != "":
-	case text(pod, "spec", "nodeName") == "":
-		if gates, _ := value(pod, "spec", "schedulingGates").([]any); len(gates) > 0 {
+	case object.String(pod, "spec", "nodeName") == "":
+		if gates, _ := object.Value(pod, "spec", "schedulingGates").([]any); len(gates) > 0 {
 			return
 		}
-		c.do(ctx, http.MethodPost, path+"/binding", "", object{
-			"apiVersion": "v1", "kind": "Binding", "metadata": object{"name": text(pod, "metadata", "name")},
-			"target": object{"apiVersion": "v1", "kind": "Node", "name": nodes[0]},
+		c.do(ctx, http.MethodPost, path+"/binding", "", obj{
+			"apiVersion": "v1", "kind": "Binding", "metadata": obj{"name": object.String(pod, "metadata", "name")},
+			"target": obj{"apiVersion": "v1", "kind": "Node", "name": nodes[0]},
 		})
 	default:
-		c.do(ctx, http.MethodPatch, path+"/status", "application/merge-patch+json", object{"status": puppetStatus(pod, part)})
+		c.do(ctx, http.MethodPatch, path+"/status", "application/merge-patch+json", obj{"status": puppetStatus(pod, part)})
 	}
 }
 
 // puppetStatus returns the status of a Pod that has started.
-func puppetStatus(pod map[string]any, part string) object {
+func puppetStatus(pod map[string]any, part string) obj {
 	now := time.Now().UTC().Format(time.RFC3339)
-	phase, ready, running := "Running", "True", object{"running": object{"startedAt": now}}
+	phase, ready, running := "Running", "True", obj{"running": obj{"startedAt": now}}
 	switch part {
 	case "succeed":
-		phase, ready, running = "Succeeded", "False", object{"terminated": object{"exitCode": 0, "reason": "Completed"}}
+		phase, ready, running = "Succeeded", "False", obj{"terminated": obj{"exitCode": 0, "reason": "Completed"}}
 	case "fail":
-		phase, ready, running = "Failed", "False", object{"terminated": object{"exitCode": 1, "reason": "Error"}}
+		phase, ready, running = "Failed", "False", obj{"terminated": obj{"exitCode": 1, "reason": "Error"}}
 	case "unready":
 		ready = "False"
 	}
@@ -102,19 +104,19 @@ func puppetStatus(pod map[string]any, part string) object {
 		if typ == "Initialized" || typ == "PodScheduled" {
 			status = "True"
 		}
-		conditions = append(conditions, object{"type": typ, "status": status, "lastTransitionTime": now})
+		conditions = append(conditions, obj{"type": typ, "status": status, "lastTransitionTime": now})
 	}
 	var statuses []any
-	containers, _ := value(pod, "spec", "containers").([]any)
+	containers, _ := object.Value(pod, "spec", "containers").([]any)
 	for _, one := range containers {
 		spec := one.(map[string]any)
-		statuses = append(statuses, object{
+		statuses = append(statuses, obj{
 			"name": spec["name"], "image": spec["image"], "imageID": "", "restartCount": 0,
 			"ready": ready == "True", "started": phase == "Running", "state": running,
 		})
 	}
-	return object{
+	return obj{
 		"phase": phase, "conditions": conditions, "containerStatuses": statuses, "startTime": now,
-		"podIP": "10.244.0.9", "podIPs": []any{object{"ip": "10.244.0.9"}}, "hostIP": "192.0.2.9", "hostIPs": []any{object{"ip": "192.0.2.9"}},
+		"podIP": "10.244.0.9", "podIPs": []any{obj{"ip": "10.244.0.9"}}, "hostIP": "192.0.2.9", "hostIPs": []any{obj{"ip": "192.0.2.9"}},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // The groups of stories.
@@ -12,7 +14,7 @@ const (
 	groupWorkloads = "workloads" // what makes Pods
 )
 
-type object = map[string]any
+type obj = map[string]any
 
 // A Story is a sequence of requests in a namespace of its own. NS stands for the name
 // of the namespace in paths and bodies.
@@ -98,20 +100,20 @@ func newStory(seed uint64, number int, group string) *Story {
 	kinds := kindsOfStories[group]
 	kind := kinds[r.IntN(len(kinds))]
 	t := &teller{r, &Story{Seed: seed, Number: number, Group: group, Kind: kind.name}}
-	t.post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "NS"}})
+	t.post("/api/v1/namespaces", obj{"apiVersion": "v1", "kind": "Namespace", "metadata": obj{"name": "NS"}})
 	kind.tell(t)
 	return t.story
 }
 
-func (t *teller) step(s Step)                   { t.story.Steps = append(t.story.Steps, s) }
-func (t *teller) post(path string, body object) { t.step(Step{Method: "POST", Path: path, Body: body}) }
-func (t *teller) merge(path string, body object) {
+func (t *teller) step(s Step)                { t.story.Steps = append(t.story.Steps, s) }
+func (t *teller) post(path string, body obj) { t.step(Step{Method: "POST", Path: path, Body: body}) }
+func (t *teller) merge(path string, body obj) {
 	t.step(Step{Method: "PATCH", Path: path, Type: "application/merge-patch+json", Body: body})
 }
 func (t *teller) delete(path, policy string) {
 	s := Step{Method: "DELETE", Path: path}
 	if policy != "" {
-		s.Body = object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy}
+		s.Body = obj{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy}
 	}
 	t.step(s)
 }
@@ -128,28 +130,28 @@ const (
 	batch = "/apis/batch/v1/namespaces/NS/"
 )
 
-func configMap(name string, meta object) object {
-	m := object{"name": name}
+func configMap(name string, meta obj) obj {
+	m := obj{"name": name}
 	for k, v := range meta {
 		m[k] = v
 	}
-	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m, "data": object{"k": "v"}}
+	return obj{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m, "data": obj{"k": "v"}}
 }
 
 // template returns a Pod template with the label app=name.
-func (t *teller) template(name, image string) object {
-	return object{
-		"metadata": object{"labels": object{"app": name}, "annotations": object{"puppet": t.oneOf("", "", "", "hang", "unready")}},
-		"spec":     object{"containers": []any{object{"name": "main", "image": image}}},
+func (t *teller) template(name, image string) obj {
+	return obj{
+		"metadata": obj{"labels": obj{"app": name}, "annotations": obj{"puppet": t.oneOf("", "", "", "hang", "unready")}},
+		"spec":     obj{"containers": []any{obj{"name": "main", "image": image}}},
 	}
 }
 
-func selects(name string) object { return object{"matchLabels": object{"app": name}} }
+func selects(name string) obj { return obj{"matchLabels": obj{"app": name}} }
 
 // namespace fills a namespace, and deletes it.
 func (t *teller) namespace() {
 	for i := range t.IntN(4) {
-		meta := object{}
+		meta := obj{}
 		if t.IntN(3) == 0 {
 			meta["finalizers"] = []any{t.oneOf("example.com/a", "example.com/b")}
 		}
@@ -159,13 +161,13 @@ func (t *teller) namespace() {
 		t.post(apps+"deployments", t.deploymentObject("web", t.IntN(3)))
 	}
 	if t.maybe() {
-		t.post(core+"pods", object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "p"}, "spec": t.template("p", "a:1")["spec"]})
+		t.post(core+"pods", obj{"apiVersion": "v1", "kind": "Pod", "metadata": obj{"name": "p"}, "spec": t.template("p", "a:1")["spec"]})
 	}
 	t.delete("/api/v1/namespaces/NS", t.oneOf("", "Background", "Foreground"))
 	t.post(core+"configmaps", configMap("late", nil))
 	for i := range 4 {
 		if t.maybe() {
-			t.merge(core+fmt.Sprint("configmaps/c", i), object{"metadata": object{"finalizers": nil}})
+			t.merge(core+fmt.Sprint("configmaps/c", i), obj{"metadata": obj{"finalizers": nil}})
 		}
 	}
 }
@@ -174,20 +176,20 @@ func (t *teller) namespace() {
 // UID reads it from its own object through a server-side apply is not possible, so the
 // owners are Deployments' ReplicaSets, and absent owners have made-up UIDs.
 func (t *teller) owners() {
-	t.post(core+"configmaps", configMap("orphaned", object{"ownerReferences": []any{object{
+	t.post(core+"configmaps", configMap("orphaned", obj{"ownerReferences": []any{obj{
 		"apiVersion": "v1", "kind": t.oneOf("ConfigMap", "Secret", "Pod"), "name": "absent", "uid": "11111111-1111-4111-8111-111111111111",
 	}}}))
-	t.post(core+"configmaps", configMap("unknown-kind", object{"ownerReferences": []any{object{
+	t.post(core+"configmaps", configMap("unknown-kind", obj{"ownerReferences": []any{obj{
 		"apiVersion": "example.com/v1", "kind": "Foo", "name": "absent", "uid": "22222222-2222-4222-8222-222222222222",
 	}}}))
-	t.post(core+"configmaps", configMap("wrong-uid", object{"ownerReferences": []any{object{
+	t.post(core+"configmaps", configMap("wrong-uid", obj{"ownerReferences": []any{obj{
 		"apiVersion": "v1", "kind": "ServiceAccount", "name": "default", "uid": "33333333-3333-4333-8333-333333333333", "controller": t.maybe(),
 	}}}))
-	t.post(core+"configmaps", configMap("foreground", object{"finalizers": []any{"foregroundDeletion"}}))
+	t.post(core+"configmaps", configMap("foreground", obj{"finalizers": []any{"foregroundDeletion"}}))
 	t.delete(core+"configmaps/foreground", t.policy())
-	t.post(core+"configmaps", configMap("kept", object{"finalizers": []any{"example.com/a"}}))
+	t.post(core+"configmaps", configMap("kept", obj{"finalizers": []any{"example.com/a"}}))
 	t.delete(core+"configmaps/kept", t.policy())
-	t.merge(core+"configmaps/kept", object{"metadata": object{"finalizers": nil}})
+	t.merge(core+"configmaps/kept", obj{"metadata": obj{"finalizers": nil}})
 }
 
 // cascade deletes a tree of owners with each policy.
@@ -199,10 +201,10 @@ func (t *teller) cascade() {
 	case 1:
 		t.post(apps+"replicasets", t.replicaSetObject("web", 1+t.IntN(2)))
 		if t.maybe() {
-			t.merge(apps+"replicasets/web", object{"metadata": object{"finalizers": []any{"example.com/a"}}})
+			t.merge(apps+"replicasets/web", obj{"metadata": obj{"finalizers": []any{"example.com/a"}}})
 		}
 		t.delete(apps+"replicasets/web", t.policy())
-		t.merge(apps+"replicasets/web", object{"metadata": object{"finalizers": nil}})
+		t.merge(apps+"replicasets/web", obj{"metadata": obj{"finalizers": nil}})
 	case 2:
 		t.post(batch+"jobs", t.jobObject("work"))
 		t.delete(batch+"jobs/work", t.policy())
@@ -211,17 +213,17 @@ func (t *teller) cascade() {
 
 // claims uses and deletes claims and volumes.
 func (t *teller) claims() {
-	t.post("/api/v1/persistentvolumes", object{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": object{"name": "NS-v"}, "spec": object{
-		"capacity": object{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "storageClassName": "manual",
-		"persistentVolumeReclaimPolicy": t.oneOf("Retain", "Delete"), "hostPath": object{"path": "/tmp/NS"}, "claimRef": object{"namespace": "NS", "name": "data"},
+	t.post("/api/v1/persistentvolumes", obj{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": obj{"name": "NS-v"}, "spec": obj{
+		"capacity": obj{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "storageClassName": "manual",
+		"persistentVolumeReclaimPolicy": t.oneOf("Retain", "Delete"), "hostPath": obj{"path": "/tmp/NS"}, "claimRef": obj{"namespace": "NS", "name": "data"},
 	}})
-	t.post(core+"persistentvolumeclaims", object{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": object{"name": "data"}, "spec": object{
-		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "manual", "resources": object{"requests": object{"storage": "1Gi"}},
+	t.post(core+"persistentvolumeclaims", obj{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": obj{"name": "data"}, "spec": obj{
+		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "manual", "resources": obj{"requests": obj{"storage": "1Gi"}},
 	}})
 	if t.maybe() {
-		t.post(core+"pods", object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "p"}, "spec": object{
-			"containers": []any{object{"name": "main", "image": "a:1"}},
-			"volumes":    []any{object{"name": "data", "persistentVolumeClaim": object{"claimName": "data"}}},
+		t.post(core+"pods", obj{"apiVersion": "v1", "kind": "Pod", "metadata": obj{"name": "p"}, "spec": obj{
+			"containers": []any{obj{"name": "main", "image": "a:1"}},
+			"volumes":    []any{obj{"name": "data", "persistentVolumeClaim": obj{"claimName": "data"}}},
 		}})
 	}
 	t.delete(core+"persistentvolumeclaims/data", "")
@@ -235,13 +237,13 @@ func (t *teller) claims() {
 func (t *teller) accounts() {
 	t.delete(core+"serviceaccounts/default", "")
 	if t.maybe() {
-		t.merge(core+"configmaps/kube-root-ca.crt", object{"data": object{"ca.crt": "changed"}})
+		t.merge(core+"configmaps/kube-root-ca.crt", obj{"data": obj{"ca.crt": "changed"}})
 	} else {
 		t.delete(core+"configmaps/kube-root-ca.crt", "")
 	}
-	t.post(core+"serviceaccounts", object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": object{"name": "robot"}})
-	t.post(core+"secrets", object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token", "metadata": object{
-		"name": "token", "annotations": object{"kubernetes.io/service-account.name": t.oneOf("robot", "nobody")},
+	t.post(core+"serviceaccounts", obj{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": obj{"name": "robot"}})
+	t.post(core+"secrets", obj{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token", "metadata": obj{
+		"name": "token", "annotations": obj{"kubernetes.io/service-account.name": t.oneOf("robot", "nobody")},
 	}})
 	t.delete(core+"serviceaccounts/robot", "")
 }
@@ -251,49 +253,49 @@ func (t *teller) quota() {
 	if t.maybe() {
 		t.post(core+"configmaps", configMap("before", nil))
 	}
-	t.post(core+"resourcequotas", object{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": object{"name": "q"}, "spec": object{
-		"hard": object{"configmaps": "3", "pods": "2", "count/deployments.apps": "1", "requests.cpu": "1"},
+	t.post(core+"resourcequotas", obj{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": obj{"name": "q"}, "spec": obj{
+		"hard": obj{"configmaps": "3", "pods": "2", "count/deployments.apps": "1", "requests.cpu": "1"},
 	}})
 	for i := range 1 + t.IntN(3) {
 		t.post(core+"configmaps", configMap(fmt.Sprint("c", i), nil))
 	}
 	t.post(apps+"replicasets", t.replicaSetObject("web", 1+t.IntN(3)))
 	t.delete(core+"configmaps/c0", "")
-	t.merge(core+"resourcequotas/q", object{"spec": object{"hard": object{"configmaps": t.oneOf("1", "5"), "pods": nil}}})
+	t.merge(core+"resourcequotas/q", obj{"spec": obj{"hard": obj{"configmaps": t.oneOf("1", "5"), "pods": nil}}})
 }
 
 // roles aggregates cluster roles.
 func (t *teller) roles() {
 	rule := func(resource string) []any {
-		return []any{object{"apiGroups": []any{""}, "resources": []any{resource}, "verbs": []any{"get"}}}
+		return []any{obj{"apiGroups": []any{""}, "resources": []any{resource}, "verbs": []any{"get"}}}
 	}
-	role := func(name string, labels object, rules []any) object {
-		return object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": object{"name": "NS-" + name, "labels": labels}, "rules": rules}
+	role := func(name string, labels obj, rules []any) obj {
+		return obj{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": obj{"name": "NS-" + name, "labels": labels}, "rules": rules}
 	}
 	path := "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 	all := role("all", nil, nil)
-	all["aggregationRule"] = object{"clusterRoleSelectors": []any{selects("NS-a"), selects("NS-b")}}
+	all["aggregationRule"] = obj{"clusterRoleSelectors": []any{selects("NS-a"), selects("NS-b")}}
 	t.post(path, all)
-	t.post(path, role("a", object{"app": "NS-a"}, rule("pods")))
-	t.post(path, role("b", object{"app": t.oneOf("NS-b", "NS-c")}, rule(t.oneOf("pods", "secrets"))))
-	t.merge(path+"/NS-a", object{"rules": rule("nodes")})
+	t.post(path, role("a", obj{"app": "NS-a"}, rule("pods")))
+	t.post(path, role("b", obj{"app": t.oneOf("NS-b", "NS-c")}, rule(t.oneOf("pods", "secrets"))))
+	t.merge(path+"/NS-a", obj{"rules": rule("nodes")})
 	t.delete(path+"/NS-b", "")
 	t.delete(path+"/NS-a", "")
 	t.delete(path+"/NS-all", "")
 }
 
-func (t *teller) deploymentObject(name string, replicas int) object {
-	spec := object{"replicas": replicas, "selector": selects(name), "template": t.template(name, "a:1")}
+func (t *teller) deploymentObject(name string, replicas int) obj {
+	spec := obj{"replicas": replicas, "selector": selects(name), "template": t.template(name, "a:1")}
 	switch t.IntN(4) {
 	case 0:
-		spec["strategy"] = object{"type": "Recreate"}
+		spec["strategy"] = obj{"type": "Recreate"}
 	case 1:
-		spec["strategy"] = object{"type": "RollingUpdate", "rollingUpdate": object{"maxSurge": t.oneOf("0%", "50%", "100%"), "maxUnavailable": t.oneOf("25%", "50%")}}
+		spec["strategy"] = obj{"type": "RollingUpdate", "rollingUpdate": obj{"maxSurge": t.oneOf("0%", "50%", "100%"), "maxUnavailable": t.oneOf("25%", "50%")}}
 	}
 	if t.IntN(4) == 0 {
 		spec["revisionHistoryLimit"] = t.IntN(2)
 	}
-	return object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": name}, "spec": spec}
+	return obj{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": obj{"name": name}, "spec": spec}
 }
 
 func (t *teller) deployment() {
@@ -302,17 +304,17 @@ func (t *teller) deployment() {
 	for range 2 + t.IntN(4) {
 		switch t.IntN(7) {
 		case 0:
-			t.merge(path, object{"spec": object{"replicas": t.IntN(5)}})
+			t.merge(path, obj{"spec": obj{"replicas": t.IntN(5)}})
 		case 1, 2:
-			t.merge(path, object{"spec": object{"template": object{"spec": object{"containers": []any{object{"name": "main", "image": t.oneOf("a:1", "a:2", "a:3")}}}}}})
+			t.merge(path, obj{"spec": obj{"template": obj{"spec": obj{"containers": []any{obj{"name": "main", "image": t.oneOf("a:1", "a:2", "a:3")}}}}}})
 		case 3:
-			t.merge(path, object{"spec": object{"paused": t.maybe()}})
+			t.merge(path, obj{"spec": obj{"paused": t.maybe()}})
 		case 4:
-			t.merge(path, object{"spec": object{"template": object{"metadata": object{"annotations": object{"puppet": t.oneOf("hang", "unready", "")}}}}})
+			t.merge(path, obj{"spec": obj{"template": obj{"metadata": obj{"annotations": obj{"puppet": t.oneOf("hang", "unready", "")}}}}})
 		case 5:
-			t.merge(path, object{"metadata": object{"annotations": object{"example.com/note": t.oneOf("x", "y")}}})
+			t.merge(path, obj{"metadata": obj{"annotations": obj{"example.com/note": t.oneOf("x", "y")}}})
 		case 6:
-			t.merge(path, object{"spec": object{"revisionHistoryLimit": t.IntN(2)}})
+			t.merge(path, obj{"spec": obj{"revisionHistoryLimit": t.IntN(2)}})
 		}
 	}
 	if t.maybe() {
@@ -320,8 +322,8 @@ func (t *teller) deployment() {
 	}
 }
 
-func (t *teller) replicaSetObject(name string, replicas int) object {
-	return object{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": object{"name": name}, "spec": object{
+func (t *teller) replicaSetObject(name string, replicas int) obj {
+	return obj{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": obj{"name": name}, "spec": obj{
 		"replicas": replicas, "selector": selects(name), "template": t.template(name, "a:1"),
 	}}
 }
@@ -329,52 +331,52 @@ func (t *teller) replicaSetObject(name string, replicas int) object {
 func (t *teller) replicaSet() {
 	if t.maybe() {
 		pod := t.template("web", "a:0")
-		t.post(core+"pods", object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "stray", "labels": object{"app": "web"}}, "spec": pod["spec"]})
+		t.post(core+"pods", obj{"apiVersion": "v1", "kind": "Pod", "metadata": obj{"name": "stray", "labels": obj{"app": "web"}}, "spec": pod["spec"]})
 	}
 	if t.maybe() {
 		t.post(apps+"replicasets", t.replicaSetObject("web", t.IntN(4)))
 	} else {
 		o := t.replicaSetObject("web", t.IntN(4))
 		o["apiVersion"], o["kind"] = "v1", "ReplicationController"
-		o["spec"].(object)["selector"] = object{"app": "web"}
+		o["spec"].(obj)["selector"] = obj{"app": "web"}
 		t.post(core+"replicationcontrollers", o)
 	}
 	for range 1 + t.IntN(3) {
 		switch t.IntN(3) {
 		case 0:
-			t.merge(apps+"replicasets/web", object{"spec": object{"replicas": t.IntN(5)}})
+			t.merge(apps+"replicasets/web", obj{"spec": obj{"replicas": t.IntN(5)}})
 		case 1:
-			t.merge(core+"replicationcontrollers/web", object{"spec": object{"replicas": t.IntN(5)}})
+			t.merge(core+"replicationcontrollers/web", obj{"spec": obj{"replicas": t.IntN(5)}})
 		case 2:
-			t.merge(core+"pods/stray", object{"metadata": object{"labels": object{"app": t.oneOf("web", "other")}}})
+			t.merge(core+"pods/stray", obj{"metadata": obj{"labels": obj{"app": t.oneOf("web", "other")}}})
 		}
 	}
 }
 
 func (t *teller) statefulSet() {
-	spec := object{"replicas": t.IntN(4), "serviceName": "db", "selector": selects("db"), "template": t.template("db", "a:1")}
+	spec := obj{"replicas": t.IntN(4), "serviceName": "db", "selector": selects("db"), "template": t.template("db", "a:1")}
 	if t.maybe() {
 		spec["podManagementPolicy"] = "Parallel"
 	}
 	if t.maybe() {
-		spec["updateStrategy"] = object{"type": "RollingUpdate", "rollingUpdate": object{"partition": t.IntN(3)}}
+		spec["updateStrategy"] = obj{"type": "RollingUpdate", "rollingUpdate": obj{"partition": t.IntN(3)}}
 	}
 	if t.maybe() {
-		spec["volumeClaimTemplates"] = []any{object{"metadata": object{"name": "data"}, "spec": object{
-			"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "none", "resources": object{"requests": object{"storage": "1Gi"}},
+		spec["volumeClaimTemplates"] = []any{obj{"metadata": obj{"name": "data"}, "spec": obj{
+			"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "none", "resources": obj{"requests": obj{"storage": "1Gi"}},
 		}}}
 		if t.maybe() {
-			spec["persistentVolumeClaimRetentionPolicy"] = object{"whenDeleted": t.oneOf("Retain", "Delete"), "whenScaled": t.oneOf("Retain", "Delete")}
+			spec["persistentVolumeClaimRetentionPolicy"] = obj{"whenDeleted": t.oneOf("Retain", "Delete"), "whenScaled": t.oneOf("Retain", "Delete")}
 		}
 	}
-	t.post(apps+"statefulsets", object{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": object{"name": "db"}, "spec": spec})
+	t.post(apps+"statefulsets", obj{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": obj{"name": "db"}, "spec": spec})
 	path := apps + "statefulsets/db"
 	for range 1 + t.IntN(4) {
 		switch t.IntN(4) {
 		case 0, 1:
-			t.merge(path, object{"spec": object{"replicas": t.IntN(4)}})
+			t.merge(path, obj{"spec": obj{"replicas": t.IntN(4)}})
 		case 2:
-			t.merge(path, object{"spec": object{"template": object{"spec": object{"containers": []any{object{"name": "main", "image": t.oneOf("a:1", "a:2")}}}}}})
+			t.merge(path, obj{"spec": obj{"template": obj{"spec": obj{"containers": []any{obj{"name": "main", "image": t.oneOf("a:1", "a:2")}}}}}})
 		case 3:
 			t.delete(core+"pods/db-0", "")
 		}
@@ -387,28 +389,28 @@ func (t *teller) statefulSet() {
 func (t *teller) daemonSet() {
 	template := t.template("agent", "a:1")
 	if t.maybe() {
-		template["spec"].(object)["nodeSelector"] = object{"kubernetes.io/hostname": t.oneOf("node-a", "node-b", "none")}
+		template["spec"].(obj)["nodeSelector"] = obj{"kubernetes.io/hostname": t.oneOf("node-a", "node-b", "none")}
 	}
-	spec := object{"selector": selects("agent"), "template": template}
+	spec := obj{"selector": selects("agent"), "template": template}
 	if t.maybe() {
-		spec["updateStrategy"] = object{"type": "OnDelete"}
+		spec["updateStrategy"] = obj{"type": "OnDelete"}
 	}
-	t.post(apps+"daemonsets", object{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": object{"name": "agent"}, "spec": spec})
+	t.post(apps+"daemonsets", obj{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": obj{"name": "agent"}, "spec": spec})
 	path := apps + "daemonsets/agent"
 	for range 1 + t.IntN(3) {
-		t.merge(path, object{"spec": object{"template": object{"spec": object{"containers": []any{object{"name": "main", "image": t.oneOf("a:1", "a:2")}}}}}})
+		t.merge(path, obj{"spec": obj{"template": obj{"spec": obj{"containers": []any{obj{"name": "main", "image": t.oneOf("a:1", "a:2")}}}}}})
 	}
 	if t.maybe() {
 		t.delete(path, t.policy())
 	}
 }
 
-func (t *teller) jobObject(name string) object {
-	template := object{
-		"metadata": object{"annotations": object{"puppet": t.oneOf("succeed", "succeed", "fail", "hang")}},
-		"spec":     object{"restartPolicy": "Never", "containers": []any{object{"name": "main", "image": "a:1"}}},
+func (t *teller) jobObject(name string) obj {
+	template := obj{
+		"metadata": obj{"annotations": obj{"puppet": t.oneOf("succeed", "succeed", "fail", "hang")}},
+		"spec":     obj{"restartPolicy": "Never", "containers": []any{obj{"name": "main", "image": "a:1"}}},
 	}
-	spec := object{"template": template, "backoffLimit": 0}
+	spec := obj{"template": template, "backoffLimit": 0}
 	if t.maybe() {
 		spec["completions"], spec["parallelism"] = 1+t.IntN(3), 1+t.IntN(3)
 		if t.maybe() {
@@ -421,7 +423,7 @@ func (t *teller) jobObject(name string) object {
 	if t.IntN(4) == 0 {
 		spec["ttlSecondsAfterFinished"] = 0
 	}
-	return object{"apiVersion": "batch/v1", "kind": "Job", "metadata": object{"name": name}, "spec": spec}
+	return obj{"apiVersion": "batch/v1", "kind": "Job", "metadata": obj{"name": name}, "spec": spec}
 }
 
 func (t *teller) job() {
@@ -430,9 +432,9 @@ func (t *teller) job() {
 	for range t.IntN(3) {
 		switch t.IntN(2) {
 		case 0:
-			t.merge(path, object{"spec": object{"suspend": t.maybe()}})
+			t.merge(path, obj{"spec": obj{"suspend": t.maybe()}})
 		case 1:
-			t.merge(path, object{"spec": object{"parallelism": t.IntN(3)}})
+			t.merge(path, obj{"spec": obj{"parallelism": t.IntN(3)}})
 		}
 	}
 	if t.maybe() {
@@ -441,9 +443,9 @@ func (t *teller) job() {
 }
 
 func (t *teller) service() {
-	spec := object{"ports": []any{object{"name": "http", "port": 80, "targetPort": t.oneOf("http", "web")}}}
+	spec := obj{"ports": []any{obj{"name": "http", "port": 80, "targetPort": t.oneOf("http", "web")}}}
 	if t.IntN(4) > 0 {
-		spec["selector"] = object{"app": "web"}
+		spec["selector"] = obj{"app": "web"}
 	}
 	if t.maybe() {
 		spec["clusterIP"] = "None"
@@ -451,32 +453,32 @@ func (t *teller) service() {
 	if t.maybe() {
 		spec["publishNotReadyAddresses"] = true
 	}
-	t.post(core+"services", object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "web"}, "spec": spec})
+	t.post(core+"services", obj{"apiVersion": "v1", "kind": "Service", "metadata": obj{"name": "web"}, "spec": spec})
 	o := t.replicaSetObject("web", t.IntN(3))
-	container := value(o, "spec", "template", "spec", "containers").([]any)[0].(object)
-	container["ports"] = []any{object{"name": "http", "containerPort": 8080}}
+	container := object.Value(o, "spec", "template", "spec", "containers").([]any)[0].(obj)
+	container["ports"] = []any{obj{"name": "http", "containerPort": 8080}}
 	t.post(apps+"replicasets", o)
-	t.merge(apps+"replicasets/web", object{"spec": object{"replicas": t.IntN(3)}})
+	t.merge(apps+"replicasets/web", obj{"spec": obj{"replicas": t.IntN(3)}})
 	if t.maybe() {
-		t.merge(core+"services/web", object{"metadata": object{"labels": object{"tier": "front"}}})
+		t.merge(core+"services/web", obj{"metadata": obj{"labels": obj{"tier": "front"}}})
 	}
 	if t.maybe() {
-		t.post(core+"endpoints", object{"apiVersion": "v1", "kind": "Endpoints", "metadata": object{"name": "web"}, "subsets": []any{object{
-			"addresses": []any{object{"ip": "192.0.2.7"}}, "ports": []any{object{"name": "http", "port": 80}},
+		t.post(core+"endpoints", obj{"apiVersion": "v1", "kind": "Endpoints", "metadata": obj{"name": "web"}, "subsets": []any{obj{
+			"addresses": []any{obj{"ip": "192.0.2.7"}}, "ports": []any{obj{"name": "http", "port": 80}},
 		}}})
 	}
 	t.delete(core+"services/web", "")
 }
 
 func (t *teller) budget() {
-	spec := object{"selector": selects("web")}
+	spec := obj{"selector": selects("web")}
 	if t.maybe() {
 		spec["minAvailable"] = t.oneOf("50%", "100%")
 	} else {
 		spec["maxUnavailable"] = t.IntN(2)
 	}
-	t.post("/apis/policy/v1/namespaces/NS/poddisruptionbudgets", object{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": object{"name": "web"}, "spec": spec})
+	t.post("/apis/policy/v1/namespaces/NS/poddisruptionbudgets", obj{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": obj{"name": "web"}, "spec": spec})
 	t.post(apps+"replicasets", t.replicaSetObject("web", 1+t.IntN(3)))
-	t.merge(apps+"replicasets/web", object{"spec": object{"replicas": t.IntN(3)}})
+	t.merge(apps+"replicasets/web", obj{"spec": obj{"replicas": t.IntN(3)}})
 	t.delete(apps+"replicasets/web", "Background")
 }

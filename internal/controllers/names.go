@@ -9,6 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/deployment"
 	"github.com/kubefake/kubefake/internal/controllers/disruption"
 	"github.com/kubefake/kubefake/internal/controllers/endpoints"
+	"github.com/kubefake/kubefake/internal/controllers/endpointslicemirroring"
+	"github.com/kubefake/kubefake/internal/controllers/ephemeralvolume"
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/kubelet"
@@ -30,6 +32,8 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/storageprovisioner"
 	"github.com/kubefake/kubefake/internal/controllers/tainteviction"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
+	"github.com/kubefake/kubefake/internal/controllers/volumeattributesclassprotection"
+	"github.com/kubefake/kubefake/internal/controllers/volumeexpander"
 )
 
 // An entry is a controller that exists.
@@ -52,6 +56,8 @@ var known = []entry{
 	{name: "disruption-controller", alias: "disruption", start: disruption.Start},
 	{name: "endpoints-controller", alias: "endpoint", start: endpoints.Start},
 	{name: "endpointslice-controller", alias: "endpointslice", start: endpoints.StartSlices},
+	{name: "endpointslice-mirroring-controller", alias: "endpointslicemirroring", start: endpointslicemirroring.Start},
+	{name: "ephemeral-volume-controller", alias: "ephemeral-volume", start: ephemeralvolume.Start},
 	{name: "garbage-collector-controller", alias: "garbagecollector", start: garbagecollector.Start},
 	{name: "horizontal-pod-autoscaler-controller", alias: "horizontalpodautoscaling", start: podautoscaler.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
@@ -59,6 +65,7 @@ var known = []entry{
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "node-lifecycle-controller", alias: "nodelifecycle", start: nodelifecycle.Start},
 	{name: "persistentvolume-binder-controller", alias: "persistentvolume-binder", start: persistentvolumebinder.Start},
+	{name: "persistentvolume-expander-controller", alias: "persistentvolume-expander", start: volumeexpander.Start},
 	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
 	{name: "persistentvolumeclaim-protection-controller", alias: "pvc-protection", start: pvcprotection.Start},
 	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
@@ -73,6 +80,7 @@ var known = []entry{
 	{name: "storage-provisioner", start: storageprovisioner.Start},
 	{name: "taint-eviction-controller", start: tainteviction.Start},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
+	{name: "volumeattributesclass-protection-controller", start: volumeattributesclassprotection.Start},
 }
 
 // missing are the controllers of kube-controller-manager v1.36 that this server does not
@@ -80,13 +88,10 @@ var known = []entry{
 var missing = []string{
 	"bootstrap-signer-controller",
 	"device-taint-eviction-controller",
-	"endpointslice-mirroring-controller",
-	"ephemeral-volume-controller",
 	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
 	"legacy-serviceaccount-token-cleaner-controller",
 	"node-ipam-controller",
 	"persistentvolume-attach-detach-controller",
-	"persistentvolume-expander-controller",
 	"podcertificaterequest-cleaner-controller",
 	"podgroup-protection-controller",
 	"resourceclaim-controller",
@@ -98,5 +103,4 @@ var missing = []string{
 	"token-cleaner-controller",
 	"ttl-controller",
 	"validatingadmissionpolicy-status-controller",
-	"volumeattributesclass-protection-controller",
 }
