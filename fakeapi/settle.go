@@ -50,12 +50,8 @@ func (s *Server) Settle(ctx context.Context, options ...SettleOption) error {
 //	srv.ExpectNoWrites(t, func() { restart(manager) })
 func (s *Server) ExpectNoWrites(t TB, f func(), options ...SettleOption) {
 	t.Helper()
-	before := s.Revision()
-	f()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := s.Settle(ctx, options...); err != nil {
-		t.Fatalf("%v", err)
+	before, ok := s.settledAfter(t, f, options)
+	if !ok {
 		return
 	}
 	if writes := s.Writes(before + 1); len(writes) > 0 {
@@ -65,4 +61,34 @@ func (s *Server) ExpectNoWrites(t TB, f func(), options ...SettleOption) {
 		}
 		t.Fatalf("%d writes, want none:\n\t%s", len(writes), strings.Join(lines, "\n\t"))
 	}
+}
+
+// ExpectWriteBudget calls f, waits until the server has settled, and fails the test if a
+// client whose User-Agent header matches a pattern, such as "manager/*", has written an
+// object more than n times meanwhile. It waits for ten seconds at most. The failure names
+// the objects, with what the last write of each changed. It counts the newest 4,096 writes.
+func (s *Server) ExpectWriteBudget(t TB, userAgent string, n int, f func(), options ...SettleOption) {
+	t.Helper()
+	before, ok := s.settledAfter(t, f, options)
+	if !ok {
+		return
+	}
+	if loops := s.api.Control().Loops(before, n+1, userAgent); len(loops) > 0 {
+		t.Fatalf("more than %d writes of an object:\n\t%s", n, strings.Join(loops, "\n\t"))
+	}
+}
+
+// settledAfter calls f and waits until the server has settled. It returns the revision
+// before. It fails the test and returns false if the server does not settle.
+func (s *Server) settledAfter(t TB, f func(), options []SettleOption) (before int64, ok bool) {
+	t.Helper()
+	before = s.Revision()
+	f()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Settle(ctx, options...); err != nil {
+		t.Fatalf("%v", err)
+		return before, false
+	}
+	return before, true
 }

@@ -146,3 +146,32 @@ func TestExpectNoWrites(t *testing.T) {
 	assert.Contains(t, fake.fatal, "1 writes, want none")
 	assert.Contains(t, fake.fatal, "configmaps default/a")
 }
+
+func TestExpectWriteBudget(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	manager, other := agent{srv, "manager/1.0", t.Context()}, agent{srv, "other", t.Context()}
+	write := func(a agent, times int) func() {
+		return func() {
+			for i := range times {
+				a.do("PUT", configMaps+"/a", fmt.Sprintf(`{"metadata":{"name":"a"},"data":{"n":"%s %d"}}`, a.name, i))
+			}
+		}
+	}
+	require.Equal(t, 201, other.create("a"))
+	for _, row := range []struct {
+		name string
+		f    func()
+		want string
+	}{
+		{"within the budget", write(manager, 2), ""},
+		{"beyond the budget", write(manager, 3), `manager/1.0 wrote configmaps default/a 3 times, the last time data.n "manager/1.0 1" -> "manager/1.0 2"`},
+		{"another client", write(other, 5), ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			fake := &recorder{}
+			srv.ExpectWriteBudget(fake, "manager/*", 2, row.f)
+			assert.Contains(t, fake.fatal, row.want)
+			assert.Equal(t, row.want == "", fake.fatal == "")
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -98,7 +99,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // written most often since a revision.
 func (c *Control) unsettled(cause error, since mvcc.Revision) error {
 	reasons := append([]string{cause.Error()}, c.activity.State().Busy...)
-	for _, l := range c.loops(since) {
+	for _, l := range c.loops(since, minLoop, "*") {
 		reasons = append(reasons, l.String())
 	}
 	return fmt.Errorf("%w: %s", ErrUnsettled, strings.Join(reasons, "\n\t"))
@@ -126,13 +127,24 @@ const (
 	maxLoops = 5 // in an error
 )
 
-// loops returns who wrote an object repeatedly after a revision, the most frequent
+// Loops returns lines that say which clients, of those whose user agent matches a pattern,
+// wrote an object at least min times after a revision, and what the last write changed.
+// The most frequent is first.
+func (c *Control) Loops(since int64, min int, userAgent string) []string {
+	var lines []string
+	for _, l := range c.loops(mvcc.Revision(since), min, userAgent) {
+		lines = append(lines, l.String())
+	}
+	return lines
+}
+
+// loops returns who wrote an object at least min times after a revision, the most frequent
 // first.
-func (c *Control) loops(since mvcc.Revision) []*loop {
+func (c *Control) loops(since mvcc.Revision, min int, userAgent string) []*loop {
 	found := map[[2]string]*loop{}
 	for _, e := range c.registry.Journal().Transactions() {
 		tx := e.What
-		if tx.Revision <= since {
+		if tx.Revision <= since || !fault.MatchUserAgent(userAgent, tx.Writer.UserAgent) {
 			continue
 		}
 		for i := range tx.Changes {
@@ -149,8 +161,11 @@ func (c *Control) loops(since mvcc.Revision) []*loop {
 	out := slices.SortedFunc(maps.Values(found), func(a, b *loop) int {
 		return cmp.Or(b.count-a.count, cmp.Compare(a.agent, b.agent), cmp.Compare(a.what, b.what))
 	})
-	out = slices.DeleteFunc(out, func(l *loop) bool { return l.count < minLoop })
-	return out[:min(len(out), maxLoops)]
+	out = slices.DeleteFunc(out, func(l *loop) bool { return l.count < min })
+	if len(out) > maxLoops {
+		out = out[:maxLoops]
+	}
+	return out
 }
 
 // A Settling says when a server has settled, and how far to move its clock.
