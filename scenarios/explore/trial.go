@@ -165,7 +165,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	t.mu.Lock()
 	o.requests, o.points, o.changes, o.fired = t.requests, t.points, t.changes, t.fired
 	for _, q := range o.requests {
-		if q.ended.IsZero() && q.route.Verb == "watch" {
+		if q.route.Verb == "watch" && q.watchesAt(o.end, t.pace) {
 			o.watches = append(o.watches, q.client+" "+q.path)
 		}
 	}
@@ -270,6 +270,12 @@ func counts(w fakeapi.Write) bool {
 		}
 	}
 	return len(w.Changes) == 0
+}
+
+// watchesAt reports whether a watch is open at the end of a run, or has ended shortly before
+// after some time: clients open watches again that have reached their timeout.
+func (q *request) watchesAt(end time.Time, pace Pace) bool {
+	return q.ended.IsZero() || q.ended.After(end.Add(-pace.Quiet/4)) && q.ended.Sub(q.began) > pace.Quiet/4
 }
 
 func (q *request) isWrite() bool {
