@@ -79,6 +79,19 @@ func (p PodSelection) Hang() error { return p.set(lifecycle.Behavior{Action: lif
 // the end of a back-off start then.
 func (p PodSelection) Run() error { return p.set(lifecycle.Behavior{Action: lifecycle.Run}) }
 
+// Log sets what the containers have written: GET of the log of a Pod, such as by kubectl
+// logs, answers with the text, also if no kubelet runs. Of the parameters, container,
+// tailLines and limitBytes have an effect. Without, the log of a Pod with a Node fails with
+// 501: there is no kubelet to ask.
+func (p PodSelection) Log(text string) error {
+	labels, err := selector.ParseLabels(p.labels)
+	if err != nil {
+		return fmt.Errorf("fakeapi: %w", optionError(err))
+	}
+	p.server.api.Controllers().Lifecycle().SetLog(lifecycle.Log{Namespace: p.namespace, Labels: labels, Container: p.container, Text: text})
+	return nil
+}
+
 func (p PodSelection) set(b lifecycle.Behavior) error {
 	labels, err := selector.ParseLabels(p.labels)
 	if err != nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -83,8 +84,8 @@ func (r *request) passOn() error {
 	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource))
 }
 
-// podLog serves the log of a container. The log of a pod without a node is
-// empty.
+// podLog serves the log of a container: what a test has set, if it has. The log of a pod
+// without a node is empty.
 func (r *request) podLog() error {
 	if errs, err := r.logOptions(); err != nil {
 		return err
@@ -98,12 +99,45 @@ func (r *request) podLog() error {
 	if err := checkContainer(pod, r.query().Get("container")); err != nil {
 		return err
 	}
+	container := r.query().Get("container")
+	if container == "" {
+		container = object.String(object.List(pod, "spec", "containers")[0].(map[string]any), "name")
+	}
+	if text, ok := r.server.manager.Lifecycle().LogOf(r.Namespace, labelsOf(pod), container); ok {
+		return r.writeLog(text)
+	}
 	node := object.String(pod, "spec", "nodeName")
 	if node == "" {
 		r.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	return r.connectNode(node)
+}
+
+func labelsOf(o map[string]any) map[string]string {
+	out := map[string]string{}
+	for name, value := range object.Map(o, "metadata", "labels") {
+		out[name], _ = value.(string)
+	}
+	return out
+}
+
+// writeLog writes the last lines of a log, as many as the request asks for.
+func (r *request) writeLog(text string) error {
+	q := r.query()
+	if n, err := intOf(q, "tailLines"); err == nil && n != nil {
+		lines := strings.SplitAfter(text, "\n")
+		if last := len(lines) - 1; lines[last] == "" {
+			lines = lines[:last]
+		}
+		text = strings.Join(lines[max(0, int64(len(lines))-*n):], "")
+	}
+	if n, err := intOf(q, "limitBytes"); err == nil && n != nil {
+		text = text[:min(int64(len(text)), *n)]
+	}
+	r.w.Header().Set("Content-Type", "text/plain")
+	_, err := io.WriteString(r.w, text)
+	return err
 }
 
 // logOptions returns what is wrong with the parameters of a log.

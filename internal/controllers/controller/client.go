@@ -366,13 +366,6 @@ func IsConflict(err error) bool { return hasReason(err, status.ReasonConflict) }
 // IsInvalid reports an object that does not pass validation.
 func IsInvalid(err error) bool { return hasReason(err, status.ReasonInvalid) }
 
-// IsForbidden reports a request that is not permitted or not admitted.
-func IsForbidden(err error) bool { return hasReason(err, status.ReasonForbidden) }
-
-// IsTooManyRequests reports a request that is to be repeated later, such as an
-// eviction that a PodDisruptionBudget does not permit.
-func IsTooManyRequests(err error) bool { return hasReason(err, status.ReasonTooManyRequests) }
-
 // IsTerminatingNamespace reports a creation in a namespace that is being deleted.
 func IsTerminatingNamespace(err error) bool {
 	var st *status.Status

@@ -48,6 +48,7 @@ type Set struct {
 	behaviors []Behavior      // the newest last
 	stopped   map[string]bool // Nodes
 	metrics   metrics
+	logs      []Log // the newest last
 }
 
 // Changes returns the number of changes of the set.
@@ -132,6 +133,6 @@ func (s *Set) Clone() *Set {
 	defer s.mu.RUnlock()
 	return &Set{
 		stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped),
-		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)},
+		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)}, logs: slices.Clone(s.logs),
 	}
 }
