@@ -52,7 +52,7 @@ func newObject(t *testing.T, typ *resource.Type, body string) *storage.Object {
 func newAllocator(t *testing.T, store mapStore) *Allocator {
 	r, err := release.Open("")
 	require.NoError(t, err)
-	types := resource.NewTypes(kinds.Types(r.Types()))
+	types := resource.NewTypes(kinds.Types(r))
 	const networking = "networking.k8s.io"
 	a := New(Config{
 		Services: types.Lookup("", "v1", "services"), Endpoints: types.Lookup("", "v1", "endpoints"),

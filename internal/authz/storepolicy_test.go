@@ -35,7 +35,7 @@ func (s mapStore) All(prefix string) iter.Seq[*storage.Object] {
 func types(t *testing.T) *resource.Types {
 	r, err := release.Open("")
 	require.NoError(t, err)
-	return resource.NewTypes(kinds.Types(r.Types()))
+	return resource.NewTypes(kinds.Types(r))
 }
 
 // decode decodes a role, binding or review of a resource.

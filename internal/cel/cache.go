@@ -17,6 +17,7 @@ type digest [sha256.Size]byte
 type contentKey struct {
 	digest
 	isResourceRoot bool
+	version        Version
 }
 
 // A cache has compilation results of schemas for the whole process.
@@ -51,7 +52,7 @@ var (
 // compiledSchema returns the compiled rules of a schema and its subschemas.
 func compiledSchema(s *schema.Schema, isResourceRoot bool) *node {
 	h := schemaHasher{}
-	return nodes.get(contentKey{h.digest(s), isResourceRoot}, func() *node { return h.node(s, newDeclType(s, isResourceRoot)) })
+	return nodes.get(contentKey{h.digest(s), isResourceRoot, 0}, func() *node { return h.node(s, newDeclType(s, isResourceRoot)) })
 }
 
 // A ruleSet has the compiled rules of one schema, and the properties of the schema
@@ -67,12 +68,12 @@ type ruleSet struct {
 type schemaHasher map[*schema.Schema]digest
 
 // ruleSet returns the compiled rules of a schema, without those of its
-// subschemas.
-func (h schemaHasher) ruleSet(s *schema.Schema, isResourceRoot bool) *ruleSet {
-	return ruleSets.get(contentKey{h.digest(s), isResourceRoot}, func() *ruleSet {
+// subschemas. The rules are compatible with a version.
+func (h schemaHasher) ruleSet(v Version, s *schema.Schema, isResourceRoot bool) *ruleSet {
+	return ruleSets.get(contentKey{h.digest(s), isResourceRoot, v}, func() *ruleSet {
 		t := newDeclType(s, isResourceRoot)
 		r := &ruleSet{visible: t.visible, minSerializedSize: t.minSerializedSize}
-		r.rules, r.err = compileRules(t, rulesOf(s))
+		r.rules, r.err = compileRules(v, t, rulesOf(s))
 		return r
 	})
 }
@@ -81,9 +82,9 @@ func (h schemaHasher) ruleSet(s *schema.Schema, isResourceRoot bool) *ruleSet {
 // schema if s is an element of allOf.
 func (h schemaHasher) rules(s *schema.Schema, t *declType) ([]compiledRule, error) {
 	if len(rulesOf(s)) == 0 || t.source != s {
-		return compileRules(t, rulesOf(s))
+		return compileRules(0, t, rulesOf(s))
 	}
-	r := h.ruleSet(s, t.isResourceRoot)
+	r := h.ruleSet(0, s, t.isResourceRoot)
 	return r.rules, r.err
 }
 

@@ -21,6 +21,12 @@ type RuleChecker struct {
 	// Context ends the evaluation of rules on defaults, and the compilation of
 	// rules, early. The caller checks it.
 	Context context.Context
+
+	// Version is the release with which rules must be compatible.
+	Version Version
+
+	// TypesAsValues is that of Validator.
+	TypesAsValues bool
 }
 
 var _ schema.RuleChecker = RuleChecker{}
@@ -47,7 +53,7 @@ func (r RuleChecker) CheckRules(sites []schema.RuleSite, path *validation.Path) 
 // CheckDefault implements [schema.RuleChecker]. It evaluates the rules on a default,
 // first as an unchanged value, then as a created one.
 func (r RuleChecker) CheckDefault(s *schema.Schema, isResourceRoot bool, value any, path *validation.Path) validation.List {
-	v := newValidator(s, isResourceRoot)
+	v := newValidator(s, isResourceRoot).WithTypesAsValues(r.TypesAsValues)
 	list, _ := v.validate(r.Context, path, value, value, Budget, false)
 	if len(list) == 0 {
 		list, _ = v.validate(r.Context, path, value, nil, Budget, false)
@@ -75,7 +81,7 @@ func (c *rulesCheck) add(e *validation.Error) { c.list = append(c.list, e) }
 
 func (c *rulesCheck) checkSite(s schema.RuleSite) {
 	path := s.Path.Child("x-kubernetes-validations")
-	r := c.ruleSet(s.Schema, s.IsResourceRoot)
+	r := c.ruleSet(c.Version, s.Schema, s.IsResourceRoot)
 	if !r.visible {
 		c.add(validation.Internal(path, fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")))
 		return

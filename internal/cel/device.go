@@ -19,7 +19,7 @@ var deviceEnv = sync.OnceValue(func() *cel.Env {
 		return types.NewMapType(types.StringType, types.NewMapType(types.StringType, t))
 	}
 	const device = "kubernetes.DRADevice"
-	env, err := base().Extend(
+	env, err := base(0).Extend(
 		declaration{map[string]map[string]*types.Type{device: {
 			"driver": types.StringType, "allowMultipleAllocations": types.BoolType,
 			"attributes": perDomain(types.AnyType), "capacity": perDomain(library.QuantityType),

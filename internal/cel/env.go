@@ -26,19 +26,53 @@ const (
 	maxSchemaCost = 100_000_000
 )
 
-// base returns the environment that all others extend.
-var base = sync.OnceValue(func() *cel.Env {
-	env, err := cel.NewEnv(cel.Lib(baseLibrary{}))
-	if err != nil {
-		panic("cel: " + err.Error()) // unreachable: tests build it
+// A Version is the minor number of the release with which expressions must be
+// compatible: they have the libraries of that release. The zero Version has all
+// libraries. A kube-apiserver requires of new expressions that they are compatible with
+// the release before its own, and accepts the libraries of its own release in stored ones.
+type Version int
+
+// has reports whether expressions may use what a release introduced.
+func (v Version) has(minor int) bool { return v == 0 || int(v) >= minor }
+
+// NewExpressions returns the Version of new expressions of a release, by its minor
+// number.
+func NewExpressions(minor int) Version {
+	if v := Version(minor - 1); !v.has(newestLibrary) {
+		return v
 	}
-	return env
-})
+	return 0
+}
+
+// newestLibrary is the minor number of the release that introduced the newest library.
+const newestLibrary = 34
+
+// bases has the environments of base.
+var bases [newestLibrary + 1]struct {
+	sync.Once
+	env *cel.Env
+}
+
+// base returns the environment that all others of the version extend.
+func base(v Version) *cel.Env {
+	if v.has(newestLibrary) {
+		v = 0
+	}
+	b := &bases[v]
+	b.Do(func() {
+		env, err := cel.NewEnv(cel.Lib(baseLibrary{v}))
+		if err != nil {
+			panic("cel: " + err.Error()) // unreachable: tests build it
+		}
+		b.env = env
+	})
+	return b.env
+}
 
 // baseLibrary has the options of the base environment.
-type baseLibrary struct{}
+type baseLibrary struct{ Version }
 
-func (baseLibrary) CompileOptions() []cel.EnvOption {
+func (v baseLibrary) CompileOptions() []cel.EnvOption {
 	options := []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(),
 		cel.EagerlyValidateDeclarations(true),
@@ -54,8 +88,15 @@ func (baseLibrary) CompileOptions() []cel.EnvOption {
 		cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
 		ext.Strings(ext.StringsVersion(2)),
 		ext.Sets(),
-		ext.TwoVarComprehensions(),
-		ext.Lists(ext.ListsVersion(3)),
+	}
+	if v.has(32) {
+		options = append(options, ext.TwoVarComprehensions())
+	}
+	if v.has(34) {
+		options = append(options, ext.Lists(ext.ListsVersion(3)))
+	}
+	if v.has(33) {
+		options = append(options, library.Semver()...)
 	}
 	return append(options, library.Options()...)
 }

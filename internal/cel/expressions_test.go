@@ -42,7 +42,7 @@ type evaluation struct {
 // testEnv returns the base environment with the JSON patch library and a variable
 // authorizer.
 var testEnv = sync.OnceValue(func() *cel.Env {
-	env, err := base().Extend(append(library.JSONPatch(), cel.Variable("authorizer", library.AuthorizerType))...)
+	env, err := base(0).Extend(append(library.JSONPatch(), cel.Variable("authorizer", library.AuthorizerType))...)
 	if err != nil {
 		panic(err)
 	}

@@ -222,7 +222,7 @@ func TestInterruption(t *testing.T) {
 		assert.Equal(t, int64(Budget), remaining)
 	})
 	t.Run("policy", func(t *testing.T) {
-		p := NewPolicy(false)
+		p := NewPolicy(0, false)
 		program, err := p.Compile("object.l.all(x, x >= 0)", OptionalVariables{}, Bool)
 		require.NoError(t, err)
 		e := p.Evaluate(ctx, Inputs{Object: list100k()}, Budget)

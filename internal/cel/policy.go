@@ -50,16 +50,21 @@ type Policy struct {
 	variables map[string]*Program
 	types     map[string]*types.Type
 	envs      map[OptionalVariables]*cel.Env
+	version   Version
 }
 
-// NewPolicy returns a Policy. variables is whether Define may be called.
-func NewPolicy(variables bool) *Policy {
-	p := &Policy{envs: map[OptionalVariables]*cel.Env{}}
+// NewPolicy returns a Policy whose expressions are compatible with a version.
+// variables is whether Define may be called.
+func NewPolicy(v Version, variables bool) *Policy {
+	p := &Policy{version: v, envs: map[OptionalVariables]*cel.Env{}}
 	if variables {
 		p.variables, p.types = map[string]*Program{}, map[string]*types.Type{}
 	}
 	return p
 }
+
+// Version returns the version with which the expressions are compatible.
+func (p *Policy) Version() Version { return p.version }
 
 // A Program is a compiled expression of a policy.
 type Program struct {
@@ -139,7 +144,7 @@ func (p *Policy) env(vars OptionalVariables) (*cel.Env, error) {
 	if env, ok := p.envs[vars]; ok {
 		return env, nil
 	}
-	env, err := sharedEnv(vars)
+	env, err := sharedEnv(p.version, vars)
 	if err == nil && p.variables != nil {
 		const name = "kubernetes.variables"
 		declared := declaration{map[string]map[string]*types.Type{name: p.types}}
@@ -151,12 +156,16 @@ func (p *Policy) env(vars OptionalVariables) (*cel.Env, error) {
 	return env, err
 }
 
-// sharedEnvs has the environments of policies without variables, by
-// OptionalVariables.
+// sharedEnvs has the environments of policies without variables, by sharedEnvKey.
 var sharedEnvs sync.Map
 
-func sharedEnv(vars OptionalVariables) (*cel.Env, error) {
-	env, _ := sharedEnvs.LoadOrStore(vars, sync.OnceValues(func() (*cel.Env, error) {
+type sharedEnvKey struct {
+	Version
+	OptionalVariables
+}
+
+func sharedEnv(v Version, vars OptionalVariables) (*cel.Env, error) {
+	env, _ := sharedEnvs.LoadOrStore(sharedEnvKey{v, vars}, sync.OnceValues(func() (*cel.Env, error) {
 		request, declareRequest := newDeclType(requestSchema(), false).declare("")
 		namespace, declareNamespace := newDeclType(namespaceSchema(), false).declare("")
 		options := []cel.EnvOption{
@@ -176,7 +185,7 @@ func sharedEnv(vars OptionalVariables) (*cel.Env, error) {
 			options = append(options, withPatchTypes)
 			options = append(options, library.JSONPatch()...)
 		}
-		return base().Extend(options...)
+		return base(v).Extend(options...)
 	}))
 	return env.(func() (*cel.Env, error))()
 }

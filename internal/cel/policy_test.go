@@ -47,7 +47,7 @@ func TestPolicy(t *testing.T) {
 		{"object.spec.replicas", "must evaluate to bool but got dyn"},
 	} {
 		t.Run(row.expression, func(t *testing.T) {
-			p := NewPolicy(true)
+			p := NewPolicy(0, true)
 			require.NoError(t, p.Define("over", "object.spec.replicas - params.max", all))
 			require.NoError(t, p.Define("broken", "object.none == 1", all))
 			program, err := p.Compile(row.expression, all, Bool)
@@ -72,7 +72,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestPolicyBudget(t *testing.T) {
-	p := NewPolicy(false)
+	p := NewPolicy(0, false)
 	program, err := p.Compile("authorizer.requestResource.check('get').allowed()", OptionalVariables{Authorizer: true}, Bool)
 	require.NoError(t, err)
 	e := p.Evaluate(t.Context(), Inputs{Authorizer: testAuthorizer{}}, checkCost+10)
@@ -98,7 +98,7 @@ func TestPatches(t *testing.T) {
 		{"JSON patch with an object value", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, []any{map[string]any{"op": "add", "path": "/spec", "value": map[string]any{"a": map[string]any{"b": 1.5}}}}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p := NewPolicy(true)
+			p := NewPolicy(0, true)
 			result := JSONPatches
 			if row.apply {
 				result = Patch

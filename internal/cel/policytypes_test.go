@@ -36,7 +36,7 @@ func TestPolicyTypes(t *testing.T) {
 		{"patch types not declared", "Object{}", OptionalVariables{}, anything, "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{}\n | ......^"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := NewPolicy(false).Compile(row.text, row.vars, row.results...)
+			_, err := NewPolicy(0, false).Compile(row.text, row.vars, row.results...)
 			if row.want == "" {
 				assert.NoError(t, err)
 			} else {
@@ -47,7 +47,7 @@ func TestPolicyTypes(t *testing.T) {
 }
 
 func TestPolicyVariables(t *testing.T) {
-	a := NewPolicy(true)
+	a := NewPolicy(0, true)
 	assert.NoError(t, a.Define("n", "1", OptionalVariables{}))
 	assert.NoError(t, a.Define("m", "variables.n + 1", OptionalVariables{}))
 	assert.Error(t, a.Define("wrong", "nope", OptionalVariables{}))

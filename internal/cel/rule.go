@@ -41,7 +41,7 @@ var errNoDeclType = errors.New("failed to convert to declType for CEL validation
 
 // compileRules compiles rules for values of type t. It returns an error if no rule can
 // be compiled.
-func compileRules(t *declType, rules []schema.Rule) ([]compiledRule, error) {
+func compileRules(v Version, t *declType, rules []schema.Rule) ([]compiledRule, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func compileRules(t *declType, rules []schema.Rule) ([]compiledRule, error) {
 	typ, declare := t.declare(newSelfTypeName())
 	env := func(old *types.Type) func() (*cel.Env, error) {
 		return sync.OnceValues(func() (*cel.Env, error) {
-			return base().Extend(declare, cel.Variable(self, typ), cel.Variable(oldSelf, old))
+			return base(v).Extend(declare, cel.Variable(self, typ), cel.Variable(oldSelf, old))
 		})
 	}
 	required, optional := env(typ), env(types.NewOptionalType(typ))

@@ -22,6 +22,17 @@ import (
 type Validator struct {
 	// root returns the compiled rules. The first call compiles them.
 	root func() *node
+
+	typesAsValues bool
+}
+
+// WithTypesAsValues returns a Validator whose errors have the type that the schema
+// declares in place of the value, as those of kube-apiserver before 1.35, if is is set.
+func (v *Validator) WithTypesAsValues(is bool) *Validator {
+	if v == nil || v.typesAsValues == is {
+		return v
+	}
+	return &Validator{root: v.root, typesAsValues: is}
 }
 
 // NewValidator returns the validator of a custom resource's schema, nil if the schema
@@ -33,7 +44,7 @@ func newValidator(s *schema.Schema, isResourceRoot bool) *Validator {
 	if !hasRules(s) {
 		return nil
 	}
-	return &Validator{sync.OnceValue(func() *node { return compiledSchema(s, isResourceRoot) })}
+	return &Validator{root: sync.OnceValue(func() *node { return compiledSchema(s, isResourceRoot) })}
 }
 
 // hasRules reports whether s or a subschema has rules. kube-apiserver ignores rules in
@@ -139,7 +150,7 @@ func (v *Validator) validate(ctx context.Context, path *validation.Path, value, 
 		return nil, budget
 	}
 	root := v.root()
-	e := evaluator{done: ctx.Done(), remaining: budget}
+	e := evaluator{done: ctx.Done(), remaining: budget, typesAsValues: v.typesAsValues}
 	correlated := schema.Correlate(root.typ.schema, value, old)
 	var ratchet ratcheting
 	if ratchets {
@@ -154,6 +165,8 @@ type evaluator struct {
 	done      <-chan struct{} // of the context
 	errs      validation.List
 	remaining int64
+
+	typesAsValues bool
 }
 
 // stopped reports whether no further rule is evaluated.
@@ -328,7 +341,10 @@ func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Pat
 	if rule.path != nil {
 		path = path.Child(rule.path.String())
 	}
-	if typ := n.typ.schema.Type; typ == "object" || typ == "array" {
+	switch typ := n.typ.schema.Type; {
+	case e.typesAsValues:
+		value = typ
+	case typ == "object" || typ == "array":
 		value = validation.NoValue{}
 	}
 	failure := func() *validation.Error {

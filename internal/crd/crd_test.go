@@ -148,22 +148,22 @@ func TestValidate(t *testing.T) {
 		{"preserveUnknownFields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, crd.Validate(t.Context(), widgets(t, tt.value, tt.path), nil).Message())
+			assert.Equal(t, tt.want, crd.Rules{}.Validate(t.Context(), widgets(t, tt.value, tt.path), nil).Message())
 		})
 	}
 	t.Run("preserveUnknownFields with a default", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), int64(1), at("version", "schema", "openAPIV3Schema", "properties", "size", "default"))
-		assert.Contains(t, crd.Validate(t.Context(), obj, nil).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
+		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, nil).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
 	})
 	t.Run("preserveUnknownFields with a conversion webhook", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), "Webhook", at("spec", "conversion", "strategy"))
-		assert.Contains(t, crd.Validate(t.Context(), obj, nil).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
+		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, nil).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
 	})
 	t.Run("immutable", func(t *testing.T) {
 		_, old := reconcileAll(t, widgets(t))
 		obj := widgets(t, "Cluster", at("spec", "scope"), "Gadget", at("spec", "names", "kind"))
-		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Validate(t.Context(), obj, old).Message())
-		assert.Empty(t, crd.Validate(t.Context(), obj, widgets(t)), "not established")
+		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Rules{}.Validate(t.Context(), obj, old).Message())
+		assert.Empty(t, crd.Rules{}.Validate(t.Context(), obj, widgets(t)), "not established")
 	})
 }
 
@@ -216,8 +216,8 @@ func FuzzDefinition(f *testing.F) {
 		if obj, _, err = definition.Normalize(obj, wire.DecodeOptions{}); err != nil {
 			return
 		}
-		crd.Validate(t.Context(), obj, nil)
-		crd.Validate(t.Context(), obj, obj)
+		crd.Rules{}.Validate(t.Context(), obj, nil)
+		crd.Rules{}.Validate(t.Context(), obj, obj)
 		crd.Reconcile(obj, crd.NewNames().Replace(nil, obj), now)
 		crd.New(obj, nil, crd.Options{})
 	})

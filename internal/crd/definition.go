@@ -35,6 +35,8 @@ type Options struct {
 	UID      func() string
 	// Since is the revision at which the definition was created.
 	Since int64
+	// Rules are those of the release.
+	Rules Rules
 }
 
 // New returns the Definition of a CustomResourceDefinition in canonical form. obj must not
@@ -109,7 +111,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
 			}
-			v.schema, v.rules = s, cel.NewValidator(s)
+			v.schema, v.rules = s, cel.NewValidator(s).WithTypesAsValues(o.Rules.typesAsValues)
 		}
 		*v.typ = resource.Type{
 			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},

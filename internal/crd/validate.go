@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -16,16 +17,28 @@ var (
 	statusPath = validation.NewPath("status")
 )
 
+// Rules are what depends on the release in definitions. The zero Rules are those of the
+// newest release.
+type Rules struct {
+	expressions   cel.Version // of new definitions
+	typesAsValues bool        // see cel.Validator.WithTypesAsValues
+}
+
+// RulesOf returns the Rules of a release, by its minor number.
+func RulesOf(minor int) Rules {
+	return Rules{expressions: cel.NewExpressions(minor), typesAsValues: minor < 35}
+}
+
 // Validate validates a definition. old is nil for a creation. It returns early when
 // ctx ends.
-func Validate(ctx context.Context, obj, old map[string]any) validation.List {
+func (r Rules) Validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if name := object.String(obj, "metadata", "name"); old == nil && name != "" {
 		rule := validation.DefinitionName(object.String(obj, "spec", "names", "plural"), object.String(obj, "spec", "group"))
 		errs = validation.Each(metadataPath.Child("name"), name, rule(name, false))
 	}
 	spec := internalSpec(object.Map(obj, "spec"))
-	c := &specValidator{ctx: ctx, spec: spec, old: old}
+	c := &specValidator{ctx: ctx, rules: r, spec: spec, old: old}
 	errs = append(errs, c.all(specPath)...)
 	if old != nil {
 		errs = append(errs, immutable(spec, old)...)
@@ -64,6 +77,7 @@ func immutable(spec, old map[string]any) validation.List {
 // A specValidator validates the spec of a definition in the internal version.
 type specValidator struct {
 	ctx       context.Context
+	rules     Rules
 	spec, old map[string]any
 }
 

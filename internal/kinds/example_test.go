@@ -14,7 +14,7 @@ func ExampleTypes() {
 		fmt.Println(err)
 		return
 	}
-	for _, t := range kinds.Types(release.Types()) {
+	for _, t := range kinds.Types(release) {
 		if t.Kind != "Pod" {
 			continue
 		}

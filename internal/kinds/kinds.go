@@ -14,12 +14,20 @@ package kinds
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // Types returns copies of a release's types with their codecs, strategies,
 // columns, conversions and storage prefixes set.
-func Types(released []*resource.Type) []*resource.Type {
+func Types(r *release.Release) []*resource.Type { return build(r, r.Types()) }
+
+// Newest returns copies of types that need not be served, as Types does for those of
+// the newest release.
+func Newest(types []*resource.Type) []*resource.Type { return build(nil, types) }
+
+// build is Types for other types than the release's. A nil release is the newest one.
+func build(r *release.Release, released []*resource.Type) []*resource.Type {
 	isServed := make(map[kind.VersionedResource]bool, len(released))
 	for _, p := range released {
 		isServed[kind.VersionedResource{GroupVersion: p.GroupVersion, Name: p.Name}] = true
@@ -27,7 +35,7 @@ func Types(released []*resource.Type) []*resource.Type {
 	out := make([]*resource.Type, len(released))
 	for i, p := range released {
 		t := *p
-		t.Codec = resource.BuiltinCodec(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
+		t.Codec = resource.BuiltinCodecIn(minorOf(r), resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
 		if t.Group == "events.k8s.io" {
 			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource that is stored in another group
 		}
@@ -38,12 +46,20 @@ func Types(released []*resource.Type) []*resource.Type {
 		s := strategyOf(&t)
 		t.Layout = s.Layout(&t)
 		if t.Allows("list") && t.Allows("create") {
-			t.Strategy = s.Build(&t)
+			t.Strategy = s.Build(r, &t)
 		}
 		out[i] = &t
 	}
 	link(out)
 	return out
+}
+
+// minorOf returns the minor number of a release, 0 for nil.
+func minorOf(r *release.Release) int {
+	if r == nil {
+		return 0
+	}
+	return r.Minor()
 }
 
 // qualified returns a resource with its group: "deployments.apps", "pods".

@@ -25,7 +25,7 @@ func gatedTypes() []*resource.Type {
 	typ := func(group, version, name, kind string) *resource.Type {
 		return &resource.Type{GroupVersion: resource.GroupVersion{Group: group, Version: version}, Name: name, Kind: kind}
 	}
-	return kinds.Types([]*resource.Type{
+	return kinds.Newest([]*resource.Type{
 		typ("certificates.k8s.io", "v1beta1", "clustertrustbundles", "ClusterTrustBundle"),
 		typ("certificates.k8s.io", "v1beta1", "podcertificaterequests", "PodCertificateRequest"),
 		typ("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup"),
@@ -48,14 +48,14 @@ func TestEveryKindDecodes(t *testing.T) {
 	for _, name := range release.Names() {
 		p, err := release.Open(name)
 		require.NoError(t, err)
-		for _, typ := range kinds.Types(p.Types()) {
+		for _, typ := range kinds.Types(p) {
 			if typ.Virtual() {
 				continue
 			}
 			obj, strict, err := typ.Codec.Decode([]byte(`{"metadata":{"name":"a"}}`), true)
 			require.NoError(t, err, "%s: %s", name, typ.Kind)
 			require.Empty(t, strict)
-			require.Contains(t, string(typ.Codec.Append(nil, obj)), `"metadata":{"name":"a"}`)
+			require.Contains(t, string(typ.Codec.Append(nil, obj)), `"metadata":{"name":"a"`)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestStoragePrefixes(t *testing.T) {
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
 	places := map[string]*resource.Type{}
-	for _, typ := range kinds.Types(p.Types()) {
+	for _, typ := range kinds.Types(p) {
 		if typ.Virtual() {
 			continue
 		}

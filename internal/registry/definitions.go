@@ -219,7 +219,7 @@ func (g *Registry) newDefinition(t *resource.Type, item *mvcc.Item[*storage.Obje
 	if old != nil {
 		before = old.Definition
 	}
-	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created)})
+	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created), Rules: crd.RulesOf(g.config.Release.Minor())})
 	if d.Definition == before {
 		d.managers = old.managers
 	} else {

@@ -62,7 +62,7 @@ func baseOf(p *release.Release) *base {
 	once, ok := bases.Load(p)
 	if !ok {
 		once, _ = bases.LoadOrStore(p, sync.OnceValue(func() *base {
-			served := resource.NewTypes(kinds.Types(p.Types()))
+			served := resource.NewTypes(kinds.Types(p))
 			return &base{release: p, types: served, managers: newFieldManagerCache(p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}, definitions: newDefinitions()}
 		}))
 	}

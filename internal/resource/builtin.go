@@ -18,9 +18,13 @@ import (
 // BuiltinCodec returns the codec of a built-in kind. The first use of the codec
 // reads the description of the kind's Go type. It panics for a kind that
 // [wire.ForKind] does not find.
-func BuiltinCodec(k Kind) Codec {
+func BuiltinCodec(k Kind) Codec { return BuiltinCodecIn(0, k) }
+
+// BuiltinCodecIn is BuiltinCodec for a release, by its minor number; 0 is the newest
+// one.
+func BuiltinCodecIn(minor int, k Kind) Codec {
 	return &builtinCodec{k, sync.OnceValue(func() *wire.Type {
-		t, ok := wire.ForKind(k.Group, k.Version, k.Kind)
+		t, ok := wire.ForKindIn(minor, k.Group, k.Version, k.Kind)
 		if !ok {
 			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every release
 		}

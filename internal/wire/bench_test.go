@@ -67,7 +67,7 @@ func BenchmarkNormalize(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
 		t := open()
-		for _, key := range []kindKey{{"", "v1", "Pod"}, {"", "v1", "Node"}, {"", "v1", "Service"}, {"apps", "v1", "Deployment"}} {
+		for _, key := range []kindKey{{0, "", "v1", "Pod"}, {0, "", "v1", "Node"}, {0, "", "v1", "Service"}, {0, "apps", "v1", "Deployment"}} {
 			if t.kind(key) == nil {
 				b.Fatal(key)
 			}

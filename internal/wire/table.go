@@ -100,10 +100,65 @@ type table struct {
 	decls    map[string]map[string]string // declarations by package path and name
 	nodes    map[string]*node             // by spelling
 	messages map[string]*message          // by spelling
+	minor    int                          // of the release; 0 is the newest one
 }
 
-// builtin is the table of ForKind.
-var builtin = sync.OnceValue(open)
+// tables has the tables of ForKindIn, func() *table by minor number.
+var tables sync.Map
+
+func tableOf(minor int) *table {
+	t, ok := tables.Load(minor)
+	if !ok {
+		t, _ = tables.LoadOrStore(minor, sync.OnceValue(func() *table {
+			t := open()
+			t.minor = minor
+			return t
+		}))
+	}
+	return t.(func() *table)()
+}
+
+// builtin returns the table of ForKind.
+func builtin() *table { return tableOf(0) }
+
+// omitsCreation is the minor number of the release from which on an object without
+// metadata.creationTimestamp is encoded without the field. It is null before.
+const omitsCreation = 34
+
+// added has the minor number of the release that added a field, by the Go type and the
+// field, for fields that the oldest release does not have.
+var added = sync.OnceValue(func() map[string]int {
+	fields := map[string]int{}
+	for _, line := range strings.Split(data.Fields(), "\n") {
+		if words := strings.Fields(line); len(words) == 3 {
+			fields[words[1]+" "+words[2]], _ = strconv.Atoi(words[0])
+		}
+	}
+	return fields
+})
+
+// newestAddition returns the minor number from which on all releases have the same
+// fields.
+var newestAddition = sync.OnceValue(func() int {
+	newest := omitsCreation
+	for _, minor := range added() {
+		newest = max(newest, minor)
+	}
+	return newest
+})
+
+// normalMinor returns 0 for a release that has the fields of the newest one.
+func normalMinor(minor int) int {
+	if minor == 0 || minor >= newestAddition() {
+		return 0
+	}
+	return minor
+}
+
+// has reports whether the release of the table has a field of a type.
+func (t *table) has(typ, field string) bool {
+	return t.minor == 0 || added()[typ+" "+field] <= t.minor
+}
 
 // open opens the embedded archive and reads its index.
 func open() *table {
@@ -256,7 +311,7 @@ func (t *table) buildNamed(n *node, spelling string) {
 		}
 	case "struct":
 		n.kind, n.name = kindStruct, name
-		t.addFields(n, body, "", false)
+		t.addFields(n, spelling, body, "", false)
 	}
 }
 
@@ -276,8 +331,8 @@ func goType(spelling string) string {
 
 // addFields adds the fields in the lines of a struct to n. The lines are those
 // of n or of a struct it embeds; embedded is then the names of the embedded
-// structs, each followed by a dot.
-func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
+// structs, each followed by a dot. typ is the struct with the lines.
+func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 	for lines != "" {
 		var line string
 		line, lines, _ = strings.Cut(lines, "\n")
@@ -287,8 +342,14 @@ func (t *table) addFields(n *node, lines, embedded string, unstored bool) {
 		if strings.Contains(flags, "i") {
 			dot := strings.LastIndexByte(spelling, '.')
 			_, inner, _ := strings.Cut(t.declarations(spelling[:dot])[spelling[dot+1:]], "\n")
-			t.addFields(n, inner, embedded+name+".", unstored)
+			t.addFields(n, spelling, inner, embedded+name+".", unstored)
 			continue
+		}
+		if !t.has(typ, name) {
+			continue
+		}
+		if t.minor != 0 && t.minor < omitsCreation && typ == metaPackage+".ObjectMeta" && name == "creationTimestamp" {
+			flags = "e"
 		}
 		f := field{
 			name:      name,

@@ -16,8 +16,11 @@ type Type struct {
 	message func() *message
 }
 
-// kindKey identifies a kind.
-type kindKey struct{ group, version, kind string }
+// kindKey identifies a kind in a release, by its minor number; 0 is the newest one.
+type kindKey struct {
+	minor                int
+	group, version, kind string
+}
 
 // known caches Types: *Type by kindKey.
 var known sync.Map
@@ -33,12 +36,16 @@ var known sync.Map
 //
 // The first call for a kind reads the part of the table that it needs. Later
 // calls return the same Type.
-func ForKind(group, version, kind string) (*Type, bool) {
-	key := kindKey{group, version, kind}
+func ForKind(group, version, kind string) (*Type, bool) { return ForKindIn(0, group, version, kind) }
+
+// ForKindIn is ForKind for a release, by its minor number: the type has the fields of
+// that release. 0 is the newest release.
+func ForKindIn(minor int, group, version, kind string) (*Type, bool) {
+	key := kindKey{normalMinor(minor), group, version, kind}
 	if t, ok := known.Load(key); ok {
 		return t.(*Type), true
 	}
-	t := builtin().kind(key)
+	t := tableOf(key.minor).kind(key)
 	if t == nil {
 		return nil, false
 	}

@@ -69,7 +69,7 @@ func Always(name string, f func(s State) error) Invariant { return Invariant{nam
 //
 // An expression that fails, for instance because a field is absent, is false.
 func CEL(resource, expression string) Invariant {
-	policy := cel.NewPolicy(false)
+	policy := cel.NewPolicy(0, false)
 	program, err := policy.Compile(expression, cel.OptionalVariables{}, cel.Bool)
 	return Invariant{name: expression, expression: true, err: err, check: func(s State) error {
 		for i := range s.changes {

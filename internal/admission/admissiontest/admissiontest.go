@@ -149,7 +149,7 @@ func types(t testing.TB) []*resource.Type {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	return kinds.Types(p.Types())
+	return kinds.Types(p)
 }
 
 // Type returns the resource in the version in which the newest release stores

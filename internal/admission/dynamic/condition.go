@@ -47,7 +47,7 @@ type conditions struct {
 }
 
 func compileConditions(list any, variables cel.OptionalVariables, ignoreErrors bool) *conditions {
-	c := &conditions{policy: cel.NewPolicy(false), ignoreErrors: ignoreErrors}
+	c := &conditions{policy: cel.NewPolicy(0, false), ignoreErrors: ignoreErrors}
 	for m := range object.Each(list) {
 		c.list = append(c.list, compile(c.policy, object.String(m, "expression"), variables, cel.Bool))
 	}

@@ -29,7 +29,7 @@ func newTypes(t testing.TB) *resource.Types {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	return resource.NewTypes(kinds.Types(p.Types()))
+	return resource.NewTypes(kinds.Types(p))
 }
 
 func decode(t testing.TB, text string) map[string]any {

@@ -99,7 +99,7 @@ func (b *binding) match(r *request) bool {
 // know the name variables even if the policy has none.
 func compileVariables(spec map[string]any, optional cel.OptionalVariables, always bool) *cel.Policy {
 	variables := object.List(spec, "variables")
-	p := cel.NewPolicy(always || len(variables) > 0)
+	p := cel.NewPolicy(0, always || len(variables) > 0)
 	for v := range object.Each(variables) {
 		// The error of a variable is returned where the variable is used.
 		_ = p.Define(object.String(v, "name"), strings.TrimSpace(object.String(v, "expression")), optional)

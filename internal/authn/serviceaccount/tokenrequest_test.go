@@ -34,7 +34,7 @@ func (s mapStore) put(t *testing.T, types *resource.Types, plural, body string) 
 func newTokens(t *testing.T, now *time.Time) (*Tokens, mapStore) {
 	p, err := release.Open("")
 	require.NoError(t, err)
-	types, store := resource.NewTypes(kinds.Types(p.Types())), mapStore{}
+	types, store := resource.NewTypes(kinds.Types(p)), mapStore{}
 	store.put(t, types, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua"}}`)
 	store.put(t, types, "pods", `{"metadata":{"name":"p","namespace":"ns","uid":"up"},"spec":{"serviceAccountName":"a","nodeName":"n"}}`)
 	store.put(t, types, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)

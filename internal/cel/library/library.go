@@ -6,17 +6,20 @@ import (
 )
 
 // Options returns environment options with the types and functions of all libraries but
-// JSONPatch.
+// JSONPatch and Semver.
 func Options() []cel.EnvOption {
 	options := []cel.EnvOption{cel.Types(ipType, cidrType)}
 	for _, library := range [][]function{
 		listFunctions(), regexFunctions(), urlFunctions(), quantityFunctions(), ipFunctions(),
-		cidrFunctions(), formatFunctions(), semverFunctions(), authorizerFunctions(),
+		cidrFunctions(), formatFunctions(), authorizerFunctions(),
 	} {
 		options = append(options, functionOptions(library)...)
 	}
 	return options
 }
+
+// Semver returns environment options with the functions of the semver library.
+func Semver() []cel.EnvOption { return functionOptions(semverFunctions()) }
 
 // IsType reports whether a library defines a type.
 func IsType(t *types.Type) bool {

@@ -1,16 +1,37 @@
 package admissionregistration
 
 import (
+	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 )
+
+// A validateFunc validates objects with expressions that are compatible with a version.
+type validateFunc func(version cel.Version, obj map[string]any) validation.List
+
+// newestExpressions returns the validation of the newest release.
+func newestExpressions(f validateFunc) func(obj, old map[string]any) validation.List {
+	return func(obj, _ map[string]any) validation.List { return f(0, obj) }
+}
+
+// released returns a function that sets the validation of a release.
+func released(f validateFunc) func(*release.Release, *resource.Strategy) {
+	return func(r *release.Release, s *resource.Strategy) {
+		if version := cel.NewExpressions(r.Minor()); version != 0 {
+			s.Validate = func(obj, _ map[string]any) validation.List { return f(version, obj) }
+		}
+	}
+}
 
 var mutatingAdmissionPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultPolicy,
-		Validate:                   validateMutatingPolicy,
+		Validate:                   newestExpressions(validateMutatingPolicy),
 	},
+	Released:         released(validateMutatingPolicy),
 	GenerationFields: []string{"spec"},
 	Cells:            policyCells("mutations"),
 }
@@ -19,8 +40,9 @@ var validatingAdmissionPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultPolicy,
-		Validate:                   validateValidatingPolicy,
+		Validate:                   newestExpressions(validateValidatingPolicy),
 	},
+	Released:         released(validateValidatingPolicy),
 	GenerationFields: []string{"spec"},
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,

@@ -14,9 +14,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateValidatingPolicy(obj, _ map[string]any) validation.List {
+// validateValidatingPolicy validates a policy whose expressions are compatible with a
+// version.
+func validateValidatingPolicy(version cel.Version, obj map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		expressions := cel.NewPolicy(spec.Len("variables") > 0)
+		expressions := cel.NewPolicy(version, spec.Len("variables") > 0)
 		scope := cel.OptionalVariables{Params: spec.Has("paramKind"), Authorizer: true}
 		checkPolicySpec(spec, expressions, scope)
 		if spec.Len("validations")+spec.Len("auditAnnotations") == 0 {
@@ -32,9 +34,11 @@ func validateValidatingPolicy(obj, _ map[string]any) validation.List {
 	})
 }
 
-func validateMutatingPolicy(obj, _ map[string]any) validation.List {
+// validateMutatingPolicy validates a policy whose expressions are compatible with a
+// version.
+func validateMutatingPolicy(version cel.Version, obj map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		expressions := cel.NewPolicy(true)
+		expressions := cel.NewPolicy(version, true)
 		scope := cel.OptionalVariables{Params: spec.Has("paramKind"), Authorizer: true}
 		checkPolicySpec(spec, expressions, scope, checkMutatedOperations)
 		if spec.Len("mutations") == 0 {
@@ -65,7 +69,7 @@ func checkPolicySpec(spec validation.View, expressions *cel.Policy, scope cel.Op
 	} else {
 		spec.Required("matchConstraints", "")
 	}
-	checkMatchConditions(spec, scope)
+	checkMatchConditions(expressions.Version(), spec, scope)
 	for _, v := range spec.Each("variables") {
 		checkPolicyVariable(v, expressions, scope)
 	}
@@ -148,7 +152,7 @@ func checkMutatedOperations(match validation.View) {
 }
 
 // checkMatchConditions checks the match conditions of a webhook or a policy.
-func checkMatchConditions(p validation.View, scope cel.OptionalVariables) {
+func checkMatchConditions(version cel.Version, p validation.View, scope cel.OptionalVariables) {
 	const limit = 64
 	if n := p.Len("matchConditions"); n > limit {
 		p.Add(validation.TooMany(p.At("matchConditions"), n, limit))
@@ -158,7 +162,7 @@ func checkMatchConditions(p validation.View, scope cel.OptionalVariables) {
 		if text := strings.TrimSpace(c.String("expression")); text == "" {
 			c.Required("expression", "")
 		} else {
-			addCompileError(c, "expression", text, cel.NewPolicy(false).Check(text, scope, cel.Bool))
+			addCompileError(c, "expression", text, cel.NewPolicy(version, false).Check(text, scope, cel.Bool))
 		}
 		c.RequireFormat("name", validation.QualifiedName)
 		if c.String("name") != "" {

@@ -10,8 +10,9 @@ var mutatingWebhookConfigurationStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultMutatingWebhooks,
-		Validate:                   validateMutatingWebhooks,
+		Validate:                   newestExpressions(validateMutatingWebhooks),
 	},
+	Released:         released(validateMutatingWebhooks),
 	GenerationFields: []string{"webhooks"},
 	GenerationExact:  true,
 	Cells:            webhookCells,
@@ -21,8 +22,9 @@ var validatingWebhookConfigurationStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultValidatingWebhooks,
-		Validate:                   validateValidatingWebhooks,
+		Validate:                   newestExpressions(validateValidatingWebhooks),
 	},
+	Released:         released(validateValidatingWebhooks),
 	GenerationFields: []string{"webhooks"},
 	GenerationExact:  true,
 	Cells:            webhookCells,

@@ -12,19 +12,19 @@ import (
 // reviewVersions are the versions of AdmissionReview that kube-apiserver supports.
 var reviewVersions = []string{"v1", "v1beta1"}
 
-func validateValidatingWebhooks(obj, _ map[string]any) validation.List {
-	return validation.Collect(obj, nil, func(configuration validation.View) { checkWebhooks(configuration, false) })
+func validateValidatingWebhooks(version cel.Version, obj map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(configuration validation.View) { checkWebhooks(version, configuration, false) })
 }
 
-func validateMutatingWebhooks(obj, _ map[string]any) validation.List {
-	return validation.Collect(obj, nil, func(configuration validation.View) { checkWebhooks(configuration, true) })
+func validateMutatingWebhooks(version cel.Version, obj map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(configuration validation.View) { checkWebhooks(version, configuration, true) })
 }
 
 // checkWebhooks checks the webhooks of a validating or mutating configuration.
-func checkWebhooks(configuration validation.View, mutating bool) {
+func checkWebhooks(version cel.Version, configuration validation.View, mutating bool) {
 	seen := validation.Seen{}
 	for _, hook := range configuration.Each("webhooks") {
-		checkWebhook(hook, mutating)
+		checkWebhook(version, hook, mutating)
 		checkWebhookVersions(hook)
 		if hook.String("name") != "" {
 			seen.Unique(hook, "name")
@@ -32,7 +32,7 @@ func checkWebhooks(configuration validation.View, mutating bool) {
 	}
 }
 
-func checkWebhook(hook validation.View, mutating bool) {
+func checkWebhook(version cel.Version, hook validation.View, mutating bool) {
 	hook.AddList(validation.FullyQualifiedName(hook.String("name"), hook.At("name")))
 	for _, rule := range hook.Each("rules") {
 		checkOperationsRule(rule)
@@ -53,7 +53,7 @@ func checkWebhook(hook validation.View, mutating bool) {
 		hook.OneOfIfSet("reinvocationPolicy", "IfNeeded", "Never")
 	}
 	checkWebhookClient(hook.Field("clientConfig"))
-	checkMatchConditions(hook, cel.OptionalVariables{Authorizer: true})
+	checkMatchConditions(version, hook, cel.OptionalVariables{Authorizer: true})
 }
 
 // checkWebhookVersions checks the versions of AdmissionReview that a webhook

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -82,9 +83,12 @@ var customResourceDefinitionStrategy = kind.Strategy{
 		Default:                    defaultDefinition,
 		Prepare:                    prepareDefinition,
 		Name:                       validation.AnyName,
-		ValidateContext:            crd.Validate,
+		ValidateContext:            crd.Rules{}.Validate,
 		WarningsOnWrite:            warnDefinition,
 		MarkTerminating:            crd.Terminate,
+	},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		s.ValidateContext = crd.RulesOf(r.Minor()).Validate
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: crd.ValidateStatus},

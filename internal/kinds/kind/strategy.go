@@ -41,16 +41,23 @@ type Strategy struct {
 	// Status describes the status subresource, where the resource has one.
 	Status Status
 
+	// Released, if not nil, changes the strategy that Build returns for a release: the
+	// rules that depend on the release or its feature gates.
+	Released func(r *release.Release, s *resource.Strategy)
+
 	// FieldLabelErrorFor, if not nil, returns FieldLabelError for a version.
 	FieldLabelErrorFor func(t *resource.Type) func(label string) string
 }
 
-// Build returns the strategy of t. Resources with a status subresource get a
+// Build returns the strategy of t in a release; nil is the newest one. Resources with a status subresource get a
 // Prepare that resets status first, unless Status.OwnedByPrepare is set, and the
 // field "status" among the ResetFields. Resources with a scale subresource get
 // spec.replicas and status.replicas for it.
-func (k *Strategy) Build(t *resource.Type) *resource.Strategy {
+func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strategy {
 	s := k.Strategy
+	if r != nil && k.Released != nil {
+		k.Released(r, &s)
+	}
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}

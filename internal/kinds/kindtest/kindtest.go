@@ -26,7 +26,7 @@ func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	for _, typ := range kinds.Types(p.Types()) {
+	for _, typ := range kinds.Types(p) {
 		if GroupResource(typ) == name && typ.GroupVersion == typ.Stored {
 			return typ
 		}
@@ -265,7 +265,7 @@ func AllTypes(t *testing.T) []*resource.Type {
 	for _, name := range release.Names() {
 		p, err := release.Open(name)
 		require.NoError(t, err)
-		out = append(out, kinds.Types(p.Types())...)
+		out = append(out, kinds.Types(p)...)
 	}
 	return out
 }

@@ -21,13 +21,15 @@
 //     which its state changed, the release and the state: its stage, default, whether
 //     it is locked, and the gates that it needs. The state is "-" where there is no
 //     such gate.
+//   - fields.txt holds the fields that came after the oldest release, one a line: the
+//     minor number of the release, the Go type and the field, for package wire.
 //   - columns.json holds the table columns of the built-in kinds, for package
 //     table. A description that begins with @ is a key of "texts".
 //   - unversioned.txt describes kube-apiserver's internal Go types, for package
 //     unversioned.
 //   - wiretypes.zip describes the Go types of the API, for package wire.
 //
-// The files but surfaces/, openapi.zip, descriptions.zip and gates.txt are those of the
+// The files but surfaces/, openapi.zip, descriptions.zip, fields.txt and gates.txt are those of the
 // newest release.
 package data
 
@@ -50,6 +52,8 @@ var (
 	bootstrap string
 	//go:embed deprecations.txt
 	deprecations string
+	//go:embed fields.txt
+	fields string
 	//go:embed gates.txt
 	gates string
 	//go:embed columns.json
@@ -95,6 +99,9 @@ func Bootstrap() string { return bootstrap }
 
 // Deprecations returns deprecations.txt.
 func Deprecations() string { return deprecations }
+
+// Fields returns fields.txt.
+func Fields() string { return fields }
 
 // Gates returns gates.txt.
 func Gates() string { return gates }

@@ -73,7 +73,7 @@ func bootstrapText(recordings fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := resource.NewTypes(kinds.Types(served.Types))
+	types := resource.NewTypes(kinds.Newest(served.Types))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n", marker("a recording of kube-apiserver "+name))
 	for _, source := range bootstrapSources {
