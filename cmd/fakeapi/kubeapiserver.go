@@ -34,6 +34,19 @@ const flagsVariable = "FAKEAPI_FLAGS"
 // writes its story when it ends.
 const storyVariable = "FAKEAPI_STORY"
 
+// refusedFlags are the flags of kube-apiserver that decide who a client is and what it
+// may do, and that this server does not have, each with what it lacks. A value of one
+// is an error: without it, requests would get other answers than from kube-apiserver.
+var refusedFlags = map[string]string{
+	"authentication-config":                    "authentication configuration",
+	"authentication-token-webhook-config-file": "webhook for tokens",
+	"authorization-config":                     "authorization configuration",
+	"authorization-policy-file":                "ABAC",
+	"authorization-webhook-config-file":        "webhook for authorization",
+	"oidc-client-id":                           "OIDC",
+	"oidc-issuer-url":                          "OIDC",
+}
+
 // A kubeAPIServer runs the server under the name and with the flags of
 // kube-apiserver.
 type kubeAPIServer struct {
@@ -62,6 +75,7 @@ type kubeAPIServer struct {
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
 	version                       string
+	given                         *pflag.FlagSet // all flags; those without a field too
 }
 
 // newKubeAPIServer returns the program kube-apiserver of an executable, whose folder
@@ -172,6 +186,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 			acceptFlag(fs, f)
 		}
 	}
+	c.given = fs
 	return fs
 }
 
@@ -203,17 +218,18 @@ func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
 	}
 }
 
-// printHelp prints the flags with an effect, and then those without.
+// printHelp prints the flags with an effect, those that are refused, and then those
+// without an effect.
 func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 	fmt.Fprintf(w, "kube-apiserver of fakeapi: a Kubernetes API server for tests, of release %s.\n\n", c.serve.releaseName)
 	fmt.Fprintf(w, "The environment variable %s has flags of \"fakeapi serve\", and %s a\nfolder for the story of each server.\n", flagsVariable, storyVariable)
 	for _, part := range []struct {
-		title  string
-		effect bool
-	}{{"Flags", true}, {"Flags without effect", false}} {
+		title           string
+		effect, refused bool
+	}{{"Flags", true, false}, {"Flags that are refused", false, true}, {"Flags without effect", false, false}} {
 		fmt.Fprintf(w, "\n%s:\n\n", part.title)
 		fs.VisitAll(func(f *pflag.Flag) {
-			if effect := f.Usage != ""; effect == part.effect {
+			if _, refused := refusedFlags[f.Name]; refused == part.refused && (f.Usage != "") == part.effect {
 				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("      --%-44s %s", f.Name, f.Usage), " "))
 			}
 		})
@@ -276,6 +292,11 @@ func (c *kubeAPIServer) validate() (errs []error) {
 	if len(c.etcd.servers) == 0 {
 		errs = append(errs, errors.New("--etcd-servers must be specified"))
 	}
+	c.given.Visit(func(f *pflag.Flag) {
+		if missing, ok := refusedFlags[f.Name]; ok && f.Value.String() != "" {
+			errs = append(errs, fmt.Errorf("--%s: fakeapi has no %s", f.Name, missing))
+		}
+	})
 	if err := c.setMode(); err != nil {
 		errs = append(errs, err)
 	}

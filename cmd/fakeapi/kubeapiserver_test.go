@@ -61,6 +61,14 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"everything off", "--etcd-servers=http://127.0.0.1:1 --runtime-config=api/all=false", 1, "", `err="[--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true, invalid runtime-config with only api/all=false]"`},
 		{"unknown mode", "--etcd-servers=http://127.0.0.1:1 --authorization-mode=Magic", 1, "", "is not a valid mode"},
 		{"mode that is not implemented", "--etcd-servers=http://127.0.0.1:1 --authorization-mode=Webhook,RBAC", 1, "", "fakeapi does not have Webhook"},
+		{"OIDC", "--etcd-servers=http://127.0.0.1:1 --oidc-issuer-url=https://issuer --oidc-client-id=a --client-ca-file=none.crt", 1, "", `err="[--oidc-client-id: fakeapi has no OIDC, --oidc-issuer-url: fakeapi has no OIDC]"`},
+		{"authentication configuration", "--etcd-servers=http://127.0.0.1:1 --authentication-config=a.yaml --client-ca-file=none.crt", 1, "", `err="--authentication-config: fakeapi has no authentication configuration"`},
+		{"token webhook", "--etcd-servers=http://127.0.0.1:1 --authentication-token-webhook-config-file=a.yaml --client-ca-file=none.crt", 1, "", `err="--authentication-token-webhook-config-file: fakeapi has no webhook for tokens"`},
+		{"authorization configuration", "--etcd-servers=http://127.0.0.1:1 --authorization-config=a.yaml --client-ca-file=none.crt", 1, "", `err="--authorization-config: fakeapi has no authorization configuration"`},
+		{"authorization policy", "--etcd-servers=http://127.0.0.1:1 --authorization-policy-file=a.jsonl --client-ca-file=none.crt", 1, "", `err="--authorization-policy-file: fakeapi has no ABAC"`},
+		{"authorization webhook", "--etcd-servers=http://127.0.0.1:1 --authorization-webhook-config-file=a.yaml --client-ca-file=none.crt", 1, "", `err="--authorization-webhook-config-file: fakeapi has no webhook for authorization"`},
+		{"empty value of a refused flag", "--etcd-servers=http://127.0.0.1:1 --oidc-issuer-url= --client-ca-file=none.crt", 1, "", `err="open none.crt`},
+		{"help of a refused flag", "--help", 0, "Flags that are refused:\n\n      --authentication-config", ""},
 		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
