@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -160,7 +161,7 @@ func visit(t *testing.T, s *site, target string) map[string]string {
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0",
 		"--ignore-certificate-errors", "--host-resolver-rules=MAP *.example 127.0.0.1",
-		"--user-data-dir="+t.TempDir(), s.url("/?"+query.Encode()))
+		"--user-data-dir="+profile(t), s.url("/?"+query.Encode()))
 	ended := make(chan error, 1)
 	require.NoError(t, cmd.Start())
 	go func() { ended <- cmd.Wait() }()
@@ -177,6 +178,17 @@ func visit(t *testing.T, s *site, target string) map[string]string {
 		t.Logf("%s: %.200s", name, text)
 	}
 	return report
+}
+
+// profile returns a folder for the state of a Chromium. Its processes may write there
+// until a moment after the first one has ended.
+func profile(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "webpages-")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.Eventually(t, func() bool { return os.RemoveAll(dir) == nil }, 10*time.Second, 10*time.Millisecond, "the folder of Chromium is removed")
+	})
+	return dir
 }
 
 // start starts a command of fakeapi and returns its URL. stop ends it.
