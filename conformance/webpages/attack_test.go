@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -100,6 +101,14 @@ func (s *site) url(path string) string {
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.rebound.Load() { // the browser opened this connection ahead
+		proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "http", Host: s.target})
+			p.Out.Host = p.In.Host
+		}}
+		proxy.ServeHTTP(w, r)
+		return
+	}
 	w.Header().Set("Connection", "close") // each request takes the newest address
 	switch r.URL.Path {
 	case "/":
