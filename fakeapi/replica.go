@@ -123,7 +123,7 @@ func (f *Failover) server(userAgent string) *Server {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.moves {
-		if fault.MatchUserAgent(m.userAgent, userAgent) {
+		if fault.Glob(m.userAgent, userAgent) {
 			return m.to
 		}
 	}

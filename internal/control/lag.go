@@ -74,7 +74,7 @@ func (c *Control) lags(*Request, none) (Lags, error) {
 // pattern. "" is every resource, and every client. See [registry.Front.Lag].
 func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
 	of := registry.Lagging{Resource: cmp.Or(resource, registry.AllResources), UserAgent: userAgent}
-	of.Matches = func(agent string) bool { return fault.MatchUserAgent(userAgent, agent) }
+	of.Matches = func(agent string) bool { return fault.Glob(userAgent, agent) }
 	return c.front.Lag(of, lag)
 }
 

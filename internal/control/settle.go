@@ -144,7 +144,7 @@ func (c *Control) loops(since mvcc.Revision, min int, userAgent string) []*loop 
 	found := map[[2]string]*loop{}
 	for _, e := range c.registry.Journal().Transactions() {
 		tx := e.What
-		if tx.Revision <= since || !fault.MatchUserAgent(userAgent, tx.Writer.UserAgent) {
+		if tx.Revision <= since || !fault.Glob(userAgent, tx.Writer.UserAgent) {
 			continue
 		}
 		for i := range tx.Changes {

@@ -234,13 +234,13 @@ func (f *Fault) check() error {
 		}
 	}
 	for _, verb := range splitList(f.Verb) {
-		known := slices.ContainsFunc(verbs, func(v string) bool { return glob(verb, v) })
+		known := slices.ContainsFunc(verbs, func(v string) bool { return Glob(verb, v) })
 		failIf(!known && f.Path == "", "verb: %q is not one of %s", verb, strings.Join(verbs, ", "))
 	}
 	failIf(!slices.Contains(watchEffects, f.Watch), "watch: %q is not one of close, reset, expire, pause", f.Watch)
 	failIf(!slices.Contains(moments, f.At), "at: %q is not one of beforeRequest, afterCommit, beforeDelivery, afterDelivery", f.At)
 	for _, typ := range splitList(f.Event) {
-		known := slices.ContainsFunc(eventTypes, func(t string) bool { return glob(typ, t) })
+		known := slices.ContainsFunc(eventTypes, func(t string) bool { return Glob(typ, t) })
 		failIf(!known, "event: %q is not one of %s", typ, strings.Join(eventTypes, ", "))
 	}
 	failIf(!slices.Contains(watchSelections, f.Watches), "watches: %q is not one of open, new", f.Watches)
@@ -266,7 +266,7 @@ func (f *Fault) check() error {
 	failIf(f.hasWatchEffect() && !f.hitsEvents() && (f.At != "" || f.hasAction()), "at: a fault with an action and an effect on watches is at beforeDelivery or afterDelivery")
 	failIf(f.hitsEvents() && f.hasResponseEffect(), "at: a response cannot be replaced at %s", f.At)
 	failIf(f.hitsEvents() && (f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks || f.AfterEvents > 0), "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches")
-	failIf(f.hitsEvents() && f.Verb != "" && !slices.ContainsFunc(splitList(f.Verb), func(v string) bool { return glob(v, "watch") }), "verb: only a watch has a %s", f.At)
+	failIf(f.hitsEvents() && f.Verb != "" && !slices.ContainsFunc(splitList(f.Verb), func(v string) bool { return Glob(v, "watch") }), "verb: only a watch has a %s", f.At)
 	failIf(f.Event != "" && !f.hitsEvents(), "event: the fault is not at beforeDelivery or afterDelivery")
 	failIf(f.ServeFirst && f.At != "" && f.At != AfterCommit, "serveFirst: the fault is at %s", f.At)
 	failIf(f.Code == 0 && (f.Reason != "" || f.Message != "" || f.RetryAfter != 0), "reason, message and retryAfter need a code")

@@ -39,7 +39,7 @@ func (m *matcher) request(r *Request) bool {
 
 // object reports whether the matcher accepts a namespace and a name.
 func (m *matcher) object(namespace, name string) bool {
-	return anyOf(m.namespace, namespace, glob) && anyOf(m.name, name, glob)
+	return anyOf(m.namespace, namespace, Glob) && anyOf(m.name, name, Glob)
 }
 
 // requestOf reports whether the matcher accepts a client's request apart from its
@@ -47,10 +47,10 @@ func (m *matcher) object(namespace, name string) bool {
 func (m *matcher) requestOf(r *Request) bool {
 	return m.webhook == "" &&
 		(m.resource == nil || r.IsResource) &&
-		anyOf(m.verb, r.Verb, glob) &&
+		anyOf(m.verb, r.Verb, Glob) &&
 		anyOf(m.resource, &r.Route, matchesResource) &&
-		(m.path == "" || glob(m.path, r.Path)) &&
-		(m.agent == "" || glob(m.agent, r.HTTP.UserAgent())) &&
+		(m.path == "" || Glob(m.path, r.Path)) &&
+		(m.agent == "" || Glob(m.agent, r.HTTP.UserAgent())) &&
 		(m.matches == nil || m.matches(r.HTTP))
 }
 
@@ -60,12 +60,12 @@ func (m *matcher) delivery(typ string, o codec.Identity) bool {
 	if m.event == nil && (typ == "BOOKMARK" || typ == "ERROR") {
 		return false
 	}
-	return anyOf(m.event, typ, glob) && m.object(o.Namespace, o.Name)
+	return anyOf(m.event, typ, Glob) && m.object(o.Namespace, o.Name)
 }
 
 // call reports whether the matcher accepts a call to a webhook.
 func (m *matcher) call(r *http.Request) bool {
-	return m.webhook != "" && glob(m.webhook, webhookURL(r)) && (m.matches == nil || m.matches(r))
+	return m.webhook != "" && Glob(m.webhook, webhookURL(r)) && (m.matches == nil || m.matches(r))
 }
 
 // anyOf reports whether patterns is nil or one of them matches v.
@@ -86,13 +86,13 @@ func matchesResource(pattern string, r *route.Route) bool {
 		return true
 	}
 	pattern, sub, _ := strings.Cut(pattern, "/")
-	if !glob(sub, r.Subresource) || sub == "*" && r.Subresource == "" {
+	if !Glob(sub, r.Subresource) || sub == "*" && r.Subresource == "" {
 		return false
 	}
 	if strings.Contains(pattern, ".") {
-		return glob(pattern, r.Resource+"."+r.Group)
+		return Glob(pattern, r.Resource+"."+r.Group)
 	}
-	return glob(pattern, r.Resource)
+	return Glob(pattern, r.Resource)
 }
 
 // splitList splits comma-separated patterns. It returns nil for "".
@@ -107,12 +107,9 @@ func splitList(list string) []string {
 	return patterns
 }
 
-// MatchUserAgent reports whether a pattern of Fault.UserAgent matches a User-Agent header.
-func MatchUserAgent(pattern, userAgent string) bool { return glob(pattern, userAgent) }
-
-// glob reports whether the pattern matches the whole of s. A * matches any number
+// Glob reports whether the pattern matches the whole of s. A * matches any number
 // of characters.
-func glob(pattern, s string) bool {
+func Glob(pattern, s string) bool {
 	head, rest, starred := strings.Cut(pattern, "*")
 	if !starred {
 		return pattern == s

@@ -35,7 +35,7 @@ func TestGlob(t *testing.T) {
 		{"*a*", "bab", true},
 		{"**", "", true},
 	} {
-		assert.Equal(t, row.want, glob(row.pattern, row.s), "%q of %q", row.pattern, row.s)
+		assert.Equal(t, row.want, Glob(row.pattern, row.s), "%q of %q", row.pattern, row.s)
 	}
 }
 
@@ -52,7 +52,7 @@ func FuzzGlob(f *testing.F) {
 		if err != nil {
 			return // invalid UTF-8
 		}
-		assert.Equal(t, want.MatchString(s), glob(pattern, s), "%q of %q", pattern, s)
+		assert.Equal(t, want.MatchString(s), Glob(pattern, s), "%q of %q", pattern, s)
 	})
 }
 

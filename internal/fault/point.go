@@ -260,13 +260,13 @@ func (s *Set) Disconnect(userAgent string) int {
 	defer s.mu.Unlock()
 	n := 0
 	for v := range s.visits {
-		if glob(userAgent, v.agent) {
+		if Glob(userAgent, v.agent) {
 			v.cancel(errDisconnected)
 			n++
 		}
 	}
 	for _, st := range s.streamsLocked() {
-		if glob(userAgent, st.request.HTTP.UserAgent()) && st.disconnect() {
+		if Glob(userAgent, st.request.HTTP.UserAgent()) && st.disconnect() {
 			n++
 		}
 	}

@@ -24,10 +24,11 @@ type TB interface {
 
 // The flags of test binaries.
 var (
-	forFlag  = flag.Duration("explore.for", 0, "explore: search for this time instead of System.For")
-	allFlag  = flag.Bool("explore.all", false, "explore: continue after a finding, and report all")
-	seedFlag = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
-	planFlag = flag.String("explore.plan", "", "explore: run only the plan of this file")
+	forFlag    = flag.Duration("explore.for", 0, "explore: search for this time instead of System.For")
+	allFlag    = flag.Bool("explore.all", false, "explore: continue after a finding, and report all")
+	seedFlag   = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
+	repeatFlag = flag.Int("explore.repeat", 0, "explore: repeat each finding so often, instead of System.Repeat")
+	planFlag   = flag.String("explore.plan", "", "explore: run only the plan of this file")
 )
 
 // Run searches for schedules under which a system misbehaves, and fails the test for each
@@ -35,7 +36,7 @@ var (
 // search. See the package documentation.
 //
 // These flags of go test replace fields of the System: -explore.for 5m, -explore.all,
-// -explore.seed 7. With -explore.plan FILE only the plan of a file is run.
+// -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the plan of a file is run.
 func Run(t TB, s System) {
 	t.Helper()
 	r := Find(t, s)
@@ -57,6 +58,9 @@ func Find(t TB, s System) *Report {
 	}
 	if *seedFlag > 0 {
 		s.Seed = *seedFlag
+	}
+	if *repeatFlag > 0 {
+		s.Repeat = *repeatFlag
 	}
 	s.All = s.All || *allFlag
 	if s.Dir == "" {
@@ -100,15 +104,18 @@ func (s *System) search(ctx context.Context, bubble func(func()) error, files pl
 		return nil, err
 	}
 	s.Seed = max(s.Seed, 1)
+	if s.Repeat == 0 {
+		s.Repeat = 3
+	}
 	x := &search{
-		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace),
+		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace).skewed(),
 		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{},
 	}
 	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(24 * time.Hour)}
 	limit := s.For
 	if bubble == nil {
 		x.enclose = func(f func()) error { f(); return nil }
-		x.pace = s.Pace.or(realPace)
+		x.pace = s.Pace.or(realPace).skewed()
 		limit = max(limit, 0)
 		if limit == 0 {
 			limit = time.Minute

@@ -68,7 +68,7 @@ func (s *supervisor) run() {
 			}
 			pause <<= min(n, 6)
 		}
-		if sleep(s.ctx, pause) != nil {
+		if s.trial.srv.Clock().Sleep(s.ctx, pause) != nil {
 			return
 		}
 		s.mu.Lock()

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
-	"path"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/fault"
 )
 
 // An Oracle is a property that each run must have. The names are for reports and for
@@ -96,7 +97,7 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 		j.report(Finishes, objectKey{}, "", o.workload.Error())
 	}
 	if o.unsettled {
-		j.report(Settles, objectKey{}, "", fmt.Sprintf("objects were written until the end, %v after the workload: %s", pace.Limit, lastWrites(o)))
+		j.report(Settles, objectKey{}, "", fmt.Sprintf("objects were written until the end, %v after the workload: %s", pace.Limit.Round(time.Millisecond), lastWrites(o)))
 	}
 	j.invariants()
 	if ref == nil {
@@ -146,13 +147,7 @@ func (s *System) excepts(oracle Oracle, key objectKey, field string) bool {
 
 // matches reports whether a text has a pattern, in which * is any characters; "" matches
 // everything.
-func matches(pattern, text string) bool {
-	if pattern == "" || pattern == text {
-		return true
-	}
-	ok, err := path.Match(pattern, text)
-	return err == nil && ok
-}
+func matches(pattern, text string) bool { return pattern == "" || fault.Glob(pattern, text) }
 
 // sortedKeys returns the keys of two maps in order.
 func sortedKeys[V any](a, b map[objectKey]V) []objectKey {
@@ -232,46 +227,9 @@ func compact(v any) string {
 	return string(b)
 }
 
-// totals are the creations and deletions of a class of objects, and how many there were
-// at a time.
-type totals struct{ created, deleted, now, most int }
-
-// totalsOf counts the changes of a run by class. Objects that existed before the run count
-// from their first change on.
-func totalsOf(o *outcome) map[objectKey]*totals {
-	n := newNormalizer(o.changes)
-	out := map[objectKey]*totals{}
-	for i := range o.changes {
-		c := &o.changes[i]
-		class := n.class(c.key())
-		t := out[class]
-		if t == nil {
-			t = &totals{}
-			out[class] = t
-		}
-		switch c.what.Type {
-		case "ADDED":
-			t.created++
-			t.now++
-			t.most = max(t.most, t.now)
-		case "DELETED":
-			t.deleted++
-			t.now--
-		}
-	}
-	return out
-}
-
 func (j *judgement) churn() {
-	run, ref := totalsOf(j.run), totalsOf(j.ref)
-	for _, key := range sortedKeys(run, ref) {
-		got, want := run[key], ref[key]
-		if want == nil {
-			want = &totals{}
-		}
-		if got == nil {
-			continue
-		}
+	for _, key := range sortedKeys(j.run.totals, nil) {
+		got, want := j.run.totals[key], j.ref.totals[key]
 		if got.created > want.created {
 			j.report(Churn, key, "", fmt.Sprintf("created %s, in the reference run %s", times(got.created), times(want.created)))
 		} else if got.deleted > want.deleted {
@@ -291,86 +249,24 @@ func times(n int) string {
 }
 
 func (j *judgement) duplicates() {
-	run, ref := totalsOf(j.run), totalsOf(j.ref)
-	for _, key := range sortedKeys(run, ref) {
-		if !strings.HasSuffix(key.name, "*") || run[key] == nil || ref[key] == nil {
-			continue
-		}
-		if got, want := run[key].most, ref[key].most; got > want {
-			j.report(Duplicates, key, "", fmt.Sprintf("%d at a time, in the reference run at most %d", got, want))
+	for _, key := range sortedKeys(j.run.totals, nil) {
+		want, known := j.ref.totals[key]
+		if got := j.run.totals[key]; known && strings.HasSuffix(key.name, "*") && got.most > want.most {
+			j.report(Duplicates, key, "", fmt.Sprintf("%d at a time, in the reference run at most %d", got.most, want.most))
 		}
 	}
 }
 
 func (j *judgement) orphans() {
-	ref := orphansOf(j.ref)
-	for _, key := range sortedKeys(orphansOf(j.run), nil) {
-		if ref[key] == "" {
-			j.report(Orphans, key, "", "it ends with an owner that does not exist: "+orphansOf(j.run)[key])
+	for _, key := range sortedKeys(j.run.orphans, nil) {
+		if j.ref.orphans[key] == "" {
+			j.report(Orphans, key, "", "it ends with an owner that does not exist: "+j.run.orphans[key])
 		}
 	}
-}
-
-// orphansOf returns the objects whose owners were deleted in the run, with their owners.
-func orphansOf(o *outcome) map[objectKey]string {
-	live := map[objectKey]*change{}
-	deleted := map[string]string{} // by UID
-	for i := range o.changes {
-		c := &o.changes[i]
-		key := c.key()
-		if before := live[key]; before != nil && c.what.Type != "MODIFIED" {
-			deleted[metaOf(before.object, "uid")] = key.String()
-		}
-		delete(live, key)
-		if c.object != nil {
-			live[key] = c
-		}
-	}
-	n := newNormalizer(o.changes)
-	out := map[objectKey]string{}
-	for key, c := range live {
-		delete(deleted, metaOf(c.object, "uid"))
-		meta, _ := c.object["metadata"].(map[string]any)
-		owners, _ := meta["ownerReferences"].([]any)
-		gone := ""
-		for _, owner := range owners {
-			ref, _ := owner.(map[string]any)
-			uid, _ := ref["uid"].(string)
-			if gone = deleted[uid]; gone == "" {
-				break // one that exists is enough
-			}
-		}
-		if gone != "" {
-			out[n.class(key)] = gone
-		}
-	}
-	return out
-}
-
-func metaOf(o map[string]any, field string) string {
-	meta, _ := o["metadata"].(map[string]any)
-	s, _ := meta[field].(string)
-	return s
-}
-
-// attempts counts the writes that the system has tried, by object.
-func attempts(o *outcome) map[objectKey]int {
-	n := newNormalizer(o.changes)
-	out := map[objectKey]int{}
-	for _, q := range o.requests {
-		if q.isWrite() && q.counts() {
-			out[n.class(q.key())]++
-		}
-	}
-	return out
-}
-
-func (q *request) key() objectKey {
-	return objectKey{q.resource(), q.route.Namespace, q.route.Name}
 }
 
 func (j *judgement) writeBudget() {
-	run, ref := attempts(j.run), attempts(j.ref)
+	run, ref := j.run.attempts, j.ref.attempts
 	for _, key := range sortedKeys(run, nil) {
 		if got, budget := run[key], 2*ref[key]+spareWrites; got > budget {
 			j.report(WriteBudget, key, "", fmt.Sprintf("the system has tried to write it %s, in the reference run %s", times(got), times(ref[key])))
@@ -384,44 +280,17 @@ func (j *judgement) recovers(pace Pace) {
 			j.report(Recovers, objectKey{}, "watch of "+w, "the system does not watch in the end, as it does in the reference run")
 		}
 	}
-	run, ref := failures(j.run, pace), failures(j.ref, pace)
-	for _, what := range slices.Sorted(maps.Keys(run)) {
-		if got := run[what]; got > ref[what]+spareFailures {
-			j.report(Recovers, objectKey{}, what, fmt.Sprintf("it has failed %s in the last %v", times(got), pace.Quiet))
+	for _, what := range slices.Sorted(maps.Keys(j.run.failures)) {
+		if got := j.run.failures[what]; got > j.ref.failures[what]+spareFailures {
+			j.report(Recovers, objectKey{}, what, fmt.Sprintf("it has failed %s in the last %v", times(got), pace.Quiet.Round(time.Millisecond)))
 		}
 	}
-}
-
-// failures counts the requests of the system that have failed at the end of a run, when it
-// should be calm. A watch that ends within a second has failed.
-func failures(o *outcome, pace Pace) map[string]int {
-	out := map[string]int{}
-	from := o.end.Add(-pace.Quiet)
-	for _, q := range o.requests {
-		short := q.route.Verb == "watch" && !q.ended.IsZero() && q.ended.Sub(q.began) < pace.Quiet/60
-		failed := !q.ended.IsZero() && (q.code == 0 || q.code >= 400)
-		if q.route.IsResource && q.began.After(from) && (short || failed) {
-			out[fmt.Sprintf("%s of %s by %s", q.route.Verb, q.path, q.client)]++
-		}
-	}
-	return out
 }
 
 func (j *judgement) valid() {
-	invalid := func(o *outcome) map[objectKey]string {
-		n := newNormalizer(o.changes)
-		out := map[objectKey]string{}
-		for _, q := range o.requests {
-			if q.code == http.StatusUnprocessableEntity && !q.decided {
-				out[n.class(q.key())] = q.route.Verb
-			}
-		}
-		return out
-	}
-	run, ref := invalid(j.run), invalid(j.ref)
-	for _, key := range sortedKeys(run, nil) {
-		if ref[key] == "" {
-			j.report(Valid, key, "", fmt.Sprintf("the server has refused the system's %s with 422", run[key]))
+	for _, key := range sortedKeys(j.run.invalid, nil) {
+		if j.ref.invalid[key] == "" {
+			j.report(Valid, key, "", fmt.Sprintf("the server has refused the system's %s with 422", j.run.invalid[key]))
 		}
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // An outcome is what a trial has come to.
@@ -30,10 +32,20 @@ type outcome struct {
 	page      []byte // the story
 	leaked    string // goroutines that have not ended
 
-	final  map[objectKey][]string // normalized objects at the end, by class
-	states map[uint64]bool        // hashes of the normalized states
-	at     map[int64]uint64       // the state at each revision
+	// What summarize finds. Objects with generated names are one class; see normalizer.
+	final    map[objectKey][]string // normalized objects at the end, by class
+	states   map[uint64]bool        // hashes of the normalized states
+	at       map[int64]uint64       // the state at each revision
+	totals   map[objectKey]totals   // by class
+	orphans  map[objectKey]string   // owners, which do not exist, of objects at the end, by class
+	attempts map[objectKey]int      // writes that the system has tried, by class
+	invalid  map[objectKey]string   // verbs of requests that were refused with 422, by class
+	failures map[string]int         // requests that have failed at the end
 }
+
+// totals are the creations and deletions of a class of objects, and how many there were
+// at a time. Objects that existed before the run count from their first change on.
+type totals struct{ created, deleted, now, most int }
 
 // A change is what one write did to one object.
 type change struct {
@@ -66,25 +78,44 @@ func (t *trial) harvest() {
 	}
 }
 
-// summarize sets final, states and at.
-func (o *outcome) summarize() {
+// summarize finds what oracles and the search compare.
+func (o *outcome) summarize(pace Pace) {
 	n := newNormalizer(o.changes)
+	o.replay(n)
+	o.findOrphans(n)
+	o.countRequests(n, pace)
+}
+
+// replay follows the changes: it sets final, states, at and totals.
+func (o *outcome) replay(n *normalizer) {
 	live := map[objectKey]string{}
 	var state uint64
-	o.states, o.at = map[uint64]bool{}, map[int64]uint64{}
+	o.states, o.at, o.totals = map[uint64]bool{}, map[int64]uint64{}, map[objectKey]totals{}
 	for i := range o.changes {
 		c := &o.changes[i]
 		key := c.key()
+		class := n.class(key)
 		if old, ok := live[key]; ok {
-			state ^= hashOf(n.class(key), old)
+			state ^= hashOf(class, old)
 			delete(live, key)
 		}
 		if c.object != nil {
 			live[key] = n.text(c.object)
-			state ^= hashOf(n.class(key), live[key])
+			state ^= hashOf(class, live[key])
 		}
 		o.states[state] = true
 		o.at[c.revision] = state
+		t := o.totals[class]
+		switch c.what.Type {
+		case fakeapi.Added:
+			t.created++
+			t.now++
+			t.most = max(t.most, t.now)
+		case fakeapi.Deleted:
+			t.deleted++
+			t.now--
+		}
+		o.totals[class] = t
 	}
 	o.final = map[objectKey][]string{}
 	for key, text := range live {
@@ -92,6 +123,60 @@ func (o *outcome) summarize() {
 	}
 	for _, texts := range o.final {
 		slices.Sort(texts)
+	}
+}
+
+// findOrphans sets orphans: the objects whose owners were all deleted in the run.
+func (o *outcome) findOrphans(n *normalizer) {
+	live := map[objectKey]*change{}
+	deleted := map[string]string{} // objects by UID
+	for i := range o.changes {
+		c := &o.changes[i]
+		key := c.key()
+		if before := live[key]; before != nil && c.what.Type != fakeapi.Modified {
+			deleted[object.String(before.object, "metadata", "uid")] = key.String()
+		}
+		delete(live, key)
+		if c.object != nil {
+			live[key] = c
+		}
+	}
+	for _, c := range live {
+		delete(deleted, object.String(c.object, "metadata", "uid"))
+	}
+	o.orphans = map[objectKey]string{}
+	for key, c := range live {
+		gone := ""
+		for owner := range object.Each(object.Value(c.object, "metadata", "ownerReferences")) {
+			if gone = deleted[object.String(owner, "uid")]; gone == "" {
+				break // one that exists is enough
+			}
+		}
+		if gone != "" {
+			o.orphans[n.class(key)] = gone
+		}
+	}
+}
+
+// countRequests sets attempts, invalid and failures. A request has failed at the end if the
+// system should be calm then; a watch that ends within a second has failed.
+func (o *outcome) countRequests(n *normalizer, pace Pace) {
+	o.attempts, o.invalid, o.failures = map[objectKey]int{}, map[objectKey]string{}, map[string]int{}
+	calm := o.end.Add(-pace.Quiet)
+	for _, q := range o.requests {
+		class := n.class(q.key())
+		if q.isWrite() && q.counts() {
+			o.attempts[class]++
+		}
+		if q.code == http.StatusUnprocessableEntity && !q.decided {
+			o.invalid[class] = q.route.Verb
+		}
+		ended := !q.ended.IsZero()
+		failed := ended && (q.code == 0 || q.code >= http.StatusBadRequest)
+		short := ended && q.route.Verb == "watch" && q.ended.Sub(q.began) < pace.shortWatch()
+		if q.route.IsResource && q.began.After(calm) && (short || failed) {
+			o.failures[fmt.Sprintf("%s of %s by %s", q.route.Verb, q.path, q.client)]++
+		}
 	}
 }
 

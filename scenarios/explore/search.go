@@ -139,7 +139,7 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 	if leaked != nil {
 		o.leaked = "goroutines remain after the context of Start has ended: " + leaked.Error()
 	}
-	o.summarize()
+	o.summarize(s.pace)
 	return o, nil
 }
 
@@ -381,13 +381,10 @@ func (s *search) shrink(f *Finding) error {
 	return nil
 }
 
-// repeats is how often a finding is repeated.
-const repeats = 3
-
 // confirm repeats the plan of a finding and counts how often it fails.
 func (s *search) confirm(f *Finding) error {
-	f.Tried = repeats
-	for range repeats {
+	f.Tried = s.system.Repeat
+	for range f.Tried {
 		fails, err := s.fails(f.Plan, f)
 		if err != nil {
 			return err

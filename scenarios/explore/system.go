@@ -49,6 +49,9 @@ type System struct {
 	// All continues after a finding. By default a search ends at the first one. The test
 	// flag -explore.all sets it.
 	All bool
+	// Repeat is how often the plan of a finding is run again, to see how often it fails.
+	// The default is 3. The test flag -explore.repeat replaces it.
+	Repeat int
 	// Parallel is how many runs are made at the same time. The default is 1, with which
 	// runs are the most deterministic.
 	Parallel int
@@ -95,6 +98,22 @@ func (p Pace) or(other Pace) Pace {
 	}
 	return p
 }
+
+// skew keeps the timers of a run apart from those of the system, which are due at whole
+// milliseconds as a rule. Of two timers that are due at the same instant of a bubble, either
+// may fire first.
+const skew = 1009 * time.Nanosecond
+
+// skewed returns durations that differ from whole milliseconds, and among each other.
+func (p Pace) skewed() Pace {
+	for i, d := range []*time.Duration{&p.Quiet, &p.Hold, &p.Restart, &p.Limit} {
+		*d += time.Duration(i+2) * skew
+	}
+	return p
+}
+
+// shortWatch is the duration under which a watch has failed.
+func (p Pace) shortWatch() time.Duration { return p.Quiet / 60 }
 
 // A Workload does what the users of a system do: it creates, changes and deletes objects
 // of srv, and waits in between. Its context ends if it takes too long.
@@ -161,22 +180,11 @@ func Steps(d time.Duration, steps ...func(srv *fakeapi.Server) error) Workload {
 			if err := step(srv); err != nil {
 				return fmt.Errorf("step %d: %w", i+1, err)
 			}
-			if err := sleep(ctx, d); err != nil {
+			if err := srv.Clock().Sleep(ctx, d+skew); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 )
 
@@ -145,6 +146,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 
 	working, finish := context.WithTimeout(ctx, t.pace.Limit)
 	if t.system.Workload != nil {
+		time.Sleep(skew)
 		o.workload = t.system.Workload(working, srv)
 	}
 	finish()
@@ -189,7 +191,7 @@ func (t *trial) started() {
 		t.mu.Lock()
 		asked := len(t.requests) > 0
 		t.mu.Unlock()
-		if asked || sleep(ctx, t.pace.Restart) != nil {
+		if asked || t.srv.Clock().Sleep(ctx, t.pace.Restart) != nil {
 			return
 		}
 	}
@@ -273,9 +275,13 @@ func counts(w fakeapi.Write) bool {
 }
 
 // watchesAt reports whether a watch is open at the end of a run, or has ended shortly before
-// after some time: clients open watches again that have reached their timeout.
+// after some time: clients open watches again that have reached their timeout. A watch that
+// was opened at the very end may be about to fail.
 func (q *request) watchesAt(end time.Time, pace Pace) bool {
-	return q.ended.IsZero() || q.ended.After(end.Add(-pace.Quiet/4)) && q.ended.Sub(q.began) > pace.Quiet/4
+	if q.ended.IsZero() {
+		return end.Sub(q.began) >= pace.shortWatch()
+	}
+	return q.ended.After(end.Add(-pace.Quiet/4)) && q.ended.Sub(q.began) > pace.Quiet/4
 }
 
 func (q *request) isWrite() bool {
@@ -283,6 +289,10 @@ func (q *request) isWrite() bool {
 }
 
 func (q *request) counts() bool { return !isBackground(q.resource()) }
+
+func (q *request) key() objectKey {
+	return objectKey{q.resource(), q.route.Namespace, q.route.Name}
+}
 
 // resource returns the resource in the form of Fault.Resource, without a subresource.
 func (q *request) resource() string {
@@ -434,8 +444,7 @@ func (t *trial) nameOf(k objectKey) string {
 
 // stableName returns the name of an object, or its prefix with * if it was generated.
 func stableName(o fakeapi.Object) string {
-	meta, _ := o["metadata"].(map[string]any)
-	prefix, _ := meta["generateName"].(string)
+	prefix := object.String(o, "metadata", "generateName")
 	if name := o.Name(); prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
 		return prefix + "*"
 	}
