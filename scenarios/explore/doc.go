@@ -14,8 +14,9 @@
 // an event to one of its watches, and each of its lists. Then Run repeats the run with
 // plans. A plan makes decisions at points: the system crashes and starts again before or
 // after a write, an answer is lost, an update conflicts, an event comes late, a watch
-// expires, history is compacted. First come all plans with one decision, then those with
-// two that concern the same objects, then random ones with up to three.
+// expires, history is compacted, the system starts with an old view of the cluster. First
+// come all plans with one decision, then those with two that concern the same objects, then
+// random ones with up to three.
 //
 // After the workload everything heals: what was held is sent, and a stopped system starts
 // again. When nothing is written any more, oracles compare the run with the reference:

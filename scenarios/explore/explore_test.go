@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ type copier struct {
 	once     bool // a bug: it does not list again after 410
 	rewrite  bool // a bug: it never stops writing
 	panics   bool // a bug: it panics when a Secret exists
+	cleans   bool // it deletes the Secrets of ConfigMaps that do not exist
+	cached   bool // a bug of one that cleans: its list may be old
 
 	created map[string]bool
 }
@@ -43,9 +46,16 @@ func (c *copier) run(ctx context.Context) error {
 			Metadata struct{ ResourceVersion string }
 			Items    []fakeapi.Object
 		}
-		if _, err := c.do(ctx, http.MethodGet, configMaps, nil, &list); err != nil {
+		path := configMaps
+		if c.cached {
+			path += "?resourceVersion=0"
+		}
+		if _, err := c.do(ctx, http.MethodGet, path, nil, &list); err != nil {
 			wait(ctx)
 			continue
+		}
+		if c.cleans && !slices.ContainsFunc(list.Items, func(o fakeapi.Object) bool { return o.Name() == "settings" }) {
+			c.clean(ctx)
 		}
 		for _, o := range list.Items {
 			c.reconcile(ctx, o)
@@ -89,7 +99,20 @@ func (c *copier) watch(ctx context.Context, version *string) (expired bool) {
 		*version = e.Object.ResourceVersion()
 		if e.Type != "DELETED" {
 			c.reconcile(ctx, e.Object)
+		} else if c.cleans {
+			c.clean(ctx)
 		}
+	}
+}
+
+// clean deletes the Secret of the ConfigMap settings.
+func (c *copier) clean(ctx context.Context) {
+	for ctx.Err() == nil {
+		code, err := c.do(ctx, http.MethodDelete, "/api/v1/namespaces/default/secrets/settings", nil, nil)
+		if err == nil && (code < 300 || code == http.StatusNotFound) {
+			return
+		}
+		wait(ctx)
 	}
 }
 
@@ -201,6 +224,7 @@ func TestNoBug(t *testing.T) {
 	assert.Equal(t, map[explore.Action]int{
 		explore.Crash: 2, explore.Stop: 2, explore.CrashAfter: 3, explore.Lose: 3, explore.Conflict: 1,
 		explore.Hold: 2, explore.Delay: 2, explore.Expire: 2, explore.Compact: 2,
+		explore.Rewind: 2,
 	}, done)
 }
 
@@ -243,6 +267,26 @@ func TestBugs(t *testing.T) {
 			assert.Equal(t, 1, fixed.Saved)
 		})
 	}
+}
+
+func TestRewind(t *testing.T) {
+	needsBubble(t)
+	remove := func(srv *fakeapi.Server) error { return srv.Delete("configmaps", "default", "settings") }
+	s := systemOf(t, copier{cleans: true, cached: true})
+	s.Workload = explore.Steps(5*time.Second, paint("red"), remove, paint("green"))
+	s.Actions = []explore.Action{explore.Rewind}
+	r := explore.Find(t, s)
+	require.Len(t, r.Findings, 1)
+	f := r.Findings[0]
+	assert.Equal(t, explore.Churn, f.Oracle, "%s", f)
+	assert.Equal(t, "secrets default/settings", f.Subject)
+	assert.Equal(t, explore.Rewind, f.Plan[0].Do, "%s", f)
+	assert.Equal(t, f.Tried, f.Repeated)
+
+	s.Start = systemOf(t, copier{cleans: true}).Start
+	fixed := explore.Find(t, s)
+	assert.Empty(t, fixed.Findings)
+	assert.Equal(t, 1, fixed.Saved)
 }
 
 func TestReferenceRunFails(t *testing.T) {

@@ -37,6 +37,7 @@ type supervisor struct {
 	done  chan struct{}   // closed when the supervisor has ended
 
 	mu      sync.Mutex    // guards the fields below
+	current *incarnation  // the newest
 	stopped bool          // it starts no incarnation until resume
 	resumed chan struct{} // closed by resume
 	exits   []string      // why Start has returned early
@@ -88,7 +89,10 @@ func (s *supervisor) live() (crashed bool) {
 	i := &incarnation{over: make(chan struct{})}
 	i.ended, i.end = context.WithCancel(s.ctx)
 	defer i.end()
-	front, err := s.trial.srv.NewFrontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
+	s.mu.Lock()
+	s.current = i
+	s.mu.Unlock()
+	front, err := s.trial.server().NewFrontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
 	if err != nil {
 		s.exit(err.Error(), false)
 		return false
@@ -162,6 +166,16 @@ func (s *supervisor) crash(i *incarnation, stop bool) {
 		}
 	}
 	i.crash()
+}
+
+// restart ends the newest incarnation, and lets a stopped system start.
+func (s *supervisor) restart() {
+	s.mu.Lock()
+	if s.current != nil {
+		s.current.crash()
+	}
+	s.mu.Unlock()
+	s.resume()
 }
 
 // resume lets a stopped system start.

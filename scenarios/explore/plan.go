@@ -19,6 +19,11 @@ const (
 	// Stop is Crash, except that the system starts again only when the workload is
 	// over.
 	Stop Action = "stop"
+	// Rewind takes the system back in time: another API server of the cluster stops at
+	// the state of the point, and the system that starts after the next crash reads from
+	// that one for Pace.Hold. If the plan has no crash, the system crashes when the
+	// workload is over.
+	Rewind Action = "rewind"
 	// Lose serves a write and breaks the connection instead of answering.
 	Lose Action = "lose"
 	// Conflict answers an update or a patch with 409 instead of serving it.
@@ -37,7 +42,7 @@ const (
 )
 
 // actions are all actions, in the order in which they are tried first.
-var actions = []Action{Crash, Hold, CrashAfter, Expire, Delay, Lose, Stop, Conflict, Compact}
+var actions = []Action{Crash, Hold, CrashAfter, Expire, Rewind, Delay, Lose, Stop, Conflict, Compact}
 
 // A Point is a moment of a run at which a decision can be made.
 type Point struct {
@@ -107,13 +112,13 @@ func (p Point) isWrite() bool {
 func (p Point) actions() []Action {
 	switch {
 	case p.Event != "":
-		return []Action{Crash, Hold, Delay, Expire, Stop, Compact}
+		return []Action{Crash, Hold, Delay, Expire, Rewind, Stop, Compact}
 	case p.Verb == "list" && p.More:
 		return []Action{Expire}
 	case p.Verb == "update" || p.Verb == "patch":
-		return []Action{Crash, CrashAfter, Lose, Stop, Conflict}
+		return []Action{Crash, CrashAfter, Lose, Rewind, Stop, Conflict}
 	case p.isWrite():
-		return []Action{Crash, CrashAfter, Lose, Stop}
+		return []Action{Crash, CrashAfter, Lose, Rewind, Stop}
 	}
 	return nil
 }

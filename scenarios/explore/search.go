@@ -169,25 +169,17 @@ func (e *epoch) next(d time.Duration) time.Time {
 // singles returns the plans with one decision. Actions take turns.
 func (s *search) singles() []Plan {
 	by := map[Action][]Plan{}
-	crashed := map[uint64]bool{}
-	stopped := map[uint64]bool{}
+	tried := map[Action]map[uint64]bool{Crash: {}, Stop: {}, Rewind: {}} // by state
 	for _, p := range s.ref.points {
 		for _, do := range s.system.actionsAt(p.Point) {
 			cover := s.report.coverage(p.sort(), do)
 			cover.Points++
 			state := s.ref.stateAt(p.revision)
-			same := false
-			switch do {
-			case Crash:
-				same = crashed[state]
-				crashed[state] = true
-			case Stop:
-				same = stopped[state]
-				stopped[state] = true
-			}
-			if same { // what a crash leaves is the state of the server
+			if states := tried[do]; states[state] { // all that is left is the state of the server
 				cover.Equal++
 				continue
+			} else if states != nil {
+				states[state] = true
 			}
 			by[do] = append(by[do], Plan{{do, p.Point}})
 		}

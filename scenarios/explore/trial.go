@@ -31,9 +31,10 @@ type trial struct {
 	counts   map[Point]int // points seen, by their fields without Nth
 	fired    []bool        // decisions of the plan that were made
 	names    map[objectKey]string
-	releases []func() // of held watches
-	changes  []change // as far as they are harvested
-	next     int64    // revision of the first change that is not harvested
+	releases []func()        // of held watches
+	stale    *fakeapi.Server // the replica of which the next incarnation has a front end; nil for srv
+	changes  []change        // as far as they are harvested
+	next     int64           // revision of the first change that is not harvested
 }
 
 // A seenPoint is a point that a run has reached.
@@ -151,6 +152,10 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	}
 	finish()
 	t.calm(min(t.pace.Hold, t.pace.Quiet), t.pace.Limit)
+	if t.rewound() {
+		t.life.restart()
+		t.calm(min(t.pace.Hold, t.pace.Quiet), t.pace.Limit)
+	}
 	t.heal()
 	if !t.calm(t.pace.Quiet, t.pace.Limit) {
 		o.unsettled = true
@@ -379,6 +384,8 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 		p.Respond(fakeapi.Fault{Code: http.StatusInternalServerError})
 	case Hold:
 		t.hold(p, t.pace.Hold)
+	case Rewind:
+		t.rewind()
 	case Delay:
 		d := t.pace.Hold / 4
 		late, err := t.srv.Inject(fakeapi.Fault{EventDelay: d, Watches: fakeapi.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
@@ -402,6 +409,49 @@ func (t *trial) hold(p *fakeapi.Point, d time.Duration) {
 		release()
 	})
 	t.mu.Unlock()
+}
+
+// rewind makes a replica that stays at the present state.
+func (t *trial) rewind() {
+	r, err := t.srv.NewReplica()
+	if err == nil {
+		_, err = r.Inject(t.probes()...)
+	}
+	if err == nil {
+		err = r.Freeze("*")
+	}
+	if err != nil {
+		panic("explore: " + err.Error()) // unreachable: srv is open, and the faults are valid
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stale = r
+}
+
+// rewound reports whether there is a replica that no incarnation has used yet.
+func (t *trial) rewound() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stale != nil
+}
+
+// server returns the server for the next incarnation. A replica that stays behind
+// continues after Pace.Hold.
+func (t *trial) server() *fakeapi.Server {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.stale
+	if r == nil || t.healed {
+		return t.srv
+	}
+	t.stale = nil
+	thaw := func() { _ = r.Thaw("*") } // the pattern is valid
+	timer := time.AfterFunc(t.pace.Hold, thaw)
+	t.releases = append(t.releases, func() {
+		timer.Stop()
+		thaw()
+	})
+	return r
 }
 
 // probes returns the faults that reach observe and commit.
