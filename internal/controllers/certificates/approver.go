@@ -6,15 +6,11 @@
 package certificates
 
 import (
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -54,11 +50,11 @@ func (c *approver) sync(k controller.Key) error {
 	if object.String(obj, "status", "certificate") != "" || controller.Condition(obj, "Approved") != nil || controller.Condition(obj, "Denied") != nil {
 		return nil
 	}
-	request, err := parse(obj)
+	request, err := certificates.ParseRequest(object.String(obj, "spec", "request"))
 	if err != nil {
 		return fmt.Errorf("unable to parse csr %q: %w", csr.Name, err)
 	}
-	if !isKubeletClient(obj, request) {
+	if object.String(obj, "spec", "signerName") != kubeletClient || checkKubeletClient(request, object.Strings(obj, "spec", "usages")) != nil {
 		return nil
 	}
 	permissions := []permission{{"nodeclient", "Auto approving kubelet client certificate after SubjectAccessReview."}}
@@ -81,32 +77,6 @@ func (c *approver) sync(k controller.Key) error {
 		return err
 	}
 	return nil
-}
-
-// parse returns the certificate request of a CertificateSigningRequest.
-func parse(csr map[string]any) (*x509.CertificateRequest, error) {
-	text, err := base64.StdEncoding.DecodeString(object.String(csr, "spec", "request"))
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
-	}
-	return x509.ParseCertificateRequest(block.Bytes)
-}
-
-// isKubeletClient reports whether a request is for the client certificate of a kubelet.
-func isKubeletClient(csr map[string]any, request *x509.CertificateRequest) bool {
-	usages := object.Strings(csr, "spec", "usages")
-	slices.Sort(usages)
-	usages = slices.Compact(usages)
-	return object.String(csr, "spec", "signerName") == kubeletClient &&
-		slices.Equal(request.Subject.Organization, []string{"system:nodes"}) &&
-		strings.HasPrefix(request.Subject.CommonName, "system:node:") &&
-		len(request.DNSNames)+len(request.EmailAddresses)+len(request.IPAddresses)+len(request.URIs) == 0 &&
-		(slices.Equal(usages, []string{"client auth", "digital signature"}) ||
-			slices.Equal(usages, []string{"client auth", "digital signature", "key encipherment"}))
 }
 
 // authorize reports whether the author of a request may create a subresource of

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -62,7 +63,7 @@ func (c *signer) sync(k controller.Key) error {
 		controller.Condition(obj, "Denied") != nil || controller.HasCondition(obj, "Failed", "True") {
 		return nil
 	}
-	request, err := parse(obj)
+	request, err := certificates.ParseRequest(object.String(obj, "spec", "request"))
 	if err != nil {
 		return fmt.Errorf("unable to parse csr %q: %w", csr.Name, err)
 	}

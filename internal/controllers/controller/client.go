@@ -202,6 +202,31 @@ func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, d
 	return c.object(r, result, err)
 }
 
+// StrategicPatch is Patch with a strategic merge patch.
+func (c *Client) StrategicPatch(res Resource, namespace, name, subresource string, change map[string]any) (*Object, error) {
+	return c.patchObject(res, namespace, name, subresource, patch.StrategicType, change)
+}
+
+// MergePatch is Patch with a JSON merge patch.
+func (c *Client) MergePatch(res Resource, namespace, name, subresource string, change map[string]any) (*Object, error) {
+	return c.patchObject(res, namespace, name, subresource, patch.MergeType, change)
+}
+
+func (c *Client) patchObject(res Resource, namespace, name, subresource, typ string, change map[string]any) (*Object, error) {
+	data, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
+	}
+	return c.Patch(res, namespace, name, subresource, typ, data)
+}
+
+// PatchPodStatus changes the status of a Pod by a strategic merge patch. It fails with a
+// conflict if the Pod is another one of its name.
+func (c *Client) PatchPodStatus(pod *Object, status map[string]any) error {
+	_, err := c.StrategicPatch(Pods, pod.Namespace, pod.Name, "status", map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
+	return err
+}
+
 // Delete deletes an object, or begins its deletion.
 func (c *Client) Delete(res Resource, namespace, name string, o DeleteOptions) error {
 	r, err := c.request("delete", res, namespace, name, "")

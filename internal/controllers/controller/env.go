@@ -71,6 +71,19 @@ func (e *Env) PodsByNode(handlers ...func(old, new *Object)) *Informer {
 	return i
 }
 
+// PodsByClaim returns Informer of Pods with an index ByClaim: of the keys of the claims
+// that the volumes of a Pod name.
+func (e *Env) PodsByClaim(handlers ...func(old, new *Object)) *Informer {
+	i := e.Informer(Pods, handlers...)
+	i.Index(ByClaim, func(pod *Object) (keys []string) {
+		for _, k := range PodClaims(pod) {
+			keys = append(keys, k.String())
+		}
+		return keys
+	})
+	return i
+}
+
 // EachChange calls handle for each change of each stored resource, custom ones too,
 // in the order of revisions. Objects are in their storage versions.
 func (e *Env) EachChange(handle func(old, new *Object)) {

@@ -1,14 +1,12 @@
 package controller
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 // Types of Events.
@@ -113,8 +111,8 @@ func (r *Recorder) EventFor(ref map[string]any, typ, reason, format string, args
 		namespace = "default"
 	}
 	if old := s.recorded[key]; old != nil {
-		data, _ := json.Marshal(map[string]any{"count": old.count + 1, "lastTimestamp": stamp, "message": message})
-		if _, err := r.client.Patch(Events, namespace, old.name, "", patch.StrategicType, data); err == nil {
+		change := map[string]any{"count": old.count + 1, "lastTimestamp": stamp, "message": message}
+		if _, err := r.client.StrategicPatch(Events, namespace, old.name, "", change); err == nil {
 			old.count++
 			return
 		} else if !IsNotFound(err) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 // A SeriesRecorder records Events of events.k8s.io/v1, as package tools/events of
@@ -101,8 +100,8 @@ const reportingHost = "-fakeapi"
 // written is lost.
 func (r *SeriesRecorder) write(s *series) {
 	if s.count > 1 {
-		data, _ := json.Marshal(map[string]any{"series": s.state()})
-		if _, err := r.client.Patch(EventsV1, s.key.Namespace, s.key.Name, "", patch.StrategicType, data); !IsNotFound(err) {
+		change := map[string]any{"series": s.state()}
+		if _, err := r.client.StrategicPatch(EventsV1, s.key.Namespace, s.key.Name, "", change); !IsNotFound(err) {
 			return
 		}
 	}

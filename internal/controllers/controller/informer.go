@@ -94,6 +94,9 @@ const ByController = "controller"
 // ByNode is the name of the index of Pods by their Nodes; see Env.PodsByNode.
 const ByNode = "node"
 
+// ByClaim is the name of the index of Pods by their claims; see Env.PodsByClaim.
+const ByClaim = "claim"
+
 func newInformer(r *Runtime, res Resource, t *resource.Type) *Informer {
 	i := &Informer{runtime: r, resource: res, typ: t, items: map[Key]*Object{}, indexes: map[string]*index{}}
 	i.Index(byNamespace, func(o *Object) []string { return []string{o.Namespace} })

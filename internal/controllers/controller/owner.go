@@ -1,11 +1,9 @@
 package controller
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -133,10 +131,6 @@ func (c *Claim) release(o *Object) error {
 }
 
 func (c *Claim) patch(o *Object, meta map[string]any) error {
-	data, err := json.Marshal(map[string]any{"metadata": meta})
-	if err != nil {
-		return err
-	}
-	_, err = c.Client.Patch(c.Resource, o.Namespace, o.Name, "", patch.StrategicType, data)
+	_, err := c.Client.StrategicPatch(c.Resource, o.Namespace, o.Name, "", map[string]any{"metadata": meta})
 	return err
 }

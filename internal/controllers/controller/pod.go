@@ -46,6 +46,52 @@ func PodEnded(pod map[string]any) bool {
 	return phase == "Succeeded" || phase == "Failed"
 }
 
+// PodCondition returns a condition of a Pod as a patch of its status has it: with the
+// generation of the Pod and its times. It returns nil if the Pod has the condition. A reason
+// or a message that is "" is removed.
+func PodCondition(pod map[string]any, typ, status, reason, message string, now time.Time) map[string]any {
+	c := map[string]any{"type": typ, "status": status, "lastProbeTime": nil, "lastTransitionTime": Timestamp(now)}
+	old := Condition(pod, typ)
+	if old != nil && object.String(old, "status") == status {
+		if object.String(old, "reason") == reason && object.String(old, "message") == message {
+			return nil
+		}
+		c["lastTransitionTime"] = old["lastTransitionTime"]
+	}
+	for name, value := range map[string]string{"reason": reason, "message": message} {
+		if value != "" {
+			c[name] = value
+		} else if old[name] != nil {
+			c[name] = nil // removes it
+		}
+	}
+	if generation, ok := object.Int(pod, "metadata", "generation"); ok {
+		c["observedGeneration"] = generation
+	}
+	return c
+}
+
+// DisruptionTarget is the type of the condition of Pods that are about to be deleted.
+const DisruptionTarget = "DisruptionTarget"
+
+// ClaimName returns the name of the claim of a volume of a Pod, "" if it has none.
+func ClaimName(pod string, v map[string]any) string {
+	if v["ephemeral"] != nil {
+		return pod + "-" + object.String(v, "name")
+	}
+	return object.String(v, "persistentVolumeClaim", "claimName")
+}
+
+// PodClaims returns the claims that the volumes of a Pod name, in their order.
+func PodClaims(pod *Object) (keys []Key) {
+	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
+		if name := ClaimName(pod.Name, v); name != "" {
+			keys = append(keys, Key{pod.Namespace, name})
+		}
+	}
+	return keys
+}
+
 // PodFromTemplate returns a Pod of a Pod template that owner is the controller of. Its
 // name is generated from that of the owner.
 func PodFromTemplate(template map[string]any, owner *Object) map[string]any {

@@ -43,6 +43,22 @@ func SetCondition(status, condition map[string]any) {
 	status["conditions"] = append(object.List(status, "conditions"), any(condition))
 }
 
+// PutCondition adds a condition to the conditions of status, in the place of one of its
+// type, whose lastTransitionTime it keeps if it has the same status.
+func PutCondition(status, condition map[string]any) {
+	list := object.List(status, "conditions")
+	for i := range list {
+		if old, ok := list[i].(map[string]any); ok && old["type"] == condition["type"] {
+			if old["status"] == condition["status"] {
+				condition["lastTransitionTime"] = old["lastTransitionTime"]
+			}
+			list[i] = condition
+			return
+		}
+	}
+	status["conditions"] = append(list, any(condition))
+}
+
 // RemoveCondition removes the condition of a type from the conditions of status.
 func RemoveCondition(status map[string]any, typ string) {
 	var kept []any

@@ -70,9 +70,7 @@ func (c Cluster) Settle(d time.Duration) {
 // Wait runs the controllers for a time of the clock.
 func (c Cluster) Wait(d time.Duration) {
 	c.t.Helper()
-	end := c.Clock().Now().Add(d)
-	c.Settle(d)
-	require.NoError(c.t, c.Clock().Advance(end.Sub(c.Clock().Now())))
+	Wait(c.t, c.Server, d)
 }
 
 // Get returns an object of a resource, nil if it does not exist.

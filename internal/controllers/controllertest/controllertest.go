@@ -90,6 +90,15 @@ func SettleWithin(t testing.TB, srv *fakeapi.Server, d time.Duration) {
 	require.NoError(t, srv.Settle(context.Background(), fakeapi.Ahead(d)))
 }
 
+// Wait runs the controllers for a time of the clock.
+func Wait(t testing.TB, srv *fakeapi.Server, d time.Duration) {
+	t.Helper()
+	end := srv.Clock().Now().Add(d)
+	SettleWithin(t, srv, d)
+	require.NoError(t, srv.Clock().Advance(end.Sub(srv.Clock().Now())))
+	Settle(t, srv)
+}
+
 // Names returns the names of the objects of a resource, with those of their namespaces
 // if they have any: "default/web".
 func Names(t testing.TB, srv *fakeapi.Server, resource string, options ...fakeapi.ReadOption) []string {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/controllers/controllertest"
 	"github.com/kubefake/kubefake/internal/controllers/workloadtest"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -213,7 +214,7 @@ func TestReplicaFailure(t *testing.T) {
 func BenchmarkDeployments(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
-		srv := fakeapi.Start(b, fakeapi.WithControllers(controllers), fakeapi.WithManualClock(workloadtest.StartTime), fakeapi.WithSeed(1), fakeapi.WithNamespaces("shop"))
+		srv := fakeapi.Start(b, fakeapi.WithControllers(controllers), fakeapi.WithManualClock(controllertest.StartTime), fakeapi.WithSeed(1), fakeapi.WithNamespaces("shop"))
 		_, err := srv.Put(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
 		require.NoError(b, err)
 		for i := range 1000 {

@@ -339,23 +339,13 @@ func (c *disruption) setAllowed(status map[string]any, is, reason, message strin
 		"type": allowedType, "status": is, "reason": reason, "message": message, "lastTransitionTime": controller.Timestamp(c.env.Now()),
 	}
 	object.Keep(condition, status, "observedGeneration")
-	list := object.List(status, "conditions")
-	for i := range list {
-		if old, ok := list[i].(map[string]any); ok && old["type"] == allowedType {
-			if old["status"] == is {
-				condition["lastTransitionTime"] = old["lastTransitionTime"]
-			}
-			list[i] = condition
-			return
-		}
-	}
-	status["conditions"] = append(list, any(condition))
+	controller.PutCondition(status, condition)
 }
 
 // isStale reports whether a Pod has the condition DisruptionTarget although nothing
 // deletes it, and how long it keeps it.
 func (c *disruption) isStale(pod *controller.Object) (stale bool, left time.Duration) {
-	condition := controller.Condition(pod.Generic(), "DisruptionTarget")
+	condition := controller.Condition(pod.Generic(), controller.DisruptionTarget)
 	if pod.Terminating || object.String(condition, "status") != "True" || object.String(condition, "reason") == "TerminationByKubelet" ||
 		controller.PodEnded(pod.Generic()) {
 		return false, 0
@@ -378,18 +368,10 @@ func (c *disruption) syncStale(k controller.Key) error {
 		return nil
 	}
 	status := object.Copy(object.Map(pod.Generic(), "status"))
-	conditions := object.List(status, "conditions")
-	for i := range conditions {
-		if old, ok := conditions[i].(map[string]any); ok && old["type"] == "DisruptionTarget" {
-			condition := map[string]any{
-				"type": "DisruptionTarget", "status": "False", "lastProbeTime": nil, "lastTransitionTime": controller.Timestamp(c.env.Now()),
-			}
-			if generation, ok := object.Int(pod.Generic(), "metadata", "generation"); ok {
-				condition["observedGeneration"] = generation
-			}
-			conditions[i] = condition
-		}
-	}
+	condition := controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "False", "", "", c.env.Now())
+	delete(condition, "reason") // the status is replaced, not patched
+	delete(condition, "message")
+	controller.PutCondition(status, condition)
 	_, err := c.client.WriteStatus(pod, status, 0)
 	return err
 }

@@ -8,12 +8,8 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
 )
-
-// byClaim is the index of Pods by the claims of their ephemeral volumes.
-const byClaim = "ephemeral-volume"
 
 type ephemeral struct {
 	client *controller.Client
@@ -28,20 +24,14 @@ func Start(e *controller.Env) {
 	c := &ephemeral{client: e.Client("ephemeral-volume-controller")}
 	c.events = e.Recorder(c.client, "ephemeral_volume")
 	c.queue = e.Queue(c.sync)
-	c.pods = e.Informer(controller.Pods, func(old, pod *controller.Object) {
+	c.pods = e.PodsByClaim(func(old, pod *controller.Object) {
 		if pod != nil && old == nil { // volumes do not change
 			c.enqueue(pod)
 		}
 	})
-	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
-		for v := range volumes(pod) {
-			keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: volume.ClaimName(pod.Name, v)}.String())
-		}
-		return keys
-	})
 	c.claims = e.Informer(controller.PersistentVolumeClaims, func(old, claim *controller.Object) {
 		if claim == nil {
-			for _, pod := range c.pods.By(byClaim, old.Key().String()) {
+			for _, pod := range c.pods.By(controller.ByClaim, old.Key().String()) {
 				c.enqueue(pod)
 			}
 		}
@@ -85,7 +75,7 @@ func (c *ephemeral) sync(k controller.Key) error {
 }
 
 func (c *ephemeral) ensure(pod *controller.Object, v map[string]any) error {
-	name := volume.ClaimName(pod.Name, v)
+	name := controller.ClaimName(pod.Name, v)
 	if claim := c.claims.Get(pod.Namespace, name); claim != nil {
 		if !controller.ControlledBy(claim.Generic(), pod.UID) {
 			return fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, pod.Namespace, pod.Name)

@@ -9,14 +9,12 @@
 package garbagecollector
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -277,7 +275,7 @@ func (c *collector) removeFinalizer(id identity, finalizer string) (err error) {
 		if len(kept) > 0 {
 			meta["finalizers"] = object.FromStrings(kept)
 		}
-		if err = c.patchMeta(t, id, patch.MergeType, meta); !controller.IsConflict(err) {
+		if err = c.patchMeta(c.client.MergePatch, t, id, meta); !controller.IsConflict(err) {
 			return err
 		}
 	}
@@ -291,7 +289,7 @@ func (c *collector) removeOwners(n *node, t *resource.Type, uids []string) error
 		for i, uid := range uids {
 			refs[i] = map[string]any{"$patch": "delete", "uid": uid}
 		}
-		return c.patchMeta(t, n.identity, patch.StrategicType, map[string]any{"uid": n.uid, "ownerReferences": refs})
+		return c.patchMeta(c.client.StrategicPatch, t, n.identity, map[string]any{"uid": n.uid, "ownerReferences": refs})
 	}
 	return c.replaceOwners(n, t, func(ref map[string]any) bool { return !slices.Contains(uids, object.String(ref, "uid")) })
 }
@@ -312,7 +310,7 @@ func (c *collector) unblock(n *node, t *resource.Type) error {
 			})
 		}
 	}
-	return c.patchMeta(t, n.identity, patch.StrategicType, map[string]any{"uid": n.uid, "ownerReferences": refs})
+	return c.patchMeta(c.client.StrategicPatch, t, n.identity, map[string]any{"uid": n.uid, "ownerReferences": refs})
 }
 
 // replaceOwners replaces the owner references of an object, for which no strategic merge
@@ -330,20 +328,19 @@ func (c *collector) replaceOwners(n *node, t *resource.Type, keep func(ref map[s
 			refs = kept
 		}
 	}
-	return c.patchMeta(t, n.identity, patch.MergeType, map[string]any{
+	return c.patchMeta(c.client.MergePatch, t, n.identity, map[string]any{
 		"resourceVersion": storage.FormatVersion(o.Revision), "ownerReferences": refs,
 	})
 }
 
-func (c *collector) patchMeta(t *resource.Type, id identity, typ string, meta map[string]any) error {
-	data, err := json.Marshal(map[string]any{"metadata": meta})
-	if err != nil {
-		return err
-	}
+// A patchFunc is a method of Client that patches an object.
+type patchFunc func(res controller.Resource, namespace, name, subresource string, change map[string]any) (*controller.Object, error)
+
+func (c *collector) patchMeta(patch patchFunc, t *resource.Type, id identity, meta map[string]any) error {
 	namespace := id.namespace
 	if !t.Namespaced {
 		namespace = ""
 	}
-	_, err = c.client.Patch(controller.ResourceOf(t), namespace, id.name, "", typ, data)
+	_, err := patch(controller.ResourceOf(t), namespace, id.name, "", map[string]any{"metadata": meta})
 	return err
 }

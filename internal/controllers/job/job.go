@@ -5,14 +5,12 @@
 package job
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -142,11 +140,9 @@ func (c *jobs) syncOrphan(k controller.Key) error {
 
 // removeFinalizer removes the finalizer from a Pod that has it.
 func (c *jobs) removeFinalizer(pod *controller.Object) error {
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{trackingFinalizer}}})
-	if err != nil {
-		return err
-	}
-	_, err = c.client.Patch(controller.Pods, pod.Namespace, pod.Name, "", patch.StrategicType, data)
+	_, err := c.client.StrategicPatch(controller.Pods, pod.Namespace, pod.Name, "", map[string]any{
+		"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{trackingFinalizer}},
+	})
 	return err
 }
 

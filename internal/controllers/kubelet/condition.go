@@ -48,25 +48,7 @@ func (w *worker) condition(v verdict) map[string]any {
 	if v.status {
 		status = "True"
 	}
-	c := map[string]any{"type": v.typ, "status": status, "lastProbeTime": nil, "lastTransitionTime": controller.Timestamp(w.now)}
-	old := controller.Condition(w.pod, v.typ)
-	if old != nil && object.String(old, "status") == status {
-		if object.String(old, "reason") == v.reason && object.String(old, "message") == v.message {
-			return nil
-		}
-		c["lastTransitionTime"] = old["lastTransitionTime"]
-	}
-	for name, value := range map[string]string{"reason": v.reason, "message": v.message} {
-		if value != "" {
-			c[name] = value
-		} else if old[name] != nil {
-			c[name] = nil // removes it
-		}
-	}
-	if generation, ok := object.Int(w.pod, "metadata", "generation"); ok {
-		c["observedGeneration"] = generation
-	}
-	return c
+	return controller.PodCondition(w.pod, v.typ, status, v.reason, v.message, w.now)
 }
 
 func (w *worker) initialized(spec map[string]any, inits, containers []any, phase string) verdict {

@@ -1,13 +1,11 @@
 package kubelet
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 const (
@@ -161,11 +159,7 @@ func (k *kubelet) adopt(o *controller.Object) error {
 	if len(change) == 0 {
 		return nil
 	}
-	data, err := json.Marshal(change)
-	if err != nil {
-		return err
-	}
-	_, err = k.client(o.Name).Patch(controller.Nodes, "", o.Name, "", patch.MergeType, data)
+	_, err := k.client(o.Name).MergePatch(controller.Nodes, "", o.Name, "", change)
 	return err
 }
 
@@ -207,11 +201,7 @@ func (k *kubelet) renewLease(key controller.Key) error {
 // patch merges into an object as the kubelet of a Node, if it is still the same object.
 func (k *kubelet) patch(res controller.Resource, node string, o *controller.Object, subresource string, change map[string]any) (*controller.Object, error) {
 	change["metadata"] = map[string]any{"uid": o.UID}
-	data, err := json.Marshal(change)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := k.client(node).Patch(res, o.Namespace, o.Name, subresource, patch.StrategicType, data)
+	changed, err := k.client(node).StrategicPatch(res, o.Namespace, o.Name, subresource, change)
 	if controller.IsNotFound(err) || controller.IsConflict(err) {
 		return nil, nil // it is gone, or another one
 	}

@@ -1,13 +1,11 @@
 package kubelet
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 // A delayKey identifies an object that waits for its next Stage.
@@ -57,8 +55,8 @@ func (k *kubelet) run(s *lifecycle.Stage, o *controller.Object, node string) err
 			k.recorder(node).Event(o, step.Event.Type, step.Event.Reason, "%s", step.Event.Message)
 		case step.Finalizers != nil:
 			has := object.Strings(o.Generic(), "metadata", "finalizers")
-			data, _ := json.Marshal(map[string]any{"metadata": map[string]any{"uid": o.UID, "finalizers": step.Finalizers.Apply(has)}})
-			if _, err := k.client(node).Patch(res, o.Namespace, o.Name, "", patch.MergeType, data); err != nil {
+			change := map[string]any{"metadata": map[string]any{"uid": o.UID, "finalizers": step.Finalizers.Apply(has)}}
+			if _, err := k.client(node).MergePatch(res, o.Namespace, o.Name, "", change); err != nil {
 				return ignoreGone(err)
 			}
 		case step.Delete:

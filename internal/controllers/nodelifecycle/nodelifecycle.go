@@ -6,14 +6,12 @@
 package nodelifecycle
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -217,10 +215,6 @@ func (c *nodeLifecycle) setLabels(node *controller.Object) error {
 	if len(labels) == 0 {
 		return nil
 	}
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels}})
-	if err != nil {
-		return err
-	}
-	_, err = c.client.Patch(controller.Nodes, "", node.Name, "", patch.StrategicType, data)
+	_, err := c.client.StrategicPatch(controller.Nodes, "", node.Name, "", map[string]any{"metadata": map[string]any{"labels": labels}})
 	return err
 }

@@ -1,12 +1,10 @@
 package nodelifecycle
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 // Keys of taints.
@@ -102,14 +100,10 @@ func (c *nodeLifecycle) patchTaints(node *controller.Object, change func([]any) 
 		if object.Equal(taints, old) {
 			return nil
 		}
-		data, err := json.Marshal(map[string]any{
+		_, err = c.client.StrategicPatch(controller.Nodes, "", node.Name, "", map[string]any{
 			"metadata": map[string]any{"resourceVersion": object.String(fresh.Generic(), "metadata", "resourceVersion")},
 			"spec":     map[string]any{"taints": taints},
 		})
-		if err != nil {
-			return err
-		}
-		_, err = c.client.Patch(controller.Nodes, "", node.Name, "", patch.StrategicType, data)
 		if !controller.IsConflict(err) || try == taintRetries {
 			return err
 		}

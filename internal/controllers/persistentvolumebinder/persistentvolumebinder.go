@@ -7,7 +7,6 @@ package persistentvolumebinder
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,11 +22,8 @@ import (
 // synced again. Nothing else finds a volume that fits an older claim.
 const resync = 15 * time.Second
 
-// Indexes.
-const (
-	byTarget = "persistentvolume-binder" // volumes by the claim that they refer to, or by their class
-	byClaim  = "persistentvolume-binder" // Pods by the claims that their volumes name
-)
+// byTarget is the index of volumes by the claim that they refer to, or by their class.
+const byTarget = "persistentvolume-binder"
 
 type binder struct {
 	client  *controller.Client
@@ -58,15 +54,7 @@ func Start(e *controller.Env) {
 		return []string{"class " + volume.Class(v.Generic())}
 	})
 	c.claims = e.Informer(controller.PersistentVolumeClaims, c.claimChanged)
-	c.pods = e.Informer(controller.Pods, c.podChanged)
-	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
-		for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-			if name := volume.ClaimName(pod.Name, v); name != "" {
-				keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name}.String())
-			}
-		}
-		return keys
-	})
+	c.pods = e.PodsByClaim(c.podChanged)
 }
 
 // claimOf returns the key of the claim that a claimRef refers to.
@@ -271,7 +259,7 @@ func (c *binder) defaultClass() (newest *controller.Object) {
 // reportDelay records what a claim waits for whose class binds for a Pod.
 func (c *binder) reportDelay(claim *controller.Object) {
 	var names []string
-	for _, pod := range c.pods.By(byClaim, claim.Key().String()) {
+	for _, pod := range c.pods.By(controller.ByClaim, claim.Key().String()) {
 		if !controller.PodEnded(pod.Generic()) && object.String(pod.Generic(), "spec", "nodeName") == "" {
 			names = append(names, pod.Name)
 		}
@@ -464,5 +452,3 @@ func (c *binder) setProvisioner(claim *controller.Object, provisioner string) (*
 	}
 	return written, nil
 }
-
-var errRecycling = errors.New("old recycler pod found, will retry later")

@@ -1,6 +1,7 @@
 package persistentvolumebinder
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -318,13 +319,15 @@ func (c *binder) users(v *controller.Object) (names []string) {
 	if c.claims.Get(k.Namespace, k.Name) != nil {
 		return nil
 	}
-	for _, pod := range c.pods.By(byClaim, k.String()) {
+	for _, pod := range c.pods.By(controller.ByClaim, k.String()) {
 		if !controller.PodEnded(pod.Generic()) {
 			names = append(names, pod.Key().String())
 		}
 	}
 	return names
 }
+
+var errRecycling = errors.New("old recycler pod found, will retry later")
 
 const recyclerNamespace = "default"
 

@@ -277,15 +277,9 @@ func (r *reconciliation) event(typ, reason, message string) {
 
 // setCondition sets a condition in its place.
 func (r *reconciliation) setCondition(typ, status, reason, message string) {
-	c := controller.Condition(r.hpa, typ)
-	if c == nil {
-		c = map[string]any{"type": typ}
-		r.status["conditions"] = append(object.List(r.status, "conditions"), c)
-	}
-	if c["status"] != status {
-		c["lastTransitionTime"] = controller.Timestamp(r.now)
-	}
-	c["status"], c["reason"], c["message"] = status, reason, message
+	controller.PutCondition(r.status, map[string]any{
+		"type": typ, "status": status, "reason": reason, "message": message, "lastTransitionTime": controller.Timestamp(r.now),
+	})
 }
 
 // setStatus sets the numbers and the metrics of the status.

@@ -8,14 +8,12 @@ package podgc
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -184,9 +182,8 @@ func (c *collector) collectLost(pods []*controller.Object) (found bool) {
 	for _, pod := range pods {
 		if gone[nodeOf(pod)] {
 			found = true
-			c.delete(pod, map[string]any{
-				"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC", "message": "PodGC: node no longer exists",
-			})
+			c.delete(pod, controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "True",
+				"DeletionByPodGC", "PodGC: node no longer exists", c.env.Now()))
 		}
 	}
 	return found || len(c.missing) > 0
@@ -197,22 +194,13 @@ func (c *collector) collectLost(pods []*controller.Object) (found bool) {
 func (c *collector) delete(pod *controller.Object, condition map[string]any) {
 	if !controller.PodEnded(pod.Generic()) {
 		state := map[string]any{"phase": "Failed"}
-		generation, ok := object.Int(pod.Generic(), "metadata", "generation")
-		if ok {
+		if generation, ok := object.Int(pod.Generic(), "metadata", "generation"); ok {
 			state["observedGeneration"] = generation
 		}
 		if condition != nil {
-			condition["lastTransitionTime"] = controller.Timestamp(c.env.Now())
-			if old := controller.Condition(pod.Generic(), "DisruptionTarget"); old != nil && old["status"] == "True" {
-				condition["lastTransitionTime"] = old["lastTransitionTime"]
-			}
-			if ok {
-				condition["observedGeneration"] = generation
-			}
 			state["conditions"] = []any{condition}
 		}
-		data, _ := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": state})
-		if _, err := c.client.Patch(controller.Pods, pod.Namespace, pod.Name, "status", patch.StrategicType, data); err != nil {
+		if err := c.client.PatchPodStatus(pod, state); err != nil {
 			return
 		}
 	}

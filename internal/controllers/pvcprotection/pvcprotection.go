@@ -9,17 +9,11 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-const (
-	finalizer = "kubernetes.io/pvc-protection"
-
-	// byClaim is the index of Pods by the claims that their volumes name.
-	byClaim = "pvc-protection"
-)
+const finalizer = "kubernetes.io/pvc-protection"
 
 type protection struct {
 	client *controller.Client
@@ -38,23 +32,7 @@ func Start(e *controller.Env) {
 			c.queue.Add(claim.Key())
 		}
 	})
-	c.pods = e.Informer(controller.Pods, c.podChanged)
-	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
-		for _, k := range claimsOf(pod) {
-			keys = append(keys, k.String())
-		}
-		return keys
-	})
-}
-
-// claimsOf returns the claims that the volumes of a Pod name, in their order.
-func claimsOf(pod *controller.Object) (keys []controller.Key) {
-	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-		if name := volume.ClaimName(pod.Name, v); name != "" {
-			keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name})
-		}
-	}
-	return keys
+	c.pods = e.PodsByClaim(c.podChanged)
 }
 
 // podChanged queues the claims of a Pod that may have ceased to use them.
@@ -72,7 +50,7 @@ func (c *protection) podChanged(old, pod *controller.Object) {
 }
 
 func (c *protection) enqueue(pod *controller.Object) {
-	for _, k := range claimsOf(pod) {
+	for _, k := range controller.PodClaims(pod) {
 		c.queue.Add(k)
 	}
 }
@@ -102,7 +80,7 @@ func (c *protection) sync(k controller.Key) error {
 // the informer shows.
 func (c *protection) used(claim *controller.Object) (bool, error) {
 	uses := func(pod *controller.Object) bool { return uses(pod, claim) }
-	if slices.ContainsFunc(c.pods.By(byClaim, claim.Key().String()), uses) {
+	if slices.ContainsFunc(c.pods.By(controller.ByClaim, claim.Key().String()), uses) {
 		return true, nil
 	}
 	live, err := c.client.List(controller.Pods, claim.Namespace, selector.Labels{})
@@ -125,7 +103,7 @@ func uses(pod, claim *controller.Object) bool {
 	grace, ok := object.Int(obj, "metadata", "deletionGracePeriodSeconds")
 	down := pod.Terminating && ok && grace == 0
 	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
-		if volume.ClaimName(pod.Name, v) == claim.Name &&
+		if controller.ClaimName(pod.Name, v) == claim.Name &&
 			(v["ephemeral"] == nil || !down && controller.ControlledBy(claim.Generic(), pod.UID)) {
 			return true
 		}

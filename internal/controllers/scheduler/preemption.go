@@ -68,7 +68,7 @@ func (s *scheduler) notEligible(p *pod, d *diagnosis) string {
 	}
 	for _, other := range n.pods {
 		if other.priority < p.priority && other.object.Terminating {
-			if c := controller.Condition(other.generic(), "DisruptionTarget"); object.String(c, "status") == "True" && object.String(c, "reason") == "PreemptionByScheduler" {
+			if c := controller.Condition(other.generic(), controller.DisruptionTarget); object.String(c, "status") == "True" && object.String(c, "reason") == byPreemption {
 				return "not eligible due to a terminating pod on the nominated node."
 			}
 		}
@@ -198,23 +198,20 @@ func compareCandidates(a, b *candidate) int {
 	)
 }
 
+// The reason and the message of the condition DisruptionTarget of victims.
+const (
+	byPreemption = "PreemptionByScheduler"
+	preempting   = profile + ": preempting to accommodate a higher priority pod"
+)
+
 // evict deletes the victims of a preemption.
 func (s *scheduler) evict(p *pod, nominated *string, victims []*pod) {
 	for _, v := range victims {
 		if v.object.Terminating {
 			continue
 		}
-		generic := v.generic()
-		if !controller.HasCondition(generic, "DisruptionTarget", "True") {
-			condition := map[string]any{
-				"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "lastProbeTime": nil,
-				"message":            profile + ": preempting to accommodate a higher priority pod",
-				"lastTransitionTime": controller.Timestamp(s.env.Now()),
-			}
-			if generation, ok := object.Int(generic, "metadata", "generation"); ok {
-				condition["observedGeneration"] = generation
-			}
-			s.patchStatus(v, map[string]any{"conditions": []any{condition}})
+		if c := controller.PodCondition(v.generic(), controller.DisruptionTarget, "True", byPreemption, preempting, s.env.Now()); c != nil {
+			_ = s.client.PatchPodStatus(v.object, map[string]any{"conditions": []any{c}})
 		}
 		if err := s.client.Delete(controller.Pods, v.object.Namespace, v.object.Name, controller.DeleteOptions{UID: v.object.UID}); err != nil {
 			continue
@@ -232,7 +229,7 @@ func (s *scheduler) evict(p *pod, nominated *string, victims []*pod) {
 	slices.SortFunc(others, func(a, b *pod) int { return strings.Compare(a.key().String(), b.key().String()) })
 	for _, other := range others {
 		if other.priority < p.priority {
-			s.patchStatus(other, map[string]any{"nominatedNodeName": nil})
+			_ = s.client.PatchPodStatus(other.object, map[string]any{"nominatedNodeName": nil})
 			if e := s.waiting[other.key()]; e != nil {
 				s.activate(e)
 			}

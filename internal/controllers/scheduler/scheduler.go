@@ -7,7 +7,6 @@ package scheduler
 import (
 	"cmp"
 	"container/heap"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,7 +16,6 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 // profile is the schedulerName of the Pods that the scheduler assigns.
@@ -441,19 +439,8 @@ func (s *scheduler) fail(e *entry, message, reason string, nominated *string) {
 	s.events.Event(p.object, controller.Occurrence{Type: controller.Warning, Reason: "FailedScheduling", Action: "Scheduling", Note: message})
 	generic := p.generic()
 	status := map[string]any{}
-	now := controller.Timestamp(s.env.Now())
-	condition := map[string]any{
-		"type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastProbeTime": nil, "lastTransitionTime": now,
-	}
-	if generation, ok := object.Int(generic, "metadata", "generation"); ok {
-		condition["observedGeneration"] = generation
-	}
-	if old := controller.Condition(generic, "PodScheduled"); object.String(old, "status") != "False" ||
-		object.String(old, "reason") != reason || object.String(old, "message") != message {
-		if object.String(old, "status") == "False" {
-			condition["lastTransitionTime"] = old["lastTransitionTime"]
-		}
-		status["conditions"] = []any{condition}
+	if c := controller.PodCondition(generic, "PodScheduled", "False", reason, message, s.env.Now()); c != nil {
+		status["conditions"] = []any{c}
 	}
 	if nominated != nil && *nominated != object.String(generic, "status", "nominatedNodeName") {
 		if *nominated == "" {
@@ -463,12 +450,6 @@ func (s *scheduler) fail(e *entry, message, reason string, nominated *string) {
 		}
 	}
 	if len(status) > 0 {
-		s.patchStatus(p, status)
+		_ = s.client.PatchPodStatus(p.object, status)
 	}
-}
-
-// patchStatus merges into the status of a Pod.
-func (s *scheduler) patchStatus(p *pod, status map[string]any) {
-	data, _ := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.object.UID}, "status": status})
-	_, _ = s.client.Patch(controller.Pods, p.object.Namespace, p.object.Name, "status", patch.StrategicType, data)
 }

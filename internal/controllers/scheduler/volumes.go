@@ -1,14 +1,12 @@
 package scheduler
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -22,7 +20,7 @@ type volumes struct {
 // all Nodes, it returns the plugin and the reason.
 func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
 	for entry := range object.Each(object.Value(p.generic(), "spec", "volumes")) {
-		name, ephemeral := volume.ClaimName(p.object.Name, entry), entry["ephemeral"] != nil
+		name, ephemeral := controller.ClaimName(p.object.Name, entry), entry["ephemeral"] != nil
 		if name == "" {
 			continue
 		}
@@ -193,10 +191,8 @@ func (s *scheduler) bindVolumes(a *attempt, n *node) (bool, error) {
 		if name, _ := volume.Annotation(p.claim.Generic(), volume.SelectedNode); name == n.name {
 			continue
 		}
-		data, _ := json.Marshal(map[string]any{"metadata": map[string]any{
-			"annotations": map[string]any{volume.SelectedNode: n.name}, "uid": p.claim.UID,
-		}})
-		if _, err := s.client.Patch(controller.PersistentVolumeClaims, p.claim.Namespace, p.claim.Name, "", patch.StrategicType, data); err != nil {
+		change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{volume.SelectedNode: n.name}, "uid": p.claim.UID}}
+		if _, err := s.client.StrategicPatch(controller.PersistentVolumeClaims, p.claim.Namespace, p.claim.Name, "", change); err != nil {
 			return true, err
 		}
 	}

@@ -5,13 +5,11 @@
 package tainteviction
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 )
 
 type evictor struct {
@@ -165,33 +163,12 @@ func (c *evictor) evict(k controller.Key) error {
 	if err != nil {
 		return err
 	}
-	if err := c.mark(pod); err != nil {
-		return err
+	condition := controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "True", "DeletionByTaintManager",
+		"Taint manager: deleting due to NoExecute taint", c.env.Now())
+	if condition != nil {
+		if err := c.client.PatchPodStatus(pod, map[string]any{"conditions": []any{condition}}); err != nil {
+			return err
+		}
 	}
 	return c.client.Delete(controller.Pods, k.Namespace, k.Name, controller.DeleteOptions{})
-}
-
-// mark gives a Pod the condition DisruptionTarget.
-func (c *evictor) mark(pod *controller.Object) error {
-	condition := map[string]any{
-		"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
-		"message": "Taint manager: deleting due to NoExecute taint", "lastTransitionTime": controller.Timestamp(c.env.Now()),
-	}
-	if generation, ok := object.Int(pod.Generic(), "metadata", "generation"); ok {
-		condition["observedGeneration"] = generation
-	}
-	if old := controller.Condition(pod.Generic(), "DisruptionTarget"); old != nil && old["status"] == "True" {
-		if old["reason"] == condition["reason"] && old["message"] == condition["message"] {
-			return nil
-		}
-		condition["lastTransitionTime"] = old["lastTransitionTime"]
-	}
-	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID}, "status": map[string]any{"conditions": []any{condition}},
-	})
-	if err != nil {
-		return err
-	}
-	_, err = c.client.Patch(controller.Pods, pod.Namespace, pod.Name, "status", patch.StrategicType, data)
-	return err
 }

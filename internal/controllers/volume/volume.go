@@ -84,14 +84,6 @@ func AttributesClass(obj map[string]any) string {
 	return object.String(obj, "spec", "volumeAttributesClassName")
 }
 
-// ClaimName returns the name of the claim of a volume of a Pod, "" if it has none.
-func ClaimName(pod string, v map[string]any) string {
-	if v["ephemeral"] != nil {
-		return pod + "-" + object.String(v, "name")
-	}
-	return object.String(v, "persistentVolumeClaim", "claimName")
-}
-
 // Annotation returns an annotation, and whether obj has it.
 func Annotation(obj map[string]any, name string) (string, bool) {
 	s, ok := object.Map(obj, "metadata", "annotations")[name].(string)

@@ -6,13 +6,11 @@
 package volumeexpander
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
@@ -87,9 +85,8 @@ func (c *expander) setResizer(claim *controller.Object, driver string) error {
 	if is, _ := volume.Annotation(claim.Generic(), volume.StorageResizer); is == driver {
 		return nil
 	}
-	data, _ := json.Marshal(map[string]any{"metadata": map[string]any{
+	_, err := c.client.StrategicPatch(controller.PersistentVolumeClaims, claim.Namespace, claim.Name, "status", map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{volume.StorageResizer: driver}, "resourceVersion": object.String(claim.Generic(), "metadata", "resourceVersion"),
 	}})
-	_, err := c.client.Patch(controller.PersistentVolumeClaims, claim.Namespace, claim.Name, "status", patch.StrategicType, data)
 	return err
 }

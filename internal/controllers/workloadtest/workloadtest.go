@@ -3,8 +3,6 @@
 package workloadtest
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,11 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/controllers/controllertest"
 	"github.com/kubefake/kubefake/internal/object"
 )
-
-// StartTime is the time at which the clocks of Clusters begin.
-var StartTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A Cluster is a server with controllers and the namespace "shop".
 type Cluster struct {
@@ -31,11 +27,8 @@ type Cluster struct {
 // Start starts a Cluster with RBAC, a seed and a manual clock.
 func Start(t testing.TB, controllers string, options ...fakeapi.Option) *Cluster {
 	t.Helper()
-	srv := fakeapi.Start(t, append([]fakeapi.Option{
-		fakeapi.WithControllers(controllers), fakeapi.WithManualClock(StartTime), fakeapi.WithSeed(1), fakeapi.WithRBAC(), fakeapi.WithNamespaces("shop"),
-	}, options...)...)
-	_, err := srv.Put(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
-	require.NoError(t, err)
+	srv := controllertest.Start(t, controllers, append([]fakeapi.Option{fakeapi.WithNamespaces("shop")}, options...)...)
+	controllertest.Put(t, srv, `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
 	return &Cluster{srv, t}
 }
 
@@ -59,23 +52,9 @@ func path(resource, name, subresource string) string {
 	return p
 }
 
-// do makes a request as an administrator and returns the object of the answer. The
-// test fails if the request does.
 func (c *Cluster) do(method, path, body string) fakeapi.Object {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, c.URL+path, strings.NewReader(body))
-	require.NoError(c.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-	}
-	resp, err := c.Client().Do(req)
-	require.NoError(c.t, err)
-	defer resp.Body.Close()
-	var obj fakeapi.Object
-	require.NoError(c.t, json.NewDecoder(resp.Body).Decode(&obj))
-	require.Less(c.t, resp.StatusCode, 300, "%s %s: %v", method, path, obj["message"])
-	return obj
+	return controllertest.Do(c.t, c.Server, method, path, body)
 }
 
 // Create creates an object of JSON in the namespace shop, and settles.
@@ -103,7 +82,7 @@ func (c *Cluster) PatchStatus(resource, name, json string) fakeapi.Object {
 // Remove deletes an object as a client does, in the background, and settles.
 func (c *Cluster) Remove(resource, name string) {
 	c.t.Helper()
-	c.do(http.MethodDelete, path(resource, name, ""), `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background"}`)
+	controllertest.Delete(c.t, c.Server, path(resource, name, ""), "Background")
 	c.Settle()
 }
 
@@ -117,17 +96,14 @@ func (c *Cluster) Kill(pod string) {
 // Settle runs the controllers until they have nothing left to do now.
 func (c *Cluster) Settle() {
 	c.t.Helper()
-	require.NoError(c.t, c.Server.Settle(context.Background()))
+	controllertest.Settle(c.t, c.Server)
 }
 
 // Advance moves the clock ahead. Controllers act at each time at which they have
 // something to do.
 func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
-	end := c.Clock().Now().Add(d)
-	require.NoError(c.t, c.Server.Settle(context.Background(), fakeapi.Ahead(d)))
-	require.NoError(c.t, c.Clock().Advance(end.Sub(c.Clock().Now())))
-	c.Settle()
+	controllertest.Wait(c.t, c.Server, d)
 }
 
 // Get returns an object of the namespace shop.

@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func validateSigningRequest(obj, old map[string]any) validation.List {
 }
 
 func checkSigningRequest(spec validation.View) {
-	if err := checkRequest(spec.Bytes("request")); err != nil {
+	if err := checkRequest(spec.String("request")); err != nil {
 		spec.Add(validation.Invalid(spec.At("request"), bytesValue(spec.Obj["request"]), err.Error()))
 	}
 	spec.Require("usages")
@@ -62,17 +63,27 @@ func bytesValue(v any) any {
 	return nil
 }
 
-// checkRequest checks that text is a signed PKCS #10 request in PEM.
-func checkRequest(text []byte) error {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("PEM block type must be CERTIFICATE REQUEST")
-	}
-	request, err := x509.ParseCertificateRequest(block.Bytes)
+// checkRequest checks that a request is a signed PKCS #10 request.
+func checkRequest(request string) error {
+	parsed, err := ParseRequest(request)
 	if err != nil {
 		return err
 	}
-	return request.CheckSignature()
+	return parsed.CheckSignature()
+}
+
+// ParseRequest returns the certificate request in the field spec.request of a
+// CertificateSigningRequest: PEM in base64. It does not check the signature.
+func ParseRequest(request string) (*x509.CertificateRequest, error) {
+	text, err := base64.StdEncoding.DecodeString(request)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	return x509.ParseCertificateRequest(block.Bytes)
 }
 
 // signerName checks the name of a signer: a domain and a path. Each label of the path

@@ -3,15 +3,12 @@
 package certificatesubjectrestriction
 
 import (
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -36,7 +33,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Operation != admission.Create || a.Subresource != "" || object.String(a.Object, "spec", "signerName") != clientSigner {
 		return nil
 	}
-	request, err := parse(object.String(a.Object, "spec", "request"))
+	request, err := certificates.ParseRequest(object.String(a.Object, "spec", "request"))
 	if err != nil {
 		return fmt.Errorf("failed to parse CSR: %v", err)
 	}
@@ -44,16 +41,4 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return fmt.Errorf("use of %s signer with %s group is not allowed", clientSigner, authn.MastersGroup)
 	}
 	return nil
-}
-
-func parse(text string) (*x509.CertificateRequest, error) {
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
-	}
-	return x509.ParseCertificateRequest(block.Bytes)
 }
