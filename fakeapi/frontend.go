@@ -16,8 +16,7 @@ import (
 // whatever the client still tries does not reach the server. The caller must close the
 // front end before s.
 func (s *Server) NewFrontEnd(wrap func(http.Handler) http.Handler) (*Server, error) {
-	c := *s.config
-	c.http.Addr = freePort(c.http.Addr)
+	c := s.config.elsewhere()
 	handler := http.Handler(s.api)
 	if wrap != nil {
 		handler = wrap(handler)
@@ -26,5 +25,5 @@ func (s *Server) NewFrontEnd(wrap func(http.Handler) http.Handler) (*Server, err
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	return &Server{URL: h.URL, api: s.api, http: h, config: &c, frontEnd: true}, nil
+	return &Server{URL: h.URL, api: s.api, http: h, config: c, frontEnd: true}, nil
 }

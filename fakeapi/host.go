@@ -3,7 +3,6 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -175,13 +174,4 @@ func hostError(err error) error {
 		return status.BadRequest(err.Error())
 	}
 	return status.Internal(err.Error())
-}
-
-// freePort returns addr with a free port in place of its own, "" for "".
-func freePort(addr string) string {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return ""
-	}
-	return net.JoinHostPort(host, "0")
 }

@@ -362,6 +362,17 @@ func (c *config) readFaults() error {
 	return nil
 }
 
+// elsewhere returns the configuration of another server on the same host, with a free port.
+func (c *config) elsewhere() *config {
+	host, _, err := net.SplitHostPort(c.http.Addr)
+	if err != nil { // the default address has a free port
+		return c
+	}
+	other := *c
+	other.http.Addr = net.JoinHostPort(host, "0")
+	return &other
+}
+
 // portOf returns the port number of a TCP address; 0 if it has none.
 func portOf(addr string) int {
 	_, text, err := net.SplitHostPort(addr)

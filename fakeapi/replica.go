@@ -38,19 +38,12 @@ func (s *Server) NewReplica() (*Server, error) {
 	}
 	first.mu.Lock()
 	defer first.mu.Unlock()
-	c := *first.config
-	c.http.Addr = freePort(c.http.Addr)
 	api := first.api.NewReplica(fmt.Sprintf("replica %d", len(first.replicas)+2))
-	h, err := httptest.Start(api, c.http)
+	r, err := listen(api, first.config.elsewhere())
 	if err != nil {
-		api.Close()
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return nil, err
 	}
-	r := &Server{URL: h.URL, api: api, http: h, config: &c, first: first}
-	if !r.InMemory() {
-		r.host = &host{server: r}
-		api.Control().SetHost(r.host)
-	}
+	r.first = first
 	first.replicas = append(first.replicas, r)
 	return r, nil
 }
@@ -90,9 +83,7 @@ type move struct {
 func (s *Server) Failover(t TB, others ...*Server) *Failover {
 	t.Helper()
 	f := &Failover{servers: append([]*Server{s}, others...)}
-	o := s.config.http
-	o.Addr = freePort(o.Addr)
-	h, err := httptest.Start(f, o)
+	h, err := httptest.Start(f, s.config.elsewhere().http)
 	if err != nil {
 		t.Fatalf("fakeapi: %v", err)
 		return nil

@@ -61,6 +61,7 @@ func New(options ...Option) (*Server, error) {
 	return s, nil
 }
 
+// listen returns a server that serves api. If it fails, it closes api.
 func listen(api *server.Server, c *config) (*Server, error) {
 	h, err := httptest.Start(api, c.http)
 	if err != nil {
@@ -76,8 +77,9 @@ func listen(api *server.Server, c *config) (*Server, error) {
 }
 
 // Close stops the server: it ends open watches, closes connections, and waits for
-// all goroutines of the server. It closes the replicas, and the forks that clients have started through
-// the control endpoint, but not those of Fork and NewFork. Further calls do nothing.
+// all goroutines of the server. It closes the replicas, and the forks that clients have
+// started through the control endpoint, but not those of Fork and NewFork. Further calls
+// do nothing.
 func (s *Server) Close() {
 	s.closeReplicas()
 	if s.host != nil {
@@ -100,13 +102,7 @@ func (s *Server) NewFork() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	c := s.config
-	if c.http.Addr != "" { // s listens there
-		own := *c
-		own.http.Addr = freePort(own.http.Addr)
-		c = &own
-	}
-	f, err := listen(api, c)
+	f, err := listen(api, s.config.elsewhere())
 	if err != nil {
 		return nil, err
 	}

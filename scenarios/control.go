@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,7 +30,7 @@ func (p *play) control(st *Step) error {
 	case st.Restart != "":
 		return p.post("faults", map[string]string{"resource": st.Restart, "watch": "close", "watches": "open"})
 	}
-	return fmt.Errorf("unreachable: a step without an action") // Scenario.check rejects it
+	return errors.New("unreachable: a step without an action") // Scenario.check rejects it
 }
 
 // change puts and deletes objects.

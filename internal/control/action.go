@@ -39,11 +39,7 @@ func (c *Control) disconnect(_ *Request, in UserAgent) (Disconnected, error) {
 
 // Act does an action of a fault.
 func (c *Control) Act(ctx context.Context, a fault.Action) error {
-	op, err := operationOf(a)
-	if err != nil {
-		return err
-	}
-	r, err := op.request(a)
+	op, r, err := requestOf(a)
 	if err != nil {
 		return err
 	}
@@ -55,15 +51,21 @@ func (c *Control) Act(ctx context.Context, a fault.Action) error {
 // CheckAction fails for an action whose operation does not exist or does nothing to the
 // server, and for a body that the operation does not have.
 func CheckAction(a fault.Action) error {
-	op, err := operationOf(a)
-	if err != nil {
-		return err
-	}
-	r, err := op.request(a)
+	op, r, err := requestOf(a)
 	if err != nil {
 		return err
 	}
 	return r.decode(reflect.New(op.in).Interface())
+}
+
+// requestOf returns the operation of an action and its request.
+func requestOf(a fault.Action) (*Operation, *Request, error) {
+	op, err := operationOf(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := op.request(a)
+	return op, r, err
 }
 
 // operationOf returns the operation of an action.

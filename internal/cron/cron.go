@@ -2,6 +2,7 @@
 package cron
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func Parse(schedule string) (*Schedule, error) {
 	if strings.HasPrefix(schedule, "TZ=") || strings.HasPrefix(schedule, "CRON_TZ=") {
 		zone, rest, ok := strings.Cut(schedule[strings.Index(schedule, "=")+1:], " ")
 		if !ok {
-			return nil, fmt.Errorf("invalid schedule format: runtime error: slice bounds out of range [:-1]")
+			return nil, errors.New("invalid schedule format: runtime error: slice bounds out of range [:-1]")
 		}
 		var err error
 		if s.zone, err = time.LoadLocation(zone); err != nil {

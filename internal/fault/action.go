@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -64,7 +65,7 @@ func (r *Rule) act(ctx context.Context, p *Point) {
 func (s *Set) checkActions(f *Fault) error {
 	for _, a := range f.Actions {
 		if s.options.CheckAction == nil {
-			return fmt.Errorf("do: only a server has actions")
+			return errors.New("do: only a server has actions")
 		}
 		if err := s.options.CheckAction(a); err != nil {
 			return fmt.Errorf("do: %s: %w", a.Operation, err)

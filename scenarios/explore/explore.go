@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -132,7 +133,7 @@ func (s *System) search(ctx context.Context, bubble func(func()) error, files pl
 	}
 	defer base.Close()
 	if base.Clock().Manual() {
-		return nil, fmt.Errorf("explore: the clock of the server is manual")
+		return nil, errors.New("explore: the clock of the server is manual")
 	}
 	x.base = base
 	began := time.Now()

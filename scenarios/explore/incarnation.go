@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -142,7 +143,7 @@ func (s *supervisor) live() (crashed bool) {
 }
 
 // errPanic is what Start returns after a panic.
-var errPanic = fmt.Errorf("panic")
+var errPanic = errors.New("panic")
 
 func (s *supervisor) exit(text string, panicked bool) {
 	s.mu.Lock()
