@@ -18,7 +18,7 @@ type Store[V any] struct {
 	writer sync.Mutex
 
 	// mu guards the fields below. Changing the trees requires writer too. mu is
-	// not held while the caller's code runs or a tree is walked.
+	// not held while the caller's code runs or more than a few items are read.
 	mu        sync.Mutex
 	rev       Revision
 	compacted Revision // the lowest readable revision; the trees may have older entries

@@ -1,6 +1,7 @@
 package mvcc_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -83,6 +84,50 @@ func TestEmptyStore(t *testing.T) {
 	events, err := w.Poll(0)
 	assert.NoError(t, err)
 	assert.Empty(t, events)
+}
+
+// TestLatest compares the reads that create no view with a view.
+func TestLatest(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	for i := range 40 {
+		set(t, s, fmt.Sprintf("many/%02d", i), "x")
+	}
+	set(t, s, "few/a", "1")
+	set(t, s, "few/b", "2")
+	set(t, s, "few/a", "3")
+	set(t, s, "fewer", "4")
+	last := unset(t, s, "many/39")
+
+	item, ok, at := s.Latest("few/a")
+	require.True(t, ok)
+	assert.Equal(t, "3", item.Value)
+	assert.Equal(t, last, at)
+	_, ok, _ = s.Latest("many/39")
+	assert.False(t, ok, "deleted")
+	_, ok, _ = s.Latest("few/")
+	assert.False(t, ok, "a prefix is no key")
+
+	for _, row := range []struct {
+		name, prefix string
+		ok           bool
+		want         []string
+	}{
+		{"some", "few/", true, []string{"few/a", "few/b"}},
+		{"none", "none/", true, nil},
+		{"ten", "many/0", true, []string{"many/00", "many/01", "many/02", "many/03", "many/04", "many/05", "many/06", "many/07", "many/08", "many/09"}},
+		{"too many", "many/", false, nil},
+		{"everything", "", false, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			items, ok := s.LatestFew(row.prefix)
+			assert.Equal(t, row.ok, ok)
+			var keys []string
+			for _, item := range items {
+				keys = append(keys, item.Key)
+			}
+			assert.Equal(t, row.want, keys)
+		})
+	}
 }
 
 // TestRepeatedChangesOfKey changes a key several times in a transaction. The key "old" exists before

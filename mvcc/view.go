@@ -3,6 +3,7 @@ package mvcc
 import (
 	"iter"
 	"math"
+	"strings"
 
 	"github.com/google/btree"
 )
@@ -39,6 +40,44 @@ func (s *Store[V]) viewLocked(at Revision) *View[V] {
 		return &View[V]{rev: at, live: s.live.snapshot()}
 	}
 	return &View[V]{rev: at, live: s.live.snapshot(), past: s.past.snapshot()}
+}
+
+// Latest returns the current version of a key, whether the key exists, and the revision
+// of the store.
+//
+// View(0).Get returns the same. But while there is a view of the newest revision, the
+// next write copies the nodes of the tree that it changes.
+func (s *Store[V]) Latest(key string) (item *Item[V], ok bool, at Revision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.live.entries.Get(liveEntry[V]{key: key})
+	return e.item, ok, s.rev
+}
+
+// fewItems is the number of items that LatestFew returns at most.
+const fewItems = 16
+
+// LatestFew returns the current items whose keys begin with a prefix, sorted by key. It
+// returns ok = false, and no items, if there are more than 16. Like Latest, it leaves
+// the tree to the next write.
+func (s *Store[V]) LatestFew(prefix string) (items []*Item[V], ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ok = true
+	s.live.entries.AscendGreaterOrEqual(liveEntry[V]{key: prefix}, func(e liveEntry[V]) bool {
+		if !strings.HasPrefix(e.key, prefix) {
+			return false
+		}
+		ok = len(items) < fewItems
+		if ok {
+			items = append(items, e.item)
+		}
+		return ok
+	})
+	if !ok {
+		return nil, false
+	}
+	return items, true
 }
 
 // prune returns an equal view that keeps no past versions of other revisions.

@@ -82,11 +82,17 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 	defer op.release()
 	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
 	for attempt := 1; ; attempt++ {
+		id, err := op.newIdentity(object.Meta(obj))
+		if err != nil {
+			return nil, err
+		}
+		// The attempt fails if the name is taken. Only then is obj needed again.
+		retry := generated && attempt < nameAttempts && op.store.Newest(op.Type.Key(op.objectNamespace(), id.name)) != nil
 		next := obj
-		if generated {
+		if retry {
 			next = object.Copy(obj)
 		}
-		if err := op.prepareForCreate(next, o); err != nil {
+		if err := op.prepareForCreate(next, id, o); err != nil {
 			return nil, err
 		}
 		// kube-apiserver ignores a resourceVersion that does not parse.
@@ -97,7 +103,7 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 		}
 		stored, err := op.insert(next, o.dryRun())
 		var st *status.Status
-		if generated && attempt < nameAttempts && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
+		if retry && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
 			continue
 		}
 		return stored, err
@@ -118,22 +124,37 @@ func (op *operation) checkNamespace(name string, creating bool) error {
 	})
 }
 
+// An identity is what tells a new object from all others.
+type identity struct{ uid, name string }
+
+// newIdentity returns the identity of a new object with the metadata. Its name is
+// generated if the metadata has none. It fails for a type whose objects clients cannot
+// create.
+func (op *operation) newIdentity(meta map[string]any) (identity, error) {
+	t, name := op.Type, object.String(meta, "name")
+	if t.CreateForbidden != "" {
+		return identity{}, status.Forbidden(op.groupResource(), name, t.CreateForbidden)
+	}
+	id := identity{uid: op.ids.UID(), name: name}
+	switch prefix := object.String(meta, "generateName"); {
+	case name != "":
+	case prefix != "":
+		id.name = op.ids.Name(prefix)
+	case t.GenerateUUIDName:
+		id.name = op.ids.UID()
+	}
+	return id, nil
+}
+
 // prepareForCreate brings a new object into the form that is stored, validates it
 // and has it admitted. What only the server sets must be absent from its
 // metadata.
-func (op *operation) prepareForCreate(obj map[string]any, o *WriteOptions) error {
+func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteOptions) error {
 	t, meta := op.Type, object.Meta(obj)
-	if t.CreateForbidden != "" {
-		return status.Forbidden(op.groupResource(), object.String(meta, "name"), t.CreateForbidden)
-	}
-	meta["uid"] = op.ids.UID()
+	meta["uid"] = id.uid
 	meta["creationTimestamp"] = op.now()
-	switch prefix := object.String(meta, "generateName"); {
-	case object.String(meta, "name") != "":
-	case prefix != "":
-		meta["name"] = op.ids.Name(prefix)
-	case t.GenerateUUIDName:
-		meta["name"] = op.ids.UID()
+	if id.name != object.String(meta, "name") {
+		meta["name"] = id.name
 	}
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err

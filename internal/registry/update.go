@@ -153,7 +153,11 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if err := op.checkEscalation(obj, nil); err != nil {
 		return Result{}, err
 	}
-	if err := op.prepareForCreate(obj, c.options); err != nil {
+	id, err := op.newIdentity(object.Meta(obj))
+	if err != nil {
+		return Result{}, err
+	}
+	if err := op.prepareForCreate(obj, id, c.options); err != nil {
 		return Result{}, err
 	}
 	at := op.attributes()

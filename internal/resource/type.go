@@ -141,7 +141,12 @@ func (t *Type) Storage() *Type {
 
 // Key returns the key of an object in the store. namespace is "" for a
 // cluster-scoped type.
-func (t *Type) Key(namespace, name string) string { return t.KeyPrefix(namespace) + name }
+func (t *Type) Key(namespace, name string) string {
+	if namespace == "" {
+		return t.Prefix + name
+	}
+	return t.Prefix + namespace + "/" + name
+}
 
 // KeyPrefix returns the prefix of the keys of a namespace's objects, or of all
 // objects if namespace is "".

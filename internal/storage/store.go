@@ -132,6 +132,13 @@ func (s *Store) oldest(t *resource.Type) mvcc.Revision {
 // Get returns an object, nil if it does not exist, and the revision of the state that
 // was read. version is the request's resourceVersion: the state is not older.
 func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, version string) (*Object, mvcc.Revision, error) {
+	if version == "" {
+		item, ok, rev := s.Latest(t.Key(namespace, name))
+		if !ok {
+			return nil, rev, nil
+		}
+		return item.Value, rev, nil
+	}
 	view, err := s.atLeast(ctx, t, version)
 	if err != nil {
 		return nil, 0, err
@@ -175,10 +182,25 @@ func (s *Store) newestView() *mvcc.View[*Object] {
 }
 
 // Newest returns the current object at a key, nil if there is none.
-func (s *Store) Newest(key string) *Object { return find(s.newestView(), key) }
+func (s *Store) Newest(key string) *Object {
+	item, ok, _ := s.Latest(key)
+	if !ok {
+		return nil
+	}
+	return item.Value
+}
 
 // All returns the current objects whose keys begin with the prefix, sorted by key.
 func (s *Store) All(prefix string) iter.Seq[*Object] {
+	if few, ok := s.LatestFew(prefix); ok {
+		return func(yield func(*Object) bool) {
+			for _, item := range few {
+				if !yield(item.Value) {
+					return
+				}
+			}
+		}
+	}
 	view := s.newestView()
 	return func(yield func(*Object) bool) {
 		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {

@@ -108,9 +108,13 @@ func (p View) Contains(name, member, text string) bool {
 func (p View) Each(name string) iter.Seq2[int, View] {
 	return func(yield func(int, View) bool) {
 		list, _ := p.Obj[name].([]any)
+		if len(list) == 0 {
+			return
+		}
+		paths := p.Path.items(name, len(list))
 		for i, e := range list {
 			m, _ := e.(map[string]any)
-			if !yield(i, View{m, p.Path.Item(name, i), p.Errs}) {
+			if !yield(i, View{m, &paths[i], p.Errs}) {
 				return
 			}
 		}

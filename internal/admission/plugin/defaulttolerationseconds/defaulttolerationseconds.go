@@ -24,25 +24,31 @@ func (Plugin) Resources() []status.GroupResource {
 	return []status.GroupResource{{Resource: "pods"}}
 }
 
+// The values of the tolerations that are added.
+var (
+	taints      = [...]any{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+	seconds any = int64(300)
+)
+
 // Mutate adds a toleration for each of the two taints that the pod does not
 // tolerate.
 func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" {
 		return nil
 	}
-	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+	for _, taint := range taints {
 		tolerations := object.List(a.Object, "spec", "tolerations")
 		if slices.ContainsFunc(tolerations, func(t any) bool { return tolerates(t, taint) }) {
 			continue
 		}
 		object.Set(a.Object, append(tolerations, map[string]any{
-			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300),
+			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds,
 		}), "spec", "tolerations")
 	}
 	return nil
 }
 
-func tolerates(toleration any, taint string) bool {
+func tolerates(toleration, taint any) bool {
 	t, _ := toleration.(map[string]any)
 	key, effect := object.String(t, "key"), object.String(t, "effect")
 	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")

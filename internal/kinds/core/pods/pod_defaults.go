@@ -62,11 +62,11 @@ func defaultPodSpec(spec map[string]any) {
 // defaultServiceAccount sets serviceAccountName and the deprecated serviceAccount to
 // the same name.
 func defaultServiceAccount(spec map[string]any) {
-	name := object.String(spec, "serviceAccountName")
-	if name == "" {
-		name = object.String(spec, "serviceAccount")
+	name := spec["serviceAccountName"]
+	if name == nil || name == "" {
+		name = spec["serviceAccount"]
 	}
-	if name != "" {
+	if name != nil && name != "" {
 		spec["serviceAccountName"], spec["serviceAccount"] = name, name
 	} else {
 		delete(spec, "serviceAccount")

@@ -167,7 +167,7 @@ func mergeLabelKeys(term, labels map[string]any) {
 // copyAppArmorAnnotations sets appArmorProfile of containers from the deprecated
 // annotations.
 func copyAppArmorAnnotations(spec, annotations map[string]any) {
-	if object.String(spec, "os", "name") == "windows" {
+	if len(annotations) == 0 || object.String(spec, "os", "name") == "windows" {
 		return
 	}
 	for c := range AllContainers(spec) {

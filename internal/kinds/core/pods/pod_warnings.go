@@ -360,7 +360,7 @@ func (w *warner) profileAnnotations(c, spec, annotations validation.View, inTemp
 // copyAppArmorAnnotations copies to fields, or that are invalid.
 func warnAppArmorAnnotations(pod map[string]any) []string {
 	spec, annotations := object.Map(pod, "spec"), object.Map(pod, "metadata", "annotations")
-	if object.String(spec, "os", "name") == "windows" {
+	if len(annotations) == 0 || object.String(spec, "os", "name") == "windows" {
 		return nil
 	}
 	w := &warner{}
