@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -51,6 +52,7 @@ type Policy struct {
 	types     map[string]*types.Type
 	envs      map[OptionalVariables]*cel.Env
 	version   Version
+	inputs    *inputTypes // of a Policy of NewTypeChecker
 }
 
 // NewPolicy returns a Policy whose expressions are compatible with a version.
@@ -144,7 +146,7 @@ func (p *Policy) env(vars OptionalVariables) (*cel.Env, error) {
 	if env, ok := p.envs[vars]; ok {
 		return env, nil
 	}
-	env, err := sharedEnv(p.version, vars)
+	env, err := p.baseEnv(vars)
 	if err == nil && p.variables != nil {
 		const name = "kubernetes.variables"
 		declared := declaration{map[string]map[string]*types.Type{name: p.types}}
@@ -154,6 +156,14 @@ func (p *Policy) env(vars OptionalVariables) (*cel.Env, error) {
 		p.envs[vars] = env
 	}
 	return env, err
+}
+
+// baseEnv returns the environment without variables.
+func (p *Policy) baseEnv(vars OptionalVariables) (*cel.Env, error) {
+	if p.inputs != nil {
+		return newPolicyEnv(p.version, vars, *p.inputs)
+	}
+	return sharedEnv(p.version, vars)
 }
 
 // sharedEnvs has the environments of policies without variables, by sharedEnvKey.
@@ -166,28 +176,43 @@ type sharedEnvKey struct {
 
 func sharedEnv(v Version, vars OptionalVariables) (*cel.Env, error) {
 	env, _ := sharedEnvs.LoadOrStore(sharedEnvKey{v, vars}, sync.OnceValues(func() (*cel.Env, error) {
-		request, declareRequest := newDeclType(requestSchema(), false).declare("")
-		namespace, declareNamespace := newDeclType(namespaceSchema(), false).declare("")
-		options := []cel.EnvOption{
-			declareRequest, declareNamespace,
-			cel.Variable("object", types.DynType),
-			cel.Variable("oldObject", types.DynType),
-			cel.Variable("request", request),
-			cel.Variable("namespaceObject", namespace),
-		}
-		if vars.Params {
-			options = append(options, cel.Variable("params", types.DynType))
-		}
-		if vars.Authorizer {
-			options = append(options, cel.Variable("authorizer", library.AuthorizerType), cel.Variable("authorizer.requestResource", library.ResourceCheckType))
-		}
-		if vars.PatchTypes {
-			options = append(options, withPatchTypes)
-			options = append(options, library.JSONPatch()...)
-		}
-		return base(v).Extend(options...)
+		return newPolicyEnv(v, vars, inputTypes{object: types.DynType, params: types.DynType, requestResource: true})
 	}))
 	return env.(func() (*cel.Env, error))()
+}
+
+// inputTypes are the types of the variables object, oldObject and params.
+type inputTypes struct {
+	object, params *types.Type
+	declarations   []cel.EnvOption // of the types
+	// requestResource is whether authorizer.requestResource is declared.
+	requestResource bool
+}
+
+// newPolicyEnv returns an environment of policies without variables.
+func newPolicyEnv(v Version, vars OptionalVariables, in inputTypes) (*cel.Env, error) {
+	request, declareRequest := newDeclType(requestSchema(), false).declare("")
+	namespace, declareNamespace := newDeclType(namespaceSchema(), false).declare("")
+	options := append(slices.Clone(in.declarations), declareRequest, declareNamespace,
+		cel.Variable("object", in.object),
+		cel.Variable("oldObject", in.object),
+		cel.Variable("request", request),
+		cel.Variable("namespaceObject", namespace),
+	)
+	if vars.Params {
+		options = append(options, cel.Variable("params", in.params))
+	}
+	if vars.Authorizer {
+		options = append(options, cel.Variable("authorizer", library.AuthorizerType))
+		if in.requestResource {
+			options = append(options, cel.Variable("authorizer.requestResource", library.ResourceCheckType))
+		}
+	}
+	if vars.PatchTypes {
+		options = append(options, withPatchTypes)
+		options = append(options, library.JSONPatch()...)
+	}
+	return base(v).Extend(options...)
 }
 
 // Inputs are the values of the variables of a policy's expressions. A nil map is null.

@@ -21,6 +21,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // ErrUnknown is wrapped in the error for a controller that does not exist.
@@ -36,10 +37,9 @@ type Manager struct {
 	closed   bool
 }
 
-// NewManager returns a Manager without controllers. version is that of Kubernetes, such
-// as "v1.36.3".
-func NewManager(g *registry.Registry, faults *fault.Set, version string) *Manager {
-	return &Manager{config: controller.Config{Registry: g, Faults: faults, Version: version, Lifecycle: &lifecycle.Set{}}}
+// NewManager returns a Manager without controllers for a server of a release.
+func NewManager(g *registry.Registry, faults *fault.Set, r *release.Release) *Manager {
+	return &Manager{config: controller.Config{Registry: g, Faults: faults, Release: r, Lifecycle: &lifecycle.Set{}}}
 }
 
 // Lifecycle returns what Pods and Nodes do by themselves. After a change the caller

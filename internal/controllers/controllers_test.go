@@ -9,6 +9,12 @@ import (
 )
 
 func TestSelected(t *testing.T) {
+	var byDefault []string
+	for i := range known {
+		if !known[i].offByDefault {
+			byDefault = append(byDefault, known[i].name)
+		}
+	}
 	for _, row := range []struct {
 		name      string
 		selection []string
@@ -17,7 +23,8 @@ func TestSelected(t *testing.T) {
 	}{
 		{"nothing", nil, nil, Names(), ""},
 		{"none", []string{"none"}, nil, Names(), ""},
-		{"everything", []string{"*"}, Names(), nil, ""},
+		{"everything", []string{"*"}, byDefault, []string{"bootstrap-signer-controller"}, ""},
+		{"off by default", []string{"*,token-cleaner-controller"}, []string{"token-cleaner-controller"}, []string{"bootstrap-signer-controller"}, ""},
 		{"everything but one", []string{"*,-kubelet"}, []string{"scheduler"}, []string{"kubelet"}, ""},
 		{"two strings", []string{"*", "-kubelet"}, []string{"scheduler"}, []string{"kubelet"}, ""},
 		{"one", []string{"job-controller"}, []string{"job-controller"}, []string{"kubelet"}, ""},
@@ -26,7 +33,7 @@ func TestSelected(t *testing.T) {
 		{"unknown", []string{"nosuch"}, nil, nil, `"nosuch" is not in the list of known controllers`},
 		{"a bare minus", []string{"-"}, nil, nil, `"" is not in the list of known controllers`},
 		{"missing", []string{"node-ipam-controller"}, nil, nil, "this server does not have the node-ipam-controller of kube-controller-manager"},
-		{"missing and off", []string{"*,-node-ipam-controller"}, Names(), nil, ""},
+		{"missing and off", []string{"*,-node-ipam-controller"}, byDefault, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			starters, err := selected(row.selection)

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kubefake/kubefake/internal/controllers/bootstraptoken"
 	"github.com/kubefake/kubefake/internal/controllers/certificates"
 	"github.com/kubefake/kubefake/internal/controllers/clusterroleaggregation"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/garbagecollector"
 	"github.com/kubefake/kubefake/internal/controllers/job"
 	"github.com/kubefake/kubefake/internal/controllers/kubelet"
+	"github.com/kubefake/kubefake/internal/controllers/legacytokencleaner"
 	"github.com/kubefake/kubefake/internal/controllers/namespace"
 	"github.com/kubefake/kubefake/internal/controllers/nodelifecycle"
 	"github.com/kubefake/kubefake/internal/controllers/persistentvolumebinder"
@@ -28,10 +30,12 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccount"
 	"github.com/kubefake/kubefake/internal/controllers/serviceaccounttoken"
+	"github.com/kubefake/kubefake/internal/controllers/servicecidr"
 	"github.com/kubefake/kubefake/internal/controllers/statefulset"
 	"github.com/kubefake/kubefake/internal/controllers/storageprovisioner"
 	"github.com/kubefake/kubefake/internal/controllers/tainteviction"
 	"github.com/kubefake/kubefake/internal/controllers/ttlafterfinished"
+	"github.com/kubefake/kubefake/internal/controllers/validatingadmissionpolicystatus"
 	"github.com/kubefake/kubefake/internal/controllers/volumeattributesclassprotection"
 	"github.com/kubefake/kubefake/internal/controllers/volumeexpander"
 )
@@ -46,6 +50,7 @@ type entry struct {
 
 // known are the controllers in the order of their names, in which they start.
 var known = []entry{
+	{name: "bootstrap-signer-controller", alias: "bootstrapsigner", start: bootstraptoken.StartSigner, offByDefault: true},
 	{name: "certificatesigningrequest-approving-controller", alias: "csrapproving", start: certificates.StartApproving},
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", start: certificates.StartCleaner},
 	{name: "certificatesigningrequest-signing-controller", alias: "csrsigning", start: certificates.StartSigning},
@@ -62,6 +67,7 @@ var known = []entry{
 	{name: "horizontal-pod-autoscaler-controller", alias: "horizontalpodautoscaling", start: podautoscaler.Start},
 	{name: "job-controller", alias: "job", start: job.Start},
 	{name: "kubelet", start: kubelet.Start},
+	{name: "legacy-serviceaccount-token-cleaner-controller", alias: "legacy-service-account-token-cleaner", start: legacytokencleaner.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "node-lifecycle-controller", alias: "nodelifecycle", start: nodelifecycle.Start},
 	{name: "persistentvolume-binder-controller", alias: "persistentvolume-binder", start: persistentvolumebinder.Start},
@@ -74,33 +80,34 @@ var known = []entry{
 	{name: "resourcequota-controller", alias: "resourcequota", start: resourcequota.Start},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
+	{name: "service-cidr-controller", start: servicecidr.Start},
 	{name: "serviceaccount-controller", alias: "serviceaccount", start: serviceaccount.Start},
 	{name: "serviceaccount-token-controller", alias: "serviceaccount-token", start: serviceaccounttoken.Start},
 	{name: "statefulset-controller", alias: "statefulset", start: statefulset.Start},
 	{name: "storage-provisioner", start: storageprovisioner.Start},
 	{name: "taint-eviction-controller", start: tainteviction.Start},
+	{name: "token-cleaner-controller", alias: "tokencleaner", start: bootstraptoken.StartCleaner, offByDefault: true},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", start: ttlafterfinished.Start},
+	{name: "validatingadmissionpolicy-status-controller", start: validatingadmissionpolicystatus.Start},
 	{name: "volumeattributesclass-protection-controller", start: volumeattributesclassprotection.Start},
 }
 
 // missing are the controllers of kube-controller-manager v1.36 that this server does not
 // have. They can be turned off, so that a selection for the real one works.
 var missing = []string{
-	"bootstrap-signer-controller",
+	"cloud-node-lifecycle-controller",
 	"device-taint-eviction-controller",
 	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
-	"legacy-serviceaccount-token-cleaner-controller",
 	"node-ipam-controller",
+	"node-route-controller",
 	"persistentvolume-attach-detach-controller",
 	"podcertificaterequest-cleaner-controller",
 	"podgroup-protection-controller",
 	"resourceclaim-controller",
 	"resourcepoolstatusrequest-controller",
 	"selinux-warning-controller",
-	"service-cidr-controller",
+	"service-lb-controller",
 	"storage-version-migrator-controller",
 	"storageversion-garbage-collector-controller",
-	"token-cleaner-controller",
 	"ttl-controller",
-	"validatingadmissionpolicy-status-controller",
 }

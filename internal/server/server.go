@@ -183,7 +183,7 @@ func (s *Server) newFaults() *fault.Set {
 // addControl adds what needs the registry.
 func (s *Server) addControl() {
 	s.front = s.registry.Front()
-	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release.Version())
+	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release)
 	s.config.State = nil // it is no longer needed
 	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity)
 }

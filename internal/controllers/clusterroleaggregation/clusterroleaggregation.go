@@ -72,7 +72,7 @@ func (c *aggregation) sync(k controller.Key) error {
 	if len(rules) > 0 {
 		obj["rules"] = object.Copy(rules)
 	}
-	_, err := c.client.Apply(controller.ClusterRoles, manager, obj)
+	_, err := c.client.Apply(controller.ClusterRoles, "", manager, obj)
 	return err
 }
 

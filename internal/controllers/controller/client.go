@@ -410,11 +410,11 @@ func hasReason(err error, reason string) bool {
 	return errors.As(err, &st) && st.Reason == reason
 }
 
-// Apply applies obj by server-side apply, as a field manager that takes over the fields
-// of others.
-func (c *Client) Apply(res Resource, manager string, obj map[string]any) (*Object, error) {
+// Apply applies obj, or the part of it that a subresource shows, by server-side apply, as a
+// field manager that takes over the fields of others.
+func (c *Client) Apply(res Resource, subresource, manager string, obj map[string]any) (*Object, error) {
 	meta := object.Meta(obj)
-	r, err := c.request("patch", res, object.String(meta, "namespace"), object.String(meta, "name"), "")
+	r, err := c.request("patch", res, object.String(meta, "namespace"), object.String(meta, "name"), subresource)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // An Env is what one controller has of its Runtime. A controller asks it for
@@ -126,6 +127,9 @@ func (e *Env) PreferredTypes() []*resource.Type {
 	})
 	return out
 }
+
+// Schema returns the schema of the objects of a type, with metadata; nil if it has none.
+func (e *Env) Schema(t *resource.Type) *schema.Schema { return t.Codec.ManagedKind(e.release).Schema }
 
 // RootCA returns the CA certificate of the server in PEM, "" without TLS.
 func (e *Env) RootCA() string { return e.rootCA }

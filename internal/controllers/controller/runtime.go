@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -26,8 +27,8 @@ type Config struct {
 	Registry *registry.Registry
 	Faults   *fault.Set
 
-	// Version is that of Kubernetes, such as "v1.36.3".
-	Version string
+	// Release is what the server serves.
+	Release *release.Release
 
 	// RootCA is the CA certificate of the server in PEM; "" without TLS.
 	RootCA string
@@ -47,6 +48,7 @@ type Runtime struct {
 	faults   *fault.Set
 	store    *storage.Store
 	clock    *clock.Clock
+	release  *release.Release
 	version  string
 	rootCA   string
 	sign     func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
@@ -85,7 +87,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), version: fmt.Sprintf("%s (%s/%s)", c.Version, runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
+		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/mvcc"
@@ -36,11 +37,13 @@ func newHarness(t *testing.T, config server.Config, begin func(*controller.Env))
 	if config.Clock == nil {
 		config.Clock = clock.NewManual(start)
 	}
+	newest, err := release.Open("")
+	require.NoError(t, err)
 	s, err := server.New(config)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	h := &harness{t: t, server: s}
-	h.runtime, err = controller.New(controller.Config{Registry: s.Registry(), Faults: s.Faults(), Version: "v0"}, []controller.Starter{{
+	h.runtime, err = controller.New(controller.Config{Registry: s.Registry(), Faults: s.Faults(), Release: newest}, []controller.Starter{{
 		Name: "test-controller",
 		Start: func(e *controller.Env) {
 			h.env, h.client = e, e.Client("deployment-controller")
@@ -242,7 +245,7 @@ func TestClient(t *testing.T) {
 	assert.Equal(t, "/api/v1/namespaces/default/configmaps/a", last.URI)
 	assert.Equal(t, 200, last.Code)
 	assert.Equal(t, "system:serviceaccount:kube-system:deployment-controller", last.User)
-	assert.Equal(t, "kube-controller-manager/v0 ("+runtime.GOOS+"/"+runtime.GOARCH+")/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
+	assert.Equal(t, "kube-controller-manager/v1.36.3 ("+runtime.GOOS+"/"+runtime.GOARCH+")/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
 }
 
 // RBAC limits a controller to the role of the real one.
