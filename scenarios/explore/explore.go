@@ -135,6 +135,9 @@ func (s *System) search(ctx context.Context, bubble func(func()) error, files pl
 	if base.Clock().Manual() {
 		return nil, errors.New("explore: the clock of the server is manual")
 	}
+	if err := base.Settle(ctx); err != nil {
+		return nil, err
+	}
 	x.base = base
 	began := time.Now()
 	x.deadline = began.Add(limit)

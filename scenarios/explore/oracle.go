@@ -34,8 +34,8 @@ const (
 	// WriteBudget requires that the system does not try to write an object much more
 	// often than in the reference run: twice as often and 30 times.
 	WriteBudget Oracle = "write-budget"
-	// Recovers requires that the system has the same watches in the end as in the
-	// reference run, and does not repeat requests that fail.
+	// Recovers requires that the system ends no watch that it has in the end of the
+	// reference run, unless it ends itself, and does not repeat requests that fail.
 	Recovers Oracle = "recovers"
 	// Valid requires that the server refuses no request of the system with 422 that it
 	// does not refuse in the reference run.
@@ -276,7 +276,7 @@ func (j *judgement) writeBudget() {
 
 func (j *judgement) recovers(pace Pace) {
 	for _, w := range slices.Compact(slices.Sorted(slices.Values(j.ref.watches))) {
-		if !slices.Contains(j.run.watches, w) {
+		if j.run.begun[w] && !slices.Contains(j.run.watches, w) {
 			j.report(Recovers, objectKey{}, "watch of "+w, "the system does not watch in the end, as it does in the reference run")
 		}
 	}

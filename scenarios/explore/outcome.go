@@ -23,7 +23,8 @@ type outcome struct {
 	points    []seenPoint
 	requests  []*request
 	changes   []change
-	watches   []string // open at the end
+	watches   []string        // open at the end
+	begun     map[string]bool // watches of the last incarnation
 	workload  error
 	unsettled bool
 	exits     []string
@@ -65,10 +66,7 @@ func (t *trial) harvest() {
 	defer t.mu.Unlock()
 	for _, w := range t.srv.Writes(t.next) {
 		t.next = w.Revision + 1
-		for _, c := range w.Changes {
-			if isBackground(c.Resource) {
-				continue
-			}
+		for _, c := range progress(w) {
 			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), what: c}
 			if c.Type != fakeapi.Deleted {
 				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
@@ -267,6 +265,9 @@ func (n *normalizer) text(o fakeapi.Object) string {
 	return string(b)
 }
 
+// uidLength is the length of a UID.
+const uidLength = 36
+
 var (
 	uidPattern  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	timePattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`)
@@ -289,17 +290,19 @@ func (n *normalizer) value(field string, v any, generation any) any {
 		return out
 	case string:
 		switch field {
-		case "clusterIP", "clusterIPs":
+		case "clusterIP", "clusterIPs", "podIP", "ip":
 			if v != "None" && v != "" {
 				return "<ip>"
 			}
+		case "containerID":
+			return "<id>"
 		case "resourceVersion":
 			return "<version>"
 		}
 		if len(v) >= len("2006-01-02T15:04:05Z") && v[4] == '-' && timePattern.MatchString(v) {
 			return "<time>"
 		}
-		if len(v) == 36 && uidPattern.MatchString(v) {
+		if len(v) == uidLength && uidPattern.MatchString(v) {
 			return "<uid>"
 		}
 		if n.names != nil {

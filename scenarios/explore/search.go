@@ -129,6 +129,9 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 		time.Sleep(time.Until(start))
 		t := &trial{system: s.system, pace: s.pace, plan: plan}
 		o, err = t.run(s.base, page)
+		if s.bubbles {
+			time.Sleep(stopTimeout) // for goroutines that look now and then whether they should end
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -351,7 +354,7 @@ func (s *search) found(plan Plan, v Violation) error {
 	s.report.Findings = append(s.report.Findings, f)
 	s.system.logf("found after %d plans: %s", s.report.Plans, f.Oracle)
 	if len(plan) == 0 {
-		return nil
+		return s.files.saveStory(f)
 	}
 	return s.files.save(f)
 }

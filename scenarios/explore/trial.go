@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -171,9 +172,16 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	}
 	t.mu.Lock()
 	o.requests, o.points, o.changes, o.fired = t.requests, t.points, t.changes, t.fired
+	o.begun = map[string]bool{}
 	for _, q := range o.requests {
-		if q.route.Verb == "watch" && q.watchesAt(o.end, t.pace) {
+		if q.route.Verb != "watch" {
+			continue
+		}
+		if q.watchesAt(o.end, t.pace) {
 			o.watches = append(o.watches, q.client+" "+q.path)
+		}
+		if q.of == o.requests[len(o.requests)-1].of {
+			o.begun[q.client+" "+q.path] = true
 		}
 	}
 	t.mu.Unlock()
@@ -233,7 +241,7 @@ func (t *trial) calm(quiet, limit time.Duration) bool {
 		if writes := t.srv.Writes(seen + 1); len(writes) > 0 {
 			seen = writes[len(writes)-1].Revision
 			for _, w := range writes {
-				if counts(w) {
+				if len(progress(w)) > 0 || len(w.Changes) == 0 {
 					last = now
 				}
 			}
@@ -260,23 +268,23 @@ func (t *trial) calm(quiet, limit time.Duration) bool {
 	}
 }
 
-// isBackground reports whether a resource changes without an end: leases and events.
+// isBackground reports whether a resource changes without an end, as leases and events do,
+// or is named by an address that the server has allocated.
 func isBackground(resource string) bool {
 	switch resource {
-	case "events", "events.events.k8s.io", "leases.coordination.k8s.io":
+	case "events", "events.events.k8s.io", "leases.coordination.k8s.io", "ipaddresses.networking.k8s.io":
 		return true
 	}
 	return false
 }
 
-// counts reports whether a write is progress of the system or the workload.
-func counts(w fakeapi.Write) bool {
-	for _, c := range w.Changes {
-		if !isBackground(c.Resource) {
-			return true
-		}
-	}
-	return len(w.Changes) == 0
+// progress returns the changes of a write without those in the background, to which the
+// heartbeats of Nodes belong.
+func progress(w fakeapi.Write) []fakeapi.Change {
+	kubelet := strings.HasPrefix(w.Writer.UserAgent, "kubelet/")
+	return slices.DeleteFunc(slices.Clone(w.Changes), func(c fakeapi.Change) bool {
+		return isBackground(c.Resource) || kubelet && c.Resource == "nodes" && c.Type == fakeapi.Modified
+	})
 }
 
 // watchesAt reports whether a watch is open at the end of a run, or has ended shortly before
@@ -492,11 +500,15 @@ func (t *trial) nameOf(k objectKey) string {
 	return name
 }
 
-// stableName returns the name of an object, or its prefix with * if it was generated.
+// stableName returns the name of an object, or its prefix with * if it was generated: by the
+// server, or with a UID at its end.
 func stableName(o fakeapi.Object) string {
-	prefix := object.String(o, "metadata", "generateName")
-	if name := o.Name(); prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
+	prefix, name := object.String(o, "metadata", "generateName"), o.Name()
+	if prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
 		return prefix + "*"
 	}
-	return o.Name()
+	if i := len(name) - uidLength; i > 0 && uidPattern.MatchString(name[i:]) {
+		return name[:i] + "*"
+	}
+	return name
 }
