@@ -18,6 +18,10 @@ func (c Clock) Now() time.Time { return c.api.Registry().Clock().Now() }
 // Advance moves the time forward by d and fires the timers that are due. When it
 // returns, the server has run all of them. It fails with ErrNegativeDuration if d is
 // negative.
+//
+// On a manual clock the controllers of the server act meanwhile, each time at the time at
+// which they have something to do, as if the clock was advanced in steps. The kubelet, if it
+// runs, renews the Lease of each Node every 10 seconds.
 func (c Clock) Advance(d time.Duration) error { return c.api.Control().Advance(d) }
 
 // Manual reports whether only Advance moves the time.

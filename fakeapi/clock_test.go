@@ -37,6 +37,39 @@ func TestManualClock(t *testing.T) {
 	assert.Equal(t, epoch.Add(150*time.Minute), fork.Clock().Now())
 }
 
+func TestAdvanceRunsControllersInSteps(t *testing.T) {
+	const cronJob = `{apiVersion: batch/v1, kind: CronJob, metadata: {namespace: default, name: tick, uid: u, creationTimestamp: "2030-01-02T03:04:05Z"}, spec: {schedule: "* * * * *",
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}`
+	tests := []struct {
+		name    string
+		lag     time.Duration
+		advance time.Duration
+		want    []any
+	}{
+		{"each Job at its time", 0, 3 * time.Minute, []any{"2030-01-02T03:05:00Z", "2030-01-02T03:06:00Z", "2030-01-02T03:07:00Z"}},
+		{"not to the next one", 0, 54 * time.Second, nil},
+		{"to the next one", 0, 56 * time.Second, []any{"2030-01-02T03:05:00Z"}},
+		{"after the lag of a watch cache", time.Minute, 2 * time.Minute, []any{"2030-01-02T03:05:05Z", "2030-01-02T03:06:00Z"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithControllers("cronjob-controller"))
+			require.NoError(t, srv.Lag("cronjobs.batch", tt.lag))
+			_, err := srv.Put(cronJob)
+			require.NoError(t, err)
+			require.NoError(t, srv.Clock().Advance(tt.advance))
+			assert.Equal(t, epoch.Add(tt.advance), srv.Clock().Now())
+			jobs, err := srv.List("jobs.batch")
+			require.NoError(t, err)
+			var created []any
+			for _, job := range jobs {
+				created = append(created, job["metadata"].(map[string]any)["creationTimestamp"])
+			}
+			assert.Equal(t, tt.want, created)
+		})
+	}
+}
+
 func TestRunningClockAdvances(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	srv.Clock().Advance(time.Hour)

@@ -65,6 +65,19 @@ func (c *Clock) Waiting() int {
 	return len(c.timers)
 }
 
+// Next returns the earliest time of a timer that has neither fired nor been stopped;
+// false if there is none.
+func (c *Clock) Next() (next time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for t := range c.timers {
+		if !ok || t.at.Before(next) {
+			next, ok = t.at, true
+		}
+	}
+	return next, ok
+}
+
 // Advance moves the clock forward by d and fires the timers that are due, sorted by
 // their times and then by their starts. When it returns, the functions of AfterFunc
 // have returned. It fails with ErrNegativeDuration if d is negative.

@@ -188,6 +188,20 @@ func ExampleClock_Advance() {
 	// Output: 12:00:00
 }
 
+func TestNext(t *testing.T) {
+	c := clock.NewManual(start)
+	_, ok := c.Next()
+	assert.False(t, ok)
+	first := c.After(time.Minute)
+	c.After(time.Hour)
+	at, ok := c.Next()
+	assert.True(t, ok)
+	assert.Equal(t, start.Add(time.Minute), at)
+	first.Stop()
+	at, _ = c.Next()
+	assert.Equal(t, start.Add(time.Hour), at)
+}
+
 func TestWaiting(t *testing.T) {
 	c := clock.NewManual(start)
 	assert.Zero(t, c.Waiting())

@@ -269,15 +269,30 @@ func (c *Control) advance(r *Request, in Advance) (Clock, error) {
 }
 
 // Advance moves the clock forward. On a manual clock it runs what the controllers have
-// to do then. It fails with [clock.ErrNegativeDuration] if d is negative.
+// to do meanwhile, each thing at its time. It fails with [clock.ErrNegativeDuration] if d
+// is negative.
 func (c *Control) Advance(d time.Duration) error {
-	if d >= 0 {
-		c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	clock := c.registry.Clock()
+	if d < 0 {
+		return clock.Advance(d)
 	}
-	err := c.registry.Clock().Advance(d)
-	if c.registry.Clock().Manual() {
-		c.manager.RunOutside()
+	c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	if !clock.Manual() {
+		return clock.Advance(d)
 	}
+	for c.manager.RunOutside() {
+		at, ok := c.manager.Next()
+		step := at.Sub(clock.Now())
+		if !ok || step <= 0 || step > d {
+			break
+		}
+		d -= step
+		if err := clock.Advance(step); err != nil {
+			return err
+		}
+	}
+	err := clock.Advance(d)
+	c.manager.RunOutside()
 	return err
 }
 

@@ -119,12 +119,11 @@ func (m *Manager) current() *controller.Runtime {
 // Run runs all that is due now. It does nothing without controllers.
 func (m *Manager) Run() { _ = m.RunContext(context.Background()) }
 
-// RunOutside is Run, but it returns at once if a controller waits for a function of a
-// fault, which may be the caller.
-func (m *Manager) RunOutside() {
-	if r := m.current(); r != nil {
-		r.RunOutside()
-	}
+// RunOutside is Run, but it returns false at once if a controller waits for a function of a
+// fault, which may be the caller, or if no controller is on.
+func (m *Manager) RunOutside() bool {
+	r := m.current()
+	return r != nil && r.RunOutside()
 }
 
 // RunContext is Run until ctx ends; then it returns the cause.

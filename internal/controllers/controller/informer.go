@@ -243,6 +243,16 @@ func (s *informers) all() iter.Seq[*Informer] {
 	}
 }
 
+// lag reports whether an informer has changes that its watch cache does not show yet.
+func (s *informers) lag() bool {
+	for i := range s.all() {
+		if len(i.held) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // startInformers begins to watch the store and lists all resources.
 func (r *Runtime) startInformers() error {
 	s := &r.informers

@@ -169,12 +169,10 @@ func (r *Runtime) RunContext(ctx context.Context) error {
 }
 
 // RunOutside is Run, unless a controller makes a request through faults at the moment.
-// Then it returns at once: the Run that is in progress does what is due. A function of a
-// fault calls it.
-func (r *Runtime) RunOutside() {
-	if !r.calling.Load() {
-		r.Run()
-	}
+// Then it returns false at once: the Run that is in progress does what is due. A function
+// of a fault calls it.
+func (r *Runtime) RunOutside() bool {
+	return !r.calling.Load() && r.Run() != nil
 }
 
 // lock locks mu unless ctx ends before. A controller may wait in a function of a fault
@@ -227,14 +225,21 @@ func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
 	return nil, r.failed
 }
 
-// Next returns the time of the earliest delay; false if there is none.
-func (r *Runtime) Next() (time.Time, bool) {
+// Next returns the next time at which there is something to do: that of the earliest
+// delay, or, while informers lag, of a timer that may move a watch cache, if that is
+// earlier. It returns false if there is none.
+func (r *Runtime) Next() (next time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.delays) == 0 {
-		return time.Time{}, false
+	if len(r.delays) > 0 {
+		next, ok = r.delays[0].at, true
 	}
-	return r.delays[0].at, true
+	if r.informers.lag() {
+		if at, waiting := r.clock.Next(); waiting && (!ok || at.Before(next)) {
+			return at, true
+		}
+	}
+	return next, ok
 }
 
 // schedule sets a timer for the earliest delay. On a manual clock the caller of
