@@ -20,7 +20,7 @@ const selfReviews = "selfsubjectaccessreviews"
 // SelfSubjectAccessReview of type t, and sets its status. A
 // SelfSubjectAccessReview is about the user by. It fails with 422 for an invalid
 // review.
-func (a RBAC) ReviewAccess(t *resource.Type, review map[string]any, by *authn.User) error {
+func (a RBAC) ReviewAccess(release validation.Release, t *resource.Type, review map[string]any, by *authn.User) error {
 	spec := object.Map(review, "spec")
 	if spec == nil {
 		spec = map[string]any{}
@@ -31,7 +31,7 @@ func (a RBAC) ReviewAccess(t *resource.Type, review map[string]any, by *authn.Us
 	} else {
 		errs = append(errs, validateNoMeta(t, review, "must be empty")...)
 	}
-	if len(errs) > 0 {
+	if errs = errs.In(release, t.Group, t.Kind); len(errs) > 0 {
 		return status.Invalid(status.GroupKind{Group: t.Group}, "", errs)
 	}
 	user := by
@@ -128,11 +128,9 @@ var (
 	nonResourcePath = specPath.Child("nonResourceAttributes")
 )
 
-// nonResource is how error messages print nonResourceAttributes.
-type nonResource struct{ Path, Verb string }
-
-func nonResourceOf(spec map[string]any) nonResource {
-	return nonResource{object.String(spec, "nonResourceAttributes", "path"), object.String(spec, "nonResourceAttributes", "verb")}
+// nonResourceOf returns nonResourceAttributes as error messages print it.
+func nonResourceOf(spec map[string]any) any {
+	return validation.AsGoType("authorization.NonResourceAttributes", spec["nonResourceAttributes"])
 }
 
 // validateAccess validates the spec of a review. hasSubject reports whether the

@@ -38,7 +38,7 @@ func TestReviewAccess(t *testing.T) {
 			policy := newStorePolicy(t)
 			typ := policy.Types.Lookup("authorization.k8s.io", "v1", tt.resource)
 			review := decode(t, typ, tt.body)
-			err := RBAC{Policy: policy}.ReviewAccess(typ, review, &authn.User{Name: "alice"})
+			err := RBAC{Policy: policy}.ReviewAccess(nil, typ, review, &authn.User{Name: "alice"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return

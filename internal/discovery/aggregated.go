@@ -1,6 +1,10 @@
 package discovery
 
-import "github.com/kubefake/kubefake/internal/resource"
+import (
+	"encoding/json"
+
+	"github.com/kubefake/kubefake/internal/resource"
+)
 
 type groupDiscoveryList struct {
 	Kind       string           `json:"kind,omitempty"`       // empty for the ETag
@@ -15,7 +19,8 @@ type groupDiscovery struct {
 }
 
 type metadata struct {
-	Name string `json:"name,omitempty"`
+	Name              string          `json:"name,omitempty"`
+	CreationTimestamp json.RawMessage `json:"creationTimestamp,omitempty"` // null if it is printed
 }
 
 type versionDiscovery struct {
@@ -48,10 +53,13 @@ type groupVersionKind struct {
 }
 
 // aggregate returns the aggregated document of groups.
-func aggregate(groups []group) groupDiscoveryList {
+func aggregate(groups []group, nullTimes bool) groupDiscoveryList {
 	doc := groupDiscoveryList{Items: []groupDiscovery{}}
 	for _, g := range groups {
 		item := groupDiscovery{Metadata: metadata{Name: g.name}}
+		if nullTimes {
+			item.Metadata.CreationTimestamp = json.RawMessage("null")
+		}
 		for _, v := range g.versions {
 			item.Versions = append(item.Versions, describeVersion(v))
 		}

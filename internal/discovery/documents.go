@@ -21,6 +21,7 @@ import (
 // first use and kept. Documents are immutable and safe for concurrent use.
 type Documents struct {
 	encodings []Encoding
+	beta      bool // see Surface.Beta
 	byPath    map[string]*document
 	root      func() []byte
 }
@@ -28,27 +29,31 @@ type Documents struct {
 // A document is the response at one path.
 type document struct {
 	plain      func(r *http.Request) []byte
-	aggregated func() aggregated // nil if there is only the plain form
-	anyMethod  bool              // set for paths that kube-apiserver serves outside of its router: every method is accepted
-	routed     bool              // set if kube-apiserver's router checks Accept
+	aggregated func(version string) aggregated // nil if there is only the plain form
+	anyMethod  bool                            // set for paths that kube-apiserver serves outside of its router: every method is accepted
+	routed     bool                            // set if kube-apiserver's router checks Accept
 }
 
+// betaVersion is the version of aggregated documents before v2.
+const betaVersion = "v2beta1"
+
 type aggregated struct {
-	body []byte
-	etag string // quoted hash of the items, the same for all media types
+	version string
+	body    []byte
+	etag    string // quoted hash of the items, the same for all media types
 }
 
 const (
 	jsonType = "application/json"
 
 	// aggregatedType is the suffix of the media types of aggregated documents.
-	aggregatedType = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	aggregatedType = ";g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList"
 )
 
 // New returns the documents of a surface. The surface and everything it refers
 // to must not change afterwards.
 func New(s Surface) *Documents {
-	d := &Documents{encodings: s.Encodings, byPath: map[string]*document{}}
+	d := &Documents{encodings: s.Encodings, beta: s.Beta, byPath: map[string]*document{}}
 	groups := s.groups()
 	var legacy, others []group
 	for _, g := range groups {
@@ -66,11 +71,11 @@ func New(s Surface) *Documents {
 	}
 	d.byPath["/api"] = &document{
 		plain:      func(r *http.Request) []byte { return encode(legacyVersions(legacy, localAddress(r))) },
-		aggregated: onceAggregated(legacy),
+		aggregated: onceAggregated(legacy, s.NullTimes),
 	}
 	d.byPath["/apis"] = &document{
 		plain:      once(func() any { return groupList(others) }),
-		aggregated: onceAggregated(others),
+		aggregated: onceAggregated(others, s.NullTimes),
 		anyMethod:  true,
 	}
 	d.root = sync.OnceValue(func() []byte {
@@ -99,13 +104,22 @@ func localAddress(r *http.Request) string {
 	return ""
 }
 
-func onceAggregated(groups []group) func() aggregated {
-	return sync.OnceValue(func() aggregated {
-		doc := aggregate(groups)
-		sum := sha512.Sum512(encode(doc))
-		doc.Kind, doc.APIVersion = "APIGroupDiscoveryList", "apidiscovery.k8s.io/v2"
-		return aggregated{body: encode(doc), etag: fmt.Sprintf(`"%X"`, sum)}
-	})
+func onceAggregated(groups []group, nullTimes bool) func(version string) aggregated {
+	once := func(version string) func() aggregated {
+		return sync.OnceValue(func() aggregated {
+			doc := aggregate(groups, nullTimes)
+			sum := sha512.Sum512(encode(doc))
+			doc.Kind, doc.APIVersion = "APIGroupDiscoveryList", "apidiscovery.k8s.io/"+version
+			return aggregated{version: version, body: encode(doc), etag: fmt.Sprintf(`"%X"`, sum)}
+		})
+	}
+	v2, beta := once("v2"), once(betaVersion)
+	return func(version string) aggregated {
+		if version == betaVersion {
+			return beta()
+		}
+		return v2()
+	}
 }
 
 // Serve responds with the document at a path, in the requested form and media
@@ -132,8 +146,13 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	}
 	clauses := accept.Parse(r.Header.Get("Accept"))
 	if doc.aggregated != nil {
-		if rep, ok := d.negotiate(clauses, isAggregated); ok {
-			return true, serveAggregated(w, r, doc.aggregated(), rep)
+		version := ""
+		wanted := func(params map[string]string) bool {
+			version = params["v"]
+			return d.isAggregated(params)
+		}
+		if rep, ok := d.negotiate(clauses, wanted); ok {
+			return true, serveAggregated(w, r, doc.aggregated(version), rep)
 		}
 	}
 	if r.Header.Get("Accept") == "" {
@@ -178,7 +197,7 @@ func serveAggregated(w http.ResponseWriter, r *http.Request, doc aggregated, rep
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	h.Set("Content-Type", rep.mediaType+aggregatedType)
+	h.Set("Content-Type", rep.mediaType+fmt.Sprintf(aggregatedType, doc.version))
 	write(w, body)
 	return nil
 }
@@ -218,8 +237,9 @@ func (d *Documents) negotiate(clauses []accept.Clause, wanted func(params map[st
 	return representation{}, false
 }
 
-func isAggregated(params map[string]string) bool {
-	return params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" && params["as"] == "APIGroupDiscoveryList"
+func (d *Documents) isAggregated(params map[string]string) bool {
+	version := params["v"]
+	return params["g"] == "apidiscovery.k8s.io" && (version == "v2" || d.beta && version == betaVersion) && params["as"] == "APIGroupDiscoveryList"
 }
 
 func isPlain(params map[string]string) bool {

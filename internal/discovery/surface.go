@@ -29,6 +29,12 @@ type Surface struct {
 	// Encodings are the media types of documents other than JSON. If a client
 	// accepts several equally, JSON is preferred, then earlier ones.
 	Encodings []Encoding
+
+	// Beta also offers aggregated documents in apidiscovery.k8s.io/v2beta1.
+	Beta bool
+
+	// NullTimes prints "creationTimestamp": null in the metadata of aggregated documents.
+	NullTimes bool
 }
 
 // An Encoding converts JSON to another media type.

@@ -50,27 +50,53 @@ var (
 	readyChecks = slices.Concat([]string{"ping", "log", "etcd", "etcd-readiness", "informer-sync"}, commonChecks, []string{"shutdown"})
 )
 
+// A Release is the part of a Kubernetes release on which checks depend.
+type Release interface {
+	Minor() int
+	Enabled(gate string) bool
+}
+
+// A condition is what a check depends on: a feature gate or, if that is "", the minor
+// number of the first release that has the check.
+type condition struct {
+	gate  string
+	since int
+}
+
+// conditions has those of the checks that not every server has.
+var conditions = map[string]condition{
+	"loopback-serving-certificate":                           {since: 36},
+	"poststarthook/peer-endpoint-reconciler-controller":      {gate: "UnknownVersionInteroperabilityProxy"},
+	"poststarthook/start-kubernetes-service-cidr-controller": {gate: "MultiCIDRServiceAllocator"},
+	"poststarthook/storage-readiness":                        {gate: "WatchCacheInitializationPostStartHook"},
+}
+
 // Endpoints returns the names of the endpoints, sorted.
 func Endpoints() []string { return []string{"healthz", "livez", "readyz"} }
 
-// Checks returns the checks of an endpoint, nil for another name. It is shared:
-// do not change it.
-func Checks(endpoint string) []string {
+// Checks returns the checks of an endpoint in a release, nil for another name.
+func Checks(r Release, endpoint string) []string {
+	var all []string
 	switch endpoint {
 	case "healthz", "livez":
-		return liveChecks
+		all = liveChecks
 	case "readyz":
-		return readyChecks
+		all = readyChecks
+	default:
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(all), func(check string) bool {
+		c, ok := conditions[check]
+		return ok && (c.gate != "" && !r.Enabled(c.gate) || r.Minor() < c.since)
+	})
 }
 
 // ParsePath splits the path of an endpoint, such as /readyz, or of one of its
 // checks, such as /readyz/etcd. check is "" for the endpoint. ok is false for any
 // other path.
-func ParsePath(path string) (endpoint, check string, ok bool) {
+func ParsePath(r Release, path string) (endpoint, check string, ok bool) {
 	endpoint, check, single := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	checks := Checks(endpoint)
+	checks := Checks(r, endpoint)
 	if checks == nil || single && !slices.Contains(checks, check) {
 		return "", "", false
 	}
@@ -79,9 +105,9 @@ func ParsePath(path string) (endpoint, check string, ok bool) {
 
 // Report returns the verbose report of an endpoint, without the checks in
 // exclude.
-func Report(endpoint string, exclude []string) string {
+func Report(r Release, endpoint string, exclude []string) string {
 	var b strings.Builder
-	checks := Checks(endpoint)
+	checks := Checks(r, endpoint)
 	for _, c := range checks {
 		if slices.Contains(exclude, c) {
 			fmt.Fprintf(&b, "[+]%s excluded: ok\n", c)

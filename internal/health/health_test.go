@@ -20,7 +20,7 @@ func TestParsePath(t *testing.T) {
 		{"/statusz", "", "", false},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			endpoint, check, ok := ParsePath(tt.path)
+			endpoint, check, ok := ParsePath(newest{}, tt.path)
 			assert.Equal(t, tt.ok, ok)
 			assert.Equal(t, []string{tt.endpoint, tt.check}, []string{endpoint, check})
 		})
@@ -29,12 +29,32 @@ func TestParsePath(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	for _, endpoint := range Endpoints() {
-		lines := strings.Split(strings.TrimSpace(Report(endpoint, nil)), "\n")
-		assert.Len(t, lines, len(Checks(endpoint))+1)
+		lines := strings.Split(strings.TrimSpace(Report(newest{}, endpoint, nil)), "\n")
+		assert.Len(t, lines, len(Checks(newest{}, endpoint))+1)
 		assert.Equal(t, "[+]ping ok", lines[0])
 		assert.Equal(t, endpoint+" check passed", lines[len(lines)-1])
 	}
-	report := Report("readyz", []string{"etcd", "b", "a"})
+	report := Report(newest{}, "readyz", []string{"etcd", "b", "a"})
 	assert.Contains(t, report, "[+]etcd excluded: ok\n[+]etcd-readiness ok\n")
 	assert.True(t, strings.HasSuffix(report, "warn: some health checks cannot be excluded: no matches for \"a\", \"b\"\nreadyz check passed\n"), report)
+}
+
+// newest is a release with all checks.
+type newest struct{}
+
+func (newest) Minor() int          { return 36 }
+func (newest) Enabled(string) bool { return true }
+
+// old is a release that has none of the checks with conditions.
+type old struct{ newest }
+
+func (old) Minor() int          { return 32 }
+func (old) Enabled(string) bool { return false }
+
+func TestChecksOfReleases(t *testing.T) {
+	assert.Contains(t, Checks(newest{}, "livez"), "loopback-serving-certificate")
+	for check := range conditions {
+		assert.NotContains(t, Checks(old{}, "livez"), check)
+		assert.Contains(t, Checks(newest{}, "livez"), check)
+	}
 }

@@ -11,10 +11,16 @@ import (
 	"sync"
 )
 
-// ContentType is the media type of Prometheus' text format.
+// ContentType returns the media type of a release, by its minor number, for Prometheus' text format.
 //
 // See https://prometheus.io/docs/instrumenting/exposition_formats/.
-const ContentType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+func ContentType(minor int) string {
+	escaping := "underscores"
+	if minor < 34 {
+		escaping = "values"
+	}
+	return "text/plain; version=0.0.4; charset=utf-8; escaping=" + escaping
+}
 
 // A Family is a metric with its samples.
 type Family struct {

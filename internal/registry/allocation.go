@@ -49,7 +49,7 @@ func (op *operation) allocate(obj, old map[string]any, dryRun bool) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		return status.Invalid(op.groupKind(), name, invalid.Errors)
+		return status.Invalid(op.groupKind(), name, op.released(invalid.Errors))
 	case errors.As(err, &failure):
 		return status.Unclassified(err.Error())
 	}

@@ -55,7 +55,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 		t.Prepare(obj, op.sameObject(meta))
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
-	if len(errs) > 0 {
+	if errs = op.released(errs); len(errs) > 0 {
 		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
 	stored, err := op.put(obj)

@@ -194,11 +194,16 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
-	errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+	errs = op.released(append(errs, t.ValidateAll(op.ctx, obj, nil)...))
 	if len(errs) == 0 {
-		errs = validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
+		errs = op.released(validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath))
 	}
 	return errs
+}
+
+// released returns the errors that the server's release has, in its words.
+func (op *operation) released(errs validation.List) validation.List {
+	return errs.In(op.config.Release, op.Type.Group, op.Type.Kind)
 }
 
 // validateIn checks what the type's objects may have in some namespaces only.

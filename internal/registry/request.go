@@ -184,7 +184,7 @@ func (op *operation) warn(texts ...string) {
 	if op.Warnings == nil {
 		return
 	}
-	for _, text := range texts {
+	for _, text := range validation.Warnings(op.config.Release.Minor(), texts) {
 		op.Warnings.Warn(text)
 	}
 }

@@ -85,7 +85,7 @@ func (op *operation) checkScale(uid string, replicas int64, old *state) error {
 		return nil
 	}
 	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 {
-		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
+		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, op.released(errs))
 	}
 	if is := old.stored.UID; uid != "" && uid != is {
 		scale := status.GroupResource{Group: op.Type.Group, Resource: op.Type.Name + "/scale"}

@@ -183,9 +183,9 @@ func (op *operation) checkVersion(meta map[string]any, old *storage.Object) erro
 	case rev == 0 && op.Type.AllowUnconditionalUpdate:
 		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
 	case rev == 0:
-		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, validation.List{
-			validation.Invalid(metadataPath.Child("resourceVersion"), int64(0), "must be specified for an update"),
-		})
+		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, op.released(validation.List{
+			validation.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
+		}))
 	default:
 		return status.Conflict(op.groupResource(), op.Name, "the object has been modified; please apply your changes to the latest version and try again")
 	}
@@ -206,7 +206,7 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	}
 	op.prepareFields(obj, old)
 	keepSystemFields(meta, oldMeta)
-	errs, tolerated := op.validateUpdate(obj, old).Split()
+	errs, tolerated := op.released(op.validateUpdate(obj, old)).Split()
 	if err := op.ended(); err != nil {
 		return err
 	}

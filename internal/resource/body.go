@@ -32,19 +32,27 @@ func OtherVersion(got, want Kind) *status.Status {
 	return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))
 }
 
-// scheme is the name of the scheme in kube-apiserver's error texts.
-const scheme = "pkg/runtime/scheme.go:111"
+// Scheme returns the name of the scheme in the error texts of a release, by its minor
+// number; 0 is the newest one.
+func Scheme(minor int) string {
+	switch {
+	case minor == 0 || minor >= 35:
+		return "pkg/runtime/scheme.go:111"
+	case minor >= 33:
+		return "pkg/runtime/scheme.go:110"
+	}
+	return "pkg/runtime/scheme.go:100"
+}
 
-// NotRegistered returns the error of a kind that kube-apiserver's scheme does
-// not have.
-func NotRegistered(k Kind) error {
-	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, scheme)
+// NotRegistered returns the error of a kind that the scheme of a release does not have.
+func NotRegistered(minor int, k Kind) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.GroupVersion, Scheme(minor))
 }
 
 // NoTypeRegistered returns the error of converting a body to a versioned kind that
 // kube-apiserver's scheme does not have as a Go type.
-func NoTypeRegistered(k Kind) error {
-	return fmt.Errorf("no kind is registered for the type %s.%s in scheme %q", k.Version, k.Kind, scheme)
+func NoTypeRegistered(minor int, k Kind) error {
+	return fmt.Errorf("no kind is registered for the type %s.%s in scheme %q", k.Version, k.Kind, Scheme(minor))
 }
 
 // InternalPackage returns the name of the Go package in which kube-apiserver

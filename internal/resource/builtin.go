@@ -23,7 +23,7 @@ func BuiltinCodec(k Kind) Codec { return BuiltinCodecIn(0, k) }
 // BuiltinCodecIn is BuiltinCodec for a release, by its minor number; 0 is the newest
 // one.
 func BuiltinCodecIn(minor int, k Kind) Codec {
-	return &builtinCodec{k, sync.OnceValue(func() *wire.Type {
+	return &builtinCodec{minor, k, sync.OnceValue(func() *wire.Type {
 		t, ok := wire.ForKindIn(minor, k.Group, k.Version, k.Kind)
 		if !ok {
 			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every release
@@ -33,8 +33,9 @@ func BuiltinCodecIn(minor int, k Kind) Codec {
 }
 
 type builtinCodec struct {
-	kind Kind
-	wire func() *wire.Type
+	minor int // of the release, 0 for the newest one
+	kind  Kind
+	wire  func() *wire.Type
 }
 
 func (c *builtinCodec) Kind() Kind { return c.kind }
@@ -82,7 +83,7 @@ var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1b
 // codec's.
 func (c *builtinCodec) conversionError(got Kind) error {
 	if _, registered := wire.ForKind(got.Group, got.Version, got.Kind); !registered {
-		return NotRegistered(got)
+		return NotRegistered(c.minor, got)
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, InternalPackage(c.kind.Group), c.kind.Kind)
 }
@@ -112,7 +113,7 @@ func (c *builtinCodec) decodeInternal(doc []byte, kind string, strict bool) (obj
 	if kind != "" && kind != c.kind.Kind {
 		pkg := InternalPackage(c.kind.Group)
 		if _, known := wire.ForKind(c.kind.Group, c.kind.Version, kind); !known {
-			return nil, nil, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, c.kind.Group, scheme)
+			return nil, nil, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, c.kind.Group, Scheme(c.minor))
 		}
 		return nil, nil, fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", pkg, kind, pkg, c.kind.Kind)
 	}

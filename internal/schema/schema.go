@@ -6,7 +6,11 @@
 // means an array with that x-kubernetes-list-type.
 package schema
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/kubefake/kubefake/internal/unversioned"
+)
 
 // A Schema describes a value. Schemas of recursive types are cyclic. A Schema is immutable
 // and safe for concurrent use.
@@ -111,4 +115,16 @@ type Rule struct {
 	// OptionalOldSelf is whether oldSelf is an optional, so that the rule is evaluated
 	// for creations too.
 	OptionalOldSelf *bool
+}
+
+// GoString returns the rule as kube-apiserver prints it with %#v.
+func (r Rule) GoString() string {
+	fields := map[string]any{"rule": r.Rule, "message": r.Message, "messageExpression": r.MessageExpression, "fieldPath": r.FieldPath}
+	if r.Reason != nil {
+		fields["reason"] = *r.Reason
+	}
+	if r.OptionalOldSelf != nil {
+		fields["optionalOldSelf"] = *r.OptionalOldSelf
+	}
+	return unversioned.Value{Type: "apiextensions.ValidationRule", Value: fields}.GoSyntax()
 }

@@ -62,9 +62,11 @@ func builtinDocumentsOf(r *release.Release) *builtinDocuments {
 	if !ok {
 		once, _ = builtin.LoadOrStore(r, sync.OnceValue(func() *builtinDocuments {
 			surface := discovery.Surface{
-				Builtin: r.GroupVersions(),
-				Types:   r.Types(),
-				Paths:   rootPaths(r.GroupVersions()),
+				Builtin:   r.GroupVersions(),
+				Types:     r.Types(),
+				Paths:     rootPaths(r, r.GroupVersions()),
+				Beta:      r.Minor() < 33 || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
+				NullTimes: r.Minor() < 34,
 				Encodings: []discovery.Encoding{
 					{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
 					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},

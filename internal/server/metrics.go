@@ -82,7 +82,7 @@ func gauge(name, help string, value int64) metrics.Family {
 func (r *request) serveHealthMetrics() error {
 	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Help: "This metric records the result of a single healthcheck."}
 	for _, endpoint := range health.Endpoints() {
-		for _, check := range health.Checks(endpoint) {
+		for _, check := range health.Checks(r.server.config.Release, endpoint) {
 			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"name", check, "type", endpoint}, Value: 1})
 		}
 	}
@@ -93,7 +93,7 @@ func (r *request) answerMetrics(families ...metrics.Family) error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	r.write(http.StatusOK, metrics.ContentType, metrics.Encode(families...))
+	r.write(http.StatusOK, metrics.ContentType(r.server.config.Release.Minor()), metrics.Encode(families...))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/health"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -74,7 +75,7 @@ var issuerPaths = map[string]bool{"/.well-known/openid-configuration": true, ser
 var unimplementedPaths = []string{"/debug/flags/v"}
 
 // rootPaths returns the paths that / lists beside those of discovery.
-func rootPaths(versions []resource.GroupVersion) []string {
+func rootPaths(r *release.Release, versions []resource.GroupVersion) []string {
 	paths := append([]string{
 		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
 		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
@@ -87,7 +88,7 @@ func rootPaths(versions []resource.GroupVersion) []string {
 		}
 	}
 	for _, name := range health.Endpoints() {
-		for _, check := range health.Checks(name) {
+		for _, check := range health.Checks(r, name) {
 			paths = append(paths, "/"+name+"/"+check)
 		}
 	}

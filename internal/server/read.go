@@ -93,13 +93,13 @@ func (r *request) listOptions() (*listOptions, error) {
 		o.sendInitialEvents = &yes
 		o.Match = storage.MatchNotOlderThan
 	}
-	errs := validation.ListOptions{
+	errs := r.released(validation.ListOptions{
 		Watch:                watch,
 		ResourceVersion:      o.Version,
 		ResourceVersionMatch: string(o.Match),
 		Continue:             o.Continue,
 		SendInitialEvents:    o.sendInitialEvents,
-	}.Validate()
+	}.Validate())
 	if len(errs) > 0 {
 		return nil, status.InvalidOptions("ListOptions", errs)
 	}

@@ -43,6 +43,9 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
+	if r.server.config.Release.Minor() < 34 && r.out.View == codec.Table && valueOf(o.sendInitialEvents) && o.bookmarks {
+		return r.offer().Refuse()
+	}
 	shape, err := r.representation(r.typ, false)
 	if err != nil {
 		return err
@@ -370,10 +373,29 @@ func (st *watchStream) encoded(typ string, doc []byte, t *wire.Type) error {
 // bookmark writes a bookmark: all events up to rev were sent. initial marks the
 // one after the initial events.
 func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
-	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial)); err != nil {
+	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial, st.blueprint())); err != nil {
 		return err
 	}
 	return st.flush()
+}
+
+// blueprint returns the empty list of the representation that the bookmark after the
+// initial events has in releases before v1.34, "" in newer ones.
+func (st *watchStream) blueprint() string {
+	switch t := st.typ; {
+	case st.server.config.Release.Minor() >= 34:
+		return ""
+	case st.out.View == codec.PartialMetadata || st.out.View == codec.PartialMetadataList:
+		return emptyList("PartialObjectMetadataList", "meta.k8s.io/"+st.out.Version)
+	case t.TypeMetaInItems:
+		return fmt.Sprintf(`{"apiVersion":%q,"items":[],"kind":%q}`+"\n", t.GroupVersion, t.ListKind)
+	default:
+		return emptyList(t.ListKind, t.GroupVersion.String())
+	}
+}
+
+func emptyList(kind, apiVersion string) string {
+	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{},"items":null}`+"\n", kind, apiVersion)
 }
 
 // fail ends the stream with an ERROR event.

@@ -241,7 +241,7 @@ func (r *request) deleteOptions() (*registry.DeleteOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	if errs := o.Validate(); len(errs) > 0 {
+	if errs := r.released(o.Validate()); len(errs) > 0 {
 		return nil, status.InvalidOptions("DeleteOptions", errs)
 	}
 	return o, nil
@@ -277,22 +277,26 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 	if err != nil {
 		return nil, err
 	}
+	malformed := status.BadRequest
+	if r.server.config.Release.Minor() < 36 {
+		malformed = status.Unclassified
+	}
 	doc, err := format.Parse(body)
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return nil, malformed(err.Error())
 	}
 	got, err := resource.BodyKind(doc)
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return nil, malformed(err.Error())
 	}
 	got = got.Or(deleteOptionsKind)
 	known := got.GroupVersion == deleteOptionsKind.GroupVersion || r.surface.ServesVersion(got.GroupVersion)
 	if got.Kind != deleteOptionsKind.Kind || !known {
-		return nil, status.BadRequest(resource.NotRegistered(got).Error())
+		return nil, malformed(resource.NotRegistered(r.server.config.Release.Minor(), got).Error())
 	}
 	obj, _, err := doc.Decode(deleteOptionsCodec, false)
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return nil, malformed(err.Error())
 	}
 	return registry.ParseDeleteOptions(obj), nil
 }
@@ -301,10 +305,15 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 // the options in errors.
 func (r *request) writeOptions(kind string) (*registry.WriteOptions, error) {
 	o := r.readWriteOptions()
-	if errs := o.Validate(); len(errs) > 0 {
+	if errs := r.released(o.Validate()); len(errs) > 0 {
 		return nil, status.InvalidOptions(kind, errs)
 	}
 	return o, nil
+}
+
+// released returns the errors of options in the words of the server's release.
+func (r *request) released(errs validation.List) validation.List {
+	return errs.In(r.server.config.Release, "", "")
 }
 
 // patchOptions reads and validates the query of a patch.
@@ -312,7 +321,7 @@ func (r *request) patchOptions(p registry.Patch) (*registry.WriteOptions, error)
 	o := r.readWriteOptions()
 	force := boolOf(r.query(), "force")
 	o.Force = valueOf(force)
-	errs := validation.PatchOptions{WriteOptions: o.WriteOptions, Force: force, Apply: p.Applies()}.Validate()
+	errs := r.released(validation.PatchOptions{WriteOptions: o.WriteOptions, Force: force, Apply: p.Applies()}.Validate())
 	if len(errs) > 0 {
 		return nil, status.InvalidOptions("PatchOptions", errs)
 	}

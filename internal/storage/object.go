@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"strings"
 	"sync"
@@ -83,11 +84,16 @@ func encode(t *resource.Type, obj map[string]any) []byte {
 }
 
 // Bookmark returns the object of a BOOKMARK event of t at a revision. initial adds
-// the annotation that ends the initial events.
-func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool) *Object {
+// the annotation that ends the initial events and, if blueprint is not "", the one with an
+// empty list, which it is.
+func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint string) *Object {
 	meta := map[string]any{"resourceVersion": FormatVersion(rev)}
 	if initial {
-		meta["annotations"] = map[string]any{initialEventsEnd: "true"}
+		annotations := map[string]any{initialEventsEnd: "true"}
+		if blueprint != "" {
+			annotations[initialEventsBlueprint] = base64.StdEncoding.EncodeToString([]byte(blueprint))
+		}
+		meta["annotations"] = annotations
 	}
 	obj := map[string]any{"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": meta}
 	if t.CompleteBookmark != nil {
@@ -98,6 +104,10 @@ func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool) *Object {
 
 // initialEventsEnd is the annotation of the bookmark that ends the initial events.
 const initialEventsEnd = "k8s.io/initial-events-end"
+
+// initialEventsBlueprint is the annotation of the same bookmark with an empty list of the
+// type, in base64.
+const initialEventsBlueprint = "kubernetes.io/initial-events-list-blueprint"
 
 // EndsInitialEvents reports whether obj has the annotation of the bookmark that ends
 // the initial events.

@@ -35,6 +35,8 @@ type field struct {
 	path      []string // of the member in the generic form
 	typ       string
 	omitEmpty bool
+	goName    string
+	embedded  string // the type of the embedded struct that has the field, "" if none
 }
 
 // structs caches fieldsOf: []field by name.
@@ -51,15 +53,36 @@ func fieldsOf(name string) []field {
 		for _, text := range strings.Split(line, "\t") {
 			parts := strings.Fields(text)
 			typ, omitEmpty := strings.CutSuffix(parts[2], ",")
-			fields = append(fields, field{strconv.Quote(parts[0]) + ":", strings.Split(parts[1], "."), typ, omitEmpty})
+			f := field{name: strconv.Quote(parts[0]) + ":", path: strings.Split(parts[1], "."), typ: typ, omitEmpty: omitEmpty}
+			if len(parts) == 4 {
+				f.goName = parts[3]
+				if embedded, name, ok := strings.Cut(parts[3], "/"); ok {
+					f.embedded, f.goName = embedded, name
+				}
+			} else {
+				f.goName = strings.ToUpper(parts[0][:1]) + parts[0][1:]
+			}
+			fields = append(fields, f)
 		}
 	}
 	structs.Store(name, fields)
 	return fields
 }
 
+// underlying splits a type with a name, such as core.ResourceName=s, into its name and
+// the type that it stands for. The name of other types is "".
+func underlying(typ string) (name, of string) {
+	if typ != "" && typ[0] != '*' && typ[0] != '[' && typ[0] != '{' {
+		if name, of, ok := strings.Cut(typ, "="); ok {
+			return name, of
+		}
+	}
+	return "", typ
+}
+
 // appendValue appends a value of a type.
 func appendValue(dst []byte, typ string, v any) []byte {
+	_, typ = underlying(typ)
 	if v == nil {
 		return appendZero(dst, typ)
 	}

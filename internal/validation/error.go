@@ -49,6 +49,16 @@ type Error struct {
 	// Tolerated marks an error in a part that an update did not change. It does
 	// not fail the update; the client gets a warning.
 	Tolerated bool
+
+	// variants are what the error is elsewhere than in the newest release. The first
+	// that applies counts.
+	variants []variant
+}
+
+// A variant replaces an error, or removes it if Error is nil.
+type variant struct {
+	applies func(Release) bool
+	*Error
 }
 
 func newError(reason Reason, path *Path, value any, detail string) *Error {
@@ -98,6 +108,8 @@ func printed(v any) string {
 		return strconv.Quote(v)
 	case int64, int32, float64, float32, bool:
 		return fmt.Sprint(v)
+	case goSyntax:
+		return string(v)
 	}
 	text, err := json.Marshal(v)
 	if err == nil {

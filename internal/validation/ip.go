@@ -115,6 +115,10 @@ func IP(s string, path *Path) List {
 	return list
 }
 
+// strictGate is the feature gate of the checks of ambiguous addresses. Without it they are
+// accepted, with the warnings of IPWarnings and CIDRWarnings.
+const strictGate = "StrictIPCIDRValidation"
+
 // LegacyIP checks an IP address that is neither ambiguous nor mapped, or one of
 // the values that the field already has.
 func LegacyIP(s string, old []string, path *Path) List {
@@ -127,10 +131,10 @@ func LegacyIP(s string, old []string, path *Path) List {
 	}
 	strict, err := netip.ParseAddr(s)
 	if err != nil {
-		return List{Invalid(path, s, "must not have leading 0s")}
+		return List{Invalid(path, s, "must not have leading 0s").WithGate(strictGate, nil)}
 	}
 	if strict.Is4In6() {
-		return List{Invalid(path, s, "must not be an IPv4-mapped IPv6 address")}
+		return List{Invalid(path, s, "must not be an IPv4-mapped IPv6 address").WithGate(strictGate, nil)}
 	}
 	return nil
 }
@@ -175,11 +179,11 @@ func LegacyCIDR(s string, old []string, path *Path) List {
 	strict, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return List{Invalid(path, s, "must not have leading 0s in IP or prefix length")}
+		return List{Invalid(path, s, "must not have leading 0s in IP or prefix length").WithGate(strictGate, nil)}
 	case strict.Addr().Is4In6():
-		return List{Invalid(path, s, "must not have an IPv4-mapped IPv6 address")}
+		return List{Invalid(path, s, "must not have an IPv4-mapped IPv6 address").WithGate(strictGate, nil)}
 	case strict != strict.Masked():
-		return List{Invalid(path, s, "must not have bits set beyond the prefix length")}
+		return List{Invalid(path, s, "must not have bits set beyond the prefix length").WithGate(strictGate, nil)}
 	}
 	return nil
 }

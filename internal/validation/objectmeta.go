@@ -185,39 +185,21 @@ func finalizers(meta map[string]any, path *Path) List {
 	return list
 }
 
-// An ownerReference has its fields in the order of error messages.
+// An ownerReference has the fields of a reference that are checked.
 type ownerReference struct {
-	APIVersion         string `json:"apiVersion"`
-	Kind               string `json:"kind"`
-	Name               string `json:"name"`
-	UID                string `json:"uid"`
-	Controller         *bool  `json:"controller,omitempty"`
-	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+	APIVersion, Kind, Name, UID string
+	Controller                  bool
 }
 
-func readOwnerReferences(meta map[string]any) []ownerReference {
-	values := object.List(meta, "ownerReferences")
-	refs := make([]ownerReference, len(values))
-	for i, v := range values {
-		ref, _ := v.(map[string]any)
-		refs[i] = ownerReference{
-			APIVersion:         object.String(ref, "apiVersion"),
-			Kind:               object.String(ref, "kind"),
-			Name:               object.String(ref, "name"),
-			UID:                object.String(ref, "uid"),
-			Controller:         optionalBool(ref["controller"]),
-			BlockOwnerDeletion: optionalBool(ref["blockOwnerDeletion"]),
-		}
+func readOwnerReference(v any) ownerReference {
+	ref, _ := v.(map[string]any)
+	return ownerReference{
+		APIVersion: object.String(ref, "apiVersion"),
+		Kind:       object.String(ref, "kind"),
+		Name:       object.String(ref, "name"),
+		UID:        object.String(ref, "uid"),
+		Controller: object.Bool(ref, "controller"),
 	}
-	return refs
-}
-
-func optionalBool(v any) *bool {
-	b, ok := v.(bool)
-	if !ok {
-		return nil
-	}
-	return &b
 }
 
 // ownerReferences checks the owners of an object. The path of an error has no
@@ -225,31 +207,31 @@ func optionalBool(v any) *bool {
 func ownerReferences(meta map[string]any, path *Path) List {
 	var list List
 	controller := ""
-	refs := readOwnerReferences(meta)
-	for _, ref := range refs {
+	for _, v := range object.List(meta, "ownerReferences") {
+		ref := readOwnerReference(v)
 		group, version := splitAPIVersion(ref.APIVersion)
 		if version == "" {
 			list = append(list, Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))
 		}
 		if ref.Kind == "" {
-			list = append(list, Invalid(path.Child("kind"), "", "must not be empty"))
+			list = append(list, Invalid(path.Child("kind"), "", "must not be empty").DetailBefore(34, "kind must not be empty"))
 		}
 		if ref.Name == "" {
-			list = append(list, Invalid(path.Child("name"), "", "must not be empty"))
+			list = append(list, Invalid(path.Child("name"), "", "must not be empty").DetailBefore(34, "name must not be empty"))
 		}
 		if ref.UID == "" {
-			list = append(list, Invalid(path.Child("uid"), "", "must not be empty"))
+			list = append(list, Invalid(path.Child("uid"), "", "must not be empty").DetailBefore(34, "uid must not be empty"))
 		}
 		if group == "" && version == "v1" && ref.Kind == "Event" {
-			list = append(list, Invalid(path, ref, "/v1, Kind=Event is disallowed from being an owner"))
+			list = append(list, Invalid(path, AsGoType("metav1.OwnerReference", v), "/v1, Kind=Event is disallowed from being an owner"))
 		}
-		if ref.Controller == nil || !*ref.Controller {
+		if !ref.Controller {
 			continue
 		}
 		if this := ref.Kind + "/" + ref.Name; controller == "" {
 			controller = this
 		} else {
-			list = append(list, Invalid(path, refs, fmt.Sprintf(
+			list = append(list, Invalid(path, AsGoType("[]metav1.OwnerReference", object.List(meta, "ownerReferences")), fmt.Sprintf(
 				`Only one reference can have Controller set to true. Found "true" in references for %s and %s`, controller, this)))
 		}
 	}

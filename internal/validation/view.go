@@ -259,6 +259,16 @@ func (p View) RequireOneOf(name string, values ...string) bool {
 	return p.Require(name) && p.OneOf(name, values...)
 }
 
+// RequireOneOfSince is RequireOneOf in releases from a minor number on. In older ones an
+// empty field is not one of the values.
+func (p View) RequireOneOfSince(minor int, name string, values ...string) bool {
+	if p.String(name) != "" {
+		return p.OneOf(name, values...)
+	}
+	p.Add(Required(p.At(name), "").Before(minor, NotSupported(p.At(name), NamedString(""), values)))
+	return false
+}
+
 // OneOfIfSet is OneOf for a field that is present.
 func (p View) OneOfIfSet(name string, values ...string) bool {
 	return !p.Has(name) || p.OneOf(name, values...)

@@ -41,7 +41,7 @@ func WebhookService(service map[string]any, path *Path) List {
 	// kube-apiserver swaps the paths of name and namespace.
 	for _, swap := range []struct{ missing, reported string }{{"namespace", "name"}, {"name", "namespace"}} {
 		if object.String(service, swap.missing) == "" {
-			list = append(list, Required(path.Child(swap.reported), ""))
+			list = append(list, Required(path.Child(swap.reported), "").DetailBefore(34, "service "+swap.reported+" is required"))
 		}
 	}
 	port, _ := object.Int(service, "port")

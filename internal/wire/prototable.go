@@ -91,7 +91,11 @@ func (t *table) addProtoFields(m *message, lines string) bool {
 			m.fields = append(m.fields, f)
 			continue
 		}
-		f.member, _ = m.node.find(name)
+		member, ok := m.node.find(name)
+		if !ok {
+			continue // a field of newer releases
+		}
+		f.member = member
 		f.field = &m.node.fields[f.member]
 		spelling = strings.TrimPrefix(spelling, "*")
 		wireType := f.node.wireType()

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
@@ -19,11 +20,13 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
 	for _, name := range []string{"serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"} {
 		if !validation.Equal(object.Value(obj, "spec", name), object.Value(old, "spec", name)) {
-			return append(errs, validation.Forbidden(validation.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+			return append(errs, validation.Forbidden(validation.NewPath("spec"), fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).DetailBefore(33, fmt.Sprintf(statefulSetUpdates, "")))
 		}
 	}
 	return errs
 }
+
+const statefulSetUpdates = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', %s'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
 // statefulSetRules are the rules for a StatefulSet. exists omits the checks of
 // serviceName and volumeClaimTemplates, which an update cannot change. anyTemplate
@@ -45,13 +48,16 @@ func (r statefulSetRules) spec(p validation.View) {
 	}
 	if !r.exists {
 		for _, claim := range p.Each("volumeClaimTemplates") {
-			volumes.CheckClaimSpec(claim.Field("spec"))
+			spec := claim.Field("spec")
+			p.AddList(validation.Collect(spec.Obj, spec.Path, volumes.CheckClaimSpec).Since(34))
 		}
 	}
 	p.NonNegative("replicas", "minReadySeconds")
 	p.Field("ordinals").NonNegative("start")
 	if !r.exists {
-		p.FormatIfSet("serviceName", validation.DNS1123Label)
+		if name := p.String("serviceName"); name != "" {
+			p.AddList(validation.Each(p.At("serviceName"), name, validation.DNS1123Label(name)).Since(33))
+		}
 	}
 	pods.CheckRequiredSelector(p, "statefulset", "", func(template validation.View) {
 		r.template(template, p.Obj["volumeClaimTemplates"])
@@ -63,7 +69,7 @@ func (r statefulSetRules) spec(p validation.View) {
 // for each claim template, and without hostname and subdomain.
 func (r statefulSetRules) template(p validation.View, claims any) {
 	if !r.anyTemplate {
-		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path))
+		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path).Since(34))
 	}
 	annotations := object.Map(p.Obj, "metadata", "annotations")
 	p.AddList(validation.Labels(object.Map(p.Obj, "metadata", "labels"), p.At("labels")))

@@ -83,9 +83,10 @@ func (r autoscalerRules) spec(p validation.View) {
 	}
 	switch {
 	case maxReplicas == 0:
-		p.Required("maxReplicas", "must be set and greater than 0")
+		p.Add(validation.Required(p.At("maxReplicas"), "must be set and greater than 0").
+			Before(36, validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0")))
 	case maxReplicas < 0:
-		p.Invalid("maxReplicas", "must be greater than or equal to 1")
+		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").DetailBefore(36, "must be greater than 0"))
 	}
 	if p.Has("minReplicas") && maxReplicas < minReplicas {
 		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`"))
@@ -110,7 +111,7 @@ func checkScaledReference(p validation.View, check apiVersionCheck) {
 	p.RequireFormat("name", validation.PathSegment)
 	apiVersion := p.String("apiVersion")
 	if detail := check(apiVersion); detail != "" {
-		p.Add(validation.Invalid(p.At("apiVersion"), apiVersion, detail))
+		p.Add(validation.Invalid(p.At("apiVersion"), apiVersion, detail).Since(34))
 	}
 }
 

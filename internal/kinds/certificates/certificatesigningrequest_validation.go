@@ -58,7 +58,7 @@ var keyUsages = []string{
 // bytesValue returns a field of bytes as error messages quote it.
 func bytesValue(v any) any {
 	if s, ok := v.(string); ok {
-		return validation.NamedString(s)
+		return validation.AsGoType("[]byte", s)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (b limitItem) checkQuantities(resource string) {
 	for _, o := range quantityOrders {
 		low, high := b.quantity(o.low, resource), b.quantity(o.high, resource)
 		if low != "" && high != "" && quantity.Compare(low, high) > 0 {
-			b.Add(validation.Invalid(b.At(o.at).Key(resource), b.quantity(o.quoted, resource), fmt.Sprintf(o.text, low, high)))
+			b.Add(validation.Invalid(b.At(o.at).Key(resource), validation.AsGoType("q", b.quantity(o.quoted, resource)), fmt.Sprintf(o.text, low, high)))
 		}
 	}
 	b.checkRatio(resource)
@@ -129,14 +129,14 @@ func (b limitItem) checkRatio(resource string) {
 	}
 	path := b.At("maxLimitRequestRatio").Key(resource)
 	if quantity.Compare(ratio, "1") < 0 {
-		b.Add(validation.Invalid(path, ratio, fmt.Sprintf("ratio %s is less than 1", ratio)))
+		b.Add(validation.Invalid(path, validation.AsGoType("q", ratio), fmt.Sprintf("ratio %s is less than 1", ratio)))
 	}
 	low, high := b.quantity("min", resource), b.quantity("max", resource)
 	if low == "" || high == "" {
 		return
 	}
 	if possible := toFloat(high) / toFloat(low); toFloat(ratio) > possible {
-		b.Add(validation.Invalid(path, ratio, fmt.Sprintf("ratio %s is greater than max/min = %f", ratio, possible)))
+		b.Add(validation.Invalid(path, validation.AsGoType("q", ratio), fmt.Sprintf("ratio %s is greater than max/min = %f", ratio, possible)))
 	}
 }
 

@@ -67,11 +67,16 @@ var addressChecks = map[string]func(address string, list, path *validation.Path)
 // familyAddress checks that an address belongs to a family. It returns errs, the
 // errors of the address, if there are any.
 func familyAddress(address, family string, list, path *validation.Path, errs validation.List) validation.List {
-	if len(errs) > 0 {
-		return errs
+	if len(errs) > 0 || strings.Contains(address, ":") != (family == "IPv6") {
+		// Releases before v1.33 check the family and the range, whatever the address is.
+		errs = errs.Since(33)
+		errs = append(errs, validation.Invalid(path, address, "must be a valid "+family+" address").Until(33))
+		if len(errs) > 1 {
+			return append(errs, validation.EndpointIP(address, path).Until(33)...)
+		}
 	}
 	if strings.Contains(address, ":") != (family == "IPv6") {
-		errs = append(errs, validation.Invalid(list, address, "must be an "+family+" address"))
+		errs = append(errs, validation.Invalid(list, address, "must be an "+family+" address").Since(33))
 	}
 	return append(errs, validation.EndpointIP(address, path)...)
 }

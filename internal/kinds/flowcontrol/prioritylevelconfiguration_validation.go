@@ -44,7 +44,7 @@ func checkPriorityLevel(spec validation.View, name string) {
 			spec.Required("limited", "must not be empty when type is Limited")
 		}
 	default:
-		spec.RequireOneOf("type", "Exempt", "Limited")
+		spec.RequireOneOfSince(36, "type", "Exempt", "Limited")
 	}
 }
 
@@ -64,7 +64,7 @@ func checkLimitedPriorityLevel(limited validation.View) {
 			response.Required("queuing", "must not be empty if limited.limitResponse.type is Limited")
 		}
 	default:
-		response.RequireOneOf("type", "Queue", "Reject")
+		response.RequireOneOfSince(36, "type", "Queue", "Reject")
 	}
 	checkPercentage(limited, "lendablePercent")
 	checkNotBelowZero(limited, "borrowingLimitPercent", "if specified, ")

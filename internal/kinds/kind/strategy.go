@@ -28,6 +28,8 @@ type Strategy struct {
 	// of its metadata, whose change increments metadata.generation. None means that
 	// the resource has no generation.
 	GenerationFields []string
+	// GenerationSince is the minor number of the first release that has the generation.
+	GenerationSince int
 	// GenerationExact compares GenerationFields with object.Equal, which distinguishes
 	// an absent list from an empty one, instead of validation.Equal.
 	GenerationExact bool
@@ -61,7 +63,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}
-	if len(k.GenerationFields) > 0 {
+	if len(k.GenerationFields) > 0 && (r == nil || r.Minor() >= k.GenerationSince) {
 		s.Generation = k.generationChanged
 	}
 	if k.FieldLabelErrorFor != nil {
@@ -87,7 +89,29 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 			Layout:   layout(sub.Kind, table.Row.ScaleCells, nil),
 		}
 	}
+	released(&s, r, t)
 	return &s
+}
+
+// released makes the validation of s return the errors of a release, nil for the newest.
+func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
+	var rules validation.Release
+	if r != nil {
+		rules = r
+	}
+	in := func(validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
+		if validate == nil {
+			return nil
+		}
+		return func(obj, old map[string]any) validation.List { return validate(obj, old).In(rules, t.Group, t.Kind) }
+	}
+	s.Validate = in(s.Validate)
+	subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))
+	for name, sub := range s.SubresourceStrategies {
+		sub.Validate = in(sub.Validate)
+		subresources[name] = sub
+	}
+	s.SubresourceStrategies = subresources
 }
 
 // Layout returns how the objects of t are printed in Tables, or nil if Cells is.

@@ -57,7 +57,7 @@ func hasBadWildcardRule(ingress map[string]any) bool {
 
 func (r ingressRules) spec(p validation.View) {
 	if p.Len("rules") == 0 && !p.Has("defaultBackend") {
-		p.Add(validation.Invalid(p.Path, p.Obj["rules"], "either `defaultBackend` or `rules` must be specified"))
+		p.Add(validation.Invalid(p.Path, validation.AsGoType("[]networking.IngressRule", p.Obj["rules"]), "either `defaultBackend` or `rules` must be specified"))
 	}
 	p.IfPresent("defaultBackend", checkIngressBackend)
 	for _, rule := range p.Each("rules") {
@@ -146,7 +146,11 @@ func checkIngressBackend(p validation.View) {
 	case hasResource:
 		checkTypedReference(resource)
 	case hasService:
-		service.RequireFormat("name", validation.DNS1123Label)
+		if name := service.String("name"); service.Require("name") {
+			const gate = "RelaxedServiceNameValidation"
+			service.AddList(validation.Each(service.At("name"), name, validation.DNS1123Label(name)).WithGate(gate))
+			service.AddList(validation.Each(service.At("name"), name, validation.DNS1035Label(name)).WithoutGate(gate))
+		}
 		checkBackendPort(p, service.Field("port"))
 	default:
 		p.Add(validation.Invalid(p.Path, "", "resource or service backend is required"))
@@ -173,8 +177,13 @@ func checkTypedReference(p validation.View) {
 	if p.Has("apiGroup") {
 		p.Format("apiGroup", validation.DNS1123Subdomain)
 	}
-	p.RequireFormat("kind", validation.PathSegment)
-	p.RequireFormat("name", validation.PathSegment)
+	for _, name := range []string{"kind", "name"} {
+		if p.String(name) == "" {
+			p.Add(validation.Required(p.At(name), "").DetailBefore(34, name+" is required"))
+		} else {
+			p.Format(name, validation.PathSegment)
+		}
+	}
 }
 
 func validateIngressStatus(obj, old map[string]any) validation.List {

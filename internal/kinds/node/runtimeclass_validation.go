@@ -20,14 +20,22 @@ func validateRuntimeClass(obj, old map[string]any) validation.List {
 }
 
 func checkRuntimeClassSpec(p validation.View) {
-	p.RequireFormat("handler", validation.DNS1123Label)
+	if p.String("handler") == "" {
+		p.Add(validation.Required(p.At("handler"), "").Since(36))
+		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(36))
+	} else {
+		p.Format("handler", validation.DNS1123Label)
+	}
 	p.IfPresent("overhead", func(overhead validation.View) {
 		limits := map[string]any{"limits": object.Map(overhead.Obj, "podFixed")}
 		resources.CheckRequirements(validation.View{Obj: limits, Path: overhead.Path, Errs: overhead.Errs}, resources.ValidateContainerResourceName, nil)
 	})
 	p.IfPresent("scheduling", func(scheduling validation.View) {
 		scheduling.AddList(validation.Labels(object.Map(scheduling.Obj, "nodeSelector"), scheduling.At("nodeSelector")))
-		nodes.CheckTolerations(scheduling, "tolerations")
+		list := scheduling.At("tolerations").String()
+		for _, e := range validation.Collect(scheduling.Obj, scheduling.Path, func(p validation.View) { nodes.CheckTolerations(p, "tolerations") }) {
+			scheduling.Add(e.FieldBefore(35, list+strings.TrimPrefix(e.Field, scheduling.Path.String())))
+		}
 		seen := validation.Seen{}
 		for _, t := range scheduling.Each("tolerations") {
 			id := strings.Join([]string{t.String("key"), t.String("operator"), t.String("value"), t.String("effect")}, "\x00")

@@ -24,12 +24,9 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 		checkRoleSubject(subject, namespaced)
 	}
 	if old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef")) {
-		binding.Add(validation.Invalid(ref.Path, roleRef{ref.String("apiGroup"), ref.String("kind"), ref.String("name")}, "cannot change roleRef"))
+		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "cannot change roleRef"))
 	}
 }
-
-// A roleRef is a roleRef as error messages print it.
-type roleRef struct{ APIGroup, Kind, Name string }
 
 func checkRoleSubject(subject validation.View, namespaced bool) {
 	subject.Require("name")

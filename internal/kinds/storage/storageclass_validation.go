@@ -22,9 +22,11 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 		return validation.Collect(obj, nil, checkStorageClass)
 	}
 	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
-		p.ImmutableAs("parameters", "{}s", old)
-		p.ImmutableAs("provisioner", "s", old)
-		p.ImmutableAs("reclaimPolicy", "*s", old)
+		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
+			for _, e := range validation.Collect(obj, nil, func(p validation.View) { p.ImmutableAs(f.name, f.typ, old) }) {
+				p.Add(e.Before(36, validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden.")))
+			}
+		}
 		p.ImmutableAs("volumeBindingMode", "*s", old)
 	})
 }

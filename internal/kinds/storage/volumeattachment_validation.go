@@ -17,7 +17,9 @@ func validateVolumeAttachment(obj, old map[string]any) validation.List {
 
 func checkVolumeAttachment(p validation.View) {
 	spec := p.Field("spec")
-	volumes.CheckCSIDriverName(spec, "attacher")
+	if spec.Require("attacher") {
+		volumes.CheckCSIDriverName(spec, "attacher")
+	}
 	source := spec.Field("source")
 	switch inline, isInline := source.Lookup("inlineVolumeSpec"); {
 	case !isInline && !source.Has("persistentVolumeName"):
@@ -43,6 +45,9 @@ func checkVolumeAttachment(p validation.View) {
 	status.IfPresent("detachError", checkVolumeError)
 	if source.Has("persistentVolumeName") {
 		source.Format("persistentVolumeName", validation.Subdomain)
+	}
+	if spec.String("attacher") == "" {
+		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(35))
 	}
 }
 

@@ -31,8 +31,11 @@ import (
 //	q o t         quantity, integer or string, time
 //	a             anything, printed unchanged
 //	*T []T {}T    pointer, list, map
+//	NAME=T        another name of T: core.ResourceName=s, int64=i
 //
-// or the name of a type. A comma after the type stands for omitempty.
+// or the name of a struct. A comma after the type stands for omitempty. A fourth word is
+// the name of the field in Go if it is not the first word in upper case. It begins with
+// the name of the type and a slash for a field of an embedded struct.
 func unversionedText() ([]byte, error) {
 	dirs, err := downloadModules(
 		"k8s.io/kubernetes@"+release.Default,
@@ -85,7 +88,8 @@ func goPackages(dirs map[string]string) []goPackage {
 	}
 	for _, group := range []struct{ name, version string }{
 		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
-		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"},
+		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"}, {"rbac", "v1"}, {"authorization", "v1"},
+		{"certificates", "v1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"node", "v1"}, {"scheduling", "v1"},
 	} {
 		list = append(list, goPackage{
 			group.name,
@@ -98,9 +102,9 @@ func goPackages(dirs map[string]string) []goPackage {
 
 // basic holds the codes of types that are not described field by field.
 var basic = map[string]string{
-	"string": "s", "bool": "b", "byte": "i", "int": "i", "int32": "i", "int64": "i", "uint32": "i", "float32": "f", "float64": "f",
+	"string": "s", "bool": "b", "byte": "uint8=i", "int": "i", "int32": "int32=i", "int64": "int64=i", "uint32": "uint32=i", "float32": "float32=f", "float64": "f",
 	"resource.Quantity": "q", "intstr.IntOrString": "o", "metav1.Time": "t", "metav1.MicroTime": "t", "metav1.Duration": "s",
-	"metav1.FieldsV1": "a", "runtime.RawExtension": "a", "runtime.Object": "a", "types.UID": "s",
+	"metav1.FieldsV1": "a", "runtime.RawExtension": "a", "runtime.Object": "a", "types.UID": "types.UID=s",
 }
 
 // declarations holds the declared types of all packages, by name: "core.PodSpec".
@@ -189,7 +193,7 @@ func (d *declarations) text() []byte {
 	for _, name := range slices.Sorted(maps.Keys(d.types)) {
 		if s, ok := d.types[name].(*ast.StructType); ok && !strings.HasSuffix(name, "List") {
 			b.WriteString(name)
-			d.fields(&b, name, "", s)
+			d.fields(&b, name, "", "", s)
 			b.WriteByte('\n')
 		}
 	}
@@ -197,8 +201,8 @@ func (d *declarations) text() []byte {
 }
 
 // fields writes the fields of a struct and of the structs that it embeds. Their
-// members in versioned objects have the prefix.
-func (d *declarations) fields(b *bytes.Buffer, name, prefix string, s *ast.StructType) {
+// members in versioned objects have the prefix, their Go names begin with embedded.
+func (d *declarations) fields(b *bytes.Buffer, name, prefix, embedded string, s *ast.StructType) {
 	pkg, _, _ := strings.Cut(name, ".")
 	for _, f := range s.Fields.List {
 		tag, options, _ := strings.Cut(jsonTag(f), ",")
@@ -214,8 +218,8 @@ func (d *declarations) fields(b *bytes.Buffer, name, prefix string, s *ast.Struc
 			case "metav1.ObjectMeta":
 				at = "metadata."
 			}
-			if embedded, ok := d.types[inner].(*ast.StructType); ok {
-				d.fields(b, inner, at, embedded)
+			if fields, ok := d.types[inner].(*ast.StructType); ok {
+				d.fields(b, inner, at, inner+"/", fields)
 			}
 			continue
 		}
@@ -224,6 +228,9 @@ func (d *declarations) fields(b *bytes.Buffer, name, prefix string, s *ast.Struc
 			fmt.Fprintf(b, "\t%s %s%s %s", cmp.Or(tag, n.Name), prefix, member, d.spell(pkg, f.Type))
 			if strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") {
 				b.WriteByte(',')
+			}
+			if goName := embedded + n.Name; goName != upperFirst(cmp.Or(tag, n.Name)) {
+				b.WriteString(" " + goName)
 			}
 		}
 	}
@@ -236,7 +243,7 @@ func (d *declarations) spell(pkg string, typ ast.Expr) string {
 		return "*" + d.spell(pkg, typ.X)
 	case *ast.ArrayType:
 		if id, ok := typ.Elt.(*ast.Ident); ok && id.Name == "byte" {
-			return "a"
+			return "[]byte=a"
 		}
 		return "[]" + d.spell(pkg, typ.Elt)
 	case *ast.MapType:
@@ -259,7 +266,11 @@ func (d *declarations) spell(pkg string, typ ast.Expr) string {
 		return name
 	}
 	from, _, _ := strings.Cut(name, ".")
-	return d.spell(from, declared)
+	spelling := d.spell(from, declared)
+	if _, alias, ok := strings.Cut(spelling, "="); ok && alias[0] != '*' && len(alias) == 1 {
+		spelling = alias
+	}
+	return name + "=" + spelling
 }
 
 // qualify returns the name of a type with its package: "core.PodSpec".
@@ -282,5 +293,11 @@ func qualify(pkg string, typ ast.Expr) string {
 func lowerFirst(s string) string {
 	runes := []rune(s)
 	runes[0] = unicode.ToLower(runes[0])
+	return string(runes)
+}
+
+func upperFirst(s string) string {
+	runes := []rune(s)
+	runes[0] = unicode.ToUpper(runes[0])
 	return string(runes)
 }

@@ -28,7 +28,10 @@ func checkValueFrom(source validation.View, value string) {
 	wrong := ""
 	switch {
 	case sources == 0:
-		wrong = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+		const otherSources = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+		source.Add(validation.Invalid(source.Path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`").
+			WithGate("EnvFiles", validation.Invalid(source.Path, "", otherSources)))
+		return
 	case value != "":
 		wrong = "may not be specified when `value` is not empty"
 	case sources > 1:

@@ -254,6 +254,7 @@ var podStrategy = kind.Strategy{
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
 	GenerationFields: []string{"spec"},
+	GenerationSince:  33,
 	Status: kind.Status{
 		OwnedByPrepare:  true,
 		Metadata:        kind.StatusMetadataExceptOwners,

@@ -16,7 +16,7 @@ import (
 func ValidateQuantity(name, amount string, path *validation.Path) validation.List {
 	list := ValidateNonNegativeQuantity(amount, path)
 	if IsInteger(name) && !quantity.IsInteger(amount) {
-		list = append(list, validation.Invalid(path, amount, "must be an integer"))
+		list = append(list, validation.Invalid(path, validation.AsGoType("q", amount), "must be an integer"))
 	}
 	return list
 }

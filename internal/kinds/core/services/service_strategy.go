@@ -3,6 +3,7 @@ package services
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -173,4 +174,9 @@ var serviceStrategy = kind.Strategy{
 		WarningsOnWrite: warnServiceStatus,
 	},
 	Cells: serviceCells,
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if !r.Enabled("RelaxedServiceNameValidation") {
+			s.Name = validation.DNS1035LabelName
+		}
+	},
 }

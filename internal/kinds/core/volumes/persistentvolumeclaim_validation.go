@@ -1,6 +1,8 @@
 package volumes
 
 import (
+	"fmt"
+
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
@@ -81,6 +83,17 @@ func (r claimRules) dataSource(p validation.View) {
 	}
 }
 
+// A fieldPath is what kube-apiserver quotes in the errors of checkDataSourcesMatch.
+type fieldPath struct {
+	Name string `json:"-"`
+}
+
+// GoString returns the path as kube-apiserver prints it with %#v. The pointer is that of
+// the path of the spec.
+func (p fieldPath) GoString() string {
+	return fmt.Sprintf(`field.Path{name:%q, index:"", parent:(*field.Path)(0xc000000000)}`, p.Name)
+}
+
 // checkDataSourcesMatch checks that dataSource and dataSourceRef are the same
 // object.
 func checkDataSourcesMatch(p validation.View) {
@@ -88,8 +101,7 @@ func checkDataSourcesMatch(p validation.View) {
 	if source == nil || ref == nil {
 		return
 	}
-	// kube-apiserver quotes a field path here, which prints as an empty object.
-	quoted := map[string]any{}
+	quoted := fieldPath{Name: "dataSource"}
 	switch {
 	case object.String(ref, "namespace") != "":
 		p.Add(validation.Invalid(p.Path, quoted, "may not be specified when dataSourceRef.namespace is specified"))

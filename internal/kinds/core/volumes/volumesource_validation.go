@@ -251,9 +251,11 @@ const maxCSIDriver = 63
 
 // CheckCSIDriverName checks that the field holds the name of a CSI driver.
 func CheckCSIDriverName(p validation.View, name string) {
-	if p.Require(name) {
-		p.AddList(DriverName(p.String(name), p.At(name)))
+	errs := DriverName(p.String(name), p.At(name))
+	if !p.Require(name) {
+		errs = errs.Until(35)
 	}
+	p.AddList(errs)
 }
 
 func DriverName(driver string, path *validation.Path) validation.List {

@@ -1,0 +1,238 @@
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/unversioned"
+)
+
+// A Release has the rules of a Kubernetes release and its feature gates.
+type Release interface {
+	// Minor returns the minor number of the release.
+	Minor() int
+	// Enabled reports whether a feature gate is on.
+	Enabled(gate string) bool
+}
+
+// Checks report the errors of all releases, so that a rule stands at one place. The
+// methods below mark what not all releases have, and [List.In] returns the errors of one.
+
+// Since limits the error to releases from a minor number on.
+func (e *Error) Since(minor int) *Error { return e.Before(minor, nil) }
+
+// Until limits the error to releases before a minor number.
+func (e *Error) Until(minor int) *Error {
+	return e.unless(func(r Release) bool { return r != nil && r.Minor() < minor }, nil)
+}
+
+// Before replaces the error in releases before a minor number. The replacement for the
+// oldest release must be given first. A nil replacement removes the error.
+func (e *Error) Before(minor int, older *Error) *Error {
+	return e.unless(func(r Release) bool { return r == nil || r.Minor() >= minor }, older)
+}
+
+// DetailBefore is Before with another detail.
+func (e *Error) DetailBefore(minor int, detail string) *Error {
+	older := *e
+	older.variants, older.Detail = nil, detail
+	return e.Before(minor, &older)
+}
+
+// FieldBefore is Before with another field.
+func (e *Error) FieldBefore(minor int, field string) *Error {
+	older := *e
+	older.variants, older.Field = nil, field
+	return e.Before(minor, &older)
+}
+
+// WithGate replaces the error on servers that have a feature gate off. A nil replacement
+// removes the error.
+func (e *Error) WithGate(gate string, otherwise *Error) *Error {
+	return e.unless(func(r Release) bool { return r == nil || r.Enabled(gate) }, otherwise)
+}
+
+// WithoutGate limits the error to servers that have a feature gate off.
+func (e *Error) WithoutGate(gate string) *Error {
+	return e.unless(func(r Release) bool { return r != nil && !r.Enabled(gate) }, nil)
+}
+
+func (e *Error) unless(ok func(Release) bool, otherwise *Error) *Error {
+	e.variants = append(e.variants, variant{func(r Release) bool { return !ok(r) }, otherwise})
+	return e
+}
+
+// Until is [Error.Until] for all errors.
+func (l List) Until(minor int) List { return l.each(func(e *Error) { e.Until(minor) }) }
+
+// Since is [Error.Since] for all errors.
+func (l List) Since(minor int) List { return l.each(func(e *Error) { e.Since(minor) }) }
+
+// WithGate is [Error.WithGate] for all errors, which no other errors replace.
+func (l List) WithGate(gate string) List { return l.each(func(e *Error) { e.WithGate(gate, nil) }) }
+
+// WithoutGate is [Error.WithoutGate] for all errors.
+func (l List) WithoutGate(gate string) List { return l.each(func(e *Error) { e.WithoutGate(gate) }) }
+
+func (l List) each(mark func(*Error)) List {
+	for _, e := range l {
+		mark(e)
+	}
+	return l
+}
+
+// A rewording is a text in the details of many errors. A * stands for any text, which
+// stays.
+type rewording struct {
+	minor    int // the first release that has the new text
+	now, was string
+}
+
+var rewordings = []rewording{
+	{33, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
+	{36, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
+	{34, "unrecognized format *", noText},
+	{35, "spec.serviceAccountTokenInSecrets is unset; *", noText},
+	{36, "spec.externalIPs is deprecated and may no longer be implemented in some clusters", noText},
+	{34, "may not be more than 1 byte", "may not be more than 1 bytes"},
+	{34, "must have at most 1 item", "must have at most 1 items"},
+	{35, "*must be no more than * bytes", "*must be no more than * characters"},
+	{35, "*a valid label key must consist of*", "*a qualified name must consist of*"},
+}
+
+// noText marks a warning that older releases do not give.
+const noText = ""
+
+// Warnings returns warnings as a release words them, without those that it does not give.
+func Warnings(minor int, texts []string) []string {
+	if minor >= newestRules {
+		return texts
+	}
+	var out []string
+	for _, text := range texts {
+		if text = Reword(minor, text); text != noText {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Reword returns a text as a release words it.
+func Reword(minor int, text string) string {
+	for _, r := range rewordings {
+		if minor < r.minor {
+			text = r.apply(text)
+		}
+	}
+	return text
+}
+
+// apply returns the text with the parts between the stars of was, if now matches it.
+func (r rewording) apply(text string) string {
+	now, was := strings.Split(r.now, "*"), strings.Split(r.was, "*")
+	if r.was == noText {
+		was = make([]string, len(now))
+	}
+	rest, ok := strings.CutPrefix(text, now[0])
+	if !ok {
+		return text
+	}
+	out := was[0]
+	for i, part := range now[1:] {
+		at := strings.Index(rest, part)
+		if i == len(now)-2 && strings.HasSuffix(rest, part) {
+			at = len(rest) - len(part)
+		}
+		if at < 0 {
+			return text
+		}
+		out += rest[:at] + was[i+1]
+		rest = rest[at+len(part):]
+	}
+	switch {
+	case rest != "":
+		return text
+	case r.was == noText:
+		return noText
+	}
+	return out
+}
+
+// newestRules is the first release whose errors need no change of their texts.
+const newestRules = 36
+
+// goSyntaxUntil is the first release that prints values as JSON.
+const goSyntaxUntil = 34
+
+// In returns the errors of a release, nil for the newest, in an object of a group and kind.
+// It does not change the list.
+func (l List) In(r Release, group, kind string) List {
+	if len(l) == 0 {
+		return nil
+	}
+	var out List
+	for _, e := range l {
+		if e = e.in(r); e == nil {
+			continue
+		}
+		if r != nil && r.Minor() < newestRules {
+			older := *e
+			older.Detail = Reword(r.Minor(), e.Detail)
+			if r.Minor() < goSyntaxUntil {
+				older.BadValue = inGoSyntax(e, group, kind)
+			}
+			e = &older
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// in returns the error of a release, nil if the release does not have it.
+func (e *Error) in(r Release) *Error {
+	for _, v := range e.variants {
+		if v.applies(r) {
+			return v.Error
+		}
+	}
+	return e
+}
+
+// goSyntax is a bad value that is printed already.
+type goSyntax string
+
+// inGoSyntax returns the bad value of an error as releases before v1.34 print it.
+func inGoSyntax(e *Error, group, kind string) any {
+	switch v := e.BadValue.(type) {
+	case nil:
+		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
+		return goSyntax(unversioned.Value{Type: typ}.GoSyntax())
+	case goSyntax, string, bool, int, int32, int64, float32, float64, NoValue:
+		return v
+	case unversioned.Value:
+		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
+		if !unversioned.SameShape(typ, v.Type) {
+			typ = v.Type
+		}
+		return goSyntax(unversioned.Value{Type: typ, Value: v.Value}.GoSyntax())
+	case NamedString:
+		typ, key, keyType := unversioned.TypeAt(group, kind, e.Field)
+		if key == string(v) {
+			typ = keyType
+		}
+		if typ == "" || strings.Contains(typ, "[]") || strings.Contains(typ, "{}") {
+			typ = "s"
+		}
+		return goSyntax(unversioned.Value{Type: typ, Value: string(v)}.GoSyntax())
+	case map[string]any, object.EmptyMap, []any:
+		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
+		if typ == "" {
+			return goSyntax(unversioned.Untyped(v))
+		}
+		return goSyntax(unversioned.Value{Type: typ, Value: v}.GoSyntax())
+	case fmt.Stringer:
+		return goSyntax(v.String())
+	}
+	return goSyntax(fmt.Sprintf("%#v", e.BadValue))
+}

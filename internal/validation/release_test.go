@@ -1,0 +1,94 @@
+package validation
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// oldRelease is a release with some feature gates on.
+type oldRelease struct {
+	minor int
+	gates map[string]bool
+}
+
+func (r oldRelease) Minor() int               { return r.minor }
+func (r oldRelease) Enabled(gate string) bool { return r.gates[gate] }
+
+func TestErrorsOfReleases(t *testing.T) {
+	path := NewPath("spec", "x")
+	errs := func() List {
+		return List{
+			Required(path, "new").Since(34),
+			Required(path, "old").Until(34),
+			Required(path, "").DetailBefore(34, "x is required"),
+			Required(path, "").FieldBefore(34, "spec.y"),
+			Required(path, "gate on").WithGate("G", Required(path, "gate off")),
+			Required(path, "no gate").WithoutGate("G"),
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		in   Release
+		want string
+	}{
+		{"newest", nil, "[spec.x: Required value: new, spec.x: Required value, spec.x: Required value: gate on]"},
+		{"before", oldRelease{minor: 33}, "[spec.x: Required value: old, spec.x: Required value: x is required, spec.y: Required value, spec.x: Required value: gate off, spec.x: Required value: no gate]"},
+		{"from", oldRelease{34, map[string]bool{"G": true}}, "[spec.x: Required value: new, spec.x: Required value, spec.x: Required value: gate on]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, errs().In(tt.in, "", "Pod").Message()) })
+	}
+}
+
+func TestGoSyntaxOfReleases(t *testing.T) {
+	old := oldRelease{minor: 33}
+	for _, tt := range []struct {
+		name, group, kind, path string
+		value                   any
+		want                    string
+	}{
+		{"text", "", "Pod", "spec.x", "a", `"a"`},
+		{"nil", "", "Pod", "spec.x", nil, `"null"`},
+		{"map", "apps", "Deployment", "spec.template.metadata.labels", map[string]any{"b": "c", "a": "d"}, `map[string]string{"a":"d", "b":"c"}`},
+		{"nil map", "apps", "Deployment", "spec.template.metadata.labels", nil, `map[string]string(nil)`},
+		{"named strings", "networking.k8s.io", "NetworkPolicy", "spec.policyTypes", []any{"Ingress"}, `[]networking.PolicyType{"Ingress"}`},
+		{"struct", "apps", "Deployment", "spec.selector", AsGoType("*metav1.LabelSelector", map[string]any{"matchLabels": map[string]any{"a": "b"}}),
+			`v1.LabelSelector{MatchLabels:map[string]string{"a":"b"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}`},
+		{"pointers", "apps", "Deployment", "spec.strategy", AsGoType("apps.DeploymentStrategy", map[string]any{"type": "X", "rollingUpdate": map[string]any{}}),
+			`apps.DeploymentStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDeployment)(0xc000000000)}`},
+		{"quantity", "", "LimitRange", "spec.limits[0].max[cpu]", AsGoType("q", "1500m"),
+			`resource.Quantity{i:resource.int64Amount{value:1500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}`},
+		{"resource name", "", "ResourceQuota", "spec.hard[things]", NamedString("things"), `things`},
+		{"percentage", "apps", "Deployment", "spec.strategy.rollingUpdate.maxSurge", NamedString("101%"), `intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}`},
+		{"untyped", "example.com", "Foo", "spec.x", map[string]any{"a": int64(1)}, `map[string]interface {}{"a":1}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			errs := List{{Reason: ReasonInvalid, Field: tt.path, BadValue: tt.value, Detail: "d"}}
+			assert.Equal(t, tt.path+": Invalid value: "+tt.want+": d", errs.In(old, tt.group, tt.kind).Message())
+			assert.Equal(t, errs.Message(), errs.In(oldRelease{minor: 34}, tt.group, tt.kind).Message())
+			twice := errs.In(old, tt.group, tt.kind).In(old, tt.group, tt.kind)
+			assert.Equal(t, tt.path+": Invalid value: "+tt.want+": d", twice.Message())
+		})
+	}
+}
+
+func TestReword(t *testing.T) {
+	for _, tt := range []struct {
+		minor     int
+		now, want string
+	}{
+		{34, "must be no more than 63 bytes", "must be no more than 63 characters"},
+		{34, "name part must be no more than 63 bytes", "name part must be no more than 63 characters"},
+		{35, "must be no more than 63 bytes", "must be no more than 63 bytes"},
+		{33, "may not be more than 1 byte", "may not be more than 1 bytes"},
+		{33, "may not be more than 10 bytes", "may not be more than 10 bytes"},
+	} {
+		assert.Equal(t, tt.want, Reword(tt.minor, tt.now), tt.now)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	texts := []string{"a", `unrecognized format "x"`, "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"}
+	assert.Equal(t, texts, Warnings(36, texts))
+	assert.Equal(t, []string{"a", "spec.volumes[0].gitRepo: deprecated in v1.11"}, Warnings(32, texts))
+}
