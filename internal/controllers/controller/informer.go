@@ -204,7 +204,7 @@ func (i *Informer) apply(e mvcc.Event[*storage.Object]) {
 	if err != nil {
 		return // a custom resource that cannot be converted: real informers do not see it either
 	}
-	i.set(k, &Object{Object: stored, Type: i.typ})
+	i.set(k, i.runtime.informers.object(stored, i.typ))
 }
 
 // keyOf returns the Key of a key of the store.
@@ -225,6 +225,15 @@ type informers struct {
 	byPrefix map[string][]*Informer
 	surface  *resource.Types // whose types are in each
 	handlers []func(old, new *Object)
+	last     *Object // of object
+}
+
+// object returns an Object. Informers of the same type share it, and what it has decoded.
+func (s *informers) object(stored *storage.Object, t *resource.Type) *Object {
+	if s.last == nil || s.last.Object != stored || s.last.Type != t {
+		s.last = &Object{Object: stored, Type: t}
+	}
+	return s.last
 }
 
 // all yields the informers in an order that is the same in every run.

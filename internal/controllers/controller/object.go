@@ -82,6 +82,10 @@ func (o *Object) readLinks() *links {
 	if o.links != nil {
 		return o.links
 	}
+	if o.generic != nil {
+		o.links = linksOf(object.Meta(o.generic))
+		return o.links
+	}
 	o.links = &noLinks
 	// Names in managed fields have the prefix f:, so they do not match.
 	if meta := o.Metadata(); bytes.Contains(meta, []byte(`"ownerReferences":`)) || bytes.Contains(meta, []byte(`"finalizers":`)) {
@@ -89,6 +93,22 @@ func (o *Object) readLinks() *links {
 		_ = json.Unmarshal(meta, o.links) // what the store has is valid
 	}
 	return o.links
+}
+
+// linksOf returns the links in metadata in generic form.
+func linksOf(meta map[string]any) *links {
+	finalizers, refs := object.Strings(meta, "finalizers"), object.List(meta, "ownerReferences")
+	if len(finalizers) == 0 && len(refs) == 0 {
+		return &noLinks
+	}
+	l := &links{Finalizers: finalizers}
+	for ref := range object.Each(refs) {
+		l.OwnerReferences = append(l.OwnerReferences, OwnerReference{
+			APIVersion: object.String(ref, "apiVersion"), Kind: object.String(ref, "kind"), Name: object.String(ref, "name"), UID: object.String(ref, "uid"),
+			Controller: object.Bool(ref, "controller"), BlockOwnerDeletion: object.Bool(ref, "blockOwnerDeletion"),
+		})
+	}
+	return l
 }
 
 var noLinks links

@@ -327,3 +327,35 @@ func TestRecorder(t *testing.T) {
 	r.EventFor(ref, controller.Normal, "Started", "up")
 	assert.EqualValues(t, 2+25-15+1, counts()["up"])
 }
+
+func TestLinks(t *testing.T) {
+	tests := []struct {
+		name, meta string
+		owners     []controller.OwnerReference
+		finalizers []string
+	}{
+		{"none", ``, nil, nil},
+		{"finalizers", `,"finalizers":["example.com/a","example.com/b"]`, nil, []string{"example.com/a", "example.com/b"}},
+		{"owners", `,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"},
+			{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"w","controller":true,"blockOwnerDeletion":true}]`,
+			[]controller.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u"},
+				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "w", Controller: true, BlockOwnerDeletion: true}}, nil},
+	}
+	for _, decoded := range []bool{false, true} {
+		for _, tt := range tests {
+			t.Run(fmt.Sprintf("%s, decoded %t", tt.name, decoded), func(t *testing.T) {
+				var configs *controller.Informer
+				h := newHarness(t, server.Config{}, func(e *controller.Env) { configs = e.Informer(controller.ConfigMaps) })
+				_, err := h.server.Registry().Put([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"` + tt.meta + `}}`))
+				require.NoError(t, err)
+				h.runtime.Run()
+				o := configs.Get("default", "a")
+				if decoded {
+					o.Generic()
+				}
+				assert.Equal(t, tt.owners, o.Owners())
+				assert.Equal(t, tt.finalizers, o.Finalizers())
+			})
+		}
+	}
+}

@@ -217,11 +217,7 @@ func BenchmarkDeployments(b *testing.B) {
 		srv := fakeapi.Start(b, fakeapi.WithControllers(controllers), fakeapi.WithManualClock(controllertest.StartTime), fakeapi.WithSeed(1), fakeapi.WithNamespaces("shop"))
 		_, err := srv.Put(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
 		require.NoError(b, err)
-		for i := range 1000 {
-			_, err := srv.Put(strings.ReplaceAll(strings.Replace(deployment(3, `,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},"progressDeadlineSeconds":600,"revisionHistoryLimit":10`),
-				`"name":"web"`, fmt.Sprintf(`"name":"web-%d","namespace":"shop"`, i), 1), `"app":"web"`, fmt.Sprintf(`"app":"web-%d"`, i)))
-			require.NoError(b, err)
-		}
+		putDeployments(b, srv)
 		before := srv.Revision()
 		b.StartTimer()
 		require.NoError(b, srv.Settle(context.Background()))
@@ -237,13 +233,45 @@ func BenchmarkDeployments(b *testing.B) {
 		b.StartTimer()
 		require.NoError(b, srv.Settle(context.Background()))
 		b.StopTimer()
-		ready, err := srv.List("deployments")
-		require.NoError(b, err)
-		for _, d := range ready {
-			n, _ := object.Int(d, "status", "availableReplicas")
-			require.EqualValues(b, 3, n)
-		}
+		requireAvailable(b, srv)
 		b.ReportMetric(float64(srv.Revision()-before), "writes/op")
 		srv.Close()
+	}
+}
+
+// 1,000 Deployments of 3 Pods become ready in one Settle, with all controllers.
+func BenchmarkCluster(b *testing.B) {
+	for range b.N {
+		b.StopTimer()
+		srv := fakeapi.Start(b, fakeapi.WithControllers("*"), fakeapi.WithManualClock(controllertest.StartTime), fakeapi.WithSeed(1), fakeapi.WithNamespaces("shop"))
+		require.NoError(b, srv.Settle(context.Background()))
+		putDeployments(b, srv)
+		before := srv.Revision()
+		b.StartTimer()
+		require.NoError(b, srv.Settle(context.Background()))
+		b.StopTimer()
+		requireAvailable(b, srv)
+		b.ReportMetric(float64(srv.Revision()-before), "writes/op")
+		srv.Close()
+	}
+}
+
+// putDeployments creates 1,000 Deployments of 3 Pods.
+func putDeployments(b *testing.B, srv *fakeapi.Server) {
+	const defaults = `,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},"progressDeadlineSeconds":600,"revisionHistoryLimit":10`
+	for i := range 1000 {
+		_, err := srv.Put(strings.ReplaceAll(strings.Replace(deployment(3, defaults),
+			`"name":"web"`, fmt.Sprintf(`"name":"web-%d","namespace":"shop"`, i), 1), `"app":"web"`, fmt.Sprintf(`"app":"web-%d"`, i)))
+		require.NoError(b, err)
+	}
+}
+
+func requireAvailable(b *testing.B, srv *fakeapi.Server) {
+	ready, err := srv.List("deployments")
+	require.NoError(b, err)
+	require.Len(b, ready, 1000)
+	for _, d := range ready {
+		n, _ := object.Int(d, "status", "availableReplicas")
+		require.EqualValues(b, 3, n)
 	}
 }
