@@ -22,6 +22,7 @@ func (t *declType) value(v any) ref.Val {
 		}
 		return types.NewErr("invalid data, got null for schema with nullable=false")
 	}
+	v = object.Plain(v)
 	switch t.kind {
 	case kindIntOrString:
 		switch v := v.(type) {

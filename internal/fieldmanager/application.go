@@ -280,8 +280,8 @@ func (a *application) own(out map[string]any) error {
 				return err
 			}
 			f := a.o.Fields.at(from.apiVersion)
-			f.prune(c.changed)
-			f.prune(c.removed)
+			f.prune(&c.changed)
+			f.prune(&c.removed)
 			d = &versionedDiff{Type: from.Type, diff: c}
 			diffs[vs.APIVersion()] = d
 		}

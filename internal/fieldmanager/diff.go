@@ -9,11 +9,10 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
-// A diff is the field sets that a write changed and removed, as trees in the
-// format of [parseFields].
+// A diff is the field sets that a write changed and removed.
 type diff struct {
 	// changed contains the fields that the write added or gave another value.
-	changed, removed map[string]any
+	changed, removed fieldTree
 }
 
 // diff compares two objects. It returns what typed.TypedValue.Compare returns,
@@ -76,6 +75,18 @@ func member(m map[string]any, name string) any {
 type comparer struct {
 	*pacer
 	foundEmpty bool // see Type.compare
+
+	room []fieldStep // for trees
+}
+
+// newTree returns an empty tree with room for n steps.
+func (c *comparer) newTree(n int) fieldTree {
+	if len(c.room) < n {
+		c.room = make([]fieldStep, max(n, 32))
+	}
+	t := c.room[:0:n]
+	c.room = c.room[n:]
+	return t
 }
 
 // A variant is one of the forms that a type allows: scalar, list or map.
@@ -162,8 +173,8 @@ func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d 
 	case after == absent:
 		removed = true
 	}
-	addStep(&d.changed, step, changed, below.changed)
-	addStep(&d.removed, step, removed, below.removed)
+	d.changed.add(step, changed, below.changed)
+	d.removed.add(step, removed, below.removed)
 	return nil
 }
 
@@ -215,7 +226,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		return true, nil
 	}
 	if len(was) == 0 {
-		d.changed = make(map[string]any, len(is))
+		d.changed = c.newTree(len(is))
 	}
 	for name, v := range was {
 		step, s := t.field(name)
@@ -253,18 +264,21 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 	if err != nil {
 		return false, err
 	}
+	if len(was) == 0 {
+		d.changed = c.newTree(len(elements))
+	}
 	for i := range elements {
 		e := &elements[i]
 		// Elements with the same key are owned together.
 		switch {
 		case e.was > 1 && e.is > 1:
-			addStep(&d.changed, e.step, !sameElements(t, e.step, was, is), nil)
+			d.changed.add(e.step, !sameElements(t, e.step, was, is), nil)
 			continue
 		case e.was > 1:
-			addStep(&d.removed, e.step, true, nil)
+			d.removed.add(e.step, true, nil)
 			e.before = absent
 		case e.is > 1:
-			addStep(&d.changed, e.step, true, nil)
+			d.changed.add(e.step, true, nil)
 			e.after = absent
 		}
 		if e.before == absent && e.after == absent {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
@@ -27,10 +29,10 @@ type entry struct {
 	// time.
 	time string
 
-	// set and tree are the fields as they were read. tree is valid while the
-	// entry still has that set.
+	// set and text are the fields as they were read. text is valid while the
+	// entry still has that set; it is "" if it must be made.
 	set  *fieldpath.Set
-	tree map[string]any
+	text object.FieldsV1
 }
 
 // id identifies an entry within an object. A manager has one entry for Apply
@@ -130,12 +132,12 @@ func (n names) parseManaged(list []any, p *pacer) (*managed, error) {
 		}
 		e.set = fieldpath.NewSet()
 		if v := fields["fieldsV1"]; v != nil {
-			var ok bool
-			if e.tree, ok = v.(map[string]any); !ok {
-				return nil, fmt.Errorf("error decoding set: expect an object, but found %T", v)
+			var isText bool
+			if e.text, isText = v.(object.FieldsV1); !isText {
+				e.text = object.FieldsV1(wire.AppendAny(nil, v))
 			}
 			var err error
-			if e.set, err = n.parseFields(e.tree, p); err != nil {
+			if e.set, err = n.decode(e.text, p); err != nil {
 				return nil, fmt.Errorf("error decoding set: %w", err)
 			}
 		}
@@ -165,8 +167,8 @@ func (m *managed) format() []any {
 	for _, id := range slices.Sorted(maps.Keys(m.sets)) {
 		vs, e := m.sets[id], m.entries[id]
 		e.apiVersion = string(vs.APIVersion())
-		if vs.Set() != e.set || e.tree == nil {
-			e.set, e.tree = vs.Set(), m.names.formatFields(vs.Set())
+		if vs.Set() != e.set || e.text == "" {
+			e.set, e.text = vs.Set(), m.names.encode(vs.Set())
 		}
 		all = append(all, e)
 	}
@@ -190,7 +192,7 @@ func (e *entry) format() map[string]any {
 	out["operation"] = e.operation
 	out["apiVersion"] = e.apiVersion
 	out["fieldsType"] = "FieldsV1"
-	out["fieldsV1"] = e.tree
+	out["fieldsV1"] = e.text
 	for _, optional := range [...]struct{ name, text string }{
 		{"manager", e.manager}, {"time", e.time}, {"subresource", e.subresource},
 	} {

@@ -21,7 +21,7 @@ func ExampleType_Update() {
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["manager"], entry["operation"], entry["fieldsV1"])
-	// Output: creator Update map[f:spec:map[.:map[] f:size:map[]]]
+	// Output: creator Update {"f:spec":{".":{},"f:size":{}}}
 }
 
 func ExampleType_Apply() {
@@ -65,7 +65,7 @@ func ExampleExcept() {
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["fieldsV1"])
-	// Output: map[f:spec:map[.:map[] f:size:map[]]]
+	// Output: {"f:spec":{".":{},"f:size":{}}}
 }
 
 func ExampleScaleHandler_ToSubresource() {
@@ -75,5 +75,5 @@ func ExampleScaleHandler_ToSubresource() {
 	entries, err := scale.ToSubresource(obj["metadata"].(map[string]any)["managedFields"].([]any))
 	entry := entries[0].(map[string]any)
 	fmt.Println(entry["manager"], entry["apiVersion"], entry["fieldsV1"], err)
-	// Output: one autoscaling/v1 map[f:spec:map[f:replicas:map[]]] <nil>
+	// Output: one autoscaling/v1 {"f:spec":{"f:replicas":{}}} <nil>
 }

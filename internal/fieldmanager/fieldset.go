@@ -2,29 +2,15 @@ package fieldmanager
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
-
-// A field set is encoded as a tree of objects, the FieldsV1 format. The name of
-// a member is a step of a path: "f:" and the name of a field, "k:" and the keys
-// of a map-list element as JSON, "v:" and the value of a set element as JSON. A
-// path is in the set if the object of its last step is empty or has the member
-// ".":
-//
-//	{"f:data": {".": {}, "f:a": {}}}    .data and .data.a
-
-// leaf is the object of a path that is in a set and has no path below it. All
-// encoded sets share it; it must not be changed.
-var leaf = map[string]any{}
-
-// self is the member that marks the path of a non-empty object as in the set.
-const self = "."
 
 // names are the field names of a kind's schema. Steps with these names need no
 // allocation. The map is immutable.
@@ -104,48 +90,79 @@ func stepText(step string) string {
 	return pe.String()
 }
 
-// addStep adds a step to a tree: the path itself if member is true, and the
-// paths below it. The tree takes ownership of below.
-func addStep(tree *map[string]any, step string, member bool, below map[string]any) {
-	switch {
-	case len(below) == 0 && !member:
-		return
-	case len(below) == 0:
-		below = leaf
-	case member:
-		below[self] = leaf
-	}
-	if *tree == nil {
-		*tree = map[string]any{}
-	}
-	(*tree)[step] = below
+// maxCached is the length of the encodings that each of the two generations of a
+// setCache may hold, and of the longest one that it holds at all.
+const maxCached, maxCachedSet = 1 << 20, 64 << 10
+
+// A setCache holds the field sets of encodings that were read or written not long ago.
+// Its sets must not be changed. It is safe for concurrent use.
+type setCache struct {
+	mu         sync.Mutex // guards the fields below
+	young, old map[object.FieldsV1]*fieldpath.Set
+	length     int // of the encodings in young
 }
 
-// removePath removes a path and everything below it from a tree.
-func removePath(tree map[string]any, path []string) {
-	step, rest := path[0], path[1:]
-	if len(rest) == 0 {
-		delete(tree, step)
-		return
+// sets are the field sets of all kinds.
+var sets setCache
+
+func (c *setCache) get(text object.FieldsV1) *fieldpath.Set {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	set := c.young[text]
+	if set == nil {
+		if set = c.old[text]; set != nil {
+			c.putLocked(object.FieldsV1(strings.Clone(string(text))), set)
+		}
 	}
-	below, _ := tree[step].(map[string]any)
-	if len(below) == 0 {
-		return
-	}
-	removePath(below, rest)
-	switch _, member := below[self]; {
-	case len(below) == 0:
-		delete(tree, step)
-	case len(below) == 1 && member:
-		tree[step] = leaf
-	}
+	return set
 }
 
-// parseFields parses a field set. It skips steps of unknown kinds with
-// everything below them. It fails if p ends.
-func (n names) parseFields(tree map[string]any, p *pacer) (*fieldpath.Set, error) {
+// put adds a set. The cache keeps the text.
+func (c *setCache) put(text object.FieldsV1, set *fieldpath.Set) {
+	if len(text) > maxCachedSet {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.putLocked(text, set)
+}
+
+func (c *setCache) putLocked(text object.FieldsV1, set *fieldpath.Set) {
+	if c.length += len(text); c.young == nil || c.length > maxCached {
+		c.young, c.old, c.length = map[object.FieldsV1]*fieldpath.Set{}, c.young, len(text)
+	}
+	c.young[text] = set
+}
+
+// decode returns the field set of a fieldsV1. The set is shared. Steps of unknown kinds
+// are skipped with everything below them. It fails if p ends.
+func (n names) decode(text object.FieldsV1, p *pacer) (*fieldpath.Set, error) {
+	if set := sets.get(text); set != nil {
+		return set, nil
+	}
+	text = object.FieldsV1(strings.Clone(string(text))) // a part of a body
+	tree, err := decodeTree(text, p)
+	if err != nil {
+		return nil, err
+	}
+	set, err := n.set(tree)
+	if err == nil {
+		sets.put(text, set)
+	}
+	return set, err
+}
+
+// encode returns the encoding of a field set, which must not be changed any more.
+func (n names) encode(set *fieldpath.Set) object.FieldsV1 {
+	text := n.tree(set).encode()
+	sets.put(text, set)
+	return text
+}
+
+// set returns the field set of a tree.
+func (n names) set(tree fieldTree) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
-	_, err := n.parseChildren(tree, set, p)
+	_, err := n.addChildren(tree, set)
 	return set, err
 }
 
@@ -153,67 +170,48 @@ func (n names) parseFields(tree map[string]any, p *pacer) (*fieldpath.Set, error
 // another one by moving all that follow.
 type parsedStep struct {
 	element fieldpath.PathElement
-	text    string
-	below   any
+	fieldStep
 }
 
 // fewSteps is the number of steps for which the stack has room.
 const fewSteps = 8
 
-// parseChildren adds the paths below an object of the tree to set. It reports
-// whether the path of the object itself is in the set.
-func (n names) parseChildren(tree map[string]any, set *fieldpath.Set, p *pacer) (member bool, err error) {
+// addChildren adds the paths of a tree to set. It reports whether the tree has none.
+func (n names) addChildren(tree fieldTree, set *fieldpath.Set) (empty bool, err error) {
 	set.Members = fieldpath.MakePathElementSet(len(tree))
 	var room [fewSteps]parsedStep // avoids an allocation
 	steps := room[:0]
 	if len(tree) > fewSteps {
 		steps = make([]parsedStep, 0, len(tree))
 	}
-	for step, below := range tree {
-		if err := p.step(); err != nil {
-			return false, err
-		}
-		if step == self {
-			member = true
-			continue
-		}
-		pe, err := n.parseStep(step)
+	for _, s := range tree {
+		pe, err := n.parseStep(s.text)
 		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
 			continue
 		} else if err != nil {
 			return false, err
 		}
-		steps = append(steps, parsedStep{pe, step, below})
+		steps = append(steps, parsedStep{pe, s})
 	}
 	slices.SortFunc(steps, func(a, b parsedStep) int { return a.element.Compare(b.element) })
-	empty := true
 	for _, s := range steps {
-		pe, step, below := s.element, s.text, s.below
-		var children map[string]any
-		if below != nil {
-			var ok bool
-			if children, ok = below.(map[string]any); !ok {
-				return false, fmt.Errorf("expect { or n after %q, but found %T", step, below)
-			}
-		}
-		empty = false
-		if len(children) == 0 {
-			set.Members.Insert(pe)
+		if len(s.below) == 0 {
+			set.Members.Insert(s.element)
 			continue
 		}
-		var sub fieldpath.Set
-		childIsMember, err := n.parseChildren(children, &sub, p)
+		var below fieldpath.Set
+		none, err := n.addChildren(s.below, &below)
 		if err != nil {
 			return false, err
 		}
-		if childIsMember {
-			set.Members.Insert(pe)
+		if s.member || none {
+			set.Members.Insert(s.element)
 		}
-		if !sub.Empty() {
-			*set.Children.Descend(pe) = sub
+		if !below.Empty() {
+			*set.Children.Descend(s.element) = below
 		}
 	}
-	return member || empty, nil
+	return len(steps) == 0, nil
 }
 
 func (n names) parseStep(s string) (fieldpath.PathElement, error) {
@@ -223,20 +221,15 @@ func (n names) parseStep(s string) (fieldpath.PathElement, error) {
 	return fieldpath.DeserializePathElement(s)
 }
 
-// formatFields encodes a field set. The result must not be changed.
-func (n names) formatFields(set *fieldpath.Set) map[string]any {
-	tree := make(map[string]any, set.Members.Size())
+// tree returns the tree of a field set.
+func (n names) tree(set *fieldpath.Set) fieldTree {
+	tree := make(fieldTree, 0, set.Members.Size())
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
-		tree[n.formatStep(pe)] = leaf
+		tree.add(n.formatStep(pe), true, nil)
 	})
 	set.Children.Iterate(func(pe fieldpath.PathElement) {
 		children, _ := set.Children.Get(pe)
-		below := n.formatFields(children)
-		step := n.formatStep(pe)
-		if _, member := tree[step]; member {
-			below[self] = leaf
-		}
-		tree[step] = below
+		tree.add(n.formatStep(pe), false, n.tree(children))
 	})
 	return tree
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
@@ -15,7 +19,7 @@ import (
 func TestParseFields(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		want       string // as formatFields encodes it
+		want       string // as encode writes it
 	}{
 		{"empty", `{}`, `{}`},
 		{"leaf and branch", `{"f:a":{},"f:b":{"f:c":{}}}`, `{"f:a":{},"f:b":{"f:c":{}}}`},
@@ -25,65 +29,97 @@ func TestParseFields(t *testing.T) {
 		{"keys and values", `{"f:a":{"k:{\"name\":\"x\",\"port\":80}":{}},"f:b":{"v:\"x\"":{},"v:1.5":{},"v:true":{}},"f:c":{"i:3":{}}}`,
 			`{"f:a":{"k:{\"name\":\"x\",\"port\":80}":{}},"f:b":{"v:\"x\"":{},"v:1.5":{},"v:true":{}},"f:c":{"i:3":{}}}`},
 		{"unknown steps", `{"x:a":{"f:b":{}},"f:c":{"x:d":{}}}`, `{"f:c":{}}`},
-		{"a name with a colon", `{"f:a:b":{},"f:":{}}`, `{"f:a:b":{},"f:":{}}`},
+		{"a name with a colon", `{"f:":{},"f:a:b":{}}`, `{"f:":{},"f:a:b":{}}`},
 		{"the whole object", `{".":{}}`, `{}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var tree map[string]any
-			require.NoError(t, json.Unmarshal([]byte(test.text), &tree))
-			set, err := names(nil).parseFields(tree, nil)
+			set, err := names(nil).decode(object.FieldsV1(test.text), nil)
 			require.NoError(t, err)
-			got, err := json.Marshal(names(nil).formatFields(set))
-			require.NoError(t, err)
-			assert.JSONEq(t, test.want, string(got))
+			assert.Equal(t, object.FieldsV1(test.want), names(nil).encode(set))
 		})
 	}
 }
 
 func TestParseFieldsErrors(t *testing.T) {
-	for _, test := range []struct{ name, text string }{
-		{"no step", `{"f":{}}`},
-		{"no colon", `{"fa":{}}`},
-		{"broken key", `{"k:{":{}}`},
-		{"broken value", `{"v:[":{}}`},
-		{"broken index", `{"i:x":{}}`},
-		{"no object", `{"f:a":1}`},
-		{"no object below", `{"f:a":{"f:b":"x"}}`},
+	for _, test := range []struct{ name, text, err string }{
+		{"no step", `{"f":{}}`, "key must be 2 characters long"},
+		{"no colon", `{"fa":{}}`, "missing colon"},
+		{"broken key", `{"k:{":{}}`, ""},
+		{"broken value", `{"v:[":{}}`, ""},
+		{"broken index", `{"i:x":{}}`, ""},
+		{"no object", `{"f:a":1}`, `expect { or n after "f:a", but found int64`},
+		{"no object below", `{"f:a":{"f:b":"x"}}`, `expect { or n after "f:b", but found string`},
+		{"a list", `[]`, "expect an object, but found []interface {}"},
+		{"nothing", ``, "expect an object, but found <nil>"},
+		{"cut off", `{"f:a":{`, "not a field set"},
+		{"cut off in a step", `{"f:a`, "not a field set"},
+		{"cut off after a step", `{"f:a"`, "not a field set"},
+		{"cut off in an escape", `{"f:a\`, "not a field set"},
+		{"no separator", `{"f:a":{}"f:b":{}}`, "not a field set"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var tree map[string]any
-			require.NoError(t, json.Unmarshal([]byte(test.text), &tree))
-			_, err := names(nil).parseFields(tree, nil)
-			assert.Error(t, err)
+			_, err := names(nil).decode(object.FieldsV1(test.text), nil)
+			assert.ErrorContains(t, err, test.err)
 		})
 	}
 }
 
-// FuzzFields checks that parseFields reads a tree as structured-merge-diff
-// reads its JSON, and that formatFields writes a tree of the same set.
+// FuzzFields checks that decode reads an encoding as structured-merge-diff does, and
+// that encode writes one of the same set, with the members that encoding/json sorts.
 func FuzzFields(f *testing.F) {
 	f.Add(`{"f:a":{".":{},"k:{\"name\":\"x\"}":{"f:b":{}},"v:1":{}},"i:0":{}}`)
 	f.Add(`{"f:a":{"x:unknown":{}}}`)
 	f.Add(`{"f:a":null,".":{}}`)
+	f.Add(`{"v:\"<é\\\\\u2028\"":{}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		var tree map[string]any
-		if json.Unmarshal([]byte(text), &tree) != nil {
+		if json.Unmarshal([]byte(text), &tree) != nil || tree == nil {
+			_, err := names(nil).decode(object.FieldsV1(text), nil)
+			_ = err // of a text that is not canonical: decode may read it
 			return
 		}
-		set, err := names(nil).parseFields(tree, nil)
-		text2, jsonErr := json.Marshal(tree)
-		require.NoError(t, jsonErr)
+		canonical := wire.AppendAny(nil, tree)
+		set, err := names(nil).decode(object.FieldsV1(canonical), nil)
 		var want fieldpath.Set
-		if wantErr := want.FromJSON(bytes.NewReader(text2)); wantErr == nil && err == nil {
-			assert.True(t, set.Equals(&want), "read %s as\n%s, not\n%s", text2, set, &want)
+		if wantErr := want.FromJSON(bytes.NewReader(canonical)); wantErr == nil && err == nil {
+			assert.True(t, set.Equals(&want), "read %s as\n%s, not\n%s", canonical, set, &want)
 		}
 		if err != nil {
 			return
 		}
-		again, err := names(nil).parseFields(names(nil).formatFields(set), nil)
+		encoded := names(nil).tree(set).encode()
+		again, err := decodeTree(encoded, nil)
 		require.NoError(t, err)
-		assert.True(t, set.Equals(again), "%s\n%s", set, again)
+		read, err := names(nil).set(again)
+		require.NoError(t, err)
+		assert.True(t, set.Equals(read), "%s\n%s", set, read)
+		assert.Equal(t, string(wire.AppendAny(nil, encoded.Value())), string(encoded))
 	})
+}
+
+// TestSetCache checks that the cache returns what was put into it, and that its size is
+// bounded.
+func TestSetCache(t *testing.T) {
+	var c setCache
+	text := func(i int) object.FieldsV1 { return object.FieldsV1(fmt.Sprintf(`{"f:%060000d":{}}`, i)) }
+	kept := func() (n int) {
+		for i := range 100 {
+			if c.young[text(i)] != nil || c.old[text(i)] != nil {
+				n++
+			}
+		}
+		return n
+	}
+	first := &fieldpath.Set{}
+	c.put(text(0), first)
+	for i := 1; i < 100; i++ {
+		c.put(text(i), &fieldpath.Set{})
+		require.Same(t, first, c.get(text(0)), "sets that are read stay")
+	}
+	assert.Greater(t, kept(), 10)
+	assert.Less(t, kept(), 2*maxCached/60_000+1)
+	c.put(object.FieldsV1(strings.Repeat("x", maxCachedSet+1)), first)
+	assert.Nil(t, c.get(object.FieldsV1(strings.Repeat("x", maxCachedSet+1))), "a long encoding")
 }
 
 // TestSteps compares steps with those that structured-merge-diff writes.
@@ -115,15 +151,16 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestParseManySteps parses a field set with so many steps that inserting them in the
-// random order of a map would take minutes.
+// TestParseManySteps parses a field set with so many steps that inserting them in
+// random order would take minutes.
 func TestParseManySteps(t *testing.T) {
 	const n = 300_000
-	tree := make(map[string]any, n)
+	var tree fieldTree
 	for i := range n {
-		tree[fmt.Sprintf("f:%d", i)] = leaf
+		tree.add(fmt.Sprintf("f:%d", i), true, nil)
 	}
-	set, err := names(nil).parseFields(tree, nil)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { tree[i], tree[j] = tree[j], tree[i] })
+	set, err := names(nil).set(tree)
 	require.NoError(t, err)
 	assert.Equal(t, n, set.Members.Size())
 }

@@ -45,12 +45,12 @@ func (f *Filter) at(apiVersion string) *Filter {
 }
 
 // prune removes the fields that are not selected from a tree.
-func (f *Filter) prune(tree map[string]any) {
+func (f *Filter) prune(tree *fieldTree) {
 	if f == nil {
 		return
 	}
 	for _, path := range f.paths {
-		removePath(tree, path)
+		tree.remove(path...)
 	}
 }
 

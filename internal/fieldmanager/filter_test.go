@@ -7,16 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 func TestFilter(t *testing.T) {
-	tree := parse(t, `
+	encoded := object.FieldsV1(wire.AppendAny(nil, parse(t, `
 "f:metadata": {"f:labels": {".": {}, "f:a": {}}, "f:annotations": {"f:b": {}}}
 "f:spec":
   "f:nodeName": {}
   "f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:resources": {"f:limits": {}}}}
 "f:status": {"f:phase": {}}
-`)
+`)))
 	for _, test := range []struct {
 		name   string
 		filter *Filter
@@ -52,13 +53,14 @@ func TestFilter(t *testing.T) {
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			set, err := names(nil).parseFields(tree, nil)
+			want := object.FieldsV1(wire.AppendAny(nil, parse(t, test.want)))
+			set, err := names(nil).decode(encoded, nil)
 			require.NoError(t, err)
-			got := names(nil).formatFields(test.filter.fields.Filter(set))
-			assert.Equal(t, parse(t, test.want), got)
-			pruned := object.Copy(tree)
-			test.filter.prune(pruned)
-			assert.Equal(t, parse(t, test.want), pruned)
+			assert.Equal(t, want, names(nil).encode(test.filter.fields.Filter(set)))
+			tree, err := decodeTree(encoded, nil)
+			require.NoError(t, err)
+			test.filter.prune(&tree)
+			assert.Equal(t, want, tree.encode())
 		})
 	}
 }

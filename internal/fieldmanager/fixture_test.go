@@ -64,7 +64,8 @@ func (k *kind) stored(t testing.TB, obj map[string]any) map[string]any {
 	return out
 }
 
-// parse reads an object from YAML, with int64 for whole numbers.
+// parse reads an object from YAML, in the form of decoded objects: with int64 for whole
+// numbers and FieldsV1 for field sets.
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var obj map[string]any
@@ -77,6 +78,9 @@ func integers(v any) any {
 	case map[string]any:
 		for k := range v {
 			v[k] = integers(v[k])
+		}
+		if set, ok := v["fieldsV1"]; ok {
+			v["fieldsV1"] = object.FieldsV1(wire.AppendAny(nil, set))
 		}
 	case []any:
 		for i := range v {

@@ -15,7 +15,8 @@ import (
 // owners. Mutating admission policies apply configurations this way. It changes
 // neither argument.
 //
-// It fails if the configuration contains atomic lists or objects.
+// It fails if the configuration contains atomic lists or objects, such as
+// managedFields.
 func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	c := t.compiled()
 	w := walker{names: c.names}
@@ -27,6 +28,8 @@ func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	if atomics := atomicPaths(c.Schema, c.TypeRef, value.NewValueInterface(applied), nil); len(atomics) > 0 {
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
 	}
+	managed, _ := managedFields(live)
+	live = withoutManagedFields(live)
 	if w.validate(c.types, live, true) != nil {
 		if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
 			return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
@@ -40,6 +43,7 @@ func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	if !ok {
 		return nil, errors.New("failed to convert typed object to object: it is none") // unreachable: live is an object
 	}
+	setManagedFields(out, managed)
 	return out, nil
 }
 

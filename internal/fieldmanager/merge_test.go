@@ -12,7 +12,7 @@ import (
 func TestMerge(t *testing.T) {
 	pod := builtin(t, "", "v1", "Pod")
 	const live = `
-metadata: {labels: {a: b}}
+metadata: {labels: {a: b}, managedFields: [{manager: m, fieldsV1: {"f:spec": {}}}]}
 spec:
   containers:
   - {name: c, image: i, args: [x]}
@@ -20,11 +20,11 @@ spec:
 `
 	for _, tt := range []struct{ name, applied, want, failure string }{
 		{"labels", `metadata: {labels: {c: d}}`, `
-metadata: {labels: {a: b, c: d}}
+metadata: {labels: {a: b, c: d}, managedFields: [{manager: m, fieldsV1: {"f:spec": {}}}]}
 spec: {containers: [{name: c, image: i, args: [x]}, {name: d, image: i}]}
 `, ""},
 		{"containers by name", `spec: {containers: [{name: d, image: j}, {name: e, image: k}]}`, `
-metadata: {labels: {a: b}}
+metadata: {labels: {a: b}, managedFields: [{manager: m, fieldsV1: {"f:spec": {}}}]}
 spec: {containers: [{name: c, image: i, args: [x]}, {name: d, image: j}, {name: e, image: k}]}
 `, ""},
 		{"atomic list", `spec: {containers: [{name: c, args: [z]}]}`, "", "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.containers[0].args"},

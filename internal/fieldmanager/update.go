@@ -60,21 +60,18 @@ var stripped = func() *fieldpath.Set {
 }()
 
 // strip removes the fields that are never owned from a tree.
-func strip(tree map[string]any) {
-	meta, _ := tree["f:metadata"].(map[string]any)
+func strip(tree *fieldTree) {
+	var meta fieldTree
+	if i := tree.index("f:metadata"); i >= 0 {
+		meta = (*tree)[i].below
+	}
 	for _, name := range strippedFields {
-		delete(tree, "f:"+name)
+		tree.remove("f:" + name)
 	}
-	if len(meta) == 0 {
-		return
-	}
-	delete(meta, self)
 	for _, name := range strippedMetadata {
-		delete(meta, "f:"+name)
+		meta.remove("f:" + name)
 	}
-	if len(meta) > 0 {
-		tree["f:metadata"] = meta
-	}
+	tree.add("f:metadata", false, meta)
 }
 
 // Update returns obj with its managedFields after a write that is not an apply.
@@ -95,7 +92,7 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	out := withoutManagedFields(obj)
 	switch {
 	case !t.matchesSchema(live) || !t.matchesSchema(out):
-	case len(m.sets) > 0:
+	case m != nil:
 		if t.update(live, out, m, o) == nil {
 			setManagedFields(out, m.format())
 		}
@@ -120,12 +117,12 @@ func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
 	if err != nil {
 		return nil
 	}
-	strip(own.changed)
+	strip(&own.changed)
 	if len(own.changed) == 0 {
 		return nil
 	}
 	e := o.entry(opUpdate, t.apiVersion)
-	e.time, e.tree = formatTime(o.Now), own.changed
+	e.time, e.text = formatTime(o.Now), own.changed.encode()
 	return []any{e.format()}
 }
 
@@ -154,10 +151,11 @@ func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
 	}
 	if set := own.sets()[0].Difference(stripped); !set.Empty() {
 		id, e := m.entry(o.entry(opUpdate, t.apiVersion))
-		if previous, ok := m.sets[id]; ok {
-			set = set.Union(previous.Set())
+		if previous, ok := m.sets[id]; !ok {
+			m.sets[id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(t.apiVersion), false)
+		} else if !set.Difference(previous.Set()).Empty() {
+			m.sets[id] = fieldpath.NewVersionedSet(set.Union(previous.Set()), fieldpath.APIVersion(t.apiVersion), false)
 		}
-		m.sets[id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(t.apiVersion), false)
 		e.time = formatTime(o.Now)
 	}
 	m.limit()
@@ -183,8 +181,8 @@ type versionedDiff struct {
 // sets returns the changed and the removed field set.
 func (v *versionedDiff) sets() []*fieldpath.Set {
 	if v.lost == nil {
-		for _, tree := range []map[string]any{v.changed, v.removed} {
-			set, err := v.compiled().names.parseFields(tree, nil)
+		for _, tree := range []fieldTree{v.changed, v.removed} {
+			set, err := v.compiled().names.set(tree)
 			if err != nil {
 				panic("fieldmanager: " + err.Error()) // unreachable: diff makes steps that parse
 			}
@@ -224,8 +222,8 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 		return nil, err
 	}
 	f := w.fields.at(apiVersion)
-	f.prune(d.changed)
-	f.prune(d.removed)
+	f.prune(&d.changed)
+	f.prune(&d.removed)
 	v := &versionedDiff{Type: t, diff: d}
 	w.versions = append(w.versions, v)
 	return v, nil
@@ -254,24 +252,27 @@ func (m *managed) removeOwned(id string, v *versionedDiff) error {
 }
 
 // managedBefore returns the managed fields before an update: those of obj,
-// where the request may set them, else those of the live object.
+// where the request may set them, else those of the live object. It returns nil if
+// there are none.
 func (t *Type) managedBefore(live, obj map[string]any, readOnly bool, p *pacer) *managed {
-	n := t.compiled().names
+	lists := make([][]any, 0, 2)
 	if !readOnly {
 		list, present := managedFields(obj)
 		if present && clears(list) {
-			return newManaged(n, 0)
+			return nil
 		}
-		if m, err := n.parseManaged(list, p); err == nil && len(m.sets) > 0 {
+		lists = append(lists, list)
+	}
+	list, _ := managedFields(live)
+	for _, list := range append(lists, list) {
+		if len(list) == 0 {
+			continue
+		}
+		if m, err := t.compiled().names.parseManaged(list, p); err == nil && len(m.sets) > 0 {
 			return m
 		}
 	}
-	list, _ := managedFields(live)
-	m, err := n.parseManaged(list, p)
-	if err != nil {
-		return newManaged(n, 0)
-	}
-	return m
+	return nil
 }
 
 // clears reports whether list, in a request, clears managedFields.

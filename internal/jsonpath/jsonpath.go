@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A Path is a parsed path. It is immutable.
@@ -52,7 +54,7 @@ func field(name string) step {
 	return func(in []any) ([]any, error) {
 		var out []any
 		for _, v := range in {
-			if m, ok := v.(map[string]any); ok {
+			if m, ok := object.Plain(v).(map[string]any); ok {
 				if member, ok := m[name]; ok {
 					out = append(out, member)
 				}
@@ -81,7 +83,7 @@ func identifier(name string) step {
 // children returns the elements of a list, or the members of an object sorted
 // by name.
 func children(v any) []any {
-	switch v := v.(type) {
+	switch v := object.Plain(v).(type) {
 	case []any:
 		return v
 	case map[string]any:

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // AppendCBOR appends the CBOR encoding of a canonical object to dst, without
@@ -132,6 +134,8 @@ func appendCBOR(dst []byte, n *node, v any) []byte {
 			return appendCBORBytes(dst, v)
 		}
 		return appendCBORString(dst, v)
+	case object.FieldsV1:
+		return appendCBOR(dst, untyped, v.Value())
 	case []any:
 		elem := untyped
 		if n.kind == kindSlice || n.kind == kindSchemaOrArray {

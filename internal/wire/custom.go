@@ -29,6 +29,8 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 		return d.intOrString(old)
 	case kindRaw:
 		return d.raw(old)
+	case kindFieldsV1:
+		return d.fieldsV1(old)
 	}
 
 	// The other types are a schema or one of its alternatives.

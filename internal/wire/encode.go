@@ -200,6 +200,8 @@ func (e *encoder) any(dst []byte, v any) []byte {
 		return e.mapping(dst, untyped, v)
 	case object.EmptyMap:
 		return append(dst, "{}"...)
+	case object.FieldsV1:
+		return append(dst, v...)
 	}
 	panic(fmt.Sprintf("wire: %T in an object", v))
 }

@@ -149,7 +149,7 @@ func appendProto(dst []byte, n *node, m *message, v any) []byte {
 		dst = appendVarint(dst, uint64(i))
 		dst = append(dst, 3<<3|wireBytes)
 		dst = appendText(dst, s)
-	case kindRaw:
+	case kindRaw, kindFieldsV1:
 		if v != nil {
 			dst = append(dst, 1<<3|wireBytes, 0)
 			start := len(dst)

@@ -328,6 +328,9 @@ func (d *protoDecoder) chunk(n *node, m *message, data string, old any) (any, er
 		return d.intOrString(data, old)
 	case kindRaw:
 		return d.raw(n, data, old)
+	case kindFieldsV1:
+		v, err := d.raw(n, data, old)
+		return canonicalFieldsV1(v), err
 	}
 	return d.schemaOr(n, m, data)
 }

@@ -35,6 +35,7 @@ const (
 	kindQuantity
 	kindIntOrString
 	kindRaw
+	kindFieldsV1
 	kindSchemaOrBool
 	kindSchemaOrArray
 	kindSchemaOrStrings
@@ -44,7 +45,7 @@ const (
 var customKinds = map[string]nodeKind{
 	metaPackage + ".Time":                             kindTime,
 	metaPackage + ".MicroTime":                        kindMicroTime,
-	metaPackage + ".FieldsV1":                         kindRaw,
+	metaPackage + ".FieldsV1":                         kindFieldsV1,
 	"k8s.io/apimachinery/pkg/api/resource.Quantity":   kindQuantity,
 	"k8s.io/apimachinery/pkg/runtime.RawExtension":    kindRaw,
 	"k8s.io/apimachinery/pkg/util/intstr.IntOrString": kindIntOrString,

@@ -20,6 +20,9 @@ func DecodeUntyped(data []byte, o DecodeOptions) (obj map[string]any, fieldError
 	return obj, fieldErrors, nil
 }
 
+// AppendString appends a quoted string to dst, as [Type.Append] encodes strings.
+func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
+
 // AppendAny appends the JSON encoding of a value without a type to dst, as
 // [Type.Append] encodes untyped members.
 func AppendAny(dst []byte, v any) []byte { return appendAny(dst, v) }

@@ -1,0 +1,200 @@
+package fieldmanager
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A field set is encoded as a tree of objects, the FieldsV1 format. The name of
+// a member is a step of a path: "f:" and the name of a field, "k:" and the keys
+// of a map-list element as JSON, "v:" and the value of a set element as JSON. A
+// path is in the set if the object of its last step is empty or has the member
+// ".":
+//
+//	{"f:data": {".": {}, "f:a": {}}}    .data and .data.a
+
+// self is the member that marks the path of a non-empty object as in the set.
+const self = "."
+
+// A fieldTree is a field set in the structure of its encoding, in any order.
+type fieldTree []fieldStep
+
+// A fieldStep is a step of a path.
+type fieldStep struct {
+	text   string
+	member bool      // the path that ends with the step is in the set
+	below  fieldTree // the paths that continue
+}
+
+// add adds a step: the path itself if member is true, and the paths below it.
+// The tree takes ownership of below.
+func (t *fieldTree) add(step string, member bool, below fieldTree) {
+	if member || len(below) > 0 {
+		*t = append(*t, fieldStep{step, member, below})
+	}
+}
+
+// remove removes a path and everything below it.
+func (t *fieldTree) remove(path ...string) {
+	i := t.index(path[0])
+	if i < 0 {
+		return
+	}
+	s := &(*t)[i]
+	if len(path) > 1 {
+		s.below.remove(path[1:]...)
+	}
+	if len(path) == 1 || len(s.below) == 0 && !s.member {
+		*t = slices.Delete(*t, i, i+1)
+	}
+}
+
+func (t *fieldTree) index(step string) int {
+	return slices.IndexFunc(*t, func(s fieldStep) bool { return s.text == step })
+}
+
+// encode encodes the tree. It sorts it.
+func (t fieldTree) encode() object.FieldsV1 {
+	return object.FieldsV1(t.append(make([]byte, 0, 1<<10)))
+}
+
+func (t fieldTree) append(dst []byte) []byte { return append(t.appendMembers(append(dst, '{')), '}') }
+
+// appendMembers appends the members of the object that encodes the tree. Steps that
+// occur twice are one.
+func (t fieldTree) appendMembers(dst []byte) []byte {
+	slices.SortFunc(t, func(a, b fieldStep) int { return strings.Compare(a.text, b.text) })
+	for i := 0; i < len(t); {
+		s := t[i]
+		for i++; i < len(t) && t[i].text == s.text; i++ {
+			s.member = s.member || t[i].member
+			if len(s.below) == 0 {
+				s.below = t[i].below
+			}
+		}
+		if dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
+		dst = append(wire.AppendString(dst, s.text), `:{`...)
+		if s.member && len(s.below) > 0 {
+			dst = append(dst, `".":{}`...)
+		}
+		dst = append(s.below.appendMembers(dst), '}')
+	}
+	return dst
+}
+
+// A treeReader reads the encoding of a field set.
+type treeReader struct {
+	text  string
+	at    int
+	pacer *pacer
+}
+
+// errNoFieldSet is the error of a text that is not an object.FieldsV1.
+var errNoFieldSet = errors.New("not a field set")
+
+// decodeTree returns the field set of a fieldsV1, whose strings are parts of the text.
+// It fails if p ends.
+func decodeTree(text object.FieldsV1, p *pacer) (fieldTree, error) {
+	r := treeReader{text: string(text), pacer: p}
+	if !strings.HasPrefix(r.text, "{") {
+		return nil, fmt.Errorf("expect an object, but found %T", text.Value())
+	}
+	tree, _, err := r.object()
+	return tree, err
+}
+
+// object reads an object. It reports whether the path of the object is in the set.
+func (r *treeReader) object() (tree fieldTree, member bool, err error) {
+	r.at++ // the brace
+	if r.skip('}') {
+		return nil, true, nil
+	}
+	for {
+		if err := r.pacer.step(); err != nil {
+			return nil, false, err
+		}
+		step, err := r.step()
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case step == self:
+			member = true
+			_, err = r.other()
+		case strings.HasPrefix(r.text[r.at:], "{"):
+			s := fieldStep{text: step}
+			s.below, s.member, err = r.object()
+			tree = append(tree, s)
+		default:
+			var v any
+			if v, err = r.other(); err == nil && v != nil {
+				err = fmt.Errorf("expect { or n after %q, but found %T", step, v)
+			}
+			tree = append(tree, fieldStep{text: step, member: true})
+		}
+		switch {
+		case err != nil:
+			return nil, false, err
+		case r.skip('}'):
+			return tree, member, nil
+		case !r.skip(','):
+			return nil, false, errNoFieldSet
+		}
+	}
+}
+
+// skip consumes a byte. It reports whether the byte was there.
+func (r *treeReader) skip(c byte) bool {
+	if r.at == len(r.text) || r.text[r.at] != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// step reads the name of a member and the colon after it.
+func (r *treeReader) step() (string, error) {
+	rest := r.text[r.at:]
+	end, escaped := 1, false
+	for ; end < len(rest) && rest[end] != '"'; end++ {
+		if rest[end] == '\\' {
+			escaped = true
+			end++
+		}
+	}
+	if end >= len(rest) || rest[0] != '"' {
+		return "", errNoFieldSet
+	}
+	r.at += end + 1
+	if !r.skip(':') {
+		return "", errNoFieldSet
+	}
+	if !escaped {
+		return rest[1:end], nil
+	}
+	step, err := strconv.Unquote(rest[:end+1])
+	if err != nil {
+		return "", errNoFieldSet
+	}
+	return step, nil
+}
+
+// other reads any value.
+func (r *treeReader) other() (any, error) {
+	in := json.NewDecoder(strings.NewReader(r.text[r.at:]))
+	var text json.RawMessage
+	if in.Decode(&text) != nil {
+		return nil, errNoFieldSet
+	}
+	r.at += int(in.InputOffset())
+	return object.FieldsV1(text).Value(), nil
+}
