@@ -139,10 +139,10 @@ func (s *System) search(ctx context.Context, bubble func(func()) error, files pl
 		return nil, err
 	}
 	x.base = base
-	began := time.Now()
-	x.deadline = began.Add(limit)
+	x.began = time.Now()
+	x.deadline = x.began.Add(limit)
 	err = x.run(ctx)
-	x.report.Elapsed = time.Since(began)
+	x.report.Elapsed = time.Since(x.began)
 	return x.report, err
 }
 

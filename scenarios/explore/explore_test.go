@@ -289,6 +289,16 @@ func TestRewind(t *testing.T) {
 	assert.Equal(t, 1, fixed.Saved)
 }
 
+func TestControllers(t *testing.T) {
+	needsBubble(t)
+	s := systemOf(t, copier{})
+	s.Options = []fakeapi.Option{fakeapi.WithControllers("scheduler", "kubelet")}
+	s.Plans = 5
+	r := explore.Find(t, s)
+	assert.Empty(t, r.Findings, "heartbeats of the Node")
+	assert.Equal(t, 5, r.Plans)
+}
+
 func TestReferenceRunFails(t *testing.T) {
 	needsBubble(t)
 	s := systemOf(t, copier{rewrite: true})

@@ -21,6 +21,7 @@ type search struct {
 	base     *fakeapi.Server
 	enclose  func(f func()) error // calls f, in a bubble if there is one
 	bubbles  bool                 // enclose calls f in a bubble
+	began    time.Time
 	deadline time.Time
 	report   *Report
 	ref      *outcome
@@ -130,7 +131,7 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 		t := &trial{system: s.system, pace: s.pace, plan: plan}
 		o, err = t.run(s.base, page)
 		if s.bubbles {
-			time.Sleep(stopTimeout) // for goroutines that look now and then whether they should end
+			time.Sleep(2 * stopTimeout) // for goroutines that look now and then whether they should end
 		}
 	})
 	if err != nil {
@@ -321,25 +322,27 @@ func (s *search) examine(o *outcome) error {
 		}
 	}
 	for _, v := range s.system.judge(o, s.ref, s.pace) {
-		if err := s.found(o.plan, v); err != nil {
-			return err
+		if s.known(o.plan, v) {
+			continue
 		}
-		if !s.system.All {
-			break
-		}
+		return s.found(o.plan, v) // what else is wrong often follows from it
 	}
 	return nil
 }
 
-// found adds a finding unless the report has it, with the decisions that it needs, and
-// saves it.
-func (s *search) found(plan Plan, v Violation) error {
+// known counts a plan for the finding of a violation, and reports whether there is one.
+func (s *search) known(plan Plan, v Violation) bool {
 	for _, f := range slices.Concat(s.report.Findings, s.report.Unrepeated) {
 		if f.Violation.same(v) && (f.Repeated > 0 || f.Plan.String() == plan.String()) {
 			f.Plans++
-			return nil
+			return true
 		}
 	}
+	return false
+}
+
+// found adds a finding, with the decisions that it needs, and saves it.
+func (s *search) found(plan Plan, v Violation) error {
 	f := &Finding{Violation: v, Plan: plan, Plans: 1, Seed: s.system.Seed}
 	if err := s.shrink(f); err != nil {
 		return err
@@ -352,7 +355,7 @@ func (s *search) found(plan Plan, v Violation) error {
 		return nil
 	}
 	s.report.Findings = append(s.report.Findings, f)
-	s.system.logf("found after %d plans: %s", s.report.Plans, f.Oracle)
+	s.system.logf("found after %d plans in %v: %s: %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject)
 	if len(plan) == 0 {
 		return s.files.saveStory(f)
 	}

@@ -490,10 +490,11 @@ func (t *trial) nameOf(k objectKey) string {
 	if known {
 		return name
 	}
-	name = k.name
-	if o, err := t.srv.Get(k.resource, k.namespace, k.name); err == nil {
-		name = stableName(o)
+	o, err := t.srv.Get(k.resource, k.namespace, k.name)
+	if err != nil {
+		return k.name // of an object that is about to be created, or is gone
 	}
+	name = stableName(o)
 	t.mu.Lock()
 	t.names[k] = name
 	t.mu.Unlock()
@@ -501,7 +502,8 @@ func (t *trial) nameOf(k objectKey) string {
 }
 
 // stableName returns the name of an object, or its prefix with * if it was generated: by the
-// server, or with a UID at its end.
+// server, or by a controller that appends a UID, or five random characters to the name of
+// the owner.
 func stableName(o fakeapi.Object) string {
 	prefix, name := object.String(o, "metadata", "generateName"), o.Name()
 	if prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
@@ -510,5 +512,19 @@ func stableName(o fakeapi.Object) string {
 	if i := len(name) - uidLength; i > 0 && uidPattern.MatchString(name[i:]) {
 		return name[:i] + "*"
 	}
+	if i := len(name) - randomLength; i > 0 && strings.Trim(name[i:], randomCharacters) == "" {
+		owners, _ := object.Value(o, "metadata", "ownerReferences").([]any)
+		for _, owner := range owners {
+			if owner, ok := owner.(map[string]any); ok && name[:i] == object.String(owner, "name")+"-" {
+				return name[:i] + "*"
+			}
+		}
+	}
 	return name
 }
+
+// What client libraries append to names, as the server does to metadata.generateName.
+const (
+	randomLength     = 5
+	randomCharacters = "bcdfghjklmnpqrstvwxz2456789"
+)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/fakeapi"
 )
 
 func TestWatchesAt(t *testing.T) {
@@ -26,6 +28,26 @@ func TestWatchesAt(t *testing.T) {
 			q := &request{began: row.began, ended: row.ended}
 			assert.Equal(t, row.want, q.watchesAt(end, bubblePace))
 		})
+	}
+}
+
+func TestStableName(t *testing.T) {
+	owned := func(name string) fakeapi.Object {
+		return fakeapi.Object{"metadata": map[string]any{"name": name, "ownerReferences": []any{map[string]any{"name": "web"}}}}
+	}
+	for name, row := range map[string]struct {
+		object fakeapi.Object
+		want   string
+	}{
+		"name":              {fakeapi.Object{"metadata": map[string]any{"name": "web-bcdfg"}}, "web-bcdfg"},
+		"by the server":     {fakeapi.Object{"metadata": map[string]any{"name": "web-bcdfg", "generateName": "web-"}}, "web-*"},
+		"UID":               {fakeapi.Object{"metadata": map[string]any{"name": "pvc-9ce2a0d8-ed44-4fb3-87fb-572b495f10f3"}}, "pvc-*"},
+		"by a controller":   {owned("web-bcdfg"), "web-*"},
+		"other characters":  {owned("web-abcde"), "web-abcde"},
+		"of another owner":  {owned("db-bcdfg"), "db-bcdfg"},
+		"hash of templates": {owned("web-bcdfg24567"), "web-bcdfg24567"},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, row.want, stableName(row.object)) })
 	}
 }
 
