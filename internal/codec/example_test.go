@@ -14,7 +14,7 @@ import (
 func ExampleOffer_Negotiate() {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
 	r.Header.Set("Accept", "application/json;as=Table;g=meta.k8s.io;v=v1, application/json;q=0.5")
-	response, err := codec.Offer{List: true}.Negotiate(r, false)
+	response, err := codec.Offer{List: true}.Negotiate(r)
 	fmt.Println(response.ContentType(), response.View, response.Version, err)
 	// Output: application/json Table v1 <nil>
 }

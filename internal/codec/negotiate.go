@@ -70,8 +70,8 @@ func (r Response) Append(dst, doc []byte, t *wire.Type) []byte {
 const metaGroup = "meta.k8s.io"
 
 // Negotiate returns the response that matches the request's Accept header best.
-// stream is set for a watch. The error is a *NotAcceptableError.
-func (o Offer) Negotiate(r *http.Request, stream bool) (Response, error) {
+// The error is a *NotAcceptableError.
+func (o Offer) Negotiate(r *http.Request) (Response, error) {
 	header := r.Header.Get("Accept")
 	if !o.Custom && !o.routes(header) {
 		return Response{}, &NotAcceptableError{Offered: o.produced(), Route: true}
@@ -80,15 +80,18 @@ func (o Offer) Negotiate(r *http.Request, stream bool) (Response, error) {
 	if !ok {
 		return Response{}, &NotAcceptableError{Offered: o.mediaTypes()}
 	}
-	if stream {
-		if response.Format.StreamMediaType() == "" {
-			return Response{}, &NotAcceptableError{Offered: o.streamTypes()}
-		}
-		response.Stream, response.Pretty = true, false
-		return response, nil
-	}
 	response.Pretty = response.Format == JSON && (response.Pretty || wantsPretty(r))
 	return response, nil
+}
+
+// Stream returns a response of Negotiate as a stream of events. The error is a
+// *NotAcceptableError.
+func (o Offer) Stream(r Response) (Response, error) {
+	if r.Format.StreamMediaType() == "" {
+		return Response{}, &NotAcceptableError{Offered: o.streamTypes()}
+	}
+	r.Stream, r.Pretty = true, false
+	return r, nil
 }
 
 // NegotiateError returns the response for a Status that reports an error.

@@ -91,7 +91,7 @@ func TestNegotiate(t *testing.T) {
 		"specific before the wildcard": {offer: one, accept: "*/*, " + yamlType, want: codec.Response{Format: codec.YAML}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := row.offer.Negotiate(get(row.accept), false)
+			got, err := row.offer.Negotiate(get(row.accept))
 			if row.err != "" {
 				assert.IsType(t, &codec.NotAcceptableError{}, err)
 				assert.EqualError(t, err, row.err)
@@ -124,7 +124,10 @@ func TestNegotiateWatch(t *testing.T) {
 		"custom, subtype star": {offer: customList, accept: "application/*", want: "application/json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := row.offer.Negotiate(get(row.accept), true)
+			got, err := row.offer.Negotiate(get(row.accept))
+			if err == nil {
+				got, err = row.offer.Stream(got)
+			}
 			if row.err != "" {
 				assert.EqualError(t, err, row.err)
 				return
@@ -179,7 +182,7 @@ func TestPretty(t *testing.T) {
 			r := get("")
 			r.URL.RawQuery = row.query
 			r.Header.Set("User-Agent", row.agent)
-			got, err := one.Negotiate(r, false)
+			got, err := one.Negotiate(r)
 			assert.NoError(t, err)
 			assert.Equal(t, row.want, got.Pretty)
 			assert.Equal(t, row.want, one.NegotiateError(r).Pretty)
@@ -235,7 +238,10 @@ func FuzzNegotiate(f *testing.F) {
 	f.Add("application/cbor;stream=watch;sv=v1;pretty=1,text/html", false)
 	f.Fuzz(func(t *testing.T, accept string, stream bool) {
 		for _, offer := range []codec.Offer{one, customList, withCBOR} {
-			got, err := offer.Negotiate(get(accept), stream)
+			got, err := offer.Negotiate(get(accept))
+			if err == nil && stream {
+				got, err = offer.Stream(got)
+			}
 			if err == nil {
 				assert.NotEmpty(t, got.ContentType())
 				assert.Equal(t, got.View == codec.Whole, got.Version == "")

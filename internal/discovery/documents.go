@@ -72,6 +72,7 @@ func New(s Surface) *Documents {
 	d.byPath["/api"] = &document{
 		plain:      func(r *http.Request) []byte { return encode(legacyVersions(legacy, localAddress(r))) },
 		aggregated: onceAggregated(legacy, s.NullTimes),
+		routed:     true,
 	}
 	d.byPath["/apis"] = &document{
 		plain:      once(func() any { return groupList(others) }),

@@ -172,8 +172,7 @@ func (p keywords) removeUnsupportedV2() {
 }
 
 // ForApply returns the schema of a resource for server-side apply: it has apiVersion, kind
-// and metadata, also in embedded resources, and no formats. objectMeta is the schema of
-// metadata.
+// and metadata, also in embedded resources. objectMeta is the schema of metadata.
 func (s *Schema) ForApply(objectMeta *Schema) *Schema {
 	if s == nil {
 		return nil
@@ -187,7 +186,6 @@ func (s *Schema) withObjectMeta(objectMeta *Schema) *Schema {
 		return nil
 	}
 	c := *s
-	c.Format = ""
 	c.Items, c.Additional = s.Items.withObjectMeta(objectMeta), s.Additional.withObjectMeta(objectMeta)
 	if s.Properties != nil || s.EmbeddedResource {
 		c.Properties = make(map[string]*Schema, len(s.Properties)+3)

@@ -52,7 +52,7 @@ func TestForApply(t *testing.T) {
 	described := s.ForApply(meta)
 	assert.Same(t, meta, described.Properties["metadata"])
 	assert.Equal(t, "string", described.Properties["kind"].Type)
-	assert.Empty(t, described.Properties["spec"].Properties["d"].Format)
+	assert.Equal(t, "date", described.Properties["spec"].Properties["d"].Format)
 	embedded := described.Properties["spec"].Properties["l"].Items
 	assert.Same(t, meta, embedded.Properties["metadata"])
 	assert.Contains(t, embedded.Properties, "a")

@@ -46,6 +46,9 @@ func (r *request) admitConnection() error {
 	if r.Subresource == "log" {
 		return nil
 	}
+	if r.query().Has("dryRun") {
+		return status.BadRequest("dryRun is not supported")
+	}
 	return r.server.registry.AdmitConnect(r.ctx(), r.target(), r.connectOptions())
 }
 

@@ -64,7 +64,7 @@ func builtinDocumentsOf(r *release.Release) *builtinDocuments {
 			surface := discovery.Surface{
 				Builtin:   r.GroupVersions(),
 				Types:     r.Types(),
-				Paths:     rootPaths(r, r.GroupVersions()),
+				Paths:     rootPaths(r),
 				Beta:      r.Minor() < 33 || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
 				NullTimes: r.Minor() < 34,
 				Encodings: []discovery.Encoding{

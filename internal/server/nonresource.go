@@ -2,14 +2,12 @@ package server
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/release"
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -43,7 +41,7 @@ func (r *request) serveNonResource() error {
 		}
 		return serve(r)
 	}
-	if slices.Contains(unimplementedPaths, r.Path) {
+	if gate, ok := unimplementedPaths[r.Path]; ok && (gate == "" || r.server.config.Release.Enabled(gate)) {
 		return status.NotImplemented(r.Path)
 	}
 	// Below a group that it serves, kube-apiserver answers with a Status, elsewhere
@@ -68,23 +66,22 @@ var selfPaths = map[string]func(*request) error{
 // issuerPaths are the selfPaths that a slash may follow.
 var issuerPaths = map[string]bool{"/.well-known/openid-configuration": true, serviceaccount.KeySetPath: true}
 
-// unimplementedPaths are served by kube-apiserver and answered with 501 here.
+// unimplementedPaths are served by kube-apiserver, with the feature gate of the path if it
+// has one, and answered with 501 here.
 //
-// Differs from kube-apiserver: debugging flags: they are not served. Request:
-// PUT /debug/flags/v.
-var unimplementedPaths = []string{"/debug/flags/v"}
+// Differs from kube-apiserver: debugging: flags and the status page of the process are not
+// served. Request: GET /flagz, GET /statusz, PUT /debug/flags/v.
+var unimplementedPaths = map[string]string{"/debug/flags/v": "", "/flagz": "ComponentFlagz", "/statusz": "ComponentStatusz"}
 
 // rootPaths returns the paths that / lists beside those of discovery.
-func rootPaths(r *release.Release, versions []resource.GroupVersion) []string {
-	paths := append([]string{
-		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/logs",
+func rootPaths(r *release.Release) []string {
+	paths := []string{
+		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version",
 		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
-	}, unimplementedPaths...)
-	for _, gv := range versions {
-		if gv.Group == "" {
-			paths = append(paths, "/openapi/v3/api", "/openapi/v3/api/"+gv.Version)
-		} else {
-			paths = append(paths, "/openapi/v3/apis/"+gv.String())
+	}
+	for path, gate := range unimplementedPaths {
+		if gate != "" && r.Enabled(gate) {
+			paths = append(paths, path)
 		}
 	}
 	for _, name := range health.Endpoints() {

@@ -210,7 +210,8 @@ func (r *request) resolve() error {
 	if r.typ == nil || !r.inScope() || r.Verb == "proxy" || r.LegacyWatch && r.Subresource != "" || r.Rest != "" && r.Subresource != "proxy" {
 		return status.NoResource()
 	}
-	if r.http.Method == http.MethodHead {
+	connects := r.Subresource == "proxy" && (r.http.Method == http.MethodHead || r.http.Method == http.MethodOptions)
+	if r.http.Method == http.MethodHead && !connects {
 		return status.MethodNotAllowed()
 	}
 	if r.typ.Virtual() && r.Name != "" && r.Subresource == "" && !r.typ.Allows("get") {
@@ -220,7 +221,7 @@ func (r *request) resolve() error {
 		if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
 			return status.NoResource()
 		}
-		if !slices.Contains(r.sub.Verbs, r.Verb) {
+		if !slices.Contains(r.sub.Verbs, r.Verb) && !connects {
 			return status.MethodNotAllowed()
 		}
 		return nil
@@ -321,7 +322,12 @@ func (r *request) negotiate() (err error) {
 	if r.connection() != nil && r.Subresource != "log" {
 		return nil
 	}
-	r.out, err = r.offer().Negotiate(r.http, r.Verb == "watch")
+	if r.Verb == "patch" {
+		if err := r.checkPatchType(); err != nil {
+			return err
+		}
+	}
+	r.out, err = r.offer().Negotiate(r.http)
 	return err
 }
 

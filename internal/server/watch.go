@@ -54,6 +54,9 @@ func (r *request) watch() error {
 	if err != nil {
 		return &storage.VersionError{Value: o.Version, Err: err}
 	}
+	if r.out, err = r.offer().Stream(r.out); err != nil {
+		return err
+	}
 	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.config.Clock.Now().Add(r.watchTimeout(o))}
 	initial, err := st.open(version)
 	if st.cursor != nil {

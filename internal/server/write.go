@@ -145,23 +145,33 @@ func (r *request) answerResult(code int, result registry.Result) error {
 // patchTypes are the media types of patches.
 var patchTypes = []string{patch.JSONType, patch.MergeType, patch.StrategicType, patch.ApplyType}
 
+// patchType returns the media type of a patch.
+func (r *request) patchType() string {
+	mediaType, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
+	return mediaType
+}
+
+// checkPatchType fails for a media type that is no patch of the resource.
+func (r *request) checkPatchType() error {
+	switch mediaType := r.patchType(); {
+	case mediaType == patch.StrategicType:
+		if _, ok := r.typ.Codec.MergeSchema(r.server.config.Release); ok {
+			return nil
+		}
+	case slices.Contains(patchTypes, mediaType), mediaType == patch.ApplyCBORType && r.offer().CBOR:
+		return nil
+	}
+	return r.unroutedPatch()
+}
+
 // patch serves PATCH.
 func (r *request) patch() error {
-	mediaType, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
-	if !slices.Contains(patchTypes, mediaType) && (mediaType != patch.ApplyCBORType || !r.offer().CBOR) {
-		return r.unroutedPatch()
-	}
-	if mediaType == patch.StrategicType {
-		if _, ok := r.typ.Codec.MergeSchema(r.server.config.Release); !ok {
-			return r.unroutedPatch()
-		}
-	}
 	data, err := r.readBody()
 	if err != nil {
 		return err
 	}
 	r.auditBody(data)
-	p := registry.Patch{Type: mediaType, Data: data}
+	p := registry.Patch{Type: r.patchType(), Data: data}
 	o, err := r.patchOptions(p)
 	if err != nil {
 		return err
