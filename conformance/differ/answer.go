@@ -1,0 +1,437 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+	"sigs.k8s.io/yaml"
+)
+
+// An end is a server that stories are told to.
+type end struct {
+	url, token string
+	client     *http.Client
+}
+
+func newEnd(url, token string) *end {
+	return &end{url, token, &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 32, DisableCompression: true},
+		Timeout:   time.Minute,
+	}}
+}
+
+// An answer is what is compared of a response.
+type answer struct {
+	status int
+	header map[string][]string
+	body   any
+}
+
+// comparedHeaders are the headers that clients read.
+var comparedHeaders = []string{"Content-Type", "Warning", "Allow", "Location", "Retry-After", "Accept-Patch", "Vary", "Www-Authenticate"}
+
+// send sends a request and reads its answer.
+func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
+	var body io.Reader
+	if s.Body != "" {
+		body = strings.NewReader(v.expand(s.Body))
+	}
+	req, err := http.NewRequestWithContext(ctx, s.Method, e.url+v.expand(s.Path), body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+e.token)
+	req.Header.Set("User-Agent", "differ")
+	for k, text := range s.Header {
+		req.Header.Set(k, v.expand(text))
+	}
+	resp, err := e.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{status: resp.StatusCode, header: map[string][]string{}}
+	for _, name := range comparedHeaders {
+		if values := resp.Header.Values(name); values != nil {
+			a.header[name] = v.texts(values)
+		}
+	}
+	decoded := decode(resp.Header.Get("Content-Type"), raw)
+	path, _, _ := strings.Cut(s.Path, "?")
+	v.remember(v.expand(path), decoded)
+	a.body = v.normalize("", decoded)
+	return a, nil
+}
+
+// decode returns the values of a body: of a watch, a list of its events; of a type that is
+// not known, the text.
+func decode(contentType string, raw []byte) any {
+	media, _, _ := mime.ParseMediaType(contentType)
+	var out any
+	switch media {
+	case "application/json", "application/json;stream=watch":
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var values list
+		for {
+			var value any
+			if err := d.Decode(&value); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return string(raw)
+			}
+			values = append(values, value)
+		}
+		if len(values) == 1 && !isEvent(values[0]) {
+			return values[0]
+		}
+		// When a real server sends a bookmark depends on the second.
+		return slices.DeleteFunc(values, isPeriodicBookmark)
+	case "application/yaml":
+		if yaml.Unmarshal(raw, &out) == nil {
+			return jsonValue(out)
+		}
+	case "application/cbor":
+		if cbor.Unmarshal(raw, &out) == nil {
+			return jsonValue(out)
+		}
+	case "application/vnd.kubernetes.protobuf":
+		return "protobuf" // its bytes have UIDs and times
+	}
+	return string(raw)
+}
+
+// isEvent reports whether a value is an event of a watch.
+func isEvent(v any) bool {
+	o, _ := v.(object)
+	return o["type"] != nil && o["object"] != nil && o["kind"] == nil
+}
+
+// isPeriodicBookmark reports whether a value is a bookmark, except that which ends the
+// initial events.
+func isPeriodicBookmark(v any) bool {
+	o, _ := v.(object)
+	return o["type"] == "BOOKMARK" && !strings.Contains(textOf(o), "k8s.io/initial-events-end")
+}
+
+// jsonValue returns a value as JSON has it.
+func jsonValue(v any) any {
+	switch t := v.(type) {
+	case map[any]any:
+		out := object{}
+		for k, e := range t {
+			out[fmt.Sprint(jsonValue(k))] = jsonValue(e)
+		}
+		return out
+	case object:
+		for k, e := range t {
+			t[k] = jsonValue(e)
+		}
+	case list:
+		for i, e := range t {
+			t[i] = jsonValue(e)
+		}
+	case []byte:
+		return string(t)
+	case float64, int64, uint64:
+		b, err := json.Marshal(t)
+		if err == nil {
+			return json.Number(b)
+		}
+	}
+	return v
+}
+
+// A view is what a story has seen of one end. It gives what each end chooses by itself a
+// name in the order of appearance: the second UID is <uid 2> at both ends.
+type view struct {
+	id       string
+	names    map[string]string // <uid 2> by UID
+	counts   map[string]int
+	versions map[string]string // by path
+	uids     map[string]string // by path
+}
+
+func newView(id string) *view {
+	return &view{id: id, names: map[string]string{}, counts: map[string]int{}, versions: map[string]string{}, uids: map[string]string{}}
+}
+
+var placeholder = regexp.MustCompile(`\{(rv|uid) ([^}"]+)\}`)
+
+// expand replaces the placeholders of a text.
+func (v *view) expand(text string) string {
+	return placeholder.ReplaceAllStringFunc(strings.ReplaceAll(text, "{id}", v.id), func(p string) string {
+		what, path, _ := strings.Cut(p[1:len(p)-1], " ")
+		if what == "rv" {
+			return v.versions[path]
+		}
+		return v.uids[path]
+	})
+}
+
+// remember keeps the version and the UID of an answered object by its path.
+func (v *view) remember(path string, body any) {
+	o, _ := body.(object)
+	meta, _ := o["metadata"].(object)
+	version, _ := meta["resourceVersion"].(string)
+	uid, _ := meta["uid"].(string)
+	if uid == "" {
+		return
+	}
+	if name, _ := meta["name"].(string); !strings.HasSuffix(path, "/"+name) {
+		path += "/" + name
+	}
+	v.versions[path], v.uids[path] = version, uid
+}
+
+var (
+	uidPattern      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern     = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)`)
+	addressPattern  = regexp.MustCompile(`\b10\.0\.0\.\d+\b`)
+	versionPattern  = regexp.MustCompile(`(?i)(resource ?version\W{1,9})\d+( \(\d+\))?`)
+	hostPattern     = regexp.MustCompile(`\b\d+\.\d+\.\d+\.\d+:\d+\b`)
+	storyPattern    = regexp.MustCompile(`\bd[0-9a-f]{9}\.example\.com\b`)
+	selfTypePattern = regexp.MustCompile(`selfType\d+`)
+	agePattern      = regexp.MustCompile(`^\d+m?s$`)
+)
+
+// name returns the name of a value that the end has chosen.
+func (v *view) name(kind, value string) string {
+	key := kind + " " + value
+	if v.names[key] == "" {
+		v.counts[kind]++
+		v.names[key] = fmt.Sprintf("<%s %d>", kind, v.counts[kind])
+	}
+	return v.names[key]
+}
+
+// text returns a text without what each end chooses by itself.
+func (v *view) text(s string) string {
+	s = strings.ReplaceAll(s, v.id, "{id}")
+	s = uidPattern.ReplaceAllStringFunc(s, func(uid string) string { return v.name("uid", uid) })
+	s = timePattern.ReplaceAllString(s, "<time>")
+	s = addressPattern.ReplaceAllString(s, "<ip>")
+	s = hostPattern.ReplaceAllString(s, "<host>")
+	s = selfTypePattern.ReplaceAllString(s, "selfType")
+	return versionPattern.ReplaceAllString(s, "$1<version>")
+}
+
+func (v *view) texts(values []string) []string {
+	out := make([]string, len(values))
+	for i, s := range values {
+		out[i] = v.text(s)
+	}
+	return out
+}
+
+// normalize returns a value of a field without what each end chooses by itself, and
+// without the order of errors and managers, which may depend on the time.
+func (v *view) normalize(field string, value any) any {
+	switch t := value.(type) {
+	case object:
+		if t["kind"] == "Status" {
+			sortCauses(t)
+		}
+		// Other stories change the version of a list and of a bookmark.
+		if event, ok := t["object"].(object); ok && t["type"] == "BOOKMARK" {
+			if meta, ok := event["metadata"].(object); ok {
+				meta["resourceVersion"] = "0"
+			}
+		}
+		if meta, ok := t["metadata"].(object); ok && meta["resourceVersion"] != nil && meta["uid"] == nil && meta["name"] == nil {
+			meta["resourceVersion"] = "0"
+		}
+		out := object{}
+		for _, k := range sortedKeys(t) {
+			out[v.text(k)] = v.normalize(k, t[k])
+		}
+		return out
+	case list:
+		out := make(list, 0, len(t))
+		for _, e := range t {
+			if ofOther(e) {
+				continue
+			}
+			out = append(out, v.normalize(field, e))
+		}
+		switch field {
+		case "managedFields", "resourceRules", "nonResourceRules": // the last two are in the order of a Go map
+			slices.SortFunc(out, func(a, b any) int { return strings.Compare(textOf(a), textOf(b)) })
+		}
+		return out
+	case string:
+		switch {
+		case field == "resourceVersion" && t != "" && t != "0":
+			return v.name("version", t)
+		case field == "continue" && t != "":
+			return "<continue>"
+		case field == "cells" && agePattern.MatchString(t):
+			return "<age>"
+		}
+		if field == "message" {
+			return sortErrors(v.text(t))
+		}
+		return v.text(t)
+	case json.Number:
+		if field == "nodePort" || field == "healthCheckNodePort" {
+			return "<port>"
+		}
+	}
+	return value
+}
+
+// ofOther reports whether an element of a list of API groups or paths is of another story.
+func ofOther(e any) bool {
+	if o, ok := e.(object); ok {
+		e = o["name"]
+	}
+	text, _ := e.(string)
+	return storyPattern.MatchString(text)
+}
+
+var undeclared = regexp.MustCompile(`(?s)^(failed to create typed [^:]*: ).*: field not declared in schema.*$`)
+
+// sortErrors sorts the errors of fields in a message of apply, which are in the order of
+// a Go map. They end with the first field that is not declared, so that others are there by
+// chance.
+func sortErrors(message string) string {
+	if undeclared.MatchString(message) {
+		return undeclared.ReplaceAllString(message, "$1<fields>")
+	}
+	head, errors, ok := strings.Cut(message, "errors:\n")
+	if !ok {
+		return message
+	}
+	lines := strings.Split(errors, "\n")
+	slices.Sort(lines)
+	return head + "errors:\n" + strings.Join(lines, "\n")
+}
+
+// sortCauses sorts the causes of a Status, whose order is not defined, and removes the
+// message that has them.
+func sortCauses(status object) {
+	details, _ := status["details"].(object)
+	causes, _ := details["causes"].(list)
+	if len(causes) < 2 {
+		return
+	}
+	slices.SortFunc(causes, func(a, b any) int { return strings.Compare(textOf(a), textOf(b)) })
+	status["message"] = "<several causes>"
+}
+
+func textOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error() // unreachable: the values are JSON
+	}
+	return string(b)
+}
+
+// A difference is a step whose answers are not alike.
+type difference struct {
+	step  Step
+	lines []string // the first end's answer first
+}
+
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|\d+|\[[^\]]*\]`)
+
+// kind returns what differences of one kind have in common.
+func (d *difference) kind() string {
+	line := d.lines[0]
+	if len(line) > 160 {
+		line = line[:160]
+	}
+	return d.step.Method + " " + particular.ReplaceAllString(line, "_")
+}
+
+// compare returns the differences of two answers, nil if they are alike.
+func compare(a, b *answer) []string {
+	var lines []string
+	if a.status != b.status {
+		return []string{fmt.Sprintf("status: %d, not %d: %s, not %s", a.status, b.status, messageOf(a.body), messageOf(b.body))}
+	}
+	compareValues("", a.body, b.body, &lines)
+	for _, k := range comparedHeaders {
+		if x, y := strings.Join(a.header[k], ", "), strings.Join(b.header[k], ", "); x != y {
+			lines = append(lines, fmt.Sprintf("header %s: %q, not %q", k, x, y))
+		}
+	}
+	return lines
+}
+
+func messageOf(body any) string {
+	if o, ok := body.(object); ok && o["kind"] == "Status" {
+		return textOf(o["message"])
+	}
+	return short(textOf(body))
+}
+
+// maxText is how much of a text is printed.
+const maxText = 300
+
+func short(s string) string {
+	if len(s) > maxText {
+		return s[:maxText] + "..."
+	}
+	return s
+}
+
+func compareValues(path string, a, b any, lines *[]string) {
+	switch x := a.(type) {
+	case object:
+		if y, ok := b.(object); ok {
+			all := maps.Clone(x)
+			maps.Copy(all, y)
+			for _, k := range sortedKeys(all) {
+				v, inX := x[k]
+				w, inY := y[k]
+				switch {
+				case !inX:
+					*lines = append(*lines, fmt.Sprintf("%s.%s: absent, not %s", path, k, short(textOf(w))))
+				case !inY:
+					*lines = append(*lines, fmt.Sprintf("%s.%s: %s, not absent", path, k, short(textOf(v))))
+				default:
+					compareValues(path+"."+k, v, w, lines)
+				}
+			}
+			return
+		}
+	case list:
+		if y, ok := b.(list); ok && len(x) == len(y) {
+			for i := range x {
+				compareValues(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], lines)
+			}
+			return
+		}
+	}
+	if s, t := textOf(a), textOf(b); s != t {
+		same := 0
+		for same < len(s) && same < len(t) && s[same] == t[same] {
+			same++
+		}
+		from := 0
+		if max(len(s), len(t)) > maxText {
+			from = max(0, same-maxText/5)
+		}
+		*lines = append(*lines, fmt.Sprintf("%s: %s, not %s", path, short(s[from:]), short(t[from:])))
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,175 @@
+// Differ tells random stories to a real kube-apiserver and to this server, step by step,
+// and compares the answers: status, body, warnings and the headers that clients read. UIDs,
+// resource versions and times are compared by their relations only.
+//
+//	go run ./differ -real https://127.0.0.1:6443 -area crds -seed 7 -steps 10000
+//
+// A story is a sequence of requests in a namespace and an API group of its own; it depends
+// only on the seed, its area and its number. It ends at the first step whose answers
+// differ. Each kind of difference is printed once, with the shortest story that still
+// shows it.
+//
+// With -real twice, as -real URL -other URL, it compares two real servers: what differs
+// then is noise.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+func main() {
+	var (
+		real     = flag.String("real", "", "URL of the real kube-apiserver")
+		other    = flag.String("other", "", "URL of the server to compare with it; a server of this process by default")
+		token    = flag.String("token", "admintoken", "bearer token of an administrator of both")
+		area     = flag.String("area", "", "only stories of this area: "+strings.Join(slices.Sorted(maps.Keys(areas)), ", "))
+		seed     = flag.Uint64("seed", 1, "seed of the stories")
+		steps    = flag.Int("steps", 1000, "number of steps, over all areas")
+		only     = flag.Int("only", -1, "only the story of this number")
+		parallel = flag.Int("parallel", 4, "stories at the same time")
+		verbose  = flag.Bool("v", false, "print every step of the stories that differ")
+	)
+	flag.Parse()
+	if err := run(*real, *other, *token, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, "differ:", err)
+		os.Exit(1)
+	}
+}
+
+func run(real, other, token, area string, seed uint64, steps, only, parallel int, verbose bool) error {
+	if real == "" {
+		return fmt.Errorf("-real is missing")
+	}
+	names := slices.Sorted(maps.Keys(areas))
+	if area != "" {
+		if areas[area] == nil {
+			return fmt.Errorf("no area %q; the areas are %s", area, strings.Join(names, ", "))
+		}
+		names = []string{area}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if other == "" {
+		srv, err := startOurs(token)
+		if err != nil {
+			return err
+		}
+		defer srv.Close()
+		other = srv.URL
+	}
+	t := &teller{ends: [2]*end{newEnd(real, token), newEnd(other, token)}, run: fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), lag: 200 * time.Millisecond}
+	for _, name := range names {
+		total, err := t.area(ctx, name, seed, steps/len(names), only, parallel, verbose)
+		if err != nil {
+			return err
+		}
+		fmt.Println(total)
+	}
+	return nil
+}
+
+// startOurs starts a server of this process.
+func startOurs(token string) (*fakeapi.Server, error) {
+	return fakeapi.New(fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")),
+		fakeapi.WithToken(token, fakeapi.User{Name: "admin", Groups: []string{"system:masters"}}))
+}
+
+// area tells the stories of an area until they have had a number of steps.
+func (t *teller) area(ctx context.Context, name string, seed uint64, steps, only, parallel int, verbose bool) (*totals, error) {
+	total := &totals{area: name, seed: seed, kinds: map[string]int{}}
+	var (
+		wait   sync.WaitGroup
+		mu     sync.Mutex
+		failed error
+		places = make(chan struct{}, parallel)
+	)
+	for number := 0; ctx.Err() == nil; number++ {
+		mu.Lock()
+		over := total.steps >= steps || failed != nil || only >= 0 && number > only
+		mu.Unlock()
+		if over {
+			break
+		}
+		if only >= 0 && number != only {
+			continue
+		}
+		places <- struct{}{}
+		wait.Add(1)
+		go func() {
+			defer func() { <-places; wait.Done() }()
+			story := newStory(name, seed, number)
+			told, d, err := t.tell(ctx, story)
+			mu.Lock()
+			if err != nil {
+				failed = fmt.Errorf("story %d: %w", number, err)
+			}
+			fresh := total.add(told, d)
+			mu.Unlock()
+			if fresh {
+				story, d = t.shrink(ctx, story[:told], d)
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Printf("%s story %d: %s\n", name, number, d.kind())
+				for i, s := range story {
+					if verbose || i == len(story)-1 || s.changes() {
+						fmt.Printf("    %s\n", s)
+					}
+				}
+				fmt.Printf("      %s\n", strings.Join(d.lines, "\n      "))
+			}
+		}()
+	}
+	wait.Wait()
+	return total, failed
+}
+
+// totals are the result of an area.
+type totals struct {
+	area                         string
+	seed                         uint64
+	stories, alike, steps, equal int
+	kinds                        map[string]int
+}
+
+// add counts a story. It reports whether its difference is the first of its kind.
+func (t *totals) add(told int, d *difference) bool {
+	t.stories++
+	t.steps += told
+	t.equal += told
+	if d == nil {
+		t.alike++
+		return false
+	}
+	t.equal--
+	t.kinds[d.kind()]++
+	return t.kinds[d.kind()] == 1
+}
+
+// String returns the numbers, after the kinds of difference.
+func (t *totals) String() string {
+	var b strings.Builder
+	kinds := slices.Collect(maps.Keys(t.kinds))
+	slices.SortFunc(kinds, func(a, b string) int {
+		if n := t.kinds[b] - t.kinds[a]; n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	for _, k := range kinds {
+		fmt.Fprintf(&b, "%5d %s\n", t.kinds[k], k)
+	}
+	fmt.Fprintf(&b, "%s: seed %d: stories %d/%d alike, steps %d/%d (%.2f%%)", t.area, t.seed, t.alike, t.stories, t.equal, t.steps, 100*float64(t.equal)/float64(max(t.steps, 1)))
+	return b.String()
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A Step is one request of a story. Its texts may have these placeholders:
+//
+//	{id}        a name of the story: its namespace, and a part of its API groups
+//	{rv PATH}   the resource version that the end has answered last for the object of PATH
+//	{uid PATH}  its UID
+type Step struct {
+	Method string
+	Path   string
+	Header map[string]string
+	Body   string
+
+	// Await repeats the request until both ends answer it with 200 or have not for some
+	// seconds. Such steps are not compared. They are left out after a refused step.
+	Await bool
+	// Pause lets the caches of a real server follow the change.
+	Pause bool
+}
+
+// changes reports whether the request may change something.
+func (s Step) changes() bool { return s.Method != http.MethodGet }
+
+// String returns the request on one line.
+func (s Step) String() string {
+	text := s.Method + " " + s.Path
+	for _, k := range sortedKeys(s.Header) {
+		text += fmt.Sprintf(" %s: %s", k, s.Header[k])
+	}
+	if s.Body != "" {
+		text += " " + s.Body
+	}
+	return text
+}
+
+// Media types of patches.
+const (
+	mergePatch     = "application/merge-patch+json"
+	strategicPatch = "application/strategic-merge-patch+json"
+	jsonPatch      = "application/json-patch+json"
+	applyPatch     = "application/apply-patch+yaml"
+)
+
+// request returns a step with a body, which is encoded as JSON unless it is a string.
+func request(method, path, contentType string, body any) Step {
+	s := Step{Method: method, Path: path}
+	if body == nil {
+		return s
+	}
+	if text, ok := body.(string); ok {
+		s.Body = text
+	} else {
+		b, err := json.Marshal(body)
+		if err != nil {
+			panic(err) // unreachable: bodies are JSON
+		}
+		s.Body = string(b)
+	}
+	if contentType != "" {
+		s.Header = map[string]string{"Content-Type": contentType}
+	}
+	return s
+}
+
+func post(path string, body any) Step {
+	return request(http.MethodPost, path, "application/json", body)
+}
+func put(path string, body any) Step { return request(http.MethodPut, path, "application/json", body) }
+func get(path string) Step           { return request(http.MethodGet, path, "", nil) }
+func patch(path, contentType string, body any) Step {
+	return request(http.MethodPatch, path, contentType, body)
+}
+
+// with returns the step with a header.
+func (s Step) with(name, value string) Step {
+	header := map[string]string{name: value}
+	for k, v := range s.Header {
+		if k != name {
+			header[k] = v
+		}
+	}
+	s.Header = header
+	return s
+}
+
+// areas are the kinds of stories. An area returns the requests of a story after that which
+// creates the namespace.
+var areas = map[string]func(r *source) []Step{
+	"access":  access,
+	"apply":   apply,
+	"crds":    crds,
+	"http":    oddRequests,
+	"watches": watches,
+}
+
+// newStory returns a story of an area.
+func newStory(area string, seed uint64, number int) []Step {
+	h := fnv.New64a()
+	fmt.Fprint(h, area)
+	r := &source{rand.New(rand.NewPCG(seed^h.Sum64(), uint64(number)))}
+	namespace := post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "{id}"}})
+	return append([]Step{namespace}, areas[area](r)...)
+}
+
+// A teller tells stories to two ends.
+type teller struct {
+	ends [2]*end
+	run  string // makes the names of this run unlike those of others
+	// lag is how long the caches of an end may need to follow a change.
+	lag   time.Duration
+	names atomic.Int64
+}
+
+// tell tells a story until a step differs. It returns how many steps it has told. The error
+// is that of a request to the first end.
+func (t *teller) tell(ctx context.Context, story []Step) (told int, d *difference, err error) {
+	id := fmt.Sprintf("d%s%04x", t.run, t.names.Add(1))
+	views := [2]*view{newView(id), newView(id)}
+	defer t.clean(ctx, views)
+	refused := false
+	for i, s := range story {
+		if s.Await && refused {
+			continue
+		}
+		if s.Await {
+			if err := t.await(ctx, s, views); err != nil {
+				return i, nil, err
+			}
+			continue
+		}
+		var answers [2]*answer
+		for k, e := range t.ends {
+			if answers[k], err = e.send(ctx, s, views[k]); err != nil {
+				if k == 0 || ctx.Err() != nil {
+					return i, nil, err
+				}
+				return i + 1, &difference{step: s, lines: []string{"no answer: " + err.Error()}}, nil
+			}
+		}
+		if refused = answers[0].status >= http.StatusBadRequest; s.Pause && !refused {
+			time.Sleep(t.lag)
+		}
+		if lines := compare(answers[0], answers[1]); lines != nil {
+			return i + 1, &difference{step: s, lines: lines}, nil
+		}
+	}
+	return len(story), nil, nil
+}
+
+// await repeats a step at both ends until they answer it with 200, for some seconds.
+func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
+	for k, e := range t.ends {
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+			a, err := e.send(ctx, s, views[k])
+			if err != nil {
+				return err
+			}
+			if a.status == http.StatusOK || time.Now().After(deadline) {
+				break
+			}
+		}
+	}
+	time.Sleep(t.lag) // a definition is served some time before all follow its changes
+	return nil
+}
+
+// clean removes what slows a server down when there are many.
+func (t *teller) clean(ctx context.Context, views [2]*view) {
+	for k, e := range t.ends {
+		for _, path := range []string{definitions + "/things.{id}.example.com", "/api/v1/namespaces/{id}"} {
+			_, _ = e.send(ctx, Step{Method: http.MethodDelete, Path: path}, views[k]) // it may be gone
+		}
+	}
+}
+
+// shrink removes the steps without which a story differs in the same way. It returns the
+// difference of the shortest story that it finds.
+func (t *teller) shrink(ctx context.Context, story []Step, d *difference) ([]Step, *difference) {
+	for i := len(story) - 2; i > 0; i-- {
+		shorter := append(append([]Step{}, story[:i]...), story[i+1:]...)
+		told, other, err := t.tell(ctx, shorter)
+		if err == nil && other != nil && told == len(shorter) && other.kind() == d.kind() {
+			story, d = shorter, other
+		}
+	}
+	return story, d
+}
+
+// A source is a source of random choices.
+type source struct{ *rand.Rand }
+
+// chance is true once in n times.
+func (r *source) chance(n int) bool { return r.IntN(n) == 0 }
+
+// pick returns one of the values.
+func pick[T any](r *source, values ...T) T { return values[r.IntN(len(values))] }
+
+// query returns one of the options as a query once in n times, otherwise "".
+func (r *source) query(n int, options ...string) string {
+	if !r.chance(n) {
+		return ""
+	}
+	return "?" + pick(r, options...)
+}
+
+// join adds a query to a path that may have one.
+func join(path, query string) string {
+	if strings.Contains(path, "?") {
+		return path + strings.Replace(query, "?", "&", 1)
+	}
+	return path + query
+}
+
+type (
+	object = map[string]any
+	list   = []any
+)
