@@ -4,10 +4,8 @@ package clusterapi
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,13 +60,9 @@ func TestMachineDeployment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := os.DirFS(filepath.Join(strings.TrimSpace(string(dir)), "core/config/crd/bases"))
-	if _, err := fs.Stat(module, "."); err != nil { // that of v1.13
-		module = os.DirFS(filepath.Join(strings.TrimSpace(string(dir)), "config/crd/bases"))
-	}
 	s := explore.System{
 		Options: []fakeapi.Option{
-			fakeapi.WithCRDs(module, "cluster.x-k8s.io_*.yaml"), fakeapi.WithCRDs(os.DirFS("testdata"), "crd.yaml"),
+			fakeapi.WithCRDs(os.DirFS(strings.TrimSpace(string(dir))), "config/crd/bases/cluster.x-k8s.io_*.yaml"), fakeapi.WithCRDs(os.DirFS("testdata"), "crd.yaml"),
 			fakeapi.WithObjectFiles(os.DirFS("testdata"), "cluster.yaml"),
 		},
 		Start:    start,
