@@ -34,7 +34,6 @@ const templateGeneration = "deprecated.daemonset.template.generation"
 // prepareDaemonSet increments the template generation if an update changes the
 // template. A new DaemonSet keeps its own value if it is at least 1.
 func prepareDaemonSet(obj, old map[string]any) {
-	pods.PrepareTemplate(obj, old)
 	if old == nil {
 		n, _ := strconv.ParseInt(templateGenerationOf(obj), 10, 64)
 		setTemplateGeneration(obj, max(n, 1))

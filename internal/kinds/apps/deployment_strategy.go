@@ -29,7 +29,6 @@ var deploymentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultDeployment,
-		Prepare:                  pods.PrepareTemplate,
 		Validate:                 validateDeployment,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,

@@ -17,7 +17,6 @@ var replicaSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultReplicaSet,
-		Prepare:                  pods.PrepareTemplate,
 		Validate:                 validateReplicaSet,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,

@@ -32,21 +32,11 @@ func defaultStatefulSet(obj map[string]any) {
 	}
 }
 
-// prepareStatefulSet drops the fields of disabled feature gates.
-func prepareStatefulSet(obj, old map[string]any) {
-	path := []string{"spec", "updateStrategy", "rollingUpdate"}
-	if rolling := object.Map(obj, path...); rolling != nil {
-		kind.DropDisabledField(rolling, object.Map(old, path...), "maxUnavailable")
-	}
-	pods.PrepareTemplate(obj, old)
-}
-
 var statefulSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Name:                     validation.LabelName,
 		Default:                  defaultStatefulSet,
-		Prepare:                  prepareStatefulSet,
 		Validate:                 validateStatefulSet,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          warnStatefulSet,

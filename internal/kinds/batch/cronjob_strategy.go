@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -16,18 +15,10 @@ func defaultCronJob(obj map[string]any) {
 	defaultJobSpec(object.EnsureMap(object.EnsureMap(spec, "jobTemplate"), "spec"))
 }
 
-func prepareCronJob(obj, old map[string]any) {
-	path := []string{"spec", "jobTemplate"}
-	if template := object.Map(obj, path...); template != nil {
-		pods.PrepareTemplate(template, object.Map(old, path...))
-	}
-}
-
 var cronJobStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultCronJob,
-		Prepare:                  prepareCronJob,
 		Validate:                 validateCronJob,
 		WarningsOnWrite:          warnCronJob,
 	},

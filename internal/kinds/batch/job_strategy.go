@@ -3,7 +3,6 @@ package batch
 import (
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -20,7 +19,6 @@ const (
 // prepareJob generates the selector and the pod labels of a new Job, unless
 // spec.manualSelector is true.
 func prepareJob(obj, old map[string]any) {
-	pods.PrepareTemplate(obj, old)
 	if old != nil || object.Bool(obj, "spec", "manualSelector") {
 		return
 	}

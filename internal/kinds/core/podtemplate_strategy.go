@@ -11,8 +11,8 @@ import (
 
 func defaultPodTemplate(obj map[string]any) { pods.DefaultTemplate(object.EnsureMap(obj, "template")) }
 
-func preparePodTemplate(obj, old map[string]any) {
-	pods.DropDisabledPodFields(object.EnsureMap(object.EnsureMap(obj, "template"), "spec"), object.Map(old, "template", "spec"))
+func preparePodTemplate(obj, _ map[string]any) {
+	object.EnsureMap(object.EnsureMap(obj, "template"), "spec")
 }
 
 func validatePodTemplate(obj, _ map[string]any) validation.List {

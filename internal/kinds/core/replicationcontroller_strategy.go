@@ -29,7 +29,6 @@ var replicationControllerStrategy = kind.Strategy{
 		AllowUnconditionalUpdate:       true,
 		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
 		Default:                        defaultReplicationController,
-		Prepare:                        pods.PrepareTemplate,
 		Validate:                       validateReplicationController,
 		WarningsOnWrite:                warnReplicationController,
 		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},

@@ -69,6 +69,19 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if k.FieldLabelErrorFor != nil {
 		s.FieldLabelError = k.FieldLabelErrorFor(t)
 	}
+	gates := r
+	if gates == nil {
+		gates = newestRelease()
+	}
+	s.Prepare = dropGated(gates, t, s.Prepare)
+	if len(s.SubresourceStrategies) > 0 {
+		subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))
+		for name, sub := range s.SubresourceStrategies {
+			sub.Prepare = dropGated(gates, t, sub.Prepare)
+			subresources[name] = sub
+		}
+		s.SubresourceStrategies = subresources
+	}
 	if t.Subresource("status") != nil {
 		if !k.Status.OwnedByPrepare {
 			s.Prepare = resetStatus(t.Codec, s.Prepare)
@@ -92,6 +105,15 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	released(&s, r, t)
 	return &s
 }
+
+// newestRelease returns the newest release with the default gates.
+var newestRelease = sync.OnceValue(func() *release.Release {
+	r, err := release.Open("")
+	if err != nil {
+		panic("kind: " + err.Error()) // unreachable: the default release is embedded
+	}
+	return r
+})
 
 // released makes the validation of s return the errors of a release, nil for the newest.
 func released(s *resource.Strategy, r *release.Release, t *resource.Type) {

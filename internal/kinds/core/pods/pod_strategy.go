@@ -13,8 +13,7 @@ import (
 // preparePod sets the status of a new Pod, and merges matchLabelKeys and AppArmor
 // annotations into its spec. An update keeps the old status.
 func preparePod(pod, old map[string]any) {
-	spec, oldSpec := object.EnsureMap(pod, "spec"), object.Map(old, "spec")
-	DropDisabledPodFields(spec, oldSpec)
+	spec := object.EnsureMap(pod, "spec")
 	if old != nil {
 		object.Keep(pod, old, "status")
 		return
@@ -81,52 +80,6 @@ func hasVolumeStatus(status map[string]any) bool {
 	for mount := range statusMounts(status) {
 		if mount["volumeStatus"] != nil {
 			return true
-		}
-	}
-	return false
-}
-
-// DropDisabledPodFields drops the fields of disabled feature gates, unless old uses
-// them.
-func DropDisabledPodFields(spec, old map[string]any) {
-	kind.DropDisabledField(spec, old, "schedulingGroup")
-	if !usesStopSignal(old) {
-		for c := range AllContainers(spec) {
-			lifecycle := object.Map(c, "lifecycle")
-			if lifecycle["stopSignal"] == nil {
-				continue
-			}
-			if delete(lifecycle, "stopSignal"); len(lifecycle) == 0 {
-				delete(c, "lifecycle")
-			}
-		}
-	}
-	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
-		if !usesProjection(old, name) {
-			for v := range object.Each(spec["volumes"]) {
-				for source := range object.Each(object.Value(v, "projected", "sources")) {
-					delete(source, name)
-				}
-			}
-		}
-	}
-}
-
-func usesStopSignal(spec map[string]any) bool {
-	for c := range AllContainers(spec) {
-		if object.Value(c, "lifecycle", "stopSignal") != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func usesProjection(spec map[string]any, name string) bool {
-	for v := range object.Each(spec["volumes"]) {
-		for source := range object.Each(object.Value(v, "projected", "sources")) {
-			if source[name] != nil {
-				return true
-			}
 		}
 	}
 	return false

@@ -28,7 +28,6 @@ func isMirror(pod map[string]any) bool {
 // See https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/.
 func prepareEphemeralContainers(pod, old map[string]any) {
 	now := object.EnsureMap(pod, "spec")
-	DropDisabledPodFields(now, object.Map(old, "spec"))
 	spec := object.ShallowCopy(object.Map(old, "spec"))
 	object.Keep(spec, now, "ephemeralContainers")
 	replaceSpec(pod, old, spec)
@@ -67,7 +66,6 @@ func validateEphemeralContainers(pod, old map[string]any) validation.List {
 // https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
 func prepareResize(pod, old map[string]any) {
 	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
-	DropDisabledPodFields(now, was)
 	for _, list := range []string{"containers", "initContainers"} {
 		if len(object.List(now, list)) != len(object.List(was, list)) {
 			return

@@ -7,13 +7,6 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// PrepareTemplate drops the fields of disabled feature gates from the pod template.
-func PrepareTemplate(obj, old map[string]any) {
-	if spec := object.Map(obj, "spec", "template", "spec"); spec != nil {
-		DropDisabledPodFields(spec, object.Map(old, "spec", "template", "spec"))
-	}
-}
-
 // WarnWorkloadName warns about the name of a new workload that is not a DNS label.
 func WarnWorkloadName(obj, old map[string]any) []string {
 	messages := validation.DNS1123Label(object.String(obj, "metadata", "name"))

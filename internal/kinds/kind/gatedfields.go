@@ -1,0 +1,157 @@
+package kind
+
+import (
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+// A gatedField is a field that a server drops from objects if its feature gate is off,
+// unless the old object has the field anywhere.
+type gatedField struct {
+	gate string
+	// path names the members from the spec of a Pod, or from the object, to the field.
+	// "[]" follows a list. "*" is every list of containers. "?" follows a member that is
+	// removed too if it has no other fields.
+	path string
+}
+
+// gatedPodFields are those of the spec of Pods and of pod templates.
+var gatedPodFields = []gatedField{
+	{"ClusterTrustBundleProjection", "volumes[].projected.sources[].clusterTrustBundle"},
+	{"ContainerRestartRules", "*.restartPolicyRules"},
+	{"ContainerStopSignals", "*.lifecycle?.stopSignal"},
+	{"DynamicResourceAllocation", "resourceClaims"},
+	{"DynamicResourceAllocation", "*.resources.claims"},
+	{"EnvFiles", "*.env[].valueFrom.fileKeyRef"},
+	{"GenericWorkload", "schedulingGroup"},
+	{"HostnameOverride", "hostnameOverride"},
+	{"ImageVolume", "volumes[].image"},
+	{"PodCertificateRequest", "volumes[].projected.sources[].podCertificate"},
+	{"PodLevelResources", "resources"},
+	{"SupplementalGroupsPolicy", "securityContext.supplementalGroupsPolicy"},
+	{"UserNamespacesSupport", "hostUsers"},
+}
+
+// gatedFields are those of other kinds, by group and kind.
+var gatedFields = map[resource.Kind][]gatedField{
+	storedKind("apps", "StatefulSet"): {{"MaxUnavailableStatefulSet", "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+	storedKind("autoscaling", "HorizontalPodAutoscaler"): {
+		{"HPAConfigurableTolerance", "spec.behavior.scaleDown.tolerance"},
+		{"HPAConfigurableTolerance", "spec.behavior.scaleUp.tolerance"},
+	},
+}
+
+// podSpecs are the paths of the specs of Pods, by group and kind.
+var podSpecs = map[resource.Kind][]string{
+	storedKind("", "Pod"):                   {"spec"},
+	storedKind("", "PodTemplate"):           {"template", "spec"},
+	storedKind("", "ReplicationController"): {"spec", "template", "spec"},
+	storedKind("apps", "DaemonSet"):         {"spec", "template", "spec"},
+	storedKind("apps", "Deployment"):        {"spec", "template", "spec"},
+	storedKind("apps", "ReplicaSet"):        {"spec", "template", "spec"},
+	storedKind("apps", "StatefulSet"):       {"spec", "template", "spec"},
+	storedKind("batch", "CronJob"):          {"spec", "jobTemplate", "spec", "template", "spec"},
+	storedKind("batch", "Job"):              {"spec", "template", "spec"},
+}
+
+// storedKind is a key of the tables above. They have no versions: objects are prepared in
+// the version that is stored.
+func storedKind(group, kind string) resource.Kind {
+	return resource.Kind{GroupVersion: resource.GroupVersion{Group: group}, Kind: kind}
+}
+
+// dropGated returns a Prepare that drops the fields of feature gates that are off, and then
+// calls prepare, which may be nil.
+func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+	key := storedKind(t.Group, t.Kind)
+	off := func(fields []gatedField) (paths [][]string) {
+		for _, f := range fields {
+			if !r.Enabled(f.gate) {
+				paths = append(paths, strings.Split(f.path, "."))
+			}
+		}
+		return paths
+	}
+	others := off(gatedFields[key])
+	podSpec, hasPodSpec := podSpecs[key]
+	var ofPods [][]string
+	if hasPodSpec {
+		ofPods = off(gatedPodFields)
+	}
+	if len(others)+len(ofPods) == 0 {
+		return prepare
+	}
+	return func(obj, old map[string]any) {
+		dropFields(obj, old, others)
+		if spec := object.Map(obj, podSpec...); hasPodSpec && spec != nil {
+			dropFields(spec, object.Map(old, podSpec...), ofPods)
+		}
+		if prepare != nil {
+			prepare(obj, old)
+		}
+	}
+}
+
+// dropFields removes the fields at the paths that old does not have.
+func dropFields(obj, old map[string]any, paths [][]string) {
+	for _, path := range paths {
+		if !hasField(old, path) {
+			removeField(obj, path)
+		}
+	}
+}
+
+// members returns the objects at the first step of a path.
+func members(obj map[string]any, step string) (found []map[string]any) {
+	add := func(list any) {
+		for m := range object.Each(list) {
+			found = append(found, m)
+		}
+	}
+	if step == "*" {
+		for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+			add(obj[list])
+		}
+		return found
+	}
+	if list, ok := strings.CutSuffix(step, "[]"); ok {
+		add(obj[list])
+		return found
+	}
+	if m, ok := obj[strings.TrimSuffix(step, "?")].(map[string]any); ok {
+		found = append(found, m)
+	}
+	return found
+}
+
+func hasField(obj map[string]any, path []string) bool {
+	if obj == nil {
+		return false
+	}
+	if len(path) == 1 {
+		return obj[path[0]] != nil
+	}
+	for _, m := range members(obj, path[0]) {
+		if hasField(m, path[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func removeField(obj map[string]any, path []string) {
+	if len(path) == 1 {
+		delete(obj, path[0])
+		return
+	}
+	for _, m := range members(obj, path[0]) {
+		had := hasField(m, path[1:])
+		removeField(m, path[1:])
+		if name, optional := strings.CutSuffix(path[0], "?"); optional && had && len(m) == 0 {
+			delete(obj, name)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package kind
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+func TestDropGated(t *testing.T) {
+	r, err := release.Open("v1.32")
+	require.NoError(t, err)
+	pod := func(fields ...string) map[string]any {
+		spec := map[string]any{"containers": []any{map[string]any{"name": "c"}}}
+		for _, name := range fields {
+			spec[name] = true
+		}
+		return map[string]any{"spec": spec}
+	}
+	typ := &resource.Type{Kind: "Pod"}
+	for _, tt := range []struct {
+		name           string
+		gates          map[string]bool
+		obj, old, want map[string]any
+	}{
+		{"off", nil, pod("hostUsers", "hostNetwork"), nil, pod("hostNetwork")},
+		{"in use", nil, pod("hostUsers"), pod("hostUsers"), pod("hostUsers")},
+		{"on", map[string]bool{"UserNamespacesSupport": true}, pod("hostUsers", "resources"), nil, pod("hostUsers")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			gated, err := r.WithGates(tt.gates)
+			require.NoError(t, err)
+			prepared := false
+			dropGated(gated, typ, func(obj, old map[string]any) { prepared = true })(tt.obj, tt.old)
+			assert.Equal(t, tt.want, tt.obj)
+			assert.True(t, prepared)
+		})
+	}
+}
+
+func TestRemoveField(t *testing.T) {
+	for _, tt := range []struct {
+		name, path string
+		obj, want  map[string]any
+	}{
+		{"in lists", "a[].b", map[string]any{"a": []any{map[string]any{"b": "x", "c": "y"}, map[string]any{"b": "z"}}},
+			map[string]any{"a": []any{map[string]any{"c": "y"}, map[string]any{}}}},
+		{"in containers", "*.a", map[string]any{"initContainers": []any{map[string]any{"a": "x"}}}, map[string]any{"initContainers": []any{map[string]any{}}}},
+		{"with its parent", "a?.b", map[string]any{"a": map[string]any{"b": "x"}}, map[string]any{}},
+		{"parent with others", "a?.b", map[string]any{"a": map[string]any{"b": "x", "c": "y"}}, map[string]any{"a": map[string]any{"c": "y"}}},
+		{"empty parent", "a?.b", map[string]any{"a": map[string]any{}}, map[string]any{"a": map[string]any{}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			removeField(tt.obj, strings.Split(tt.path, "."))
+			assert.Equal(t, tt.want, tt.obj)
+		})
+	}
+}
+
+func TestGatedFieldsNameGates(t *testing.T) {
+	r, err := release.Open("")
+	require.NoError(t, err)
+	for _, f := range gatedPodFields {
+		assert.NotPanics(t, func() { r.Enabled(f.gate) })
+	}
+	for _, fields := range gatedFields {
+		for _, f := range fields {
+			assert.NotPanics(t, func() { r.Enabled(f.gate) })
+		}
+	}
+}
