@@ -1,26 +1,17 @@
 package controller
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
-	"github.com/kubefake/kubefake/internal/authz"
-	"github.com/kubefake/kubefake/internal/fault"
-	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // A Client reads and writes as one user. Its requests are authorized, admitted, hit
@@ -46,31 +37,13 @@ type DeleteOptions struct {
 	GracePeriod *int64
 }
 
-func (o *DeleteOptions) options() *registry.DeleteOptions {
-	out := &registry.DeleteOptions{GracePeriodSeconds: o.GracePeriod}
-	if o.UID != "" {
-		out.UID = &o.UID
-	}
-	if o.ResourceVersion != "" {
-		out.Version = &o.ResourceVersion
-	}
-	if o.Propagation != "" {
-		out.PropagationPolicy = &o.Propagation
-	}
-	return out
-}
-
 // Get reads the newest version of an object from the store, not from a cache.
 func (c *Client) Get(res Resource, namespace, name string) (*Object, error) {
 	r, err := c.request("get", res, namespace, name, "")
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		stored, _, err := c.runtime.registry.Get(ctx, r.Request, "")
-		return registry.Result{Object: stored}, err
-	})
-	return c.object(r, result, err)
+	return c.do(r).object()
 }
 
 // Scale reads the scale subresource of an object from the store, in generic form. It
@@ -80,17 +53,14 @@ func (c *Client) Scale(res Resource, namespace, name string) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	if r.Type.Subresource("scale") == nil {
+	if r.typ.Subresource("scale") == nil {
 		return nil, status.NoResource()
 	}
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		stored, _, err := c.runtime.registry.Get(ctx, r.Request, "")
-		return registry.Result{Object: stored}, err
-	})
+	o, err := c.do(r).object()
 	if err != nil {
 		return nil, err
 	}
-	return registry.Scale(r.Type, result.Object.Decode(r.Type))
+	return registry.Scale(o.Type, o.Generic())
 }
 
 // List reads the newest versions of the objects of a namespace, or of all if it is
@@ -100,22 +70,9 @@ func (c *Client) List(res Resource, namespace string, labels selector.Labels) ([
 	if err != nil {
 		return nil, err
 	}
-	var out []*Object
-	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
-		selection, err := r.Select(registry.Selector{Labels: labels})
-		if err != nil {
-			return registry.Result{}, err
-		}
-		page, err := c.runtime.registry.List(ctx, r.Type, storage.Query{Selection: selection})
-		if err != nil {
-			return registry.Result{}, err
-		}
-		for stored := range page.Items {
-			out = append(out, &Object{Object: stored, Type: r.Type})
-		}
-		return registry.Result{}, nil
-	})
-	return out, err
+	r.labels = labels
+	resp := c.do(r)
+	return resp.objects, resp.err
 }
 
 // Create creates obj, which belongs to the registry from the call on. Its kind and
@@ -125,11 +82,9 @@ func (c *Client) Create(res Resource, namespace string, obj map[string]any) (*Ob
 	if err != nil {
 		return nil, err
 	}
-	setKind(obj, r.Type.GroupVersion, r.Type.Kind)
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Create(ctx, r.Request, registry.Body{Object: obj}, &registry.WriteOptions{})
-	})
-	return c.object(r, result, err)
+	setKind(obj, r.typ.GroupVersion, r.typ.Kind)
+	r.body = obj
+	return c.do(r).object()
 }
 
 // CreateFor creates a subresource of an object, such as a binding, an eviction or a
@@ -139,16 +94,12 @@ func (c *Client) CreateFor(res Resource, namespace, name, subresource string, ob
 	if err != nil {
 		return nil, err
 	}
-	if sub := r.Type.Subresource(subresource); sub != nil {
+	if sub := r.typ.Subresource(subresource); sub != nil {
 		setKind(obj, sub.Kind.GroupVersion, sub.Kind.Kind)
 	}
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Create(ctx, r.Request, registry.Body{Object: obj}, &registry.WriteOptions{})
-	})
-	if err != nil || result.Answer == nil {
-		return nil, err
-	}
-	return result.Answer.Object, nil
+	r.body = obj
+	resp := c.do(r)
+	return resp.answer, resp.err
 }
 
 // Update replaces an object, or the part of it that a subresource shows, by obj,
@@ -160,10 +111,8 @@ func (c *Client) Update(res Resource, subresource string, obj map[string]any) (*
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Update(ctx, r.Request, registry.Body{Object: obj}, &registry.WriteOptions{})
-	})
-	return c.object(r, result, err)
+	r.body = obj
+	return c.do(r).object()
 }
 
 // UpdateStatus is Update of the status subresource.
@@ -196,10 +145,8 @@ func (c *Client) Patch(res Resource, namespace, name, subresource, typ string, d
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Patch(ctx, r.Request, registry.Patch{Type: typ, Data: data}, &registry.WriteOptions{})
-	})
-	return c.object(r, result, err)
+	r.patch, r.patchType = data, typ
+	return c.do(r).object()
 }
 
 // StrategicPatch is Patch with a strategic merge patch.
@@ -233,10 +180,8 @@ func (c *Client) Delete(res Resource, namespace, name string, o DeleteOptions) e
 	if err != nil {
 		return err
 	}
-	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Delete(ctx, r.Request, o.options())
-	})
-	return err
+	r.deletion = o
+	return c.do(r).err
 }
 
 // DeleteCollection deletes the objects of a namespace, or begins their deletion.
@@ -245,17 +190,8 @@ func (c *Client) DeleteCollection(res Resource, namespace string, o DeleteOption
 	if err != nil {
 		return err
 	}
-	_, err = c.do(r, func(ctx context.Context) (registry.Result, error) {
-		_, rev, err := c.runtime.registry.DeleteCollection(ctx, r.Request, storage.Query{Selection: storage.Selection{Namespace: namespace}}, o.options())
-		return registry.Result{Revision: rev}, err
-	})
-	return err
-}
-
-// A request is a request of a Client with its route.
-type request struct {
-	registry.Request
-	verb string
+	r.deletion = o
+	return c.do(r).err
 }
 
 // request returns a request. It fails with NotFound, as kube-apiserver does, for a
@@ -265,113 +201,10 @@ func (c *Client) request(verb string, res Resource, namespace, name, subresource
 	if t == nil {
 		return nil, status.NoResource()
 	}
-	return &request{
-		registry.Request{
-			Type: t, Subresource: subresource, Namespace: namespace, Name: name,
-			User: c.user, UserAgent: c.agent,
-		},
-		verb,
-	}, nil
+	return &request{typ: t, verb: verb, namespace: namespace, name: name, subresource: subresource}, nil
 }
 
-// attributes returns the attributes that authorize the request.
-func (r *request) attributes() authz.Attributes {
-	return authz.Attributes{
-		Verb: r.verb, IsResource: true,
-		Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
-	}
-}
-
-// path returns the path of the URL that an HTTP client uses.
-func (r *request) path() string {
-	var b strings.Builder
-	if r.Type.Group == "" {
-		b.WriteString("/api/")
-	} else {
-		b.WriteString("/apis/")
-	}
-	b.WriteString(r.Type.GroupVersion.String())
-	if r.Type.Namespaced && r.Namespace != "" {
-		b.WriteString("/namespaces/")
-		b.WriteString(r.Namespace)
-	}
-	for _, part := range []string{r.Type.Name, r.Name, r.Subresource} {
-		if part != "" {
-			b.WriteByte('/')
-			b.WriteString(part)
-		}
-	}
-	return b.String()
-}
-
-// methods are the HTTP methods of the verbs.
-var methods = map[string]string{
-	"get": http.MethodGet, "list": http.MethodGet, "create": http.MethodPost, "update": http.MethodPut,
-	"patch": http.MethodPatch, "delete": http.MethodDelete, "deletecollection": http.MethodDelete,
-}
-
-// do authorizes a request, makes it through the faults, and records it.
-func (c *Client) do(r *request, f func(ctx context.Context) (registry.Result, error)) (result registry.Result, err error) {
-	g := c.runtime.registry
-	entry := journal.Request{Time: c.runtime.Now(), Method: methods[r.verb], URI: r.path(), User: c.user.Name, UserAgent: c.agent}
-	came := g.Journal().Order()
-	defer func() {
-		entry.Code, entry.Message = outcome(r.verb, err)
-		entry.Revision = int64(result.Revision)
-		entry.Duration = c.runtime.Now().Sub(entry.Time)
-		g.Journal().RecordRequest(entry, came)
-	}()
-	if !c.unlimited {
-		if err := g.Authorizer().Check(c.user, r.attributes()); err != nil {
-			return result, err
-		}
-	}
-	call := func() error {
-		result, err = f(c.runtime.ctx)
-		return err
-	}
-	if !c.runtime.faults.Active() {
-		return result, call()
-	}
-	c.runtime.calling.Store(true)
-	defer c.runtime.calling.Store(false)
-	err = c.runtime.faults.Call(c.runtime.ctx, c.describe(r, entry.URI), call)
-	return result, err
-}
-
-// describe returns the request as faults match it.
-func (c *Client) describe(r *request, path string) *fault.Request {
-	at := r.attributes()
-	return &fault.Request{
-		HTTP: (&http.Request{Method: methods[r.verb], URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {c.agent}}}).WithContext(c.runtime.ctx),
-		Route: route.Route{
-			Path: path, Verb: r.verb, IsResource: true, Group: at.Group, Version: r.Type.Version,
-			Namespace: at.Namespace, Resource: at.Resource, Name: at.Name, Subresource: at.Subresource,
-		},
-	}
-}
-
-// outcome returns the status code and the message of a response.
-func outcome(verb string, err error) (code int, message string) {
-	var st *status.Status
-	switch {
-	case err == nil && verb == "create":
-		return http.StatusCreated, ""
-	case err == nil:
-		return http.StatusOK, ""
-	case errors.As(err, &st):
-		return st.Code, st.Message
-	}
-	return 0, err.Error()
-}
-
-// object returns the stored object of a result.
-func (c *Client) object(r *request, result registry.Result, err error) (*Object, error) {
-	if err != nil || result.Object == nil {
-		return nil, err
-	}
-	return &Object{Object: result.Object, Type: r.Type}, nil
-}
+func (c *Client) do(r *request) response { return c.runtime.server.do(c, r) }
 
 // setKind sets the kind and the apiVersion of obj.
 func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
@@ -418,17 +251,13 @@ func (c *Client) Apply(res Resource, subresource, manager string, obj map[string
 	if err != nil {
 		return nil, err
 	}
-	setKind(obj, r.Type.GroupVersion, r.Type.Kind)
+	setKind(obj, r.typ.GroupVersion, r.typ.Kind)
 	data, err := json.Marshal(obj)
 	if err != nil {
 		return nil, err
 	}
-	o := &registry.WriteOptions{Force: true}
-	o.FieldManager = manager
-	result, err := c.do(r, func(ctx context.Context) (registry.Result, error) {
-		return c.runtime.registry.Patch(ctx, r.Request, registry.Patch{Type: patch.ApplyType, Data: data}, o)
-	})
-	return c.object(r, result, err)
+	r.patch, r.patchType, r.manager = data, patch.ApplyType, manager
+	return c.do(r).object()
 }
 
 // AddFinalizer adds a finalizer to an object of an informer by an update, which fails

@@ -105,10 +105,16 @@ func (e *Env) InformerOf(t *resource.Type) *Informer {
 }
 
 // Types returns the types that the server serves now.
-func (e *Env) Types() *resource.Types { return e.registry.Surface().Types }
+func (e *Env) Types() *resource.Types {
+	served, _ := e.server.types()
+	return served
+}
 
 // Builtin reports whether t is a type of the release, not one of a definition.
-func (e *Env) Builtin(t *resource.Type) bool { return e.registry.Surface().Builtin().Has(t) }
+func (e *Env) Builtin(t *resource.Type) bool {
+	_, builtin := e.server.types()
+	return builtin.Has(t)
+}
 
 // PreferredTypes returns the types that the server serves now, each resource of a group
 // in its preferred version, in the order of groups, versions and names.
@@ -156,7 +162,7 @@ func (e *Env) Check(f func()) { e.checks = append(e.checks, f) }
 func (e *Env) Version() string { return e.version }
 
 // IDs returns the source of random numbers, which a seed determines.
-func (e *Env) IDs() *ids.Source { return e.registry.IDs() }
+func (e *Env) IDs() *ids.Source { return e.server.ids() }
 
 // Queue returns a new queue of the controller. sync is called with each key. If it
 // fails, the key comes back after a back-off.
@@ -219,7 +225,7 @@ func (r *Runtime) typeOf(res Resource) *resource.Type {
 // lookup returns the type of a resource, nil if the server does not serve it.
 func (r *Runtime) lookup(res Resource) *resource.Type {
 	gv, name := res.split()
-	return r.registry.Surface().Lookup(gv.Group, gv.Version, name)
+	return r.server.lookup(gv, name)
 }
 
 // Serves reports whether the server serves a resource.

@@ -152,13 +152,13 @@ func (i *Informer) unindex(o *Object) {
 
 // list brings the informer to the state of the watch cache.
 func (i *Informer) list() error {
-	page, err := i.runtime.registry.List(i.runtime.ctx, i.typ, storage.Query{Version: "0"})
+	revision, items, err := i.runtime.server.list(i.runtime.ctx, i.typ)
 	if err != nil {
 		return err
 	}
-	i.shown, i.held = page.Revision, nil
+	i.shown, i.held = revision, nil
 	seen := map[Key]bool{}
-	for stored := range page.Items {
+	for stored := range items {
 		k := Key{stored.Namespace, stored.Name}
 		seen[k] = true
 		if old := i.items[k]; old == nil || old.Revision != stored.Revision {
@@ -178,7 +178,7 @@ func (i *Informer) receive(e mvcc.Event[*storage.Object]) {
 	if e.Item.Modified <= i.shown {
 		return
 	}
-	if len(i.held) > 0 || i.runtime.store.CachedRevision(i.typ) < e.Item.Modified {
+	if len(i.held) > 0 || i.runtime.server.cachedRevision(i.typ) < e.Item.Modified {
 		i.held = append(i.held, e)
 		return
 	}
@@ -187,7 +187,7 @@ func (i *Informer) receive(e mvcc.Event[*storage.Object]) {
 
 // release applies the held changes that the watch cache shows.
 func (i *Informer) release() {
-	for len(i.held) > 0 && i.held[0].Item.Modified <= i.runtime.store.CachedRevision(i.typ) {
+	for len(i.held) > 0 && i.held[0].Item.Modified <= i.runtime.server.cachedRevision(i.typ) {
 		e := i.held[0]
 		i.held = i.held[1:]
 		i.apply(e)
@@ -218,10 +218,10 @@ func (i *Informer) keyOf(key string) Key {
 
 // informers are the informers of a Runtime.
 type informers struct {
-	log      *mvcc.Watcher[*storage.Object] // of the whole store
-	named    []*Informer                    // of the resources that controllers ask for
-	each     []*Informer                    // of all types, if a controller asks for each change
-	unserved []*Informer                    // those in each whose types the server has ceased to serve
+	log      changes     // of the whole store
+	named    []*Informer // of the resources that controllers ask for
+	each     []*Informer // of all types, if a controller asks for each change
+	unserved []*Informer // those in each whose types the server has ceased to serve
 	byPrefix map[string][]*Informer
 	surface  *resource.Types // whose types are in each
 	handlers []func(old, new *Object)
@@ -276,7 +276,7 @@ func (r *Runtime) startInformers() error {
 // after changes were compacted before the Runtime has seen them.
 func (r *Runtime) relist() (err error) {
 	s := &r.informers
-	if s.log, err = r.store.Store.Watch("", 0); err != nil {
+	if s.log, err = r.server.watch(); err != nil {
 		return err
 	}
 	for i := range s.all() {
@@ -292,7 +292,7 @@ func (r *Runtime) relist() (err error) {
 // deletions of their objects.
 func (r *Runtime) followSurface() error {
 	s := &r.informers
-	served := r.registry.Surface().Types
+	served, _ := r.server.types()
 	if len(s.handlers) == 0 || s.surface == served {
 		return nil
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // Config configures a Runtime. All fields are required, but for those that its controllers
@@ -44,14 +43,12 @@ type Config struct {
 // use; those of Env, Informer, Queue and Client are for the controllers that it
 // runs.
 type Runtime struct {
-	registry *registry.Registry
-	faults   *fault.Set
-	store    *storage.Store
-	clock    *clock.Clock
-	release  *release.Release
-	version  string
-	rootCA   string
-	sign     func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
+	server  server
+	clock   *clock.Clock
+	release *release.Release
+	version string
+	rootCA  string
+	sign    func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
 
 	lifecycle *lifecycle.Set
 	names     []string // of the controllers
@@ -87,7 +84,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		registry: c.Registry, faults: c.Faults, store: c.Registry.Store(), clock: c.Registry.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
+		server: &apiServer{c.Registry, c.Faults}, clock: c.Registry.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -105,7 +102,7 @@ func New(c Config, controllers []Starter) (*Runtime, error) {
 	}
 	if !r.clock.Manual() {
 		r.done = make(chan struct{})
-		r.store.OnCacheMove(r.Wake)
+		r.server.onCacheMove(r.Wake)
 		go r.loop()
 	}
 	return r, nil
@@ -268,5 +265,5 @@ func (r *Runtime) protect(controller, what string, f func() error) (err error) {
 
 // note records in the story what a controller has met.
 func (r *Runtime) note(controller, text string) {
-	r.registry.Journal().RecordNote(journal.Note{Kind: journal.Controller, Text: controller + ": " + text})
+	r.server.note(journal.Note{Kind: journal.Controller, Text: controller + ": " + text})
 }
