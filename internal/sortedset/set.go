@@ -16,9 +16,8 @@ type Set[E any] struct {
 	tree tree[E]
 }
 
-// A tree is a *btree.BTreeG. It is an interface because every package that has to do
-// with a Set, however indirectly, compiles all methods of the types in the Set's fields:
-// those of a B-tree take 50 times as long as those of Set.
+// A tree is a *btree.BTreeG behind an interface. Go compiles the methods of a generic
+// type again in each package whose types lead to it, and most packages lead to a Set.
 type tree[E any] interface {
 	clone() tree[E]
 	Ascend(btree.ItemIteratorG[E])

@@ -24,9 +24,9 @@ import (
 
 // A server is what a Runtime asks of the server that it runs in.
 //
-// It is an interface, and apiServer its only implementation, because the package of a
-// controller compiles the methods of all generic types that an Env leads to. Those of the
-// store would take four times as long as the rest.
+// It is an interface because Go compiles the methods of a generic type again in each
+// package whose types lead to it. The packages of all controllers lead to an Env, and
+// those of the store would take most of the time that they take to build.
 type server interface {
 	// types returns the types that are served now, and those of the release.
 	types() (served, builtin *resource.Types)
