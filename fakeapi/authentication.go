@@ -1,12 +1,16 @@
 package fakeapi
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 )
 
@@ -40,6 +44,45 @@ type Authentication struct {
 	// certificate. The proxy names the user in headers. Nil means that headers have
 	// no effect.
 	RequestHeader *RequestHeader
+
+	// OIDC authenticates the tokens of an OpenID Connect issuer.
+	OIDC *OIDC
+
+	// Config is an AuthenticationConfiguration in YAML or JSON, as the file of
+	// --authentication-config is: issuers of tokens, and paths for requests without
+	// credentials, which take precedence over NoAnonymous. It excludes OIDC.
+	//
+	// See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration.
+	Config []byte
+}
+
+// OIDC configures an OpenID Connect issuer. Its fields are the flags of kube-apiserver
+// that begin with --oidc. The server fetches the keys of the issuer when the first token
+// of it arrives.
+type OIDC struct {
+	// IssuerURL has the scheme https. Its discovery document and its keys must be
+	// reachable. ClientID is the audience that tokens must have.
+	IssuerURL, ClientID string
+
+	// CA issues the certificate of the issuer, in PEM. Empty means the CAs of the host.
+	CA []byte
+
+	// UsernameClaim is the claim with the name of the user, by default "sub".
+	UsernameClaim string
+
+	// UsernamePrefix precedes the names of users. The default is the URL of the issuer
+	// and "#", and none for the claim "email". "-" is no prefix.
+	UsernamePrefix string
+
+	// GroupsClaim is the claim with the groups of the user, one or a list; "" is none.
+	// GroupsPrefix precedes them.
+	GroupsClaim, GroupsPrefix string
+
+	// RequiredClaims are claims that tokens must have, with their values.
+	RequiredClaims map[string]string
+
+	// SigningAlgs are the signature algorithms that tokens may have, by default RS256.
+	SigningAlgs []string
 }
 
 // RequestHeader configures the authentication of a proxy. Its fields are the flags of
@@ -91,6 +134,9 @@ func (c *config) setAuthentication() error {
 		keys.PublicKeys = append(keys.PublicKeys, public...)
 	}
 	auth.ServiceAccounts = serviceaccount.NewKeys(keys)
+	if err := c.setIssuers(a, keys.Issuers); err != nil {
+		return optionError(err)
+	}
 	if h := a.RequestHeader; h != nil {
 		if c.proxyCAs = parseCertificates(h.ClientCA); c.proxyCAs == nil {
 			return optionError(errors.New("the CA of RequestHeader is not a certificate in PEM"))
@@ -105,6 +151,68 @@ func (c *config) setAuthentication() error {
 		}
 	}
 	return nil
+}
+
+// setIssuers configures the issuers of tokens. accounts are those of the tokens of
+// service accounts.
+func (c *config) setIssuers(a *Authentication, accounts []string) error {
+	minor := c.server.Release.Minor()
+	options := oidc.Options{Minor: minor, Disallowed: accounts}
+	var file *oidc.Configuration
+	switch {
+	case a.Config != nil && a.OIDC != nil:
+		return errors.New("authentication-config file and oidc-* flags are mutually exclusive")
+	case a.Config != nil:
+		var err error
+		if file, err = oidc.Parse(a.Config, minor); err != nil {
+			return fmt.Errorf("failed to load authentication configuration: %w", err)
+		}
+	case a.OIDC != nil:
+		if a.OIDC.IssuerURL == "" || a.OIDC.ClientID == "" {
+			return errors.New("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set")
+		}
+		file, options.SigningAlgorithms = a.OIDC.configuration(), a.OIDC.SigningAlgs
+		if len(options.SigningAlgorithms) == 0 {
+			options.SigningAlgorithms = []string{"RS256"}
+		}
+	default:
+		return nil
+	}
+	issuers, err := file.Compile(options)
+	if err != nil {
+		return err
+	}
+	c.server.Auth.Issuers = issuers
+	if anonymous := file.Anonymous; anonymous != nil {
+		c.server.Auth.Unauthenticated = authn.Refused
+		if anonymous.Enabled {
+			c.server.Auth.Unauthenticated = authn.AsAnonymous
+		}
+		for _, condition := range anonymous.Conditions {
+			c.server.Auth.AnonymousPaths = append(c.server.Auth.AnonymousPaths, condition.Path)
+		}
+	}
+	return nil
+}
+
+// configuration returns the configuration of the issuer.
+func (o *OIDC) configuration() *oidc.Configuration {
+	j := oidc.JWT{Issuer: oidc.Issuer{URL: o.IssuerURL, Audiences: []string{o.ClientID}, CertificateAuthority: string(o.CA)}}
+	username, prefix := cmp.Or(o.UsernameClaim, "sub"), o.UsernamePrefix
+	switch {
+	case prefix == "-":
+		prefix = ""
+	case prefix == "" && username != "email":
+		prefix = o.IssuerURL + "#"
+	}
+	j.ClaimMappings.Username = oidc.Mapping{Claim: username, Prefix: &prefix}
+	if o.GroupsClaim != "" {
+		j.ClaimMappings.Groups = oidc.Mapping{Claim: o.GroupsClaim, Prefix: &o.GroupsPrefix}
+	}
+	for _, claim := range slices.Sorted(maps.Keys(o.RequiredClaims)) {
+		j.ClaimValidationRules = append(j.ClaimValidationRules, oidc.ClaimRule{Claim: claim, RequiredValue: o.RequiredClaims[claim]})
+	}
+	return &oidc.Configuration{JWT: []oidc.JWT{j}}
 }
 
 // parseCertificates returns the certificates in PEM that parse.

@@ -38,13 +38,10 @@ const storyVariable = "FAKEAPI_STORY"
 // may do, and that this server does not have, each with what it lacks. A value of one
 // is an error: without it, requests would get other answers than from kube-apiserver.
 var refusedFlags = map[string]string{
-	"authentication-config":                    "authentication configuration",
 	"authentication-token-webhook-config-file": "webhook for tokens",
 	"authorization-config":                     "authorization configuration",
 	"authorization-policy-file":                "ABAC",
 	"authorization-webhook-config-file":        "webhook for authorization",
-	"oidc-client-id":                           "OIDC",
-	"oidc-issuer-url":                          "OIDC",
 }
 
 // A kubeAPIServer runs the server under the name and with the flags of
@@ -155,6 +152,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.proxyHeaders.GroupHeaders, "requestheader-group-headers", nil, "headers with the groups of the user")
 	fs.StringSliceVar(&c.proxyHeaders.ExtraHeaderPrefixes, "requestheader-extra-headers-prefix", nil, "prefixes of headers with extra information")
 	fs.StringVar(&s.tokens, "token-auth-file", "", "authenticate the users of this CSV file")
+	s.authn.define(flagSet{fs})
 	fs.BoolVar(&c.anonymous, "anonymous-auth", true, "make requests without credentials as system:anonymous")
 	fs.StringSliceVar(&c.authorization, "authorization-mode", nil, "AlwaysAllow (the default), AlwaysDeny, RBAC, Node with RBAC")
 	fs.StringArrayVar(&c.issuers, "service-account-issuer", nil, "issue tokens as the first issuer, and accept those of all")
@@ -230,7 +228,8 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 		fmt.Fprintf(w, "\n%s:\n\n", part.title)
 		fs.VisitAll(func(f *pflag.Flag) {
 			if _, refused := refusedFlags[f.Name]; refused == part.refused && (f.Usage != "") == part.effect {
-				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("      --%-44s %s", f.Name, f.Usage), " "))
+				_, usage := pflag.UnquoteUsage(f)
+				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("      --%-44s %s", f.Name, usage), " "))
 			}
 		})
 	}
@@ -297,6 +296,7 @@ func (c *kubeAPIServer) validate() (errs []error) {
 			errs = append(errs, fmt.Errorf("--%s: fakeapi has no %s", f.Name, missing))
 		}
 	})
+	errs = append(errs, c.serve.authn.validate()...)
 	if err := c.setMode(); err != nil {
 		errs = append(errs, err)
 	}
@@ -458,6 +458,13 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	}
 	if files.err != nil {
 		return nil, files.err
+	}
+	served, err := release.Open(c.serve.releaseName)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.serve.authn.apply(&authentication, served.Minor(), c.given.Changed("anonymous-auth")); err != nil {
+		return nil, err
 	}
 	options, err := c.serve.options()
 	if err != nil {

@@ -34,6 +34,7 @@ type serveCommand struct {
 	tokens           string
 	enablePlugins    []string
 	disablePlugins   []string
+	authn            authenticationFlags
 	authorization    string
 	releaseName      string
 	runtimeConfig    release.RuntimeConfig
@@ -126,7 +127,7 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	defer remove()
 	defer manageMemory(srv)()
 	ready := func() {
-		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" {
+		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" && !c.authn.isSet() {
 			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
 		}
 		fmt.Fprintln(stdout, srv.URL)
@@ -197,6 +198,7 @@ func (c *serveCommand) flags() []flagGroup {
 		}},
 		{"Authentication and authorization", func(fs flagSet) {
 			fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
+			c.authn.define(fs)
 			fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow, AlwaysDeny or RBAC (default AlwaysAllow)", c.setAuthorization)
 		}},
 		{"API", func(fs flagSet) {
@@ -333,6 +335,12 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		}
 		options = append(options, users...)
 	}
+	served, _ := release.Open(c.releaseName) // checkRelease has checked it
+	authentication, err := c.authentication(served.Minor())
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, authentication...)
 	files, err := c.files()
 	if err != nil {
 		return nil, err

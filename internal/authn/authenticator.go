@@ -2,6 +2,7 @@ package authn
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"net/http"
 	"slices"
@@ -27,7 +28,7 @@ type TokenAuthenticator interface {
 	// that the token is valid for. The user is nil for a token of an unknown
 	// form. The error says why a token that this authenticator issued is not
 	// valid.
-	AuthenticateToken(token string, audiences []string) (*User, []string, error)
+	AuthenticateToken(ctx context.Context, token string, audiences []string) (*User, []string, error)
 }
 
 // An Authenticator finds the user of a request. It is safe for concurrent use.
@@ -40,6 +41,10 @@ type Authenticator struct {
 
 	// ServiceAccounts authenticates the tokens of service accounts.
 	ServiceAccounts TokenAuthenticator
+
+	// Remote authenticate further tokens, each that the ones before do not
+	// authenticate. They may call other servers.
+	Remote []TokenAuthenticator
 
 	// Audiences are those of this server.
 	Audiences []string
@@ -69,6 +74,10 @@ type Config struct {
 	// Unauthenticated is what happens to a request without credentials.
 	Unauthenticated Unauthenticated
 
+	// AnonymousPaths are the paths at which AsAnonymous applies. Requests without
+	// credentials for others fail with 401. None means all paths.
+	AnonymousPaths []string
+
 	// Tokens are the users of static bearer tokens. The map must not change.
 	Tokens map[string]User
 
@@ -83,24 +92,23 @@ type Config struct {
 	RequestHeader *RequestHeader
 }
 
-// Authenticate returns the user of a request with this header, by a client with
-// this chain of certificates, which may be empty. The first credential that
-// identifies a user counts, in the order of kube-apiserver: the headers of a
-// proxy, the certificate of the client, the bearer token, the token in the
-// subprotocols of a WebSocket, which Authenticate removes from header. It fails with
-// 401 if there are credentials and none is valid. warning, if not "", is for the
-// client.
-func (a *Authenticator) Authenticate(header http.Header, chain []*x509.Certificate) (user *User, warning string, err error) {
+// Authenticate returns the user of a request. The first credential that identifies a
+// user counts, in the order of kube-apiserver: the headers of a proxy, the certificate
+// of the client, the bearer token, the token in the subprotocols of a WebSocket, which
+// Authenticate removes from the header. It fails with 401 if there are credentials and
+// none is valid. warning, if not "", is for the client.
+func (a *Authenticator) Authenticate(r *http.Request) (user *User, warning string, err error) {
+	header := r.Header
 	token, spaced := bearerToken(header.Get("Authorization"))
 	if spaced {
 		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	}
-	user, err = a.identify(header, chain, token)
+	user, err = a.identify(r, token)
 	if user == nil && websocket.IsRequest(header) {
 		protocolToken, others, tokenErr := websocket.Token(header)
 		if protocolToken != "" {
 			token = protocolToken
-			user, _, tokenErr = a.AuthenticateToken(token, a.Audiences)
+			user, _, tokenErr = a.AuthenticateToken(r.Context(), token, a.Audiences)
 			if user != nil || a.Unauthenticated == AsAdministrator {
 				websocket.SetProtocols(header, others)
 			}
@@ -114,7 +122,7 @@ func (a *Authenticator) Authenticate(header http.Header, chain []*x509.Certifica
 		return nil, warning, status.Unauthorized()
 	case a.Unauthenticated == AsAdministrator:
 		return administrator, warning, nil
-	case token == "" && a.Unauthenticated == AsAnonymous:
+	case token == "" && a.Unauthenticated == AsAnonymous && (len(a.AnonymousPaths) == 0 || slices.Contains(a.AnonymousPaths, r.URL.Path)):
 		return anonymous, warning, nil
 	}
 	return nil, warning, status.Unauthorized()
@@ -122,8 +130,12 @@ func (a *Authenticator) Authenticate(header http.Header, chain []*x509.Certifica
 
 // identify returns the user of the first valid credential; nil if there is none.
 // The error is why a credential is not valid.
-func (a *Authenticator) identify(header http.Header, chain []*x509.Certificate, token string) (*User, error) {
-	user, headerErr := a.headerUser(header, chain)
+func (a *Authenticator) identify(r *http.Request, token string) (*User, error) {
+	var chain []*x509.Certificate // that the client sent
+	if r.TLS != nil {
+		chain = r.TLS.PeerCertificates
+	}
+	user, headerErr := a.headerUser(r.Header, chain)
 	if user != nil {
 		return authenticated(user), nil
 	}
@@ -133,7 +145,7 @@ func (a *Authenticator) identify(header http.Header, chain []*x509.Certificate, 
 	}
 	var tokenErr error
 	if token != "" {
-		user, _, tokenErr = a.AuthenticateToken(token, a.Audiences)
+		user, _, tokenErr = a.AuthenticateToken(r.Context(), token, a.Audiences)
 	}
 	return user, cmp.Or(headerErr, certificateErr, tokenErr)
 }
@@ -145,19 +157,41 @@ func authenticated(user *User) *User {
 }
 
 // AuthenticateToken implements [TokenAuthenticator]. Static tokens are valid for
-// the audiences of the server.
-func (a *Authenticator) AuthenticateToken(token string, audiences []string) (*User, []string, error) {
+// the audiences of the server. The error may be of several authenticators.
+func (a *Authenticator) AuthenticateToken(ctx context.Context, token string, audiences []string) (*User, []string, error) {
 	if user := a.staticUser(token); user != nil {
 		if common := Intersect(a.Audiences, audiences); len(common) > 0 {
 			return user, common, nil
 		}
 	}
-	found, common, err := a.ServiceAccounts.AuthenticateToken(token, audiences)
-	if found == nil || err != nil {
-		return nil, nil, err
+	user, common, err := a.ServiceAccounts.AuthenticateToken(ctx, token, audiences)
+	var errs tokenErrors
+	for _, remote := range a.Remote {
+		if user != nil && err == nil {
+			break
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		user, common, err = remote.AuthenticateToken(ctx, token, audiences)
 	}
-	return authenticated(found), common, nil
+	switch {
+	case err == nil && user != nil:
+		return authenticated(user), common, nil
+	case err != nil:
+		errs = append(errs, err)
+	}
+	if errs == nil {
+		return nil, nil, nil
+	}
+	return nil, nil, errs
 }
+
+// tokenErrors are the errors of several authenticators for one token.
+type tokenErrors []error
+
+func (e tokenErrors) Error() string   { return status.Aggregate(e) }
+func (e tokenErrors) Unwrap() []error { return e }
 
 // staticUser returns the user of a token in Config, nil if there is none.
 func (a *Authenticator) staticUser(token string) *User {

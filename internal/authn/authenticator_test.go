@@ -1,8 +1,10 @@
 package authn
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,7 +15,7 @@ import (
 // accountTokens authenticates the token "account" and fails for "expired".
 type accountTokens struct{}
 
-func (accountTokens) AuthenticateToken(token string, audiences []string) (*User, []string, error) {
+func (accountTokens) AuthenticateToken(_ context.Context, token string, audiences []string) (*User, []string, error) {
 	switch token {
 	case "account":
 		return &User{Name: ServiceAccountName("ns", "a")}, Intersect([]string{"api", "vault"}, audiences), nil
@@ -56,7 +58,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{Config: Config{Tokens: static, UserTokens: tokens, Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
-			user, warning, err := a.Authenticate(http.Header{"Authorization": {tt.authorization}}, nil)
+			user, warning, err := a.Authenticate(&http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
 			assert.Equal(t, tt.warning, warning)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)
@@ -72,16 +74,16 @@ func TestAuthenticate(t *testing.T) {
 
 func TestAuthenticateToken(t *testing.T) {
 	a := &Authenticator{Config: Config{Tokens: map[string]User{"secret": {Name: "alice"}}}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
-	user, audiences, err := a.AuthenticateToken("secret", []string{"vault", "api"})
+	user, audiences, err := a.AuthenticateToken(context.Background(), "secret", []string{"vault", "api"})
 	assert.NoError(t, err)
 	assert.Equal(t, &User{Name: "alice", Groups: []string{AuthenticatedGroup}}, user)
 	assert.Equal(t, []string{"api"}, audiences)
 
-	user, _, err = a.AuthenticateToken("secret", []string{"vault"})
+	user, _, err = a.AuthenticateToken(context.Background(), "secret", []string{"vault"})
 	assert.NoError(t, err)
 	assert.Nil(t, user, "a static token is valid for the server's audiences only")
 
-	_, audiences, err = a.AuthenticateToken("account", []string{"vault"})
+	_, audiences, err = a.AuthenticateToken(context.Background(), "account", []string{"vault"})
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"vault"}, audiences)
 }
@@ -103,9 +105,9 @@ func TestReviewToken(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			review := map[string]any{"spec": tt.spec}
-			assert.NoError(t, a.ReviewToken(review))
+			assert.NoError(t, a.ReviewToken(context.Background(), review))
 			assert.Equal(t, tt.status, review["status"])
 		})
 	}
-	assert.EqualError(t, a.ReviewToken(map[string]any{}), "token is required for TokenReview in authentication")
+	assert.EqualError(t, a.ReviewToken(context.Background(), map[string]any{}), "token is required for TokenReview in authentication")
 }

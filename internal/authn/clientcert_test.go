@@ -4,9 +4,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -115,7 +117,7 @@ func TestAuthenticateCertificate(t *testing.T) {
 			if tt.token != "" {
 				header.Set("Authorization", "Bearer "+tt.token)
 			}
-			user, _, err := a.Authenticate(header, chain)
+			user, _, err := a.Authenticate(&http.Request{Header: header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}})
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)
 				return
@@ -185,7 +187,7 @@ func TestAuthenticateRequestHeader(t *testing.T) {
 			if tt.certificate != nil {
 				chain = append(chain, tt.certificate)
 			}
-			user, _, err := a.Authenticate(tt.header, chain)
+			user, _, err := a.Authenticate(&http.Request{Header: tt.header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}})
 			if tt.want == nil {
 				assert.Equal(t, status.Unauthorized(), err)
 				return

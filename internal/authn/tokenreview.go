@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"context"
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -9,7 +10,7 @@ import (
 
 // ReviewToken sets the status of a TokenReview. It fails with 400 if the review
 // has no token.
-func (a *Authenticator) ReviewToken(review map[string]any) error {
+func (a *Authenticator) ReviewToken(ctx context.Context, review map[string]any) error {
 	token := object.String(review, "spec", "token")
 	if token == "" {
 		return status.BadRequest("token is required for TokenReview in authentication")
@@ -18,11 +19,12 @@ func (a *Authenticator) ReviewToken(review map[string]any) error {
 	if len(audiences) == 0 {
 		audiences = a.Audiences
 	}
-	user, common, err := a.AuthenticateToken(token, audiences)
+	user, common, err := a.AuthenticateToken(ctx, token, audiences)
 	if user == nil {
 		errs := []error{errors.New("invalid bearer token")}
-		if err != nil {
-			errs = append(errs, err)
+		var more tokenErrors
+		if errors.As(err, &more) {
+			errs = append(errs, more...)
 		}
 		// The rest of the status stays as the client sent it.
 		delete(object.Map(review, "status"), "authenticated")

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,4 +35,30 @@ func escape(name string) (string, bool) {
 		}
 	}
 	return escaper.Replace(name), true
+}
+
+// escapes matches the escape sequences of escape.
+var escapes = regexp.MustCompile(`__[^_]+__`)
+
+// unescape returns the name that escape has turned into name, or false if name has an
+// unknown escape sequence. A name without escape sequences is returned as it is.
+func unescape(name string) (string, bool) {
+	ok := true
+	out := escapes.ReplaceAllStringFunc(name, func(s string) string {
+		switch word := s[2 : len(s)-2]; {
+		case word == "underscores":
+			return "__"
+		case word == "dot":
+			return "."
+		case word == "dash":
+			return "-"
+		case word == "slash":
+			return "/"
+		case isReserved(word) && len(s) == len(name):
+			return word
+		}
+		ok = false
+		return s
+	})
+	return out, ok
 }

@@ -53,3 +53,18 @@ func namespaceSchema() *schema.Schema {
 		}),
 	})
 }
+
+// accessReviewSchema returns the schema of the spec of a SubjectAccessReview.
+func accessReviewSchema(selectors bool) *schema.Schema {
+	attributes := fields{"namespace": text, "verb": text, "group": text, "version": text, "resource": text, "subresource": text, "name": text}
+	if selectors {
+		requirements := &schema.Schema{Type: "array", Items: objectSchema("kubernetes.SelectorRequirement", fields{"key": text, "operator": text, "values": texts})}
+		attributes["fieldSelector"] = objectSchema("kubernetes.FieldSelectorAttributes", fields{"rawSelector": text, "requirements": requirements})
+		attributes["labelSelector"] = objectSchema("kubernetes.LabelSelectorAttributes", fields{"rawSelector": text, "requirements": requirements})
+	}
+	return objectSchema("kubernetes.SubjectAccessReviewSpec", fields{
+		"resourceAttributes":    objectSchema("kubernetes.ResourceAttributes", attributes),
+		"nonResourceAttributes": objectSchema("kubernetes.NonResourceAttributes", fields{"path": text, "verb": text}),
+		"user":                  text, "groups": texts, "extra": textsMap, "uid": text,
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
@@ -95,6 +96,9 @@ type Auth struct {
 	// ServiceAccounts are the keys of service account tokens. Nil means those of
 	// the zero serviceaccount.Config.
 	ServiceAccounts *serviceaccount.Keys
+
+	// Issuers issue further tokens; nil for none.
+	Issuers *oidc.Issuers
 
 	// RBAC authorizes requests by roles. Without it every user may do everything.
 	RBAC bool
@@ -217,6 +221,9 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 	now := c.Clock.Now // one closure for all
 	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: now, NewUID: g.ids.UID}
 	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
+	if c.Auth.Issuers != nil {
+		g.authenticator.Remote = append(g.authenticator.Remote, oidc.New(c.Context, c.Clock, c.Auth.Issuers, g.authenticator.Audiences))
+	}
 	if c.Auth.RBAC {
 		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
 	}

@@ -45,7 +45,7 @@ func (op *operation) reviewRules(obj map[string]any) (map[string]any, error) {
 }
 
 func (op *operation) reviewToken(obj map[string]any) (map[string]any, error) {
-	return obj, op.authenticator.ReviewToken(obj)
+	return obj, op.authenticator.ReviewToken(op.ctx, obj)
 }
 
 // reviewSelf answers a SelfSubjectReview.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/x509"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -121,19 +120,11 @@ func (r *request) serve() (err error) {
 
 // authenticate returns the user of the request's credentials.
 func (r *request) authenticate() (*authn.User, error) {
-	user, warning, err := r.server.registry.Authenticator().Authenticate(r.http.Header, r.clientCertificates())
+	user, warning, err := r.server.registry.Authenticator().Authenticate(r.http)
 	if warning != "" {
 		r.warn(warning)
 	}
 	return user, err
-}
-
-// clientCertificates returns the chain of certificates that the client sent.
-func (r *request) clientCertificates() []*x509.Certificate {
-	if r.http.TLS == nil {
-		return nil
-	}
-	return r.http.TLS.PeerCertificates
 }
 
 // authorize fails with 403 if the user may not make the request.

@@ -178,8 +178,7 @@ func (c *Client) target(ctx context.Context, config map[string]any) (string, htt
 			return "", nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 		}
 	}
-	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
-	transport.DialContext = func(_ context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) }
+	transport := NewTransport(ctx, trust)
 	service := object.Map(config, "service")
 	if service == nil {
 		return object.String(config, "url"), transport, nil
@@ -203,6 +202,15 @@ func (c *Client) target(ctx context.Context, config map[string]any) (string, htt
 		return dial(ctx, network, addr)
 	}
 	return url, transport, nil
+}
+
+// NewTransport returns a transport without keep-alives, whose connections are closed
+// when ctx ends.
+func NewTransport(ctx context.Context, trust *tls.Config) *http.Transport {
+	return &http.Transport{
+		TLSClientConfig: trust, DisableKeepAlives: true,
+		DialContext: func(_ context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) },
+	}
 }
 
 // dial returns a connection that is closed when ctx ends. An http.Transport goes on

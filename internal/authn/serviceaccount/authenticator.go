@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -38,7 +39,7 @@ func (t *Tokens) newest(resource, namespace, name string) *storage.Object {
 }
 
 // AuthenticateToken implements [authn.TokenAuthenticator].
-func (t *Tokens) AuthenticateToken(token string, audiences []string) (*authn.User, []string, error) {
+func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []string) (*authn.User, []string, error) {
 	c, err := t.Keys.verify(token)
 	if c == nil || err != nil {
 		return nil, nil, err

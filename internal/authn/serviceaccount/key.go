@@ -6,15 +6,15 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	_ "crypto/sha512" // for ES384 and ES512
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"sync"
 	"sync/atomic"
+
+	"github.com/kubefake/kubefake/internal/authn/jwt"
 )
 
 // A verifier is a public key that verifies the signatures of tokens.
@@ -54,18 +54,7 @@ func (v *verifier) digest(text string) []byte {
 
 // verify reports whether signature is one of text by this key.
 func (v *verifier) verify(text string, signature []byte) bool {
-	switch key := v.key.(type) {
-	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(key, v.hash, v.digest(text), signature) == nil
-	case *ecdsa.PublicKey:
-		size := coordinateSize(key)
-		if len(signature) != 2*size {
-			return false
-		}
-		r, s := new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:])
-		return ecdsa.Verify(key, v.digest(text), r, s)
-	}
-	return false
+	return jwt.Verify(v.algorithm, v.key, text, signature)
 }
 
 // coordinateSize returns the size in bytes of each of the two numbers of a

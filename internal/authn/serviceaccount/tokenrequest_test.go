@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -84,19 +85,19 @@ func TestRequestAndAuthenticate(t *testing.T) {
 			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
 
 			token := status["token"].(string)
-			user, audiences, err := tokens.AuthenticateToken(token, NewKeys(Config{}).Audiences())
+			user, audiences, err := tokens.AuthenticateToken(context.Background(), token, NewKeys(Config{}).Audiences())
 			require.NoError(t, err)
 			assert.Equal(t, "system:serviceaccount:ns:a", user.Name)
 			assert.Equal(t, NewKeys(Config{}).Audiences(), audiences)
 			if tt.node != "" {
 				assert.Equal(t, []string{tt.node}, user.Extra[authn.ExtraNodeName])
 			}
-			_, _, err = tokens.AuthenticateToken(token, []string{"vault"})
+			_, _, err = tokens.AuthenticateToken(context.Background(), token, []string{"vault"})
 			assert.ErrorContains(t, err, "is invalid for the target audiences")
 
 			require.Contains(t, store, tt.delete)
 			delete(store, tt.delete)
-			_, _, err = tokens.AuthenticateToken(token, NewKeys(Config{}).Audiences())
+			_, _, err = tokens.AuthenticateToken(context.Background(), token, NewKeys(Config{}).Audiences())
 			if tt.err == "" {
 				assert.NoError(t, err)
 			} else {
@@ -126,10 +127,10 @@ func TestRequestExpiration(t *testing.T) {
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
 			now = time.Unix(1000, 0).Add(tt.valid)
-			_, _, err := tokens.AuthenticateToken(status["token"].(string), audiences)
+			_, _, err := tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
 			assert.NoError(t, err)
 			now = now.Add(leeway + time.Second)
-			_, _, err = tokens.AuthenticateToken(status["token"].(string), audiences)
+			_, _, err = tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
 			assert.EqualError(t, err, "service account token has expired")
 		})
 	}

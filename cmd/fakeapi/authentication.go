@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/authn/oidc"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// authenticationFlags are the flags of issuers of tokens, which serve and kube-apiserver
+// have in common.
+type authenticationFlags struct {
+	config string
+	oidc   fakeapi.OIDC
+	caFile string
+
+	sets []*pflag.FlagSet // that have the flags
+}
+
+// oidcPrefix is the beginning of the names of the flags of an OpenID Connect issuer.
+const oidcPrefix = "oidc-"
+
+func (a *authenticationFlags) define(fs flagSet) {
+	a.sets = append(a.sets, fs.FlagSet)
+	o := &a.oidc
+	fs.StringVar(&a.config, "authentication-config", "", "authenticate the tokens of the issuers in the AuthenticationConfiguration `FILE`")
+	fs.StringVar(&o.IssuerURL, oidcPrefix+"issuer-url", "", "authenticate the tokens of the OpenID Connect issuer at `URL`")
+	fs.StringVar(&o.ClientID, oidcPrefix+"client-id", "", "tokens of the issuer must have the audience `ID`")
+	fs.StringVar(&a.caFile, oidcPrefix+"ca-file", "", "trust the CAs in `FILE` as the issuer's")
+	fs.StringVar(&o.UsernameClaim, oidcPrefix+"username-claim", "sub", "the `CLAIM` with the name of the user")
+	fs.StringVar(&o.UsernamePrefix, oidcPrefix+"username-prefix", "", "the `PREFIX` of user names; - is none (default the issuer's URL and #, none for the claim email)")
+	fs.StringVar(&o.GroupsClaim, oidcPrefix+"groups-claim", "", "the `CLAIM` with the groups of the user")
+	fs.StringVar(&o.GroupsPrefix, oidcPrefix+"groups-prefix", "", "the `PREFIX` of groups")
+	fs.StringSliceVar(&o.SigningAlgs, oidcPrefix+"signing-algs", []string{"RS256"}, "the signature algorithms that tokens may have, as in `ALGORITHM`,...")
+	fs.Func(oidcPrefix+"required-claim", "tokens must have a claim with a value, as in `CLAIM=VALUE`; repeatable", a.require)
+}
+
+// require adds a required claim.
+func (a *authenticationFlags) require(value string) error {
+	claim, want, ok := strings.Cut(value, "=")
+	if !ok {
+		return errors.New("malformed pair, expect string=string")
+	}
+	if a.oidc.RequiredClaims == nil {
+		a.oidc.RequiredClaims = map[string]string{}
+	}
+	a.oidc.RequiredClaims[strings.TrimSpace(claim)] = strings.TrimSpace(want)
+	return nil
+}
+
+// hasOIDC reports whether a flag of an OpenID Connect issuer is set.
+func (a *authenticationFlags) hasOIDC() (has bool) {
+	for _, set := range a.sets {
+		set.VisitAll(func(f *pflag.Flag) { has = has || f.Changed && strings.HasPrefix(f.Name, oidcPrefix) })
+	}
+	return has
+}
+
+// isSet reports whether the flags configure an issuer.
+func (a *authenticationFlags) isSet() bool { return a.config != "" || a.hasOIDC() }
+
+// validate returns what is wrong with the flags, in the words of kube-apiserver.
+func (a *authenticationFlags) validate() (errs []error) {
+	switch hasOIDC := a.hasOIDC(); {
+	case hasOIDC && a.config != "":
+		errs = append(errs, errors.New("authentication-config file and oidc-* flags are mutually exclusive"))
+	case hasOIDC && (a.oidc.IssuerURL == "" || a.oidc.ClientID == ""):
+		errs = append(errs, errors.New("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set"))
+	}
+	return errs
+}
+
+// apply sets the issuers of tokens for a server of a minor release. hasAnonymous is
+// whether a flag configures requests without credentials.
+func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasAnonymous bool) error {
+	files := fileReader{}
+	if a.hasOIDC() {
+		a.oidc.CA = files.read(a.caFile)
+		out.OIDC = &a.oidc
+	}
+	if a.config == "" || files.err != nil {
+		return files.err
+	}
+	text, err := os.ReadFile(a.config)
+	var parsed *oidc.Configuration
+	if err == nil {
+		parsed, err = oidc.Parse(text, minor)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("failed to load authentication configuration from file %q: %w", a.config, err)
+	case parsed.Anonymous != nil && hasAnonymous:
+		return errors.New("anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
+	}
+	out.Config = text
+	return nil
+}
+
+// authentication returns the options for the flags of issuers of tokens.
+func (c *serveCommand) authentication(minor int) ([]fakeapi.Option, error) {
+	if errs := c.authn.validate(); len(errs) > 0 {
+		return nil, &usageError{errors.New(status.Aggregate(errs))}
+	}
+	if !c.authn.isSet() {
+		return nil, nil
+	}
+	var out fakeapi.Authentication
+	if err := c.authn.apply(&out, minor, false); err != nil {
+		return nil, err
+	}
+	return []fakeapi.Option{fakeapi.WithAuthentication(out)}, nil
+}

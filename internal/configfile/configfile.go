@@ -1,0 +1,120 @@
+// Package configfile reads the configuration files of kube-apiserver: objects of
+// apiserver.config.k8s.io.
+package configfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// group is the API group of the files.
+const group = "apiserver.config.k8s.io"
+
+// Decode reads an object of a kind in YAML or JSON into the struct that out points to.
+// versions are those of the kind. Unknown fields, a field that is there twice, and
+// another kind or version are errors. The fields of the struct have tags of
+// encoding/json.
+func Decode(text []byte, kind string, versions []string, out any) error {
+	body, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	var meta struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(body, &meta); err != nil {
+		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	prefix, version, _ := strings.Cut(meta.APIVersion, "/")
+	switch {
+	case meta.Kind == "":
+		return fmt.Errorf("Object 'Kind' is missing in '%s'", text)
+	case meta.APIVersion == "":
+		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", text)
+	case prefix != group || meta.Kind != kind || !slices.Contains(versions, version):
+		return fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return err
+	}
+	var generic any
+	if err := json.Unmarshal(body, &generic); err != nil {
+		return err
+	}
+	problems := duplicates(text)
+	problems = append(problems, unknown(generic, reflect.TypeOf(out).Elem(), "")...)
+	if len(problems) > 0 {
+		return errors.New("strict decoding error: " + strings.Join(problems, ", "))
+	}
+	return nil
+}
+
+// duplicates returns a problem if a field is there twice.
+func duplicates(text []byte) []string {
+	var generic any
+	if err := yaml.UnmarshalStrict(text, &generic); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// unknown returns a problem for each field of a value in generic form that a type does
+// not have.
+func unknown(value any, t reflect.Type, path string) (problems []string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch value := value.(type) {
+	case []any:
+		if t.Kind() == reflect.Slice {
+			for i, item := range value {
+				problems = append(problems, unknown(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
+			}
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		types := map[string]reflect.Type{}
+		if path == "" {
+			types["apiVersion"], types["kind"] = reflect.TypeFor[string](), reflect.TypeFor[string]()
+		}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			types[name] = t.Field(i).Type
+		}
+		names := make([]string, 0, len(value))
+		for name := range value {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if types[name] == nil {
+				problems = append(problems, fmt.Sprintf("unknown field %q", at))
+				continue
+			}
+			problems = append(problems, unknown(value[name], types[name], at)...)
+		}
+	}
+	return problems
+}
+
+// A Duration is a time.Duration whose JSON is text: "30s".
+type Duration struct{ time.Duration }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	var err error
+	d.Duration, err = time.ParseDuration(s)
+	return err
+}
