@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/authn/tokenwebhook"
 )
 
 // Authentication configures how the server authenticates clients, beside WithToken
@@ -48,12 +50,30 @@ type Authentication struct {
 	// OIDC authenticates the tokens of an OpenID Connect issuer.
 	OIDC *OIDC
 
+	// TokenWebhook authenticates the tokens that nothing else authenticates.
+	TokenWebhook *TokenWebhook
+
 	// Config is an AuthenticationConfiguration in YAML or JSON, as the file of
 	// --authentication-config is: issuers of tokens, and paths for requests without
 	// credentials, which take precedence over NoAnonymous. It excludes OIDC.
 	//
 	// See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration.
 	Config []byte
+}
+
+// TokenWebhook configures a webhook that authenticates tokens. A request waits for it
+// for up to 30 seconds. The server caches up to 4096 answers.
+type TokenWebhook struct {
+	// Kubeconfig is the name of a kubeconfig file: its cluster is the webhook, and its
+	// user has the credentials for it.
+	Kubeconfig string
+
+	// Version of TokenReviews is v1 or v1beta1, the default.
+	Version string
+
+	// CacheTTL is how long answers are cached, by default two minutes. A negative
+	// duration caches nothing.
+	CacheTTL time.Duration
 }
 
 // OIDC configures an OpenID Connect issuer. Its fields are the flags of kube-apiserver
@@ -136,6 +156,11 @@ func (c *config) setAuthentication() error {
 	auth.ServiceAccounts = serviceaccount.NewKeys(keys)
 	if err := c.setIssuers(a, keys.Issuers); err != nil {
 		return optionError(err)
+	}
+	if w := a.TokenWebhook; w != nil {
+		if auth.TokenWebhook, err = tokenwebhook.Load(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.CacheTTL, 2*time.Minute), c.userAgent()); err != nil {
+			return optionError(err)
+		}
 	}
 	if h := a.RequestHeader; h != nil {
 		if c.proxyCAs = parseCertificates(h.ClientCA); c.proxyCAs == nil {

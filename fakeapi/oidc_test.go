@@ -54,7 +54,7 @@ func newIssuer(t testing.TB) *issuer {
 		case "/.well-known/openid-configuration", "/elsewhere":
 			fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, i.URL, i.URL+"/keys")
 		case "/keys":
-			fmt.Fprintf(w, `{"keys":[{"kty":"RSA","kid":"r","n":%q,"e":"AQAB"},{"kty":"EC","kid":"e","crv":"P-256","x":%q,"y":%q},{"kty":"oct","kid":"o"}]}`,
+			fmt.Fprintf(w, `{"keys":[{"kty":"RSA","kid":"r","n":%q,"e":"AQAB"},{"kty":"EC","kid":"e","crv":"P-256","x":%q,"y":%q},{"kty":"oct","kid":"o","k":"AA"}]}`,
 				number(i.rsa.N.Bytes()), number(i.ecdsa.X.FillBytes(make([]byte, 32))), number(i.ecdsa.Y.FillBytes(make([]byte, 32))))
 		case "/groups":
 			if r.Header.Get("Authorization") == "Bearer access" {
@@ -298,7 +298,7 @@ func TestAnonymousConditions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAuthentication(fakeapi.Authentication{
-				Config: []byte("{apiVersion: apiserver.config.k8s.io/v1beta1, kind: AuthenticationConfiguration, anonymous: " + tt.anonymous + "}"),
+				Config: []byte("apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\nanonymous: " + tt.anonymous),
 			}))
 			for path, want := range map[string]int{"/readyz": tt.readyz, "/api/v1/pods": tt.pods} {
 				w := httptest.NewRecorder()
@@ -335,7 +335,7 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := fakeapi.New(fakeapi.WithAuthentication(fakeapi.Authentication{
 				ServiceAccountIssuers: []string{"https://accounts.example"},
-				Config:                []byte("{apiVersion: apiserver.config.k8s.io/" + tt.version + ", kind: AuthenticationConfiguration, jwt: [" + tt.jwt + "]}"),
+				Config:                []byte("apiVersion: apiserver.config.k8s.io/" + tt.version + "\nkind: AuthenticationConfiguration\njwt: [" + tt.jwt + "]"),
 			}))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 			assert.Contains(t, err.Error(), tt.want)

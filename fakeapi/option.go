@@ -45,6 +45,9 @@ type config struct {
 	clientCAs      [][]byte            // in PEM
 	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
 	authentication *Authentication
+	authorization  *Authorization
+	rbac           bool // of WithRBAC
+	alwaysDeny     bool // of WithAlwaysDeny
 
 	namespaces []string // of WithNamespaces; nil without it
 
@@ -184,12 +187,12 @@ func WithToken(token string, user User) Option {
 // --authorization-mode=RBAC. The server starts with the roles and bindings of a
 // fresh cluster. Members of system:masters may do everything. A request that no
 // role permits fails with 403.
-func WithRBAC() Option { return func(c *config) { c.server.Auth.RBAC = true } }
+func WithRBAC() Option { return func(c *config) { c.rbac = true } }
 
 // WithAlwaysDeny authorizes no request but those of system:masters, as
 // --authorization-mode=AlwaysDeny does. With WithRBAC, requests that a role permits are
 // authorized too.
-func WithAlwaysDeny() Option { return func(c *config) { c.server.Auth.AlwaysDeny = true } }
+func WithAlwaysDeny() Option { return func(c *config) { c.alwaysDeny = true } }
 
 // WithAuditLog writes the audit log of kube-apiserver to w: a line of JSON for each event
 // that the policy selects. policy is a Policy of audit.k8s.io/v1 in YAML or JSON; another
@@ -333,6 +336,9 @@ func newConfig(options []Option) (*config, error) {
 		}
 	}
 	if err := c.setAuthentication(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	if err := c.setAuthorization(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setClientCAs(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -13,12 +14,13 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// authenticationFlags are the flags of issuers of tokens, which serve and kube-apiserver
+// authenticationFlags are the flags of issuers of tokens and of a webhook for tokens, which serve and kube-apiserver
 // have in common.
 type authenticationFlags struct {
-	config string
-	oidc   fakeapi.OIDC
-	caFile string
+	config  string
+	oidc    fakeapi.OIDC
+	caFile  string
+	webhook fakeapi.TokenWebhook
 
 	sets []*pflag.FlagSet // that have the flags
 }
@@ -38,6 +40,9 @@ func (a *authenticationFlags) define(fs flagSet) {
 	fs.StringVar(&o.GroupsClaim, oidcPrefix+"groups-claim", "", "the `CLAIM` with the groups of the user")
 	fs.StringVar(&o.GroupsPrefix, oidcPrefix+"groups-prefix", "", "the `PREFIX` of groups")
 	fs.StringSliceVar(&o.SigningAlgs, oidcPrefix+"signing-algs", []string{"RS256"}, "the signature algorithms that tokens may have, as in `ALGORITHM`,...")
+	fs.StringVar(&a.webhook.Kubeconfig, "authentication-token-webhook-config-file", "", "authenticate tokens by the webhook in the kubeconfig `FILE`")
+	fs.StringVar(&a.webhook.Version, "authentication-token-webhook-version", "v1beta1", "the `VERSION` of the TokenReviews for the webhook: v1 or v1beta1")
+	fs.DurationVar(&a.webhook.CacheTTL, "authentication-token-webhook-cache-ttl", 2*time.Minute, "cache the answers of the webhook for `DURATION`")
 	fs.Func(oidcPrefix+"required-claim", "tokens must have a claim with a value, as in `CLAIM=VALUE`; repeatable", a.require)
 }
 
@@ -62,8 +67,10 @@ func (a *authenticationFlags) hasOIDC() (has bool) {
 	return has
 }
 
-// isSet reports whether the flags configure an issuer.
-func (a *authenticationFlags) isSet() bool { return a.config != "" || a.hasOIDC() }
+// isSet reports whether the flags authenticate tokens.
+func (a *authenticationFlags) isSet() bool {
+	return a.config != "" || a.hasOIDC() || a.webhook.Kubeconfig != ""
+}
 
 // validate returns what is wrong with the flags, in the words of kube-apiserver.
 func (a *authenticationFlags) validate() (errs []error) {
@@ -76,13 +83,18 @@ func (a *authenticationFlags) validate() (errs []error) {
 	return errs
 }
 
-// apply sets the issuers of tokens for a server of a minor release. hasAnonymous is
+// apply sets what authenticates tokens for a server of a minor release. hasAnonymous is
 // whether a flag configures requests without credentials.
 func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasAnonymous bool) error {
 	files := fileReader{}
 	if a.hasOIDC() {
 		a.oidc.CA = files.read(a.caFile)
 		out.OIDC = &a.oidc
+	}
+	if a.webhook.Kubeconfig != "" {
+		w := a.webhook
+		w.CacheTTL = orNone(w.CacheTTL)
+		out.TokenWebhook = &w
 	}
 	if a.config == "" || files.err != nil {
 		return files.err
@@ -102,7 +114,7 @@ func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasA
 	return nil
 }
 
-// authentication returns the options for the flags of issuers of tokens.
+// authentication returns the options for the flags that authenticate tokens.
 func (c *serveCommand) authentication(minor int) ([]fakeapi.Option, error) {
 	if errs := c.authn.validate(); len(errs) > 0 {
 		return nil, &usageError{errors.New(status.Aggregate(errs))}

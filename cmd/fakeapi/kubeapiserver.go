@@ -38,10 +38,7 @@ const storyVariable = "FAKEAPI_STORY"
 // may do, and that this server does not have, each with what it lacks. A value of one
 // is an error: without it, requests would get other answers than from kube-apiserver.
 var refusedFlags = map[string]string{
-	"authentication-token-webhook-config-file": "webhook for tokens",
-	"authorization-config":                     "authorization configuration",
-	"authorization-policy-file":                "ABAC",
-	"authorization-webhook-config-file":        "webhook for authorization",
+	"authorization-policy-file": "ABAC",
 }
 
 // A kubeAPIServer runs the server under the name and with the flags of
@@ -55,8 +52,6 @@ type kubeAPIServer struct {
 	certFile, keyFile             string
 	clientCA                      string
 	anonymous                     bool
-	authorization                 []string
-	alwaysDeny                    bool
 	issuers, audiences            []string
 	accountKeys                   []string
 	signingKey                    string
@@ -154,7 +149,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&s.tokens, "token-auth-file", "", "authenticate the users of this CSV file")
 	s.authn.define(flagSet{fs})
 	fs.BoolVar(&c.anonymous, "anonymous-auth", true, "make requests without credentials as system:anonymous")
-	fs.StringSliceVar(&c.authorization, "authorization-mode", nil, "AlwaysAllow (the default), AlwaysDeny, RBAC, Node with RBAC")
+	s.authz.define(flagSet{fs})
 	fs.StringArrayVar(&c.issuers, "service-account-issuer", nil, "issue tokens as the first issuer, and accept those of all")
 	fs.StringSliceVar(&c.audiences, "api-audiences", nil, "audiences of the server")
 	fs.StringArrayVar(&c.accountKeys, "service-account-key-file", nil, "verify tokens with the keys of this file")
@@ -297,9 +292,7 @@ func (c *kubeAPIServer) validate() (errs []error) {
 		}
 	})
 	errs = append(errs, c.serve.authn.validate()...)
-	if err := c.setMode(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, c.serve.authz.validate()...)
 	errs = append(errs, c.setPlugins()...)
 	switch c.auditFormat {
 	case "json":
@@ -383,33 +376,6 @@ func writeStory(srv *fakeapi.Server) error {
 	return errors.Join(srv.Story().WritePage(f), f.Close())
 }
 
-// setMode sets the mode of authorization.
-func (c *kubeAPIServer) setMode() error {
-	for _, mode := range c.authorization {
-		switch mode {
-		case "AlwaysAllow", "AlwaysDeny", "RBAC":
-		case "Node":
-			if !slices.Contains(c.authorization, "RBAC") && !slices.Contains(c.authorization, "AlwaysAllow") {
-				return errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
-			}
-		case "ABAC", "Webhook":
-			return fmt.Errorf("--authorization-mode: fakeapi does not have %s", mode)
-		default:
-			return fmt.Errorf("authorization-mode %q is not a valid mode", mode)
-		}
-	}
-	has := func(mode string) bool { return slices.Contains(c.authorization, mode) }
-	switch {
-	case has("AlwaysAllow"):
-	case has("RBAC"):
-		c.serve.authorization = "RBAC"
-	case has("AlwaysDeny"):
-		c.serve.authorization = "AlwaysDeny"
-	}
-	c.alwaysDeny = has("AlwaysDeny") && !has("AlwaysAllow")
-	return nil
-}
-
 // setServeFlags sets flags of serve, separated by spaces. Quotes and backslashes have
 // their meaning of a shell.
 func (c *kubeAPIServer) setServeFlags(text string) error {
@@ -430,7 +396,7 @@ func (c *kubeAPIServer) setServeFlags(text string) error {
 func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	files := fileReader{}
 	authentication := fakeapi.Authentication{
-		NoAnonymous:              !c.anonymous || c.serve.authorization == "AlwaysAllow", // as kube-apiserver does
+		NoAnonymous:              !c.anonymous || c.serve.authz.allowsAll(), // as kube-apiserver does
 		ServiceAccountIssuers:    c.issuers,
 		APIAudiences:             c.audiences,
 		ServiceAccountSigningKey: files.read(c.signingKey),
@@ -445,9 +411,6 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	more := []fakeapi.Option{fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...)}
 	if !c.fairness {
 		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))
-	}
-	if c.alwaysDeny {
-		more = append(more, fakeapi.WithAlwaysDeny())
 	}
 	if c.certFile != "" {
 		more = append(more, fakeapi.WithCertificate(files.read(c.certFile), files.read(c.keyFile)))

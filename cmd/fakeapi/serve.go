@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/scenarios"
 )
@@ -35,7 +36,7 @@ type serveCommand struct {
 	enablePlugins    []string
 	disablePlugins   []string
 	authn            authenticationFlags
-	authorization    string
+	authz            authorizationFlags
 	releaseName      string
 	runtimeConfig    release.RuntimeConfig
 	featureGates     []string
@@ -68,7 +69,7 @@ type serveCommand struct {
 // newServe returns a command without the default values of its flags, which their
 // definition sets.
 func newServe() *serveCommand {
-	return &serveCommand{runtimeConfig: release.RuntimeConfig{}, authorization: "AlwaysAllow"}
+	return &serveCommand{runtimeConfig: release.RuntimeConfig{}}
 }
 
 // flagSet returns the flags, which set the fields of the command.
@@ -95,7 +96,7 @@ func newServeCommand() *cobra.Command {
 		},
 	}
 	setFlags(cmd, c.flags()...)
-	completeValues(cmd, "authorization-mode", "AlwaysAllow", "AlwaysDeny", "RBAC")
+	completeValues(cmd, "authorization-mode", modes...)
 	completeValues(cmd, "release", release.Names()...)
 	return cmd
 }
@@ -199,7 +200,7 @@ func (c *serveCommand) flags() []flagGroup {
 		{"Authentication and authorization", func(fs flagSet) {
 			fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
 			c.authn.define(fs)
-			fs.Func("authorization-mode", "authorize with `MODE`: AlwaysAllow, AlwaysDeny or RBAC (default AlwaysAllow)", c.setAuthorization)
+			c.authz.define(fs)
 		}},
 		{"API", func(fs flagSet) {
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
@@ -232,14 +233,6 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.Uint64Var(&c.chaos, "chaos", 0, "inject random faults of all types, the same in each run with `SEED`; 0 injects none")
 		}},
 	}
-}
-
-func (c *serveCommand) setAuthorization(mode string) error {
-	if mode != "AlwaysAllow" && mode != "AlwaysDeny" && mode != "RBAC" {
-		return errors.New("it is neither AlwaysAllow nor AlwaysDeny nor RBAC")
-	}
-	c.authorization = mode
-	return nil
 }
 
 func (c *serveCommand) setService(value string) error {
@@ -316,12 +309,14 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if !(c.speed > 0) {
 		return nil, &usageError{errors.New("--speed must be positive")}
 	}
-	switch c.authorization {
-	case "RBAC":
-		options = append(options, fakeapi.WithRBAC())
-	case "AlwaysDeny":
-		options = append(options, fakeapi.WithAlwaysDeny())
+	if errs := c.authz.validate(); len(errs) > 0 {
+		return nil, &usageError{errors.New(status.Aggregate(errs))}
 	}
+	authorization, err := c.authz.options()
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, authorization...)
 	if !c.control {
 		options = append(options, fakeapi.WithoutControl())
 	}

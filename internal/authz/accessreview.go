@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ const selfReviews = "selfsubjectaccessreviews"
 // SelfSubjectAccessReview of type t, and sets its status. A
 // SelfSubjectAccessReview is about the user by. It fails with 422 for an invalid
 // review.
-func (a RBAC) ReviewAccess(release validation.Release, t *resource.Type, review map[string]any, by *authn.User) error {
+func (a Authorizer) ReviewAccess(ctx context.Context, release validation.Release, t *resource.Type, review map[string]any, by *authn.User) error {
 	spec := object.Map(review, "spec")
 	if spec == nil {
 		spec = map[string]any{}
@@ -36,19 +37,38 @@ func (a RBAC) ReviewAccess(release validation.Release, t *resource.Type, review 
 	}
 	user := by
 	if t.Name != selfReviews {
-		user = &authn.User{Name: object.String(spec, "user"), UID: object.String(spec, "uid"), Groups: object.Strings(spec, "groups")}
+		user = &authn.User{Name: object.String(spec, "user"), UID: object.String(spec, "uid"), Groups: object.Strings(spec, "groups"), Extra: extraOf(spec)}
 	}
 	at, problem := reviewedAttributes(spec)
-	decision := a.Authorize(user, at)
+	decision := a.Authorize(ctx, user, at)
 	out := map[string]any{"allowed": decision.Allowed}
+	if decision.Denied {
+		out["denied"] = true
+	}
 	if decision.Reason != "" {
 		out["reason"] = decision.Reason
+	}
+	if decision.Err != nil {
+		problem = strings.Trim(problem+"; "+decision.Err.Error(), "; ")
 	}
 	if problem != "" {
 		out["evaluationError"] = problem
 	}
 	review["status"] = out
 	return nil
+}
+
+// extraOf returns the extra information of the user of a review.
+func extraOf(spec map[string]any) map[string][]string {
+	in := object.Map(spec, "extra")
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string][]string, len(in))
+	for key := range in {
+		out[key] = object.Strings(in, key)
+	}
+	return out
 }
 
 // reviewedAttributes returns the attributes that a review is about. problem names
@@ -74,8 +94,18 @@ func reviewedAttributes(spec map[string]any) (at *Attributes, problem string) {
 	return &Attributes{
 		IsResource: true,
 		Verb:       object.String(in, "verb"), Namespace: object.String(in, "namespace"), Name: object.String(in, "name"),
-		Group: object.String(in, "group"), Resource: object.String(in, "resource"), Subresource: object.String(in, "subresource"),
+		FieldSelector: selectorOf(object.Map(in, "fieldSelector")), LabelSelector: selectorOf(object.Map(in, "labelSelector")),
+		Group: object.String(in, "group"), Version: object.String(in, "version"), Resource: object.String(in, "resource"), Subresource: object.String(in, "subresource"),
 	}, strings.Join(problems, "; ")
+}
+
+// selectorOf returns a selector of a review.
+func selectorOf(in map[string]any) Selector {
+	out := Selector{Raw: object.String(in, "rawSelector")}
+	for r := range object.Each(in["requirements"]) {
+		out.Requirements = append(out.Requirements, Requirement{object.String(r, "key"), object.String(r, "operator"), object.Strings(r, "values")})
+	}
+	return out
 }
 
 func parseFields(raw string) error {

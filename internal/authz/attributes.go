@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -19,6 +20,69 @@ type Attributes struct {
 	Path                         string
 	Group, Resource, Subresource string
 	Namespace, Name              string // "" for all of them
+
+	// Version is the API version of the resource. FieldSelector and LabelSelector
+	// restrict a list, a watch or a deletecollection. Roles ignore them.
+	Version                      string
+	FieldSelector, LabelSelector Selector
+}
+
+// A Selector is a selector in attributes: text, or requirements.
+type Selector struct {
+	Raw          string
+	Requirements []Requirement
+}
+
+// A Requirement is one of a selector, as in a SubjectAccessReview.
+type Requirement struct {
+	Key      string   `json:"key"`
+	Operator string   `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// Fields returns the requirements of a field selector that a review can have.
+func (s Selector) Fields() []Requirement {
+	if s.Raw == "" {
+		return s.Requirements
+	}
+	parsed, err := selector.ParseFields(s.Raw)
+	if err != nil {
+		return nil
+	}
+	var out []Requirement
+	for _, r := range parsed.Requirements() {
+		operator := "In"
+		if r.Operator != selector.Equals {
+			operator = "NotIn"
+		}
+		out = append(out, Requirement{r.Field, operator, []string{r.Value}})
+	}
+	return out
+}
+
+// labelOperators are the operators of reviews for those of label selectors.
+var labelOperators = map[selector.Operator]string{
+	selector.Equals: "In", selector.DoubleEquals: "In", selector.In: "In",
+	selector.NotEquals: "NotIn", selector.NotIn: "NotIn",
+	selector.Exists: "Exists", selector.DoesNotExist: "DoesNotExist",
+}
+
+// Labels returns the requirements of a label selector that a review can have.
+func (s Selector) Labels() []Requirement {
+	if s.Raw == "" {
+		return s.Requirements
+	}
+	parsed, err := selector.ParseLabels(s.Raw)
+	if err != nil {
+		return nil
+	}
+	var out []Requirement
+	for _, r := range parsed.Requirements() {
+		if operator := labelOperators[r.Operator]; operator != "" {
+			out = append(out, Requirement{r.Key, operator, r.Values})
+		}
+	}
+	return out
 }
 
 // String returns the action as a 403 error prints it.

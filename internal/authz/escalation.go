@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,11 +28,11 @@ type RoleWrite struct {
 // pass.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
-func (a RBAC) CheckEscalation(u *authn.User, w RoleWrite) error {
-	if w.Type.Group != rbacGroup || a.Policy == nil || u.InGroup(authn.MastersGroup) || changesOwnersOnly(w.Object, w.Old) {
+func (a Authorizer) CheckEscalation(ctx context.Context, u *authn.User, w RoleWrite) error {
+	if w.Type.Group != rbacGroup || a.AllowsAll(u) || changesOwnersOnly(w.Object, w.Old) {
 		return nil
 	}
-	c := escalationCheck{a, u, w}
+	c := escalationCheck{ctx, a, u, w}
 	switch w.Type.Name {
 	case "roles", "clusterroles":
 		return c.role()
@@ -43,7 +44,8 @@ func (a RBAC) CheckEscalation(u *authn.User, w RoleWrite) error {
 
 // An escalationCheck checks one write of a role or binding.
 type escalationCheck struct {
-	RBAC
+	ctx context.Context
+	Authorizer
 	user *authn.User
 	RoleWrite
 }
@@ -54,7 +56,7 @@ func (c escalationCheck) groupResource() status.GroupResource {
 
 func (c escalationCheck) role() error {
 	at := &Attributes{IsResource: true, Verb: "escalate", Group: c.Type.Group, Resource: c.Type.Name, Namespace: c.Namespace, Name: c.Name}
-	if c.Authorize(c.user, at).Allowed {
+	if c.Authorize(c.ctx, c.user, at).Allowed {
 		return nil
 	}
 	rules, err := parseRules(c.Type.Codec.Append(nil, c.Object))
@@ -77,7 +79,7 @@ func (c escalationCheck) binding() error {
 	case "Role":
 		at.Resource = "roles"
 	}
-	if at.Resource != "" && c.Authorize(c.user, at).Allowed {
+	if at.Resource != "" && c.Authorize(c.ctx, c.user, at).Allowed {
 		return nil
 	}
 	rules, err := c.Policy.Rules(ref, c.Namespace)
@@ -89,7 +91,7 @@ func (c escalationCheck) binding() error {
 
 // held fails with 403 if the user does not hold the rules.
 func (c escalationCheck) held(rules []Rule) error {
-	if err := c.checkHeld(c.user, c.Namespace, rules, c.roleError); err != nil {
+	if err := (RBAC{c.Policy}).checkHeld(c.user, c.Namespace, rules, c.roleError); err != nil {
 		return status.Forbidden(c.groupResource(), object.String(c.Object, "metadata", "name"), err.Error())
 	}
 	return nil

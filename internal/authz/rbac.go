@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -29,47 +30,11 @@ func (e *MissingRoleError) Error() string {
 	return fmt.Sprintf("%s.rbac.authorization.k8s.io %q not found", strings.ToLower(e.Kind), e.Name)
 }
 
-// A Decision reports whether an action is allowed. Reason may be "".
-type Decision struct {
-	Allowed bool
-	Reason  string
-}
+// An RBAC is the mode RBAC: it allows what the roles and bindings of a policy permit.
+type RBAC struct{ Policy Policy }
 
-// An RBAC authorizes by the roles and bindings of a policy. With a nil Policy
-// every user may do everything.
-type RBAC struct {
-	Policy Policy
-
-	// Reason is that of denials without another one.
-	Reason string
-}
-
-// DenyAll denies what the policy does not permit with the reason of the mode AlwaysDeny.
-// A nil Policy permits nothing from then on.
-func (a *RBAC) DenyAll() {
-	if a.Policy == nil {
-		a.Policy = nothing{}
-	}
-	a.Reason = "Everything is forbidden."
-}
-
-// nothing is a Policy without bindings.
-type nothing struct{}
-
-// Bindings implements [Policy].
-func (nothing) Bindings(string) iter.Seq[*Binding] { return func(func(*Binding) bool) {} }
-
-// Rules implements [Policy].
-func (nothing) Rules(ref RoleRef, _ string) ([]Rule, error) {
-	return nil, &MissingRoleError{Kind: ref.Kind, Name: ref.Name}
-}
-
-// Authorize decides whether the user may do at. Members of system:masters may do
-// everything.
-func (a RBAC) Authorize(u *authn.User, at *Attributes) Decision {
-	if a.Policy == nil || u.InGroup(authn.MastersGroup) {
-		return Decision{Allowed: true}
-	}
+// Authorize implements [Mode].
+func (a RBAC) Authorize(_ context.Context, u *authn.User, at *Attributes) Decision {
 	var errs []error
 	for binding, subject := range a.bindings(u, at.Namespace) {
 		rules, err := a.Policy.Rules(binding.RoleRef, binding.Metadata.Namespace)
@@ -84,29 +49,11 @@ func (a RBAC) Authorize(u *authn.User, at *Attributes) Decision {
 	if len(errs) > 0 {
 		return Decision{Reason: "RBAC: " + status.Aggregate(errs)}
 	}
-	return Decision{Reason: a.Reason}
+	return Decision{}
 }
 
-// Check fails with 403 if the user may not do at.
-func (a RBAC) Check(u *authn.User, at Attributes) error {
-	if d := a.Authorize(u, &at); !d.Allowed {
-		return Forbidden(u, at, d.Reason)
-	}
-	return nil
-}
-
-// everything are the rules of every user on a server without RBAC.
-var everything = []Rule{
-	{Verbs: []string{all}, APIGroups: []string{all}, Resources: []string{all}},
-	{Verbs: []string{all}, NonResourceURLs: []string{all}},
-}
-
-// Rules returns the rules that the user is granted in a namespace, or at cluster
-// scope for "", and the errors of bindings to missing roles.
+// Rules implements [Mode]. The errors are those of bindings to missing roles.
 func (a RBAC) Rules(u *authn.User, namespace string) (rules []Rule, errs []error) {
-	if a.Policy == nil {
-		return everything, nil
-	}
 	for binding := range a.bindings(u, namespace) {
 		granted, err := a.Policy.Rules(binding.RoleRef, binding.Metadata.Namespace)
 		if err != nil {

@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"iter"
 	"testing"
 
@@ -97,17 +98,17 @@ func TestAuthorize(t *testing.T) {
 		{"system:masters", &authn.User{Groups: []string{authn.MastersGroup}}, resource("x", "y", "z", "", "", ""), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, Decision{tt.want, tt.reason}, RBAC{Policy: testPolicy}.Authorize(tt.user, &tt.at))
+			assert.Equal(t, Decision{Allowed: tt.want, Reason: tt.reason}, permitted(testPolicy).Authorize(context.Background(), tt.user, &tt.at))
 		})
 	}
-	assert.True(t, RBAC{}.Authorize(eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "a nil policy permits everything")
+	assert.True(t, Authorizer{}.Authorize(context.Background(), eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "a nil policy permits everything")
 }
 
 func TestRules(t *testing.T) {
-	rules, errs := RBAC{Policy: testPolicy}.Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
+	rules, errs := permitted(testPolicy).Rules(&authn.User{Name: "eve", Groups: []string{"readers"}}, "a")
 	assert.Len(t, rules, 2)
 	assert.Len(t, errs, 2)
-	rules, errs = RBAC{}.Rules(&authn.User{}, "a")
+	rules, errs = Authorizer{}.Rules(&authn.User{}, "a")
 	assert.Equal(t, everything, rules)
 	assert.Empty(t, errs)
 }
@@ -147,3 +148,6 @@ func TestCheckHeld(t *testing.T) {
 		})
 	}
 }
+
+// permitted returns the authorizer of the mode RBAC.
+func permitted(p Policy) Authorizer { return Authorizer{Modes: []Mode{RBAC{p}}, Policy: p} }

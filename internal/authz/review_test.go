@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +39,7 @@ func TestReviewAccess(t *testing.T) {
 			policy := newStorePolicy(t)
 			typ := policy.Types.Lookup("authorization.k8s.io", "v1", tt.resource)
 			review := decode(t, typ, tt.body)
-			err := RBAC{Policy: policy}.ReviewAccess(nil, typ, review, &authn.User{Name: "alice"})
+			err := permitted(policy).ReviewAccess(context.Background(), nil, typ, review, &authn.User{Name: "alice"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -50,7 +51,7 @@ func TestReviewAccess(t *testing.T) {
 }
 
 func TestReviewRules(t *testing.T) {
-	rbac := RBAC{Policy: newStorePolicy(t)}
+	rbac := permitted(newStorePolicy(t))
 	got, err := rbac.ReviewRules(map[string]any{"spec": map[string]any{"namespace": "a"}}, &authn.User{Name: "alice"})
 	assert.NoError(t, err)
 	assert.Len(t, got["resourceRules"], 2)

@@ -8,7 +8,7 @@ import (
 
 // ReviewRules returns the status of a SelfSubjectRulesReview by the user. It
 // fails with 400 if the review has no namespace.
-func (a RBAC) ReviewRules(review map[string]any, u *authn.User) (map[string]any, error) {
+func (a Authorizer) ReviewRules(review map[string]any, u *authn.User) (map[string]any, error) {
 	namespace := object.String(review, "spec", "namespace")
 	if namespace == "" {
 		return nil, status.BadRequest("no namespace on request")

@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"context"
 	"iter"
 	"maps"
 	"slices"
@@ -87,7 +88,7 @@ func TestStorePolicy(t *testing.T) {
 }
 
 func TestCheckEscalation(t *testing.T) {
-	rbac := RBAC{Policy: newStorePolicy(t)}
+	rbac := permitted(newStorePolicy(t))
 	rules := func(verbs string) string {
 		return `{"metadata":{"name":"new","namespace":"a"},"rules":[{"verbs":[` + verbs + `],"apiGroups":[""],"resources":["secrets"]}]}`
 	}
@@ -110,14 +111,14 @@ func TestCheckEscalation(t *testing.T) {
 			if tt.old != "" {
 				w.Old = decode(t, typ, tt.old)
 			}
-			err := rbac.CheckEscalation(&authn.User{Name: tt.user}, w)
+			err := rbac.CheckEscalation(context.Background(), &authn.User{Name: tt.user}, w)
 			if tt.err == "" {
 				assert.NoError(t, err)
 			} else {
 				assert.ErrorContains(t, err, tt.err)
 			}
-			assert.NoError(t, RBAC{}.CheckEscalation(&authn.User{Name: tt.user}, w), "without RBAC")
-			assert.NoError(t, rbac.CheckEscalation(&authn.User{Groups: []string{authn.MastersGroup}}, w), "as an administrator")
+			assert.NoError(t, Authorizer{}.CheckEscalation(context.Background(), &authn.User{Name: tt.user}, w), "without RBAC")
+			assert.NoError(t, rbac.CheckEscalation(context.Background(), &authn.User{Groups: []string{authn.MastersGroup}}, w), "as an administrator")
 		})
 	}
 }

@@ -3,6 +3,7 @@
 package configfile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,10 @@ const group = "apiserver.config.k8s.io"
 // another kind or version are errors. The fields of the struct have tags of
 // encoding/json.
 func Decode(text []byte, kind string, versions []string, out any) error {
-	body, err := yaml.YAMLToJSON(text)
+	body, err := text, error(nil)
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // it is no JSON
+		body, err = yaml.YAMLToJSON(text)
+	}
 	if err != nil {
 		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -36,6 +37,17 @@ type Cluster struct {
 func At(url string) *Cluster {
 	transport := newTransport()
 	return &Cluster{URL: strings.TrimSuffix(url, "/"), Transport: transport, Base: transport}
+}
+
+// Through returns a transport with the credentials of c, without keep-alives, that
+// connects by dial. It does not use c's connections.
+func (c *Cluster) Through(dial func(ctx context.Context, network, addr string) (net.Conn, error)) http.RoundTripper {
+	transport := c.Base.(*http.Transport).Clone()
+	transport.DialContext, transport.DisableKeepAlives = dial, true
+	if a, ok := c.Transport.(*authorized); ok {
+		return &authorized{transport, a.add}
+	}
+	return transport
 }
 
 func newTransport() *http.Transport {

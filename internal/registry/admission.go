@@ -233,7 +233,7 @@ var _ admission.Access = reader{}
 
 // Authorize implements [admission.Access].
 func (r reader) Authorize(at authz.Attributes) (allowed bool, reason string) {
-	d := r.op.authorizer.Authorize(r.op.User, &at)
+	d := r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
 	return d.Allowed, d.Reason
 }
 
@@ -270,11 +270,12 @@ func (a celAuthorizer) Authorize(access library.AuthorizerAttributes) (allowed b
 	if account := access.ServiceAccount; account.Name != "" {
 		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
 	}
-	d := a.op.authorizer.Authorize(user, &authz.Attributes{
+	d := a.op.authorizer.Authorize(a.op.ctx, user, &authz.Attributes{
 		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,
 		Group: access.Group, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
+		FieldSelector: authz.Selector{Raw: access.FieldSelector}, LabelSelector: authz.Selector{Raw: access.LabelSelector},
 	})
-	return d.Allowed, d.Reason, nil
+	return d.Allowed, d.Reason, d.Err
 }
 
 // A reader reads the newest state for admission.

@@ -8,13 +8,13 @@ import (
 func (op *operation) attributes() authz.Attributes {
 	return authz.Attributes{
 		Verb: op.verb, IsResource: true,
-		Group: op.Type.Group, Resource: op.Type.Name, Subresource: op.Subresource, Namespace: op.Namespace, Name: op.Name,
+		Group: op.Type.Group, Version: op.Type.Version, Resource: op.Type.Name, Subresource: op.Subresource, Namespace: op.Namespace, Name: op.Name,
 	}
 }
 
 // authorize fails with 403 if the user may not do at.
 func (op *operation) authorize(at authz.Attributes) error {
-	return op.authorizer.Check(op.User, at)
+	return op.authorizer.Check(op.ctx, op.User, at)
 }
 
 // checkEscalation fails with 403 if the operation writes a role, or a binding to
@@ -23,5 +23,5 @@ func (op *operation) checkEscalation(obj, old map[string]any) error {
 	if op.sub != nil {
 		return nil
 	}
-	return op.authorizer.CheckEscalation(op.User, authz.RoleWrite{Type: op.Type, Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old})
+	return op.authorizer.CheckEscalation(op.ctx, op.User, authz.RoleWrite{Type: op.Type, Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old})
 }

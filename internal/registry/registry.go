@@ -14,7 +14,9 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/authn/tokenwebhook"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -100,11 +102,11 @@ type Auth struct {
 	// Issuers issue further tokens; nil for none.
 	Issuers *oidc.Issuers
 
-	// RBAC authorizes requests by roles. Without it every user may do everything.
-	RBAC bool
+	// TokenWebhook authenticates further tokens; nil for none.
+	TokenWebhook *tokenwebhook.Config
 
-	// AlwaysDeny authorizes no request that roles do not permit.
-	AlwaysDeny bool
+	// Modes authorize requests. Without them every user may do everything.
+	Modes *chain.Chain
 }
 
 const (
@@ -123,7 +125,7 @@ type Registry struct {
 	ids        *ids.Source
 	journal    *journal.Journal
 	webhooks   *webhook.Client
-	authorizer authz.RBAC
+	authorizer authz.Authorizer
 	allocator  *allocator.Allocator // of cluster IPs and node ports
 
 	authenticator *authn.Authenticator
@@ -224,11 +226,12 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 	if c.Auth.Issuers != nil {
 		g.authenticator.Remote = append(g.authenticator.Remote, oidc.New(c.Context, c.Clock, c.Auth.Issuers, g.authenticator.Audiences))
 	}
-	if c.Auth.RBAC {
-		g.authorizer.Policy = &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
+	if c.Auth.TokenWebhook != nil {
+		g.authenticator.Remote = append(g.authenticator.Remote, tokenwebhook.New(c.Auth.TokenWebhook, c.Webhooks, g.authenticator.Audiences))
 	}
-	if c.Auth.AlwaysDeny {
-		g.authorizer.DenyAll()
+	if c.Auth.Modes != nil {
+		policy := &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
+		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(policy, c.Webhooks)}
 	}
 	g.allocator = g.newAllocator()
 	g.served.Store(served)
@@ -289,7 +292,7 @@ func (g *Registry) Authenticator() *authn.Authenticator { return g.authenticator
 func (g *Registry) ServiceAccountKeys() *serviceaccount.Keys { return g.config.Auth.ServiceAccounts }
 
 // Authorizer returns what decides who may do what.
-func (g *Registry) Authorizer() authz.RBAC { return g.authorizer }
+func (g *Registry) Authorizer() authz.Authorizer { return g.authorizer }
 
 // FreshRevision returns the revision of the fresh server.
 func (g *Registry) FreshRevision() mvcc.Revision { return g.initial.Revision() }

@@ -63,12 +63,17 @@ func (r *request) auditDecision(d authz.Decision) {
 	if r.event == nil {
 		return
 	}
-	decision := "forbid"
-	if d.Allowed {
-		decision = "allow"
+	const decision, reason = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
+	switch {
+	case d.Allowed:
+		r.event.Annotate(decision, "allow")
+	case d.Err != nil:
+		r.event.Annotate(reason, "internal error")
+		return
+	default:
+		r.event.Annotate(decision, "forbid")
 	}
-	r.event.Annotate("authorization.k8s.io/decision", decision)
-	r.event.Annotate("authorization.k8s.io/reason", d.Reason)
+	r.event.Annotate(reason, d.Reason)
 }
 
 // removedRelease matches the release in the warning of a deprecated version.

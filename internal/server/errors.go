@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
@@ -83,6 +84,11 @@ func (r *request) fail(err error) {
 		fmt.Fprintln(r.w, errNoPage.Error())
 		return
 	}
+	var internal *internalError
+	if errors.As(err, &internal) {
+		http.Error(r.w, internal.Error(), http.StatusInternalServerError)
+		return
+	}
 	st := r.asStatus(err)
 	r.w.failure = st
 	if st.Details != nil && st.Details.RetryAfterSeconds > 0 {
@@ -94,4 +100,17 @@ func (r *request) fail(err error) {
 		doc = encode(out, doc, metaType("Status"))
 	}
 	r.write(st.Code, out.ContentType(), doc)
+}
+
+// An internalError is the failure of an authorizer, which is answered as text.
+type internalError struct {
+	uri string
+	err error
+}
+
+// escapeHTML escapes what a client or an authorizer sent, as kube-apiserver does.
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+func (e *internalError) Error() string {
+	return escapeHTML.Replace(fmt.Sprintf("Internal Server Error: %q: %v", e.uri, e.err))
 }

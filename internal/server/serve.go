@@ -130,17 +130,20 @@ func (r *request) authenticate() (*authn.User, error) {
 // authorize fails with 403 if the user may not make the request.
 func (r *request) authorize() error {
 	a := r.server.registry.Authorizer()
-	if a.Policy == nil || r.user.InGroup(authn.MastersGroup) {
+	if a.AllowsAll(r.user) {
 		r.auditDecision(authz.Decision{Allowed: true})
 		return nil
 	}
 	at := r.attributes()
-	d := a.Authorize(r.user, &at)
+	d := a.Authorize(r.http.Context(), r.user, &at)
 	r.auditDecision(d)
-	if !d.Allowed {
-		return authz.Forbidden(r.user, at, d.Reason)
+	switch {
+	case d.Allowed:
+		return nil
+	case d.Err != nil:
+		return &internalError{r.http.URL.RequestURI(), d.Err}
 	}
-	return nil
+	return authz.Forbidden(r.user, at, d.Reason)
 }
 
 // impersonate replaces the request's user by the one that the Impersonate-*
@@ -150,7 +153,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, err := r.server.impersonations.Authorize(r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, err := r.server.impersonations.Authorize(r.http.Context(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}
@@ -170,7 +173,11 @@ func (r *request) attributes() authz.Attributes {
 	}
 	at := authz.Attributes{
 		Verb: r.Verb, IsResource: true, Path: r.Path,
-		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+		Group: r.Group, Version: r.Version, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+	}
+	if !r.LegacyWatch && (r.Verb == "list" || r.Verb == "watch" || r.Verb == "deletecollection") {
+		query := r.query()
+		at.FieldSelector.Raw, at.LabelSelector.Raw = query.Get("fieldSelector"), query.Get("labelSelector")
 	}
 	if at.Name == "" && (r.Verb == "list" || r.Verb == "watch") {
 		if fields, err := selector.ParseFields(r.query().Get("fieldSelector")); err == nil {

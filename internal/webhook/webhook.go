@@ -95,17 +95,21 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	if err != nil {
 		return nil, err
 	}
+	return c.send(ctx, transport, target+"?timeout="+timeoutText(timeout), "kube-apiserver-admission", review)
+}
+
+// send sends a review to a webhook until ctx ends.
+func (c *Client) send(ctx context.Context, transport http.RoundTripper, target, agent string, review []byte) ([]byte, error) {
 	if c.Wrap != nil {
 		transport = c.Wrap(transport)
 	}
-	target += "?timeout=" + timeoutText(timeout)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, */*")
-	r.Header.Set("User-Agent", "kube-apiserver-admission")
+	r.Header.Set("User-Agent", agent)
 	resp, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return nil, causeOf(ctx, err)

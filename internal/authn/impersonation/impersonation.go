@@ -9,6 +9,7 @@
 package impersonation
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -93,13 +94,13 @@ type Modes struct {
 // and that does at. The groups of the result depend on the user name and on the mode.
 // It fails with 403 if no mode allows the impersonation; the error is that of the
 // first mode that was tried.
-func (m *Modes) Authorize(a authz.RBAC, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
+func (m *Modes) Authorize(ctx context.Context, a authz.Authorizer, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
 	var first error
 	for i := range m.order(by.Name) {
 		if !modes[i].applies(requested, by) {
 			continue
 		}
-		user, err := check{a, modes[i], requested, by}.user(at)
+		user, err := check{ctx, a, modes[i], requested, by}.user(at)
 		if err == nil {
 			m.remember(by.Name, i)
 			return user, nil
@@ -176,7 +177,8 @@ func isServiceAccount(u *authn.User) bool {
 
 // A check is whether the user by may impersonate the requested user in a mode.
 type check struct {
-	rbac          authz.RBAC
+	ctx           context.Context
+	authorizer    authz.Authorizer
 	mode          impersonationMode
 	requested, by *authn.User
 }
@@ -185,7 +187,7 @@ type check struct {
 func (c check) user(at authz.Attributes) (*authn.User, error) {
 	if !c.mode.legacy() {
 		at.Verb = "impersonate-on:" + c.mode.name + ":" + at.Verb
-		if err := c.rbac.Check(c.by, at); err != nil {
+		if err := c.authorizer.Check(c.ctx, c.by, at); err != nil {
 			return nil, err
 		}
 	}
@@ -242,14 +244,14 @@ func (c check) name() error {
 	if namespace, name, ok := authn.SplitServiceAccount(c.requested.Name); ok {
 		at.Resource, at.Namespace, at.Name = "serviceaccounts", namespace, name
 	}
-	return c.rbac.Check(c.by, at)
+	return c.authorizer.Check(c.ctx, c.by, at)
 }
 
 func (c check) uid() error {
 	if c.requested.UID == "" {
 		return nil
 	}
-	return c.rbac.Check(c.by, c.attributes("uids", c.requested.UID))
+	return c.authorizer.Check(c.ctx, c.by, c.attributes("uids", c.requested.UID))
 }
 
 // wildcardChecks is the number of groups, or of extra values, from which on one
@@ -264,12 +266,12 @@ func (c check) groups() error {
 			return authz.Forbidden(c.by, c.attributes("groups", ""), "impersonating the empty string group is not allowed")
 		case c.requested.InGroup(authn.MastersGroup):
 			return authz.Forbidden(c.by, c.attributes("groups", authn.MastersGroup), "impersonating the system:masters group is not allowed")
-		case len(groups) >= wildcardChecks && c.rbac.Check(c.by, c.attributes("groups", "*")) == nil:
+		case len(groups) >= wildcardChecks && c.authorizer.Check(c.ctx, c.by, c.attributes("groups", "*")) == nil:
 			return nil
 		}
 	}
 	for _, group := range groups {
-		if err := c.rbac.Check(c.by, c.attributes("groups", group)); err != nil {
+		if err := c.authorizer.Check(c.ctx, c.by, c.attributes("groups", group)); err != nil {
 			return err
 		}
 	}
@@ -289,7 +291,7 @@ func (c check) extra() error {
 		if count >= wildcardChecks {
 			every := at
 			every.Subresource, every.Name = "*", "*"
-			if c.rbac.Check(c.by, every) == nil {
+			if c.authorizer.Check(c.ctx, c.by, every) == nil {
 				return nil
 			}
 		}
@@ -297,7 +299,7 @@ func (c check) extra() error {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		for _, value := range extra[key] {
 			at.Subresource, at.Name = key, value
-			if err := c.rbac.Check(c.by, at); err != nil {
+			if err := c.authorizer.Check(c.ctx, c.by, at); err != nil {
 				return err
 			}
 		}

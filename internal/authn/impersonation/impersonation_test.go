@@ -1,6 +1,7 @@
 package impersonation
 
 import (
+	"context"
 	"iter"
 	"net/http"
 	"testing"
@@ -103,7 +104,7 @@ func TestAuthorize(t *testing.T) {
 			if by == nil {
 				by = user("alice", "all")
 			}
-			got, err := new(Modes).Authorize(authz.RBAC{Policy: tt.rules}, tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
+			got, err := new(Modes).Authorize(context.Background(), permitted(tt.rules), tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -141,7 +142,7 @@ func TestRememberedMode(t *testing.T) {
 	at := authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"}
 	var modes Modes
 	ask := func(by, user string, groups ...string) ([]string, string) {
-		got, err := modes.Authorize(authz.RBAC{Policy: rules}, &authn.User{Name: user, Groups: groups}, &authn.User{Name: by, Groups: []string{"all"}}, at)
+		got, err := modes.Authorize(context.Background(), permitted(rules), &authn.User{Name: user, Groups: groups}, &authn.User{Name: by, Groups: []string{"all"}}, at)
 		if err != nil {
 			return nil, err.Error()
 		}
@@ -161,4 +162,9 @@ func TestRememberedMode(t *testing.T) {
 	assert.Equal(t, []string{"system:authenticated"}, groups)
 	groups, _ = ask("ann", node)
 	assert.Equal(t, []string{"system:nodes", "system:authenticated"}, groups, "of another user")
+}
+
+// permitted returns the authorizer of the mode RBAC.
+func permitted(p authz.Policy) authz.Authorizer {
+	return authz.Authorizer{Modes: []authz.Mode{authz.RBAC{Policy: p}}, Policy: p}
 }

@@ -125,11 +125,11 @@ func (k Key) Verify(t *Token) bool { return Verify(t.Algorithm, k.Public, t.Sign
 
 // webKey is a JSON Web Key. See RFC 7518, section 6.
 type webKey struct {
-	Kty, Kid, Crv, N, E, X, Y string
+	Kty, Kid, Crv, N, E, X, Y, K string
 }
 
 // ParseKeySet returns the RSA and ECDSA keys of a JSON Web Key Set. It ignores keys of
-// other types.
+// the types oct and OKP, and fails for other types.
 func ParseKeySet(text []byte) ([]Key, error) {
 	var set struct{ Keys []webKey }
 	if err := json.Unmarshal(text, &set); err != nil {
@@ -184,8 +184,15 @@ func (k webKey) public() (crypto.PublicKey, error) {
 			return nil, errors.New("invalid EC key")
 		}
 		return key, nil
+	case "oct":
+		if k.K == "" {
+			return nil, errors.New("invalid OCT (symmetric) key, missing k value")
+		}
+		return nil, nil
+	case "OKP":
+		return nil, nil
 	}
-	return nil, nil
+	return nil, fmt.Errorf("unknown json web key type '%s'", k.Kty)
 }
 
 func number(text string) (*big.Int, error) {

@@ -126,7 +126,7 @@ func (p *provider) fetch(ctx context.Context) (*keySet, error) {
 	}
 	keys, err := jwt.ParseKeySet(body)
 	if err != nil {
-		return nil, fmt.Errorf("fetching keys oidc: failed to decode keys: %w", contentError(header, err))
+		return nil, fmt.Errorf("fetching keys oidc: failed to decode keys: %w %s", contentError(header, err), body)
 	}
 	return &keySet{keys, p.client.clock.Now().Add(maxAge(header))}, nil
 }

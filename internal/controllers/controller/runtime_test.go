@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/fault"
@@ -250,8 +251,10 @@ func TestClient(t *testing.T) {
 
 // RBAC limits a controller to the role of the real one.
 func TestClientIsAuthorized(t *testing.T) {
-	h := newHarness(t, server.Config{Auth: registry.Auth{RBAC: true}}, func(*controller.Env) {})
-	_, err := h.client.Get(controller.Deployments, "default", "a")
+	modes, err := chain.OfModes([]string{"RBAC"}, nil, chain.Options{})
+	require.NoError(t, err)
+	h := newHarness(t, server.Config{Auth: registry.Auth{Modes: modes}}, func(*controller.Env) {})
+	_, err = h.client.Get(controller.Deployments, "default", "a")
 	assert.True(t, controller.IsNotFound(err), "the deployment-controller may get deployments: %v", err)
 	_, err = h.client.Get(controller.Secrets, "default", "a")
 	assert.ErrorContains(t, err, "forbidden")

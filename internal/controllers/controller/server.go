@@ -138,7 +138,7 @@ func (s *apiServer) do(c *Client, r *request) (resp response) {
 		story.RecordRequest(entry, came)
 	}()
 	if !c.unlimited {
-		if err := s.registry.Authorizer().Check(c.user, r.attributes()); err != nil {
+		if err := s.registry.Authorizer().Check(runtime.ctx, c.user, r.attributes()); err != nil {
 			return response{err: err}
 		}
 	}

@@ -1,0 +1,103 @@
+package fakeapi
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/authz/chain"
+)
+
+// Authorization configures how the server authorizes requests. Its fields are the flags
+// of kube-apiserver of similar names.
+type Authorization struct {
+	// Modes decide in their order: AlwaysAllow, AlwaysDeny, RBAC and Webhook. Node is
+	// accepted beside RBAC, and allows nothing by itself here.
+	Modes []string
+
+	// Webhook is that of the mode Webhook.
+	Webhook *AuthorizationWebhook
+
+	// Config is an AuthorizationConfiguration in YAML or JSON, as the file of
+	// --authorization-config is. It excludes Modes and Webhook.
+	//
+	// See https://kubernetes.io/docs/reference/access-authn-authz/authorization/#using-configuration-file-for-authorization.
+	Config []byte
+}
+
+// AuthorizationWebhook configures the mode Webhook. A request waits for the webhook for
+// up to 30 seconds. The server caches up to 8192 answers.
+type AuthorizationWebhook struct {
+	// Kubeconfig is the name of a kubeconfig file: its cluster is the webhook, and its
+	// user has the credentials for it.
+	Kubeconfig string
+
+	// Version of SubjectAccessReviews is v1 or v1beta1, the default.
+	Version string
+
+	// AuthorizedTTL and UnauthorizedTTL are how long answers are cached, by default 5
+	// minutes and 30 seconds. Negative durations cache nothing.
+	AuthorizedTTL, UnauthorizedTTL time.Duration
+}
+
+// WithAuthorization configures how the server authorizes requests. It takes precedence
+// over WithRBAC and WithAlwaysDeny. Wrong modes and files are an ErrInvalidOption.
+func WithAuthorization(a Authorization) Option {
+	return func(c *config) { c.authorization = &a }
+}
+
+// setAuthorization applies WithAuthorization, WithRBAC and WithAlwaysDeny.
+func (c *config) setAuthorization() error {
+	a := c.authorization
+	if a == nil {
+		a = &Authorization{}
+		if c.rbac {
+			a.Modes = append(a.Modes, "RBAC")
+		}
+		if c.alwaysDeny {
+			a.Modes = append(a.Modes, "AlwaysDeny")
+		}
+		if a.Modes == nil {
+			return nil
+		}
+	}
+	options := chain.Options{
+		Minor: c.server.Release.Minor(), Selectors: c.server.Release.Enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent(),
+	}
+	var err error
+	switch {
+	case a.Config == nil:
+		c.server.Auth.Modes, err = chain.OfModes(a.Modes, a.Webhook.legacy(), options)
+	case len(a.Modes) > 0 || a.Webhook != nil:
+		err = fmt.Errorf("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined")
+	default:
+		c.server.Auth.Modes, err = chain.Load(a.Config, options)
+	}
+	if err != nil {
+		return optionError(err)
+	}
+	return nil
+}
+
+// userAgent returns that of the server's requests to webhooks of authentication and
+// authorization.
+func (c *config) userAgent() string {
+	return fmt.Sprintf("kube-apiserver/%s (%s/%s) kubernetes/fakeapi", c.server.Release.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// legacy returns the webhook of the flags, nil without one.
+func (w *AuthorizationWebhook) legacy() *chain.Webhook {
+	if w == nil {
+		return nil
+	}
+	return chain.LegacyWebhook(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.AuthorizedTTL, 5*time.Minute), ttl(w.UnauthorizedTTL, 30*time.Second))
+}
+
+// ttl returns a time to cache: usual for 0, and 0 for a negative one.
+func ttl(d, usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return max(d, 0)
+}

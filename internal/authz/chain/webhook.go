@@ -1,0 +1,256 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/types"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/ttlcache"
+	"github.com/kubefake/kubefake/internal/webhook"
+)
+
+// A Chain is the modes of a valid configuration. It is immutable.
+type Chain struct{ modes []mode }
+
+// A mode is the type of a mode, and its webhook.
+type mode struct {
+	name    string
+	webhook *webhookConfig // of Webhook
+}
+
+// AllowsAnonymous reports whether requests without credentials may be those of
+// system:anonymous: kube-apiserver refuses them with the mode AlwaysAllow.
+func (c *Chain) AllowsAnonymous() bool {
+	for _, m := range c.modes {
+		if m.name == typeAlwaysAllow {
+			return false
+		}
+	}
+	return true
+}
+
+// Modes returns the modes of one server. Webhooks are called by the client, and their
+// answers are cached on its clock.
+func (c *Chain) Modes(policy authz.Policy, client *webhook.Client) []authz.Mode {
+	var out []authz.Mode
+	for _, m := range c.modes {
+		switch m.name {
+		case typeAlwaysAllow:
+			out = append(out, authz.AlwaysAllow{})
+		case typeAlwaysDeny:
+			out = append(out, authz.AlwaysDeny{})
+		case typeRBAC:
+			out = append(out, authz.RBAC{Policy: policy})
+		case typeWebhook:
+			out = append(out, &webhookMode{
+				webhookConfig: m.webhook,
+				reviewer:      &webhook.Reviewer{Client: client, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration, UserAgent: m.webhook.UserAgent},
+				answers:       ttlcache.New[answer](client.Clock.Now, maxAnswers),
+			})
+		}
+	}
+	return out
+}
+
+// A webhookConfig is a Webhook with compiled conditions.
+type webhookConfig struct {
+	*Webhook
+	Options
+	cluster    *kubeconfig.Cluster
+	conditions []*cel.Condition
+}
+
+const (
+	// maxAnswers is the number of answers of a webhook that are cached.
+	maxAnswers = 8192
+	// maxCached is the length of the attributes of the longest request whose answer is
+	// cached, in bytes.
+	maxCached = 10000
+)
+
+// A webhookMode is the mode Webhook.
+type webhookMode struct {
+	*webhookConfig
+	reviewer *webhook.Reviewer
+	answers  *ttlcache.Cache[answer]
+}
+
+// An answer is the status of a SubjectAccessReview.
+type answer struct {
+	Allowed bool   `json:"allowed"`
+	Denied  bool   `json:"denied"`
+	Reason  string `json:"reason"`
+}
+
+// Authorize implements [authz.Mode].
+func (w *webhookMode) Authorize(ctx context.Context, u *authn.User, at *authz.Attributes) authz.Decision {
+	matches, err := w.matches(ctx, u, at)
+	if err != nil {
+		return w.failed(err)
+	}
+	if !matches {
+		return authz.Decision{}
+	}
+	spec := w.spec(u, at)
+	key, err := json.Marshal(spec)
+	if err != nil {
+		return w.failed(err)
+	}
+	got, ok := w.answers.Get(string(key))
+	if !ok {
+		var review struct{ Status answer }
+		err := w.reviewer.Review(ctx, "SubjectAccessReview", "authorization.k8s.io/"+w.SubjectAccessReviewVersion,
+			map[string]any{"spec": spec, "status": map[string]any{"allowed": false}}, &review)
+		if err != nil {
+			return w.failed(err)
+		}
+		got = review.Status
+		w.cache(string(key), at, got)
+	}
+	d := authz.Decision{Allowed: got.Allowed && !got.Denied, Denied: got.Denied, Reason: got.Reason}
+	if got.Allowed && got.Denied {
+		d.Err = errors.New("webhook subject access review returned both allow and deny response")
+	}
+	return d
+}
+
+// failed returns the decision by the failure policy.
+func (w *webhookMode) failed(err error) authz.Decision {
+	return authz.Decision{Denied: w.FailurePolicy == deny, Err: err}
+}
+
+// cache caches an answer unless the attributes are too long.
+func (w *webhookMode) cache(key string, at *authz.Attributes, got answer) {
+	length := len(at.Namespace) + len(at.Verb) + len(at.Group) + len(at.Version) + len(at.Resource) + len(at.Subresource) + len(at.Name) + len(at.Path)
+	ttl, cached := w.UnauthorizedTTL, w.CacheUnauthorizedRequests
+	if got.Allowed {
+		ttl, cached = w.AuthorizedTTL, w.CacheAuthorizedRequests
+	}
+	if length < maxCached && *cached {
+		w.answers.Add(key, got, ttl.Duration)
+	}
+}
+
+// Rules implements [authz.Mode].
+func (w *webhookMode) Rules(*authn.User, string) ([]authz.Rule, []error) {
+	return nil, []error{errors.New("webhook authorizer does not support user rule resolution")}
+}
+
+// matches reports whether all match conditions are true. A condition that is false
+// counts before one that fails.
+func (w *webhookMode) matches(ctx context.Context, u *authn.User, at *authz.Attributes) (bool, error) {
+	if len(w.conditions) == 0 {
+		return true, nil
+	}
+	value := w.celSpec(u, at)
+	var errs []error
+	for _, c := range w.conditions {
+		v, err := c.Eval(ctx, value)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("cel evaluation error: expression '%s' resulted in error: %w", c, err))
+		case v != types.True:
+			return false, nil
+		}
+	}
+	if len(errs) > 0 {
+		return false, errors.New(status.Aggregate(errs))
+	}
+	return true, nil
+}
+
+// spec returns the spec of the review.
+func (w *webhookMode) spec(u *authn.User, at *authz.Attributes) map[string]any {
+	groups := "groups"
+	if w.SubjectAccessReviewVersion == "v1beta1" {
+		groups = "group"
+	}
+	spec := map[string]any{}
+	set(spec, "user", u.Name)
+	set(spec, "uid", u.UID)
+	if len(u.Groups) > 0 {
+		spec[groups] = u.Groups
+	}
+	if len(u.Extra) > 0 {
+		spec["extra"] = u.Extra
+	}
+	if !at.IsResource {
+		path := map[string]any{}
+		set(path, "path", at.Path)
+		set(path, "verb", at.Verb)
+		spec["nonResourceAttributes"] = path
+		return spec
+	}
+	in := map[string]any{}
+	for name, value := range resourceFields(at) {
+		set(in, name, value)
+	}
+	if w.Selectors {
+		if fields := at.FieldSelector.Fields(); len(fields) > 0 {
+			in["fieldSelector"] = map[string]any{"requirements": fields}
+		}
+		if labels := at.LabelSelector.Labels(); len(labels) > 0 {
+			in["labelSelector"] = map[string]any{"requirements": labels}
+		}
+	}
+	spec["resourceAttributes"] = in
+	return spec
+}
+
+// set sets a field unless the value is "".
+func set(m map[string]any, name, value string) {
+	if value != "" {
+		m[name] = value
+	}
+}
+
+func resourceFields(at *authz.Attributes) map[string]string {
+	return map[string]string{
+		"namespace": at.Namespace, "verb": at.Verb, "group": at.Group, "version": at.Version,
+		"resource": at.Resource, "subresource": at.Subresource, "name": at.Name,
+	}
+}
+
+// celSpec returns the variable request of match conditions, which has all fields of text.
+func (w *webhookMode) celSpec(u *authn.User, at *authz.Attributes) map[string]any {
+	extra := map[string]any{}
+	for key, values := range u.Extra {
+		extra[key] = object.FromStrings(values)
+	}
+	out := map[string]any{"user": u.Name, "uid": u.UID, "groups": object.FromStrings(u.Groups), "extra": extra}
+	if !at.IsResource {
+		out["nonResourceAttributes"] = map[string]any{"path": at.Path, "verb": at.Verb}
+		return out
+	}
+	in := map[string]any{}
+	for name, value := range resourceFields(at) {
+		in[name] = value
+	}
+	if w.Selectors {
+		if fields := at.FieldSelector.Fields(); len(fields) > 0 {
+			in["fieldSelector"] = celSelector(fields)
+		}
+		if labels := at.LabelSelector.Labels(); len(labels) > 0 {
+			in["labelSelector"] = celSelector(labels)
+		}
+	}
+	out["resourceAttributes"] = in
+	return out
+}
+
+func celSelector(requirements []authz.Requirement) map[string]any {
+	list := make([]any, len(requirements))
+	for i, r := range requirements {
+		list[i] = map[string]any{"key": r.Key, "operator": r.Operator, "values": object.FromStrings(r.Values)}
+	}
+	return map[string]any{"requirements": list}
+}
