@@ -72,7 +72,7 @@ func CheckDeviceSelector(text string, path *validation.Path) *validation.Error {
 	if _, err := env.Program(ast); err != nil {
 		return validation.Internal(path, fmt.Errorf("program instantiation failed: %w", err))
 	}
-	estimate, err := env.EstimateCost(ast, costs{deviceSize})
+	estimate, err := env.EstimateCost(ast, costs{sizes: deviceSize})
 	switch {
 	case err != nil:
 		return validation.Internal(path, fmt.Errorf("cost estimation failed: %w", err))

@@ -65,24 +65,24 @@ func compileRules(v Version, t *declType, rules []schema.Rule) ([]compiledRule, 
 		if err != nil {
 			return nil, err
 		}
-		out[i] = compileRule(t, rule, env)
+		out[i] = compileRule(v, t, rule, env)
 	}
 	return out, nil
 }
 
-func compileRule(t *declType, rule schema.Rule, env *cel.Env) compiledRule {
+func compileRule(v Version, t *declType, rule schema.Rule, env *cel.Env) compiledRule {
 	c := compiledRule{Rule: rule}
 	if strings.TrimSpace(rule.Rule) == "" {
 		return c
 	}
-	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size})
+	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size, v})
 	if err != nil {
 		c.err = err.ruleError()
 		return c
 	}
 	c.program, c.cost, c.transition = e.program, e.cost, e.refersTo(oldSelf)
 	if rule.MessageExpression != "" {
-		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size})
+		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size, v})
 		if err != nil {
 			c.messageErr = err.messageExpressionError()
 		} else {

@@ -44,7 +44,7 @@ func build(r *release.Release, released []*resource.Type) []*resource.Type {
 		}
 		t.Prefix = "/" + qualified(t.Stored.Group, t.Name) + "/"
 		s := strategyOf(&t)
-		t.Layout = s.Layout(&t)
+		t.Layout = s.Layout(r, &t)
 		if t.Allows("list") && t.Allows("create") {
 			t.Strategy = s.Build(r, &t)
 		}

@@ -122,9 +122,11 @@ func TestValidateMinimalObjects(t *testing.T) {
 func TestEveryColumnHasACell(t *testing.T) {
 	var recorded struct{ Kinds map[string]any }
 	require.NoError(t, json.Unmarshal([]byte(data.Columns()), &recorded))
+	newest, err := release.Open("")
+	require.NoError(t, err)
 	check := func(group, kind string, layout *table.Layout) {
 		if layout == nil {
-			assert.Nil(t, release.Columns(group, kind), "%s %s has columns but no cells", group, kind)
+			assert.Nil(t, newest.Columns(group, kind), "%s %s has columns but no cells", group, kind)
 			return
 		}
 		columns := layout.Columns()

@@ -16,7 +16,7 @@ import (
 // See https://prometheus.io/docs/instrumenting/exposition_formats/.
 func ContentType(minor int) string {
 	escaping := "underscores"
-	if minor < 34 {
+	if minor < 33 {
 		escaping = "values"
 	}
 	return "text/plain; version=0.0.4; charset=utf-8; escaping=" + escaping

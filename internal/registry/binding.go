@@ -145,12 +145,18 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 	if st := object.Map(pod, "status"); st != nil {
 		delete(st, "nominatedNodeName")
 	}
-	for _, member := range []string{"annotations", "labels"} {
+	copied := []string{"annotations"}
+	if op.config.Release.Enabled("PodTopologyLabelsAdmission") {
+		copied = append(copied, "labels")
+	}
+	for _, member := range copied {
 		for k, v := range object.Map(meta, member) {
 			object.Set(pod, v, "metadata", member, k)
 		}
 	}
-	podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
+	if op.config.Release.Enabled("PodTopologyLabelsAdmission") {
+		podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
+	}
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
 	_, err := op.replace(pods, old, storage.New(pods, pod), o.dryRun())
 	return err

@@ -28,27 +28,40 @@ type BootstrapObject struct {
 	JSON            string   // the stored form, without resourceVersion
 }
 
-// BootstrapObjects yields the objects of a fresh cluster, of all API versions
-// whether the release serves them or not.
+// BootstrapObjects yields the objects of a fresh cluster of the release, of all API
+// versions whether the release serves them or not.
 //
-// Differs from kube-apiserver: objects of a fresh cluster: they are those of
-// v1.36 in every release, without the Lease by which a kube-apiserver reports
-// that it is alive. Request: GET /apis/coordination.k8s.io/v1/leases.
-func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstrapObjects }
+// Differs from kube-apiserver: objects of a fresh cluster: they are without the Lease by
+// which a kube-apiserver reports that it is alive. Request: GET
+// /apis/coordination.k8s.io/v1/leases.
+func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstrapObjects(r.Minor()) }
 
-func bootstrapObjects(yield func(BootstrapObject) bool) {
-	_, lines, _ := strings.Cut(data.Bootstrap(), "\n")
-	for lines != "" {
-		end := strings.IndexByte(lines, '\n') + 1
-		if !yield(parseBootstrapObject(lines[:end])) {
-			return
+// bootstrapObjects yields those of a release, by its minor number.
+func bootstrapObjects(minor int) iter.Seq[BootstrapObject] {
+	return func(yield func(BootstrapObject) bool) {
+		_, lines, _ := strings.Cut(data.Bootstrap(), "\n")
+		for lines != "" {
+			end := strings.IndexByte(lines, '\n') + 1
+			span, line, _ := strings.Cut(lines[:end], " ")
+			if inSpan(span, minor) && !yield(parseBootstrapObject(line)) {
+				return
+			}
+			lines = lines[end:]
 		}
-		lines = lines[end:]
 	}
 }
 
-// parseBootstrapObject reads a line of bootstrap.txt, ended by a newline, which is
-// the end of its JSON.
+// inSpan reports whether a minor number is in a span such as "32-34" or "33-", which has
+// no end.
+func inSpan(span string, minor int) bool {
+	first, last, _ := strings.Cut(span, "-")
+	from, _ := strconv.Atoi(first)
+	to, err := strconv.Atoi(last)
+	return minor >= from && (err != nil || minor <= to)
+}
+
+// parseBootstrapObject reads the rest of a line of bootstrap.txt, ended by a newline,
+// which is the end of its JSON.
 func parseBootstrapObject(line string) BootstrapObject {
 	column := func() (value string) {
 		value, line, _ = strings.Cut(line, " ")
@@ -173,7 +186,7 @@ func (v *BootstrapValues) rangesJSON() string {
 // resource and name.
 var flowSpecs = sync.OnceValue(func() map[string]map[string]any {
 	out := map[string]map[string]any{}
-	for o := range bootstrapObjects {
+	for o := range bootstrapObjects(minorNumber(Default)) {
 		if o.Group != "flowcontrol.apiserver.k8s.io" {
 			continue
 		}

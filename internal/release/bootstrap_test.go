@@ -14,7 +14,7 @@ import (
 
 func TestBootstrapObjects(t *testing.T) {
 	count := map[string]int{}
-	for o := range bootstrapObjects {
+	for o := range bootstrapObjects(minorNumber(Default)) {
 		count[o.Resource]++
 		assert.NotEmpty(t, o.Name)
 	}
@@ -23,6 +23,37 @@ func TestBootstrapObjects(t *testing.T) {
 		"prioritylevelconfigurations": 8, "flowschemas": 11, "priorityclasses": 2, "apiservices": 31,
 		"clusterroles": 69, "clusterrolebindings": 50, "roles": 7, "rolebindings": 7,
 	}, count)
+}
+
+// TestBootstrapObjectsOf checks that each object is in the releases that create it.
+func TestBootstrapObjectsOf(t *testing.T) {
+	names := func(minor int) map[string]bool {
+		out := map[string]bool{}
+		for o := range bootstrapObjects(minor) {
+			key := o.Resource + "/" + o.Namespace + "/" + o.Name
+			assert.False(t, out[key], "%s is there twice in 1.%d", key, minor)
+			out[key] = true
+		}
+		return out
+	}
+	for minor := 32; minor <= minorNumber(Default); minor++ {
+		got := names(minor)
+		assert.True(t, got["clusterroles//view"], minor)
+		assert.Equal(t, minor >= 33, got["servicecidrs//kubernetes"], minor)
+	}
+}
+
+func TestInSpan(t *testing.T) {
+	for _, tt := range []struct {
+		span  string
+		minor int
+		want  bool
+	}{
+		{"32-", 32, true}, {"32-", 40, true}, {"33-", 32, false},
+		{"32-34", 34, true}, {"32-34", 35, false}, {"34-34", 34, true},
+	} {
+		assert.Equal(t, tt.want, inSpan(tt.span, tt.minor), "%s %d", tt.span, tt.minor)
+	}
 }
 
 // TestExpand checks that no variables are left, and that the other members agree
@@ -43,7 +74,7 @@ func TestExpand(t *testing.T) {
 				v.Ranges = append(v.Ranges, netip.MustParsePrefix(r))
 			}
 			has := map[string]string{}
-			for o := range bootstrapObjects {
+			for o := range bootstrapObjects(minorNumber(Default)) {
 				unique := o.Unique()
 				o = o.Expand(v)
 				require.NotContains(t, o.JSON, "$")
@@ -75,7 +106,7 @@ func TestExpand(t *testing.T) {
 // unchanged.
 func TestExpandCopies(t *testing.T) {
 	v := &BootstrapValues{Now: "2026-11-21T07:18:05Z", UID: func() string { return "" }, Ranges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}
-	for o := range bootstrapObjects {
+	for o := range bootstrapObjects(minorNumber(Default)) {
 		if o.Resource == "ipaddresses" {
 			expanded := o.Expand(v)
 			assert.Equal(t, "IPv4", expanded.Labels["ipaddress.kubernetes.io/ip-family"])

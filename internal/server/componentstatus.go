@@ -39,6 +39,9 @@ func (r *request) componentStatuses() error {
 				return r.answer(http.StatusOK, c.object(r.typ))
 			}
 		}
+		if r.server.config.Release.Minor() < 33 {
+			return status.Unclassified("Component not found: " + r.Name)
+		}
 		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.Name)
 	}
 	o, err := r.listOptions()

@@ -46,7 +46,7 @@ func (r *request) asStatus(err error) *status.Status {
 	case errors.As(err, &version):
 		// The error of kube-apiserver's watch cache for a version that does not
 		// parse has no reason.
-		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || r.server.config.Release.Minor() < 34) {
+		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || r.server.config.Release.Minor() < 33 && r.readsCache()) {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())
@@ -58,6 +58,14 @@ func (r *request) asStatus(err error) *status.Status {
 		return status.Timeout("request did not complete within the allotted timeout", 0)
 	}
 	return status.Internal(err.Error())
+}
+
+// readsCache reports whether releases before v1.33 answer a list with a resourceVersion
+// from their watch cache.
+func (r *request) readsCache() bool {
+	q := r.query()
+	limit, _ := strconv.Atoi(q.Get("limit"))
+	return r.Verb == "list" && limit == 0 && q.Get("continue") == "" && storage.VersionMatch(q.Get("resourceVersionMatch")) != storage.MatchExact
 }
 
 // failMalformed answers a request whose path has no resource where it needs one.

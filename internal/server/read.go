@@ -78,7 +78,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
 	labels, err := selector.ParseLabels(q.Get("labelSelector"))
 	if err != nil {
-		return nil, status.BadRequest(err.Error())
+		return nil, status.BadRequest(validation.Reword(r.server.config.Release.Minor(), err.Error()))
 	}
 	fields, err := selector.ParseFields(q.Get("fieldSelector"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	// A watch without a version begins with the present state, like a streaming
 	// list. The options of a watch by the deprecated path are those of a list.
 	watch := valueOf(boolOf(q, "watch"))
-	if watch && o.sendInitialEvents == nil && o.Match == "" && (o.Version == "" || o.Version == "0") {
+	if watch && r.server.config.Release.Enabled("WatchList") && o.sendInitialEvents == nil && o.Match == "" && (o.Version == "" || o.Version == "0") {
 		yes := true
 		o.sendInitialEvents = &yes
 		o.Match = storage.MatchNotOlderThan

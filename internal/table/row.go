@@ -25,7 +25,13 @@ const (
 type Row struct {
 	Obj map[string]any
 	Now time.Time
+	// Minor is the minor number of the release that prints the row, 0 for the newest. The
+	// layouts of built-in kinds set it.
+	Minor int
 }
+
+// Before reports whether a release before a minor number prints the row.
+func (r Row) Before(minor int) bool { return r.Minor != 0 && r.Minor < minor }
 
 // String returns the string at the path, or "".
 func (r Row) String(path ...string) string { return object.String(r.Obj, path...) }

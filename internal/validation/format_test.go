@@ -125,7 +125,7 @@ type listCase struct {
 func runListCases(t *testing.T, cases []listCase) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, texts(tc.list))
+			assert.Equal(t, tc.want, texts(tc.list.In(nil, "", "")))
 		})
 	}
 }

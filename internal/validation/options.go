@@ -130,6 +130,9 @@ func (o ListOptions) validateWatch() List {
 	if o.SendInitialEvents != nil && match != "NotOlderThan" {
 		list = append(list, Forbidden(resourceVersionMatchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
 	}
+	if o.SendInitialEvents != nil {
+		list = append(list, Forbidden(sendInitialEventsPath, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled").WithoutGate("WatchList"))
+	}
 	if match == "" {
 		return list
 	}

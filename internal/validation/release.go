@@ -90,6 +90,8 @@ type rewording struct {
 }
 
 var rewordings = []rewording{
+	{34, "*is ignored for headless services", noText},
+	{35, "spec.trafficDistribution: *", noText},
 	{33, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
 	{36, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
 	{34, "unrecognized format *", noText},
@@ -221,7 +223,7 @@ func inGoSyntax(e *Error, group, kind string) any {
 		if key == string(v) {
 			typ = keyType
 		}
-		if typ == "" || strings.Contains(typ, "[]") || strings.Contains(typ, "{}") {
+		if !unversioned.SameShape(typ, "s") && !unversioned.SameShape(typ, "o") {
 			typ = "s"
 		}
 		return goSyntax(unversioned.Value{Type: typ, Value: string(v)}.GoSyntax())

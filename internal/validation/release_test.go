@@ -49,6 +49,7 @@ func TestGoSyntaxOfReleases(t *testing.T) {
 	}{
 		{"text", "", "Pod", "spec.x", "a", `"a"`},
 		{"nil", "", "Pod", "spec.x", nil, `"null"`},
+		{"named string for a struct", "", "Pod", "spec", NamedString("Burstable"), `"Burstable"`},
 		{"map", "apps", "Deployment", "spec.template.metadata.labels", map[string]any{"b": "c", "a": "d"}, `map[string]string{"a":"d", "b":"c"}`},
 		{"nil map", "apps", "Deployment", "spec.template.metadata.labels", nil, `map[string]string(nil)`},
 		{"named strings", "networking.k8s.io", "NetworkPolicy", "spec.policyTypes", []any{"Ingress"}, `[]networking.PolicyType{"Ingress"}`},

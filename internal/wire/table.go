@@ -80,7 +80,7 @@ func (n *node) repeats() bool { return n.kind == kindSlice || n.kind == kindMap 
 // of the struct that embeds them.
 type field struct {
 	name      string
-	errorName string // the name prefixed by those of embedded structs
+	errorName string // the name, since v1.35 prefixed by those of embedded structs
 	prefix    string // the start of an encoded member: `"name":`
 	node      *node
 	pointer   bool
@@ -125,6 +125,10 @@ func builtin() *table { return tableOf(0) }
 // omitsCreation is the minor number of the release from which on an object without
 // metadata.creationTimestamp is encoded without the field. It is null before.
 const omitsCreation = 34
+
+// namesEmbedded is the minor number of the release from which on the errors of the JSON
+// decoder name embedded structs in the paths of fields.
+const namesEmbedded = 35
 
 // added has the minor number of the release that added a field, by the Go type and the
 // field, for fields that the oldest release does not have.
@@ -354,9 +358,12 @@ func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 		}
 		f := field{
 			name:      name,
-			errorName: embedded + name,
+			errorName: name,
 			prefix:    strconv.Quote(name) + ":",
 			unstored:  unstored,
+		}
+		if t.minor == 0 || t.minor >= namesEmbedded {
+			f.errorName = embedded + name
 		}
 		omitempty := strings.Contains(flags, "e")
 		spelling, f.pointer = strings.CutPrefix(spelling, "*")

@@ -18,6 +18,9 @@ func statusText(r table.Row) string {
 		{"Complete", "Complete"}, {"Failed", "Failed"}, {"", "Terminating"},
 		{"Suspended", "Suspended"}, {"FailureTarget", "FailureTarget"}, {"SuccessCriteriaMet", "SuccessCriteriaMet"},
 	} {
+		if s.condition == "SuccessCriteriaMet" && r.Before(34) {
+			continue
+		}
 		if s.condition == "" && r.Deleted() || s.condition != "" && r.HasCondition(s.condition) {
 			return s.word
 		}

@@ -20,5 +20,8 @@ func resourceQuotaCells(r table.Row) []any {
 			requests = append(requests, text)
 		}
 	}
+	if r.Before(33) {
+		return []any{r.Name(), r.Age(), strings.Join(requests, ", "), strings.Join(limits, ", ")}
+	}
 	return []any{r.Name(), strings.Join(requests, ", "), strings.Join(limits, ", "), r.Age()}
 }

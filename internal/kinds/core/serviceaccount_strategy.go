@@ -25,5 +25,13 @@ var serviceAccountStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Prepare:                  prepareServiceAccount,
 	},
-	Cells: table.NameAndAge,
+	Cells: serviceAccountCells,
+}
+
+// serviceAccountCells returns the cells of a ServiceAccount.
+func serviceAccountCells(r table.Row) []any {
+	if r.Before(35) {
+		return []any{r.Name(), r.Len("secrets"), r.Age()}
+	}
+	return table.NameAndAge(r)
 }

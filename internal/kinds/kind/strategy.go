@@ -35,7 +35,7 @@ type Strategy struct {
 	GenerationExact bool
 
 	// Cells returns the cells of an object in a Table, one for each of the kind's
-	// [release.Columns]. If it is nil, the kind has the columns of table.Default.
+	// [release.Release.Columns]. If it is nil, the kind has the columns of table.Default.
 	Cells func(r table.Row) []any
 	// RowConditions, if not nil, returns the conditions of an object's row.
 	RowConditions func(obj map[string]any) []table.Condition
@@ -99,7 +99,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
 			Codec:    resource.BuiltinCodec(sub.Kind),
-			Layout:   layout(sub.Kind, table.Row.ScaleCells, nil),
+			Layout:   layout(gates, sub.Kind, table.Row.ScaleCells, nil),
 		}
 	}
 	released(&s, r, t)
@@ -136,18 +136,26 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 	s.SubresourceStrategies = subresources
 }
 
-// Layout returns how the objects of t are printed in Tables, or nil if Cells is.
-func (k *Strategy) Layout(t *resource.Type) *table.Layout {
+// Layout returns how a release, nil for the newest, prints the objects of t in Tables. It
+// returns nil for the columns of [table.Default].
+func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 	if k.Cells == nil {
 		return nil
 	}
-	return layout(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells, k.RowConditions)
+	if r == nil {
+		r = newestRelease()
+	}
+	return layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells, k.RowConditions)
 }
 
-func layout(kind resource.Kind, cells func(table.Row) []any, conditions func(obj map[string]any) []table.Condition) *table.Layout {
+func layout(r *release.Release, kind resource.Kind, cells func(table.Row) []any, conditions func(obj map[string]any) []table.Condition) *table.Layout {
+	minor := r.Minor()
 	return &table.Layout{
-		Columns:    func() []table.Column { return release.Columns(kind.Group, kind.Kind) },
-		Cells:      cells,
+		Columns: func() []table.Column { return r.Columns(kind.Group, kind.Kind) },
+		Cells: func(row table.Row) []any {
+			row.Minor = minor
+			return cells(row)
+		},
 		Conditions: conditions,
 	}
 }

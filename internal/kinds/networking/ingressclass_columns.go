@@ -14,5 +14,8 @@ func ingressClassCells(r table.Row) []any {
 		}
 		parameters += "/" + r.String("spec", "parameters", "name")
 	}
+	if r.Before(36) {
+		return []any{r.Name(), r.String("spec", "controller"), parameters, r.Age()}
+	}
 	return []any{r.ClassName("ingressclass.kubernetes.io/is-default-class"), r.String("spec", "controller"), parameters, r.Age()}
 }

@@ -43,7 +43,7 @@ func checkKeyedItems(p validation.View, name string, limit int, key string, rule
 	for _, item := range p.Each(name) {
 		value := item.String(key)
 		if seen[value] {
-			p.Add(validation.Duplicate(item.Path, value))
+			p.Add(validation.Duplicate(item.Path, value).FieldBefore(35, item.At(key).String()))
 		}
 		seen[value] = true
 	}

@@ -177,7 +177,8 @@ func checkDeviceConstraint(constraint validation.View) {
 	case constraint.Has("distinctAttribute"):
 		checkFullAttributeName(constraint, "distinctAttribute")
 	default:
-		constraint.Add(validation.Required(constraint.Path, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
+		constraint.Add(validation.Required(constraint.Path, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`).
+			WithGate("DRAConsumableCapacity", validation.Required(constraint.At("matchAttribute"), "")))
 	}
 }
 

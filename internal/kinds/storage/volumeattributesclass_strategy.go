@@ -13,5 +13,11 @@ var volumeAttributesClassStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Validate:                 validateVolumeAttributesClass,
 	},
-	Cells: func(r table.Row) []any { return []any{r.Name(), r.String("driverName"), r.Age()} },
+	Cells: func(r table.Row) []any {
+		name := r.Name()
+		if r.Before(34) {
+			name = r.ClassName("volumeattributesclass.alpha.kubernetes.io/is-default-class")
+		}
+		return []any{name, r.String("driverName"), r.Age()}
+	},
 }

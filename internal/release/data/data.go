@@ -11,8 +11,9 @@
 //     first 8 bytes of its SHA-256. The documents have no descriptions.
 //   - descriptions.zip holds the descriptions, in the form of package
 //     descriptions. The key of a document is the start of its hash.
-//   - bootstrap.txt holds the objects of a fresh cluster, one a line: the
-//     resource, the name, the labels, the values of the selectable fields, and
+//   - bootstrap.txt holds the objects of a fresh cluster, one a line: the minor numbers
+//     of the first and the last release that create it so, such as "33-34", or "33-" up
+//     to the newest, the resource, the name, the labels, the values of the selectable fields, and
 //     the stored JSON. Where clusters differ it has variables such as ${uid}.
 //   - deprecations.txt holds the deprecated kinds, one a line: API version, kind,
 //     the minor release that deprecates it, the one that removes it or 0, and
@@ -24,13 +25,13 @@
 //   - fields.txt holds the fields that came after the oldest release, one a line: the
 //     minor number of the release, the Go type and the field, for package wire.
 //   - columns.json holds the table columns of the built-in kinds, for package
-//     table. A description that begins with @ is a key of "texts".
+//     table. A description that begins with @ is a key of "texts". "older" has, by the
+//     minor number of a release, the kinds whose columns the next release changed.
 //   - unversioned.txt describes kube-apiserver's internal Go types, for package
 //     unversioned.
 //   - wiretypes.zip describes the Go types of the API, for package wire.
 //
-// The files but surfaces/, openapi.zip, descriptions.zip, fields.txt and gates.txt are those of the
-// newest release.
+// deprecations.txt, unversioned.txt and wiretypes.zip are those of the newest release.
 package data
 
 import (

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -54,10 +55,12 @@ func v1(group string) resource.GroupVersion {
 	return resource.GroupVersion{Group: group, Version: "v1"}
 }
 
-// bootstrapText returns the file bootstrap.txt.
+// bootstrapText returns the file bootstrap.txt. A line begins with the minor numbers of
+// the first and the last release that create the object so; the last is left out for the
+// newest release.
 func bootstrapText(recordings fs.FS) ([]byte, error) {
-	const name = release.Default + "-all"
-	dir, err := fs.Sub(recordings, name)
+	const newest = release.Default + "-all"
+	dir, err := fs.Sub(recordings, newest)
 	if err != nil {
 		return nil, err
 	}
@@ -65,29 +68,63 @@ func bootstrapText(recordings fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var recorded map[string][]json.RawMessage
-	if err := readJSON(dir, "bootstrap.json", &recorded); err != nil {
-		return nil, err
-	}
-	variables, err := bootstrapVariables(recorded)
+	names, err := variantsOfOlder(recordings)
 	if err != nil {
 		return nil, err
 	}
 	types := resource.NewTypes(kinds.Newest(served.Types))
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "# %s\n", marker("a recording of kube-apiserver "+name))
-	for _, source := range bootstrapSources {
-		gv := source.groupVersion
-		t := types.Lookup(gv.Group, gv.Version, source.resource)
-		lines, err := bootstrapLines(t, recorded[gv.String()+"/"+source.resource], source.unique, variables)
+	spans := map[string][]lineSpan{} // by resource and key
+	order := map[string]int{}        // of the resources
+	for _, name := range append(names, newest) {
+		var recorded map[string][]json.RawMessage
+		if err := readJSON(recordings, name+"/bootstrap.json", &recorded); err != nil {
+			return nil, err
+		}
+		variables, err := bootstrapVariables(recorded)
 		if err != nil {
 			return nil, err
 		}
-		for _, line := range lines {
-			out.WriteString(line)
+		for i, source := range bootstrapSources {
+			gv := source.groupVersion
+			t := types.Lookup(gv.Group, gv.Version, source.resource)
+			lines, err := bootstrapLines(t, recorded[gv.String()+"/"+source.resource], source.unique, variables)
+			if err != nil {
+				return nil, err
+			}
+			for key, line := range lines {
+				order[key] = i
+				spans[key] = addLine(spans[key], minorOf(name), line)
+			}
+		}
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# %s\n", marker("recordings of kube-apiserver "+newest+" and older"))
+	keys := slices.SortedFunc(maps.Keys(spans), func(a, b string) int { return cmp.Or(order[a]-order[b], strings.Compare(a, b)) })
+	for _, key := range keys {
+		for _, s := range spans[key] {
+			last := ""
+			if s.last < minorOf(newest) {
+				last = fmt.Sprint(s.last)
+			}
+			fmt.Fprintf(&out, "%d-%s %s", s.first, last, s.line)
 		}
 	}
 	return out.Bytes(), nil
+}
+
+// A lineSpan is the line of an object in consecutive releases, by their minor numbers.
+type lineSpan struct {
+	first, last int
+	line        string
+}
+
+// addLine adds the line of a release that is newer than those of the spans.
+func addLine(spans []lineSpan, minor int, line string) []lineSpan {
+	if n := len(spans) - 1; n >= 0 && spans[n].line == line && spans[n].last == minor-1 {
+		spans[n].last = minor
+		return spans
+	}
+	return append(spans, lineSpan{minor, minor, line})
 }
 
 // bootstrapVariables returns a replacer that writes variables for the values of
@@ -111,6 +148,10 @@ func bootstrapVariables(recorded map[string][]json.RawMessage) (*strings.Replace
 		"v1/endpoints":                      &endpoints,
 		"networking.k8s.io/v1/servicecidrs": &ranges,
 	} {
+		if resource == "networking.k8s.io/v1/servicecidrs" && len(recorded[resource]) == 0 {
+			ranges.Spec.CIDRs = json.RawMessage("no ranges") // the release does not serve the version
+			continue
+		}
 		if len(recorded[resource]) != 1 {
 			return nil, fmt.Errorf("bootstrap.json has %d %s, not one", len(recorded[resource]), resource)
 		}
@@ -133,10 +174,12 @@ func bootstrapVariables(recorded map[string][]json.RawMessage) (*strings.Replace
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	dates = regexp.MustCompile(`"\d{4}-\d\d-\d\d"`)
+	// executables are the managers of fields by the name of the recorded executable.
+	executables = regexp.MustCompile(`"manager":"kube-apiserver-[0-9.]+"`)
 )
 
-// bootstrapLines returns a line for each object, sorted by key.
-func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, variables *strings.Replacer) ([]string, error) {
+// bootstrapLines returns a line for each object, by key.
+func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, variables *strings.Replacer) (map[string]string, error) {
 	lines := map[string]string{} // by key
 	for _, item := range items {
 		obj, _, err := t.Codec.Decode(item, true)
@@ -154,17 +197,13 @@ func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, vari
 		if strings.Count(line, "$") != strings.Count(line, "${uid}") {
 			return nil, fmt.Errorf("%s contains a $, which begins a variable", key)
 		}
-		line = times.ReplaceAllLiteralString(line, "${time}")
+		line = executables.ReplaceAllLiteralString(times.ReplaceAllLiteralString(line, "${time}"), `"manager":"kube-apiserver"`)
 		if unique {
 			line = dates.ReplaceAllLiteralString(variables.Replace(line), `"${date}"`)
 		}
 		lines[key] = line
 	}
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(lines)) {
-		out = append(out, lines[key])
-	}
-	return out, nil
+	return lines, nil
 }
 
 // bootstrapLine returns the line of an object. Its JSON ends in a newline.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,26 +15,85 @@ import (
 )
 
 // columnsJSON returns the file columns.json. It leaves out the kinds that have
-// table.Default's columns.
+// table.Default's columns, and in older releases those that have the columns of the next
+// release.
 func columnsJSON(recordings fs.FS) ([]byte, error) {
 	const name = release.Default + "-gates"
-	var recorded map[string][]table.Column
-	if err := readJSON(recordings, name+"/columns.json", &recorded); err != nil {
+	older, err := variantsOfOlder(recordings)
+	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
+	f := columnsFile{texts: map[string]string{}}
+	next := map[string][]table.Column{}
+	if err := readJSON(recordings, name+"/columns.json", &next); err != nil {
+		return nil, err
+	}
+	newest, err := f.kinds(next)
+	if err != nil {
+		return nil, err
+	}
+	var changed bytes.Buffer
+	for _, older := range slices.Backward(older) {
+		recorded, differ := map[string][]table.Column{}, map[string][]table.Column{}
+		if err := readJSON(recordings, older+"/columns.json", &recorded); err != nil {
+			return nil, err
+		}
+		for kind, columns := range recorded {
+			if after, ok := next[kind]; ok && !slices.Equal(columns, after) {
+				differ[kind] = columns
+			}
+			next[kind] = columns
+		}
+		kinds, err := f.kinds(differ)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&changed, ",\n\"%d\": %s", minorOf(older), bytes.TrimSpace(kinds))
+	}
+	head, err := indented(f.texts)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "{\n\"generated\": %q,\n\"texts\": %s,\n\"kinds\": %s,\n\"older\": {%s}}\n",
+		marker("recordings of kube-apiserver "+name+" and older"), bytes.TrimSpace(head), bytes.TrimSpace(newest), bytes.TrimPrefix(changed.Bytes(), []byte(",")))
+	return out.Bytes(), nil
+}
+
+// variantsOfOlder returns the names of the recordings that have the bootstrap objects and
+// columns of releases before release.Default, oldest first.
+func variantsOfOlder(recordings fs.FS) ([]string, error) {
+	files, err := fs.Glob(recordings, "*-all/columns.json")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, file := range files {
+		names = append(names, path.Dir(file))
+	}
+	slices.SortFunc(names, func(a, b string) int { return minorOf(a) - minorOf(b) })
+	return names, nil
+}
+
+// A columnsFile collects the descriptions that many columns share.
+type columnsFile struct{ texts map[string]string }
+
+// kinds encodes the columns of kinds.
+func (f columnsFile) kinds(recorded map[string][]table.Column) ([]byte, error) {
 	kinds := map[string][]json.RawMessage{}
-	for kind, columns := range recorded {
+	for _, kind := range slices.Sorted(maps.Keys(recorded)) {
+		columns := recorded[kind]
 		if slices.Equal(columns, table.Default.Columns()) {
 			continue
 		}
 		for _, c := range columns {
 			if key := strings.ToLower(c.Name); (key == "name" || key == "age") && len(c.Description) > 100 {
-				if have, ok := texts[key]; ok && have != c.Description {
-					return nil, fmt.Errorf("the column %s of %s has a description of its own", c.Name, kind)
+				if f.texts[key] == "" {
+					f.texts[key] = c.Description
 				}
-				texts[key] = c.Description
-				c.Description = "@" + key
+				if f.texts[key] == c.Description {
+					c.Description = "@" + key
+				}
 			}
 			text, err := columnJSON(c)
 			if err != nil {
@@ -41,18 +102,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 			kinds[kind] = append(kinds[kind], text)
 		}
 	}
-	var out bytes.Buffer
-	head, err := indented(texts)
-	if err != nil {
-		return nil, err
-	}
-	list, err := linePerItem(kinds)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(&out, "{\n\"generated\": %q,\n\"texts\": %s,\n\"kinds\": %s}\n",
-		marker("a recording of kube-apiserver "+name), bytes.TrimSpace(head), list)
-	return out.Bytes(), nil
+	return linePerItem(kinds)
 }
 
 // columnJSON encodes a column without the fields that are zero.

@@ -53,6 +53,13 @@ func TestRecordings(t *testing.T) {
 		release.Default + "-gates/columns.json": true,
 		release.Default + "-gates/version.json": true,
 	}
+	older, err := variantsOfOlder(os.DirFS(recordingsDir))
+	require.NoError(t, err)
+	for _, name := range older {
+		for _, file := range []string{"version.json", "bootstrap.json", "columns.json"} {
+			used[name+"/"+file] = true
+		}
+	}
 	for _, name := range surfaces {
 		for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json", "openapi-v2.json"} {
 			used[name+"/"+file] = true

@@ -14,6 +14,9 @@
 //	-server URL -token TOKEN -variant gates  the table columns of a server that has
 //	                                         --feature-gates=AllAlpha=true,AllBeta=true too
 //
+// Of a release before release.Default only the first two are recorded, and the second
+// records the bootstrap objects and the table columns.
+//
 // The user of the token must be in the group system:masters. For a release that
 // is newer than release.Default, first change that constant and the versions in
 // go.mod and go.work.

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/descriptions"
 )
 
@@ -59,16 +60,9 @@ type server struct {
 	url, token string
 }
 
-// record records the parts of a variant.
+// record records the parts of a variant. The variants of releases before release.Default
+// are those that differ from it.
 func (s *server) record(variant string) (*recording, error) {
-	parts, ok := map[string][]func(*recording) error{
-		"":      {s.recordSurface, recordGates},
-		"all":   {s.recordSurface, s.recordBootstrap},
-		"gates": {s.recordColumns},
-	}[variant]
-	if !ok {
-		return nil, fmt.Errorf("unknown variant %q", variant)
-	}
 	body, err := s.get("/version", "application/json")
 	if err != nil {
 		return nil, err
@@ -83,7 +77,19 @@ func (s *server) record(variant string) (*recording, error) {
 	if variant != "" {
 		rec.name += "-" + variant
 	}
-	for _, part := range parts {
+	parts := map[string][]func(*recording) error{
+		"":      {s.recordSurface, recordGates},
+		"all":   {s.recordSurface, s.recordBootstrap},
+		"gates": {s.recordColumns},
+	}
+	if minorOf(version.GitVersion) < minorOf(release.Default) {
+		parts["all"] = []func(*recording) error{s.recordBootstrap, s.recordColumns}
+		delete(parts, "gates")
+	}
+	if parts[variant] == nil {
+		return nil, fmt.Errorf("%s has no variant %q", version.GitVersion, variant)
+	}
+	for _, part := range parts[variant] {
 		if err := part(rec); err != nil {
 			return nil, err
 		}
@@ -294,6 +300,13 @@ func (s *server) recordBootstrap(rec *recording) error {
 	for _, source := range bootstrapSources {
 		var list struct{ Items []json.RawMessage }
 		gv := source.groupVersion.String()
+		served, err := s.serves(gv, source.resource)
+		if err != nil {
+			return err
+		}
+		if !served {
+			continue
+		}
 		if err := s.getJSON(groupVersionPath(gv)+"/"+source.resource, "application/json", &list); err != nil {
 			return err
 		}
@@ -302,6 +315,15 @@ func (s *server) recordBootstrap(rec *recording) error {
 	var err error
 	rec.files["bootstrap.json"], err = linePerItem(objects)
 	return err
+}
+
+// serves reports whether the server serves a resource of a group version.
+func (s *server) serves(gv, name string) (bool, error) {
+	var list struct{ Resources []struct{ Name string } }
+	if err := s.getJSON(groupVersionPath(gv), "application/json", &list); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Resources, func(r struct{ Name string }) bool { return r.Name == name }), nil
 }
 
 // recordColumns records columns.json.

@@ -60,7 +60,7 @@ func TestRecord(t *testing.T) {
 	}
 
 	_, err = s.record("unknown")
-	assert.EqualError(t, err, `unknown variant "unknown"`)
+	assert.EqualError(t, err, `v1.36.3 has no variant "unknown"`)
 	_, err = s.get("/nothing", "application/json")
 	assert.ErrorContains(t, err, "GET /nothing: 404 Not Found: ")
 }

@@ -10,7 +10,9 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -28,8 +30,8 @@ func surfaceNames(recordings fs.FS) ([]string, error) {
 	return names, nil
 }
 
-// gitTreeState describes the checkout that the recorded server was built from, and
-// not its release. It is empty in the exchanges of conformance/testdata/corpus.
+// gitTreeState describes the checkout that the recorded server was built from. The one of
+// release.Default is empty, as in the exchanges of conformance/testdata/corpus.
 var gitTreeState = regexp.MustCompile(`"gitTreeState": "[^"]*"`)
 
 // surfaceText returns the file surfaces/NAME.txt.
@@ -48,7 +50,11 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	if err := json.Indent(&version, raw, "", "  "); err != nil {
 		return nil, fmt.Errorf("version.json: %w", err)
 	}
-	out.Write(gitTreeState.ReplaceAll(version.Bytes(), []byte(`"gitTreeState": ""`)))
+	text := version.Bytes()
+	if strings.HasPrefix(name, release.Default) {
+		text = gitTreeState.ReplaceAll(text, []byte(`"gitTreeState": ""`))
+	}
+	out.Write(text)
 	out.WriteString("\n-- openapi --\n")
 	var index map[string]documentEntry
 	if err := readJSON(dir, "openapi.json", &index); err != nil {

@@ -36,7 +36,7 @@ func TestSurfaceText(t *testing.T) {
 -- version --
 {
   "major": "1",
-  "gitTreeState": ""
+  "gitTreeState": "clean"
 }
 -- openapi --
 api/v1 EF ef

@@ -24,7 +24,7 @@ func nodeCells(r table.Row) []any {
 	}
 	info := func(name, fallback string) string { return r.Or(fallback, "status", "nodeInfo", name) }
 	kernel := info("kernelVersion", table.Unknown)
-	if arch := info("architecture", ""); arch != "" {
+	if arch := info("architecture", ""); arch != "" && !r.Before(36) {
 		kernel += " (" + arch + ")"
 	}
 	return []any{

@@ -46,7 +46,7 @@ func checkNodeRequirement(p validation.View, allowInvalidValues bool) {
 	}
 	p.AddList(validation.LabelKey(p.String("key"), p.At("key")))
 	if !allowInvalidValues {
-		p.EachFormat("values", validation.LabelValue)
+		p.AddList(validation.Collect(p.Obj, p.Path, func(p validation.View) { p.EachFormat("values", validation.LabelValue) }).Since(33))
 	}
 }
 

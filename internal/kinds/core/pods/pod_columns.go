@@ -140,7 +140,7 @@ func (s *podState) mainContainers() {
 	switch {
 	case running && object.Condition(s.Obj, "Ready", "True") != nil:
 		s.status = "Running"
-	case failure != "":
+	case failure != "" && !s.Before(35):
 		s.status = failure
 	case running:
 		s.status = "NotReady"
