@@ -25,6 +25,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/pvprotection"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
 	"github.com/kubefake/kubefake/internal/controllers/replicationcontroller"
+	"github.com/kubefake/kubefake/internal/controllers/resourceclaim"
 	"github.com/kubefake/kubefake/internal/controllers/resourcequota"
 	"github.com/kubefake/kubefake/internal/controllers/rootcacertpublisher"
 	"github.com/kubefake/kubefake/internal/controllers/scheduler"
@@ -77,6 +78,7 @@ var known = []entry{
 	{name: "pod-garbage-collector-controller", alias: "podgc", start: podgc.Start},
 	{name: "replicaset-controller", alias: "replicaset", start: replicaset.Start},
 	{name: "replicationcontroller-controller", alias: "replicationcontroller", start: replicationcontroller.Start},
+	{name: "resourceclaim-controller", alias: "resource-claim-controller", start: resourceclaim.Start},
 	{name: "resourcequota-controller", alias: "resourcequota", start: resourcequota.Start},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", start: rootcacertpublisher.Start},
 	{name: "scheduler", alias: "kube-scheduler", start: scheduler.Start},
@@ -103,7 +105,6 @@ var missing = []string{
 	"persistentvolume-attach-detach-controller",
 	"podcertificaterequest-cleaner-controller",
 	"podgroup-protection-controller",
-	"resourceclaim-controller",
 	"resourcepoolstatusrequest-controller",
 	"selinux-warning-controller",
 	"service-lb-controller",
