@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
 	"github.com/kubefake/kubefake/internal/status"
@@ -61,7 +62,10 @@ type kubeAPIServer struct {
 	plugins                       plugin.Selection
 	runtimeConfig                 []string
 	auditPolicy, auditPath        string
-	auditFormat                   string
+	auditFormat, auditMode        string
+	auditMaxSize, auditMaxAge     int // in MB and in days
+	auditMaxBackups               int
+	auditCompress                 bool
 	fairness                      bool
 	maxReads, maxWrites           int
 	admissionControl              []string // the deprecated form of plugins
@@ -161,6 +165,15 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&c.auditPolicy, "audit-policy-file", "", "log the requests that this policy selects")
 	fs.StringVar(&c.auditPath, "audit-log-path", "", "append the audit log to this file; - is the standard output")
 	fs.StringVar(&c.auditFormat, "audit-log-format", "json", "the format of the audit log: json")
+	fs.StringVar(&c.auditMode, "audit-log-mode", "blocking", "batch, blocking or blocking-strict; each event is written before the answer ends")
+	size, age, backups := 0, 0, 0
+	if minor >= rotatesByDefault {
+		size, age, backups = usualAuditSize, 366, 100
+	}
+	fs.IntVar(&c.auditMaxSize, "audit-log-maxsize", size, "begin a new file of the audit log at this size in megabytes")
+	fs.IntVar(&c.auditMaxAge, "audit-log-maxage", age, "remove old files of the audit log after this many days; 0 keeps them")
+	fs.IntVar(&c.auditMaxBackups, "audit-log-maxbackup", backups, "keep this many old files of the audit log; 0 keeps all")
+	fs.BoolVar(&c.auditCompress, "audit-log-compress", false, "compress old files of the audit log with gzip")
 	fs.StringVar(&c.etcd.prefix, "etcd-prefix", "/registry", "the state of this name")
 	fs.StringVar(&c.etcd.caFile, "etcd-cafile", "", "trust an etcd of these CAs")
 	fs.StringVar(&c.etcd.certFile, "etcd-certfile", "", "the client certificate for etcd")
@@ -294,13 +307,7 @@ func (c *kubeAPIServer) validate() (errs []error) {
 	errs = append(errs, c.serve.authn.validate()...)
 	errs = append(errs, c.serve.authz.validate()...)
 	errs = append(errs, c.setPlugins()...)
-	switch c.auditFormat {
-	case "json":
-	case "legacy":
-		errs = append(errs, errors.New("--audit-log-format: fakeapi has no legacy format"))
-	default:
-		errs = append(errs, fmt.Errorf("invalid audit log format %s, allowed formats are %q", c.auditFormat, "legacy,json"))
-	}
+	errs = append(errs, c.validateAudit()...)
 	for _, value := range c.runtimeConfig {
 		if err := c.serve.setRuntimeConfig(value); err != nil {
 			return append(errs, err)
@@ -353,10 +360,55 @@ func (c *kubeAPIServer) openAuditLog(stdout io.Writer) (io.WriteCloser, error) {
 			io.Closer
 		}{stdout, io.NopCloser(nil)}, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(c.auditPath), 0o755); err != nil {
-		return nil, err
+	const day, megabyte = 24 * time.Hour, 1 << 20
+	rotation := audit.Rotation{
+		MaxSize: int64(c.auditMaxSize) * megabyte, MaxBackups: c.auditMaxBackups, MaxAge: time.Duration(c.auditMaxAge) * day,
+		Compress: c.auditCompress, Now: time.Now,
 	}
-	return os.OpenFile(c.auditPath, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	served, err := release.Open(c.serve.releaseName)
+	if err == nil && served.Minor() < rotatesByDefault && rotation.MaxSize == 0 {
+		rotation.MaxSize = usualAuditSize * megabyte
+	}
+	file, err := audit.OpenFile(c.auditPath, rotation)
+	if err != nil {
+		return nil, fmt.Errorf("ensureLogFile: %w", err)
+	}
+	return file, nil
+}
+
+const (
+	// rotatesByDefault is the minor number of the first release whose flags of the audit
+	// log have limits by default. With 0 for --audit-log-maxsize it does not rotate;
+	// releases before rotate at usualAuditSize.
+	rotatesByDefault = 36
+	usualAuditSize   = 100 // in megabytes
+)
+
+// validateAudit returns what is wrong with the flags of the audit log, in the words of
+// kube-apiserver.
+func (c *kubeAPIServer) validateAudit() (errs []error) {
+	if c.auditPath == "" {
+		return nil
+	}
+	if modes := []string{"batch", "blocking", "blocking-strict"}; !slices.Contains(modes, c.auditMode) {
+		errs = append(errs, fmt.Errorf("invalid audit log mode %s, allowed modes are %q", c.auditMode, strings.Join(modes, ",")))
+	}
+	switch c.auditFormat {
+	case "json":
+	case "legacy":
+		errs = append(errs, errors.New("--audit-log-format: fakeapi has no legacy format"))
+	default:
+		errs = append(errs, fmt.Errorf("invalid audit log format %s, allowed formats are %q", c.auditFormat, "legacy,json"))
+	}
+	for _, limit := range []struct {
+		flag  string
+		value int
+	}{{"maxage", c.auditMaxAge}, {"maxbackup", c.auditMaxBackups}, {"maxsize", c.auditMaxSize}} {
+		if limit.value < 0 {
+			errs = append(errs, fmt.Errorf("--audit-log-%s %d can't be a negative number", limit.flag, limit.value))
+		}
+	}
+	return errs
 }
 
 // writeStory writes the story of a server to a file in the folder that the

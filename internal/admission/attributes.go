@@ -57,6 +57,17 @@ type Attributes struct {
 	// Warnings are the warnings for the client, in the order in which they were
 	// added.
 	Warnings []string
+
+	// Annotations are those for the audit log. Of two with the same key the first
+	// one counts.
+	Annotations []Annotation
+}
+
+// An Annotation is one of an audit event. Its key is a qualified name with a prefix.
+type Annotation struct {
+	Key, Value string
+	// AtRequest is whether only events of the level Request or above have it.
+	AtRequest bool
 }
 
 // Access is what plugins that depend on permissions need of the server.
@@ -65,6 +76,11 @@ type Access interface {
 	Authorize(at authz.Attributes) (allowed bool, reason string)
 	// Type returns the served type of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
+}
+
+// Annotate adds an annotation for the audit log.
+func (a *Attributes) Annotate(key, value string) {
+	a.Annotations = append(a.Annotations, Annotation{Key: key, Value: value})
 }
 
 // Warn adds a warning for the client.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // An Event is a line of the log: an Event of audit.k8s.io/v1.
@@ -58,8 +60,12 @@ func (e *Event) AtLeast(level string) bool {
 	return slices.Index(levels, e.Level) >= slices.Index(levels, level)
 }
 
-// Annotate adds an annotation.
+// Annotate adds an annotation, unless the event has one of the name. It ignores names
+// that are not a prefix, a slash and a name.
 func (e *Event) Annotate(name, value string) {
+	if _, ok := e.Annotations[name]; ok || !strings.Contains(name, "/") || len(validation.QualifiedName(name)) > 0 {
+		return
+	}
 	if e.Annotations == nil {
 		e.Annotations = map[string]string{}
 	}

@@ -96,19 +96,19 @@ type Config struct {
 // user counts, in the order of kube-apiserver: the headers of a proxy, the certificate
 // of the client, the bearer token, the token in the subprotocols of a WebSocket, which
 // Authenticate removes from the header. It fails with 401 if there are credentials and
-// none is valid. warning, if not "", is for the client.
-func (a *Authenticator) Authenticate(r *http.Request) (user *User, warning string, err error) {
+// none is valid, and soon after ctx ends. warning, if not "", is for the client.
+func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (user *User, warning string, err error) {
 	header := r.Header
 	token, spaced := bearerToken(header.Get("Authorization"))
 	if spaced {
 		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	}
-	user, err = a.identify(r, token)
+	user, err = a.identify(ctx, r, token)
 	if user == nil && websocket.IsRequest(header) {
 		protocolToken, others, tokenErr := websocket.Token(header)
 		if protocolToken != "" {
 			token = protocolToken
-			user, _, tokenErr = a.AuthenticateToken(r.Context(), token, a.Audiences)
+			user, _, tokenErr = a.AuthenticateToken(ctx, token, a.Audiences)
 			if user != nil || a.Unauthenticated == AsAdministrator {
 				websocket.SetProtocols(header, others)
 			}
@@ -130,7 +130,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (user *User, warning strin
 
 // identify returns the user of the first valid credential; nil if there is none.
 // The error is why a credential is not valid.
-func (a *Authenticator) identify(r *http.Request, token string) (*User, error) {
+func (a *Authenticator) identify(ctx context.Context, r *http.Request, token string) (*User, error) {
 	var chain []*x509.Certificate // that the client sent
 	if r.TLS != nil {
 		chain = r.TLS.PeerCertificates
@@ -145,7 +145,7 @@ func (a *Authenticator) identify(r *http.Request, token string) (*User, error) {
 	}
 	var tokenErr error
 	if token != "" {
-		user, _, tokenErr = a.AuthenticateToken(r.Context(), token, a.Audiences)
+		user, _, tokenErr = a.AuthenticateToken(ctx, token, a.Audiences)
 	}
 	return user, cmp.Or(headerErr, certificateErr, tokenErr)
 }

@@ -58,7 +58,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{Config: Config{Tokens: static, UserTokens: tokens, Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
-			user, warning, err := a.Authenticate(&http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
+			user, warning, err := a.Authenticate(context.Background(), &http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
 			assert.Equal(t, tt.warning, warning)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)

@@ -68,7 +68,7 @@ func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) err
 	}
 	a := op.writeAttributes(obj, old, o)
 	err := configured.Mutate(op.ctx, a, admissionEnv{reader{op}}, plugins.Mutate)
-	op.warn(a.Warnings...)
+	op.report(a)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	if err == nil {
 		err = configured.Validate(op.ctx, a, admissionEnv{reader{op}})
 	}
-	op.warn(a.Warnings...)
+	op.report(a)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,19 @@ func (op *operation) admit(configured *dynamic.Snapshot, a *admission.Attributes
 	if err == nil {
 		err = configured.Validate(op.ctx, a, env)
 	}
-	op.warn(a.Warnings...)
+	op.report(a)
 	return err
+}
+
+// report passes on what admission has added for the client and the audit log.
+func (op *operation) report(a *admission.Attributes) {
+	op.warn(a.Warnings...)
+	if op.Annotate == nil {
+		return
+	}
+	for _, annotation := range a.Annotations {
+		op.Annotate(annotation)
+	}
 }
 
 // webhooksAndPolicies returns the webhooks and policies to call, nil if there are

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
@@ -45,6 +46,9 @@ type Request struct {
 
 	// Warnings receives the warnings for the client. A nil one drops them.
 	Warnings Warnings
+
+	// Annotate is called with the annotations for the audit log. Nil is not called.
+	Annotate func(admission.Annotation)
 
 	// Decoded is called with the object of a body, with its defaults, before the write.
 	// It must not change or keep the object. Nil is not called.

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -21,8 +22,7 @@ import (
 // maxAudited is the length of the longest answer that the audit log has.
 //
 // Differs from kube-apiserver: objects in the audit log: the log omits the objects of
-// answers that exceed 4 MiB, and of answers that are not in JSON. It has no annotations
-// of admission. Request: GET of a list in protobuf with --audit-policy-file and the
+// answers that exceed 4 MiB, and of answers that are not in JSON. Request: GET of a list in protobuf with --audit-policy-file and the
 // level RequestResponse.
 const maxAudited = 4 << 20
 
@@ -74,6 +74,13 @@ func (r *request) auditDecision(d authz.Decision) {
 		r.event.Annotate(decision, "forbid")
 	}
 	r.event.Annotate(reason, d.Reason)
+}
+
+// auditAdmission notes an annotation of admission.
+func (r *request) auditAdmission(a admission.Annotation) {
+	if !a.AtRequest || r.event.AtLeast(audit.Request) {
+		r.event.Annotate(a.Key, a.Value)
+	}
 }
 
 // removedRelease matches the release in the warning of a deprecated version.

@@ -67,6 +67,7 @@ func (r *request) target() registry.Request {
 	}
 	if r.event != nil {
 		out.Decoded = r.auditObject
+		out.Annotate = r.auditAdmission
 	}
 	return out
 }

@@ -120,7 +120,7 @@ func (r *request) serve() (err error) {
 
 // authenticate returns the user of the request's credentials.
 func (r *request) authenticate() (*authn.User, error) {
-	user, warning, err := r.server.registry.Authenticator().Authenticate(r.http)
+	user, warning, err := r.server.registry.Authenticator().Authenticate(r.ctx(), r.http)
 	if warning != "" {
 		r.warn(warning)
 	}
@@ -135,7 +135,7 @@ func (r *request) authorize() error {
 		return nil
 	}
 	at := r.attributes()
-	d := a.Authorize(r.http.Context(), r.user, &at)
+	d := a.Authorize(r.ctx(), r.user, &at)
 	r.auditDecision(d)
 	switch {
 	case d.Allowed:
@@ -153,7 +153,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, err := r.server.impersonations.Authorize(r.http.Context(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, err := r.server.impersonations.Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,13 @@ type AdmissionReview struct {
 
 // An AdmissionResponse is the response in an AdmissionReview.
 type AdmissionResponse struct {
-	UID       string         `json:"uid"`
-	Allowed   bool           `json:"allowed"`
-	Status    *status.Status `json:"status"`
-	Patch     []byte         `json:"patch"`
-	PatchType *string        `json:"patchType"`
-	Warnings  []string       `json:"warnings"`
+	UID              string            `json:"uid"`
+	Allowed          bool              `json:"allowed"`
+	Status           *status.Status    `json:"status"`
+	Patch            []byte            `json:"patch"`
+	PatchType        *string           `json:"patchType"`
+	Warnings         []string          `json:"warnings"`
+	AuditAnnotations map[string]string `json:"auditAnnotations"`
 }
 
 // reviewGroup is the API group of AdmissionReview.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/types"
@@ -18,7 +19,13 @@ import (
 type validations struct {
 	policy           *cel.Policy
 	list             []validationRule
-	auditAnnotations []expression
+	auditAnnotations []auditAnnotation
+}
+
+// An auditAnnotation is an expression for an annotation of the audit log.
+type auditAnnotation struct {
+	key string
+	expression
 }
 
 // A validationRule is an expression that must be true.
@@ -46,7 +53,8 @@ func compileValidations(spec map[string]any, variables cel.OptionalVariables) *v
 		out.list = append(out.list, v)
 	}
 	for m := range object.Each(spec["auditAnnotations"]) {
-		out.auditAnnotations = append(out.auditAnnotations, compile(out.policy, object.String(m, "valueExpression"), variables, cel.String, cel.Null))
+		value := compile(out.policy, object.String(m, "valueExpression"), variables, cel.String, cel.Null)
+		out.auditAnnotations = append(out.auditAnnotations, auditAnnotation{object.String(m, "key"), value})
 	}
 	return out
 }
@@ -54,14 +62,16 @@ func compileValidations(spec map[string]any, variables cel.OptionalVariables) *v
 // A violation is a validation that is not true, or that failed.
 type violation struct {
 	message, reason string
+	index           int // of the validation
 	// alwaysDeny denies the request whatever the validationActions are.
 	alwaysDeny bool
 }
 
 var errNotTrue = errors.New("the validation is not true")
 
-// evaluate returns the violations of a policy.
-func (p *policy) evaluate(ctx context.Context, in cel.Inputs) []violation {
+// evaluate returns the violations of a policy, and adds its annotations of the audit
+// log.
+func (p *policy) evaluate(ctx context.Context, in cel.Inputs, notes *auditNotes) []violation {
 	failure := func(err error) []violation {
 		if p.ignoreErrors {
 			return nil
@@ -96,16 +106,21 @@ func (p *policy) evaluate(ctx context.Context, in cel.Inputs) []violation {
 	messages, messagesErr := v.evaluateMessages(ctx, in, evaluation.Remaining())
 	var all []violation
 	for i, x := range v.list {
+		var found []violation
 		switch err := results[i]; {
 		case err != nil && err != errNotTrue:
-			all = append(all, failure(err)...)
+			found = failure(err)
 		case messagesErr != nil:
-			all = append(all, failure(fmt.Errorf("failed messageExpression: %w", messagesErr))...)
+			found = failure(fmt.Errorf("failed messageExpression: %w", messagesErr))
 		case err == errNotTrue:
-			all = append(all, violation{message: x.violationMessage(messages[i]), reason: x.reason})
+			found = []violation{{message: x.violationMessage(messages[i]), reason: x.reason}}
+		}
+		for _, v := range found {
+			v.index = i
+			all = append(all, v)
 		}
 	}
-	for _, err := range v.auditAnnotationErrors(ctx, in) {
+	for _, err := range v.annotate(ctx, in, notes) {
 		for _, f := range failure(err) {
 			f.alwaysDeny = true
 			all = append(all, f)
@@ -151,20 +166,72 @@ func (v *validationRule) violationMessage(evaluated string) string {
 	return "failed expression: " + strings.TrimSpace(v.expression.text)
 }
 
-// auditAnnotationErrors returns the errors of the auditAnnotations. Their values
-// are not used, as this server has no audit log.
-func (v *validations) auditAnnotationErrors(ctx context.Context, in cel.Inputs) (errs []error) {
+// auditNotes are the annotations of the audit log of one policy. Values of several
+// bindings are joined.
+type auditNotes struct {
+	keys   []string
+	values map[string][]string
+}
+
+// maxAnnotation is the maximum length of the value of an annotation in bytes.
+const maxAnnotation = 10 << 10
+
+func (n *auditNotes) add(key, value string) {
+	if len(value) > maxAnnotation {
+		value = value[:maxAnnotation]
+	}
+	if slices.Contains(n.values[key], value) {
+		return
+	}
+	if n.values == nil {
+		n.values = map[string][]string{}
+	}
+	if n.values[key] == nil {
+		n.keys = append(n.keys, key)
+	}
+	n.values[key] = append(n.values[key], value)
+}
+
+// publish adds the annotations to a request.
+func (n *auditNotes) publish(policy string, r *request) {
+	for _, key := range n.keys {
+		r.Annotate(policy+"/"+key, strings.Join(n.values[key], ", "))
+	}
+}
+
+// annotate adds the auditAnnotations to notes and returns the errors of their
+// expressions.
+func (v *validations) annotate(ctx context.Context, in cel.Inputs, notes *auditNotes) (errs []error) {
 	if len(v.auditAnnotations) == 0 {
 		return nil
 	}
 	in.Authorizer = nil
 	evaluation := v.policy.Evaluate(ctx, in, cel.Budget)
 	for _, x := range v.auditAnnotations {
-		if _, err := x.run(evaluation); err != nil {
+		value, err := x.run(evaluation)
+		if err != nil {
 			errs = append(errs, err)
+			continue
+		}
+		if text, ok := value.(types.String); ok && strings.TrimSpace(string(text)) != "" {
+			notes.add(x.key, strings.TrimSpace(string(text)))
 		}
 	}
 	return errs
+}
+
+// failureKey is the key of the annotation of the action Audit.
+const failureKey = "validation.policy.admission.k8s.io/validation_failure"
+
+// annotateFailure adds the annotation of the action Audit.
+func (r *request) annotateFailure(p *policy, b *binding, v violation) {
+	r.annotateJSON(failureKey, []any{struct {
+		Message           string   `json:"message"`
+		Policy            string   `json:"policy"`
+		Binding           string   `json:"binding"`
+		ExpressionIndex   int      `json:"expressionIndex"`
+		ValidationActions []string `json:"validationActions"`
+	}{v.message, p.name, b.name, v.index, b.actions}}, false)
 }
 
 // validateByPolicies evaluates all policies and returns the first denial.
@@ -186,8 +253,9 @@ func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request
 			}
 			continue
 		}
+		var notes auditNotes
 		for _, b := range p.bindings {
-			violations, err := p.evaluateBinding(ctx, b, t, r)
+			violations, err := p.evaluateBinding(ctx, b, t, r, &notes)
 			if err != nil && !p.ignoreErrors {
 				deny(b, "failed to configure binding: "+err.Error(), status.ReasonInvalid)
 			}
@@ -200,19 +268,22 @@ func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request
 					switch action {
 					case "Deny":
 						deny(b, v.message, v.reason)
+					case "Audit":
+						r.annotateFailure(p.policy, b, v)
 					case "Warn":
 						r.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, v.message))
 					}
 				}
 			}
 		}
+		notes.publish(p.name, r)
 	}
 	return denial
 }
 
 // evaluateBinding evaluates the policy with each parameter of a binding. It
 // fails if the binding cannot be applied.
-func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *request) (all []violation, err error) {
+func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *request, notes *auditNotes) (all []violation, err error) {
 	if !b.match(r) {
 		return nil, nil
 	}
@@ -231,7 +302,7 @@ func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *r
 			return nil, err
 		}
 		in.Params = param
-		all = append(all, p.evaluate(ctx, in)...)
+		all = append(all, p.evaluate(ctx, in, notes)...)
 	}
 	return all, nil
 }

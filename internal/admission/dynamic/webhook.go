@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
@@ -19,15 +22,16 @@ import (
 // A webhook is one webhook of a configuration. Its expressions are compiled on
 // first use.
 type webhook struct {
-	name         string
-	clientConfig map[string]any
-	criteria     criteria
-	conditions   func() *conditions
-	version      string // of the AdmissionReviews
-	timeout      time.Duration
-	dryRunSafe   bool // a dry run has no side effects
-	ignoreErrors bool // failurePolicy Ignore
-	reinvoke     bool // reinvocationPolicy IfNeeded
+	name          string
+	configuration string // the name of the configuration
+	clientConfig  map[string]any
+	criteria      criteria
+	conditions    func() *conditions
+	version       string // of the AdmissionReviews
+	timeout       time.Duration
+	dryRunSafe    bool // a dry run has no side effects
+	ignoreErrors  bool // failurePolicy Ignore
+	reinvoke      bool // reinvocationPolicy IfNeeded
 }
 
 // defaultTimeout applies to a webhook without timeoutSeconds.
@@ -38,7 +42,7 @@ const defaultTimeout = 10 * time.Second
 func compileWebhooks(configuration map[string]any) (all []*webhook) {
 	for m := range object.Each(configuration["webhooks"]) {
 		w := &webhook{
-			name:         object.String(m, "name"),
+			name: object.String(m, "name"), configuration: object.String(configuration, "metadata", "name"),
 			clientConfig: object.Map(m, "clientConfig"),
 			criteria:     compileCriteria(m, "rules"),
 			version:      supportedVersion(object.Strings(m, "admissionReviewVersions")),
@@ -210,7 +214,10 @@ func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) er
 	wait.Wait()
 	var first error
 	for i, c := range calls {
-		r.addWarnings(responses[i])
+		r.addNotes(c.webhook, responses[i])
+		if c.failsOpen(ctx, errs[i]) {
+			r.Annotate(failedOpenKey(validationKey, 0, i), c.name)
+		}
 		if err := c.answer(errs[i]); err != nil && first == nil {
 			first = err
 		}
@@ -218,10 +225,65 @@ func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) er
 	return first
 }
 
-// addWarnings adds the warnings of a response, which may be nil.
-func (r *request) addWarnings(response *AdmissionResponse) {
-	if response != nil {
-		r.Warnings = append(r.Warnings, response.Warnings...)
+// addNotes adds the warnings and the annotations of a webhook's response, which may be
+// nil.
+func (r *request) addNotes(w *webhook, response *AdmissionResponse) {
+	if response == nil {
+		return
+	}
+	r.Warnings = append(r.Warnings, response.Warnings...)
+	for _, key := range slices.Sorted(maps.Keys(response.AuditAnnotations)) {
+		r.Annotate(w.name+"/"+key, response.AuditAnnotations[key])
+	}
+}
+
+// The keys of annotations of the audit log, before the round and the index of a webhook.
+const (
+	validationKey = "validating.webhook.admission.k8s.io/"
+	mutationKey   = "mutation.webhook.admission.k8s.io/"
+	patchKey      = "patch.webhook.admission.k8s.io/"
+)
+
+// roundKey returns the key of an annotation of a webhook in a round.
+func roundKey(prefix string, round, index int) string {
+	return fmt.Sprintf("%sround_%d_index_%d", prefix, round, index)
+}
+
+// failedOpenKey returns the key of the annotation of a webhook whose failure is ignored.
+func failedOpenKey(prefix string, round, index int) string {
+	return roundKey("failed-open."+prefix, round, index)
+}
+
+// failsOpen reports whether err is a failure that the failurePolicy ignores, and not the
+// end of the request.
+func (w *webhook) failsOpen(ctx context.Context, err error) bool {
+	var callErr *callError
+	return w.ignoreErrors && errors.As(err, &callErr) && ctx.Err() == nil
+}
+
+// annotateMutation adds the annotation of the audit log about a call that has changed the
+// object or not, and about its patch if it has one.
+func (c *call) annotateMutation(r *request, round, index int, changed bool, patch []byte) {
+	about := struct {
+		Configuration string `json:"configuration"`
+		Webhook       string `json:"webhook"`
+		Mutated       bool   `json:"mutated"`
+	}{c.configuration, c.name, changed}
+	r.annotateJSON(roundKey(mutationKey, round, index), about, false)
+	if patch == nil {
+		return
+	}
+	r.annotateJSON(roundKey(patchKey, round, index), struct {
+		Configuration string          `json:"configuration"`
+		Webhook       string          `json:"webhook"`
+		Patch         json.RawMessage `json:"patch"`
+		PatchType     string          `json:"patchType"`
+	}{c.configuration, c.name, patch, "JSONPatch"}, true)
+}
+
+func (r *request) annotateJSON(key string, value any, atRequest bool) {
+	if text, err := json.Marshal(value); err == nil {
+		r.Annotations = append(r.Annotations, admission.Annotation{Key: key, Value: string(text), AtRequest: atRequest})
 	}
 }
 
@@ -229,7 +291,11 @@ func (r *request) addWarnings(response *AdmissionResponse) {
 func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, round *reinvocation) error {
 	round.begin(r.Object)
 	defer func() { round.last = r.Object }()
-	for _, w := range webhooks {
+	second := 0
+	if round.isSecond {
+		second = 1
+	}
+	for i, w := range webhooks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -240,7 +306,11 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 		if c == nil || !round.isDue(w) {
 			continue
 		}
-		changed, err := c.mutate(ctx, r)
+		changed, patch, err := c.mutate(ctx, r)
+		c.annotateMutation(r, second, i, changed, patch)
+		if w.failsOpen(ctx, err) {
+			r.Annotate(failedOpenKey(mutationKey, second, i), w.name)
+		}
 		if changed {
 			round.changed()
 		}
@@ -255,43 +325,43 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 }
 
 // mutate calls a mutating webhook and reports whether it changed the object of
-// the request.
-func (c *call) mutate(ctx context.Context, r *request) (changed bool, err error) {
+// the request. applied is the patch that was applied, nil for none.
+func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []byte, err error) {
 	response, err := c.send(ctx, r, true)
-	r.addWarnings(response)
+	r.addNotes(c.webhook, response)
 	if err != nil || len(response.Patch) == 0 {
-		return false, err
+		return false, nil, err
 	}
 	var operations []json.RawMessage
 	if err := json.Unmarshal(response.Patch, &operations); err != nil {
-		return false, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
+		return false, nil, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
 	}
 	switch {
 	case len(operations) == 0:
-		return false, nil
+		return false, nil, nil
 	case c.object == nil:
-		return false, status.Internal(fmt.Sprintf("admission webhook %q attempted to modify the object, which is not supported for this operation", c.name))
+		return false, nil, status.Internal(fmt.Sprintf("admission webhook %q attempted to modify the object, which is not supported for this operation", c.name))
 	case response.PatchType != nil && *response.PatchType != "JSONPatch":
-		return false, &callError{c.name, fmt.Errorf("unsupported patch type %q", *response.PatchType)}
+		return false, nil, &callError{c.name, fmt.Errorf("unsupported patch type %q", *response.PatchType)}
 	}
 	codec := r.codec(c.target)
 	doc, err := patch.JSON(codec.Append(nil, c.object), response.Patch)
 	if err != nil {
-		return false, status.Internal(err.Error())
+		return false, nil, status.Internal(err.Error())
 	}
 	obj, _, err := codec.Decode(doc, false)
 	if err == nil && !c.target.kind.Fits(obj) {
 		err = fmt.Errorf("the patch changes the kind of the object: %v %v", obj["apiVersion"], obj["kind"])
 	}
 	if err != nil {
-		return false, status.Internal(err.Error())
+		return false, nil, status.Internal(err.Error())
 	}
 	obj = c.target.setDefaults(obj)
 	if validation.Equal(obj, c.object) {
-		return false, nil
+		return false, response.Patch, nil
 	}
 	if err := r.replace(ctx, c.target, obj); err != nil {
-		return false, status.Internal(err.Error())
+		return false, nil, status.Internal(err.Error())
 	}
-	return true, nil
+	return true, response.Patch, nil
 }

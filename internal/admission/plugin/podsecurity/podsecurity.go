@@ -68,14 +68,20 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return nil
 	}
 	if template := object.Map(a.Object, templatePaths[a.GroupResource()]...); template != nil && a.Subresource == "" {
-		warn(a, policyOf(a).warn, template)
+		policy := policyOf(a)
+		auditViolations(a, policy.audit, template)
+		warn(a, policy.warn, template)
 	}
 	return nil
 }
 
-// policyOf returns the policy of the namespace of a request.
+// policyOf returns the policy of the namespace of a request. Errors of its labels are
+// annotations of the audit log.
 func policyOf(a *admission.Attributes) policy {
-	policy, _ := parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+	policy, errs := parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+	if len(errs) > 0 {
+		a.Annotate(labelPrefix+"error", "Failed to parse policy: "+errs.Message())
+	}
 	return policy
 }
 
@@ -85,6 +91,8 @@ func validatePod(a *admission.Attributes) error {
 		return nil
 	}
 	policy := policyOf(a)
+	a.Annotate(labelPrefix+"enforce-policy", policy.enforce.String())
+	auditViolations(a, policy.audit, a.Object)
 	if violations := policy.enforce.violations(a.Object); len(violations) > 0 {
 		return fmt.Errorf("violates PodSecurity %q: %s", policy.enforce, joinDetails(violations))
 	}
@@ -102,6 +110,13 @@ func images(pod map[string]any) (all []string) {
 		all = append(all, "")
 	}
 	return all
+}
+
+// auditViolations annotates the audit log with the violations of a level.
+func auditViolations(a *admission.Attributes, level levelVersion, pod map[string]any) {
+	if violations := level.violations(pod); len(violations) > 0 {
+		a.Annotate(labelPrefix+"audit-violations", fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
+	}
 }
 
 func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {

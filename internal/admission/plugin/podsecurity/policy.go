@@ -51,9 +51,10 @@ const labelPrefix = "pod-security.kubernetes.io/"
 var labelsPath = validation.NewPath("metadata", "labels")
 
 // A policy is what the labels of a namespace configure. Pods that violate enforce
-// are refused; pods that violate warn get a warning.
+// are refused; pods that violate warn get a warning, and those that violate audit an
+// annotation in the audit log.
 type policy struct {
-	enforce, warn levelVersion
+	enforce, audit, warn levelVersion
 }
 
 // parsePolicy parses the labels of a namespace. An invalid level in the enforce
@@ -61,8 +62,7 @@ type policy struct {
 // latest.
 func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 	labels := object.Map(namespace, "metadata", "labels")
-	audit := levelVersion{version: latest}
-	p = policy{enforce: levelVersion{version: latest}, warn: levelVersion{version: latest}}
+	p = policy{enforce: levelVersion{version: latest}, audit: levelVersion{version: latest}, warn: levelVersion{version: latest}}
 	if !hasPolicy(labels) {
 		return p, nil
 	}
@@ -71,7 +71,7 @@ func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 		name     string
 		value    *levelVersion
 		fallback level
-	}{{"enforce", &p.enforce, levelRestricted}, {"audit", &audit, levelPrivileged}, {"warn", &p.warn, levelPrivileged}} {
+	}{{"enforce", &p.enforce, levelRestricted}, {"audit", &p.audit, levelPrivileged}, {"warn", &p.warn, levelPrivileged}} {
 		level, hasLevel := labels[labelPrefix+mode.name].(string)
 		if hasLevel {
 			var ok bool
