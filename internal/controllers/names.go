@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/kubefake/kubefake/internal/controllers/attachdetach"
 	"github.com/kubefake/kubefake/internal/controllers/bootstraptoken"
 	"github.com/kubefake/kubefake/internal/controllers/certificates"
 	"github.com/kubefake/kubefake/internal/controllers/clusterroleaggregation"
@@ -71,6 +72,7 @@ var known = []entry{
 	{name: "legacy-serviceaccount-token-cleaner-controller", alias: "legacy-service-account-token-cleaner", start: legacytokencleaner.Start},
 	{name: "namespace-controller", alias: "namespace", start: namespace.Start},
 	{name: "node-lifecycle-controller", alias: "nodelifecycle", start: nodelifecycle.Start},
+	{name: "persistentvolume-attach-detach-controller", alias: "attachdetach", start: attachdetach.Start},
 	{name: "persistentvolume-binder-controller", alias: "persistentvolume-binder", start: persistentvolumebinder.Start},
 	{name: "persistentvolume-expander-controller", alias: "persistentvolume-expander", start: volumeexpander.Start},
 	{name: "persistentvolume-protection-controller", alias: "pv-protection", start: pvprotection.Start},
@@ -102,7 +104,6 @@ var missing = []string{
 	"kube-apiserver-serving-clustertrustbundle-publisher-controller",
 	"node-ipam-controller",
 	"node-route-controller",
-	"persistentvolume-attach-detach-controller",
 	"podcertificaterequest-cleaner-controller",
 	"podgroup-protection-controller",
 	"resourcepoolstatusrequest-controller",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -49,7 +50,7 @@ func (k *kubelet) syncNode(key controller.Key) error {
 // register creates a Node.
 func (k *kubelet) register(name string) error {
 	o, err := k.client(name).Create(controller.Nodes, "", map[string]any{
-		"metadata": map[string]any{"name": name, "labels": nodeLabels(name)},
+		"metadata": map[string]any{"name": name, "labels": nodeLabels(name), "annotations": map[string]any{volume.ControllerManagedAttach: "true"}},
 		"status":   k.nodeStatus(nil, name),
 	})
 	switch {
@@ -126,7 +127,7 @@ func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
 
 const notReadyTaint = "node.kubernetes.io/not-ready"
 
-// adopt sets the labels of a Node. Without the node-lifecycle-controller it also removes
+// adopt sets the labels of a Node, and the annotation of the attach-detach controller. Without the node-lifecycle-controller it also removes
 // the taint that kube-apiserver puts on new Nodes.
 //
 // Differs from kube-apiserver: taint of new Nodes: node-lifecycle-controller removes it
@@ -141,8 +142,15 @@ func (k *kubelet) adopt(o *controller.Object) error {
 			labels[name] = value
 		}
 	}
+	meta := map[string]any{}
 	if len(labels) > 0 {
-		change["metadata"] = map[string]any{"labels": labels}
+		meta["labels"] = labels
+	}
+	if _, ok := volume.Annotation(node, volume.ControllerManagedAttach); !ok {
+		meta["annotations"] = map[string]any{volume.ControllerManagedAttach: "true"}
+	}
+	if len(meta) > 0 {
+		change["metadata"] = meta
 	}
 	var kept []any
 	found := false

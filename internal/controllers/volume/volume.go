@@ -13,16 +13,17 @@ import (
 
 // Annotations of claims and volumes.
 const (
-	BindCompleted          = "pv.kubernetes.io/bind-completed"
-	BoundByController      = "pv.kubernetes.io/bound-by-controller"
-	ProvisionedBy          = "pv.kubernetes.io/provisioned-by"
-	SelectedNode           = "volume.kubernetes.io/selected-node"
-	StorageProvisioner     = "volume.kubernetes.io/storage-provisioner"
-	BetaStorageProvisioner = "volume.beta.kubernetes.io/storage-provisioner"
-	MigratedTo             = "pv.kubernetes.io/migrated-to"
-	PreResizeCapacity      = "volume.alpha.kubernetes.io/pre-resize-capacity"
-	StorageResizer         = "volume.kubernetes.io/storage-resizer"
-	betaStorageClass       = "volume.beta.kubernetes.io/storage-class"
+	BindCompleted           = "pv.kubernetes.io/bind-completed"
+	BoundByController       = "pv.kubernetes.io/bound-by-controller"
+	ProvisionedBy           = "pv.kubernetes.io/provisioned-by"
+	SelectedNode            = "volume.kubernetes.io/selected-node"
+	StorageProvisioner      = "volume.kubernetes.io/storage-provisioner"
+	BetaStorageProvisioner  = "volume.beta.kubernetes.io/storage-provisioner"
+	MigratedTo              = "pv.kubernetes.io/migrated-to"
+	PreResizeCapacity       = "volume.alpha.kubernetes.io/pre-resize-capacity"
+	StorageResizer          = "volume.kubernetes.io/storage-resizer"
+	ControllerManagedAttach = "volumes.kubernetes.io/controller-managed-attach-detach" // of Nodes
+	betaStorageClass        = "volume.beta.kubernetes.io/storage-class"
 )
 
 // Finalizers of volumes that provisioners delete.
