@@ -80,6 +80,8 @@ func (n *normalizer) nameAll(objects []map[string]any) {
 	for _, o := range objects {
 		name := object.String(o, "metadata", "name")
 		switch kind := object.String(o, "kind"); {
+		case object.String(o, "metadata", "labels", "statefulset.kubernetes.io/pod-name") == name:
+			// it is made of its ordinal
 		case object.String(o, "metadata", "generateName") != "":
 			generate(name, n.replace(object.String(o, "metadata", "generateName")))
 		case kind == "replicasets" && object.String(o, "metadata", "labels", "pod-template-hash") != "",
@@ -186,7 +188,7 @@ func decode(data map[string]any) {
 }
 
 // flatten adds a line for each scalar of v. Lists of objects with a type, a name or a
-// UID are sorted by it.
+// UID are sorted by it, addresses by the Pods that they are of.
 func (n *normalizer) flatten(path string, v any, lines *[]string) {
 	switch t := v.(type) {
 	case map[string]any:
@@ -203,6 +205,11 @@ func (n *normalizer) flatten(path string, v any, lines *[]string) {
 		for i, item := range t {
 			key := fmt.Sprint(i)
 			if m, ok := item.(map[string]any); ok {
+				// The puppet gives all Pods one address, so that hashes of UIDs order them.
+				if target := object.String(m, "targetRef", "name"); target != "" {
+					n.flatten(path+"["+n.name(target)+"]", item, lines)
+					continue
+				}
 				for _, by := range []string{"type", "name", "uid"} {
 					if s, ok := m[by].(string); ok {
 						key = n.scalar(s)

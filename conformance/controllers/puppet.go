@@ -79,11 +79,25 @@ func (c *cluster) play(ctx context.Context, pod map[string]any) {
 		}
 		c.do(ctx, http.MethodPost, path+"/binding", "", obj{
 			"apiVersion": "v1", "kind": "Binding", "metadata": obj{"name": object.String(pod, "metadata", "name")},
-			"target": obj{"apiVersion": "v1", "kind": "Node", "name": nodes[0]},
+			"target": obj{"apiVersion": "v1", "kind": "Node", "name": nodeFor(pod)},
 		})
 	default:
 		c.do(ctx, http.MethodPatch, path+"/status", "application/merge-patch+json", obj{"status": puppetStatus(pod, part)})
 	}
+}
+
+// nodeFor returns the node for a Pod: the one that its affinity names, as that of a Pod of a
+// DaemonSet does, or the first.
+func nodeFor(pod map[string]any) string {
+	terms := object.List(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	for term := range object.Each(terms) {
+		for field := range object.Each(term["matchFields"]) {
+			if names := object.Strings(field, "values"); object.String(field, "key") == "metadata.name" && len(names) == 1 {
+				return names[0]
+			}
+		}
+	}
+	return nodes[0]
 }
 
 // puppetStatus returns the status of a Pod that has started.
