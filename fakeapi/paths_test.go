@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -37,6 +38,12 @@ func TestRareRequests(t *testing.T) {
 		{"continue with a name", "GET", configMaps + "?fieldSelector=metadata.name%3Da&continue=bad", "root-token", "", 400, "invalid continue token"},
 		{"keys with a slash", "GET", "/openid/v1/jwks/", "root-token", "", 200, `"keys"`},
 		{"version as text", "GET", "/version", "root-token", "text/plain", 406, `406: Not Acceptable\n\nAvailable representations: application/json`},
+		{"unknown subresource by HEAD", "HEAD", configMaps + "/a/unknown", "root-token", "", 404, ""},
+		{"object by HEAD", "HEAD", configMaps + "/a", "root-token", "", 405, ""},
+		{"watch of what cannot be watched, in no media type", "GET", "/api/v1/componentstatuses?watch=1", "root-token", "x/y", 406, "406: Not Acceptable"},
+		{"watch of what cannot be watched", "GET", "/api/v1/componentstatuses?watch=1", "root-token", "", 405, "watch is not supported on resources of kind"},
+		{"log in no media type", "GET", "/api/v1/namespaces/default/pods/x/log", "root-token", "x/y", 406, "Available representations: text/plain, application/json"},
+		{"log as a Table", "GET", "/api/v1/namespaces/default/pods/x/log", "root-token", "application/json;as=Table;g=meta.k8s.io;v=v1", 406, "only the following media types are accepted: application/json"},
 		{"connection in any media type", "GET", "/api/v1/namespaces/default/pods/x/exec?command=a", "root-token", "x/y", 404, `pods \"x\" not found`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,4 +62,69 @@ func TestRareRequests(t *testing.T) {
 			assert.Contains(t, string(body), tt.want)
 		})
 	}
+}
+
+// Bodies of other kinds than the path has: what kube-apiserver says depends on the schemes
+// in which it decodes them.
+func TestBodiesOfOtherKinds(t *testing.T) {
+	const (
+		configMap   = "/api/v1/namespaces/default/configmaps/a"
+		definition  = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a"
+		apiServices = "/apis/apiregistration.k8s.io/v1/apiservices/a"
+		notFound    = `configmaps "a" not found`
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, tt := range []struct{ name, method, path, version, kind, want string }{
+		{"options of any version", "DELETE", configMap, "example.com/v9", "DeleteOptions", notFound},
+		{"options of no kind", "DELETE", configMap, "", "", notFound},
+		{"Status instead of options", "DELETE", configMap, "example.com/v9", "Status", "converting (v1.Status) to (v1.DeleteOptions): unknown conversion"},
+		{"other options", "DELETE", configMap, "meta.k8s.io/v1", "ListOptions", "converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion"},
+		{"other options of another version", "DELETE", configMap, "v1", "ListOptions", `no kind "ListOptions" is registered for version "v1"`},
+		{"Table of an old version", "DELETE", configMap, "meta.k8s.io/v1beta1", "Table", "converting (v1.Table) to (v1.DeleteOptions): unknown conversion"},
+		{"list with a type of its own version", "DELETE", configMap, "meta.k8s.io/v1beta1", "PartialObjectMetadataList", "converting (v1beta1.PartialObjectMetadataList) to (v1.DeleteOptions)"},
+		{"object instead of options", "DELETE", configMap, "v1", "ConfigMap", `no kind "ConfigMap" is registered`},
+		{"options as an object", "PUT", configMap, "v1", "DeleteOptions", "converting (v1.DeleteOptions) to (core.ConfigMap): unknown conversion"},
+		{"options of meta.k8s.io as an object", "PUT", configMap, "meta.k8s.io/v1", "DeleteOptions", `no kind "DeleteOptions" is registered for version "meta.k8s.io/v1"`},
+		{"Table as an object", "PUT", configMap, "v1", "Table", `no kind "Table" is registered for version "v1"`},
+		{"Status of any version as an object", "PUT", configMap, "example.com/v9", "Status", "converting (v1.Status) to (core.ConfigMap): unknown conversion"},
+		{"definition as an object", "PUT", configMap, "apiextensions.k8s.io/v1", "CustomResourceDefinition", `no kind "CustomResourceDefinition" is registered`},
+		{"object as a definition", "PUT", definition, "v1", "Binding", `no kind "Binding" is registered for version "v1"`},
+		{"options as a definition", "PUT", definition, "v1", "ListOptions", "converting (v1.ListOptions) to (apiextensions.CustomResourceDefinition): unknown conversion"},
+		{"event of any version as a definition", "PUT", definition, "apps/v1", "WatchEvent", "converting (v1.WatchEvent) to (apiextensions.CustomResourceDefinition): unknown conversion"},
+		{"event as an APIService", "PUT", apiServices, "apps/v1", "WatchEvent", `no kind "WatchEvent" is registered for version "apps/v1"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"}}`, tt.version, tt.kind)
+			_, got := do(t, srv, tt.method, tt.path, body)
+			assert.Contains(t, got["message"], tt.want)
+		})
+	}
+}
+
+// A refusal of the route has no warnings of what the route would serve.
+func TestRefusedRequestIsNotWarned(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for accept, warned := range map[string]bool{
+		"application/json": true, "x/y": false, "application/json;as=Unknown;g=a;v=b": true,
+	} {
+		req, err := http.NewRequest("GET", srv.URL+"/api/v1/namespaces/default/endpoints", nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept", accept)
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Equal(t, warned, resp.Header.Get("Warning") != "", accept)
+	}
+}
+
+// A PUT to the status of a missing Service creates it, without addresses.
+func TestServiceCreatedByItsStatus(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, body := do(t, srv, "PUT", "/api/v1/namespaces/default/services/a/status",
+		`{"metadata":{"name":"a"},"spec":{"ports":[{"port":80}]},"status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}}`)
+	assert.Equal(t, 201, code, body)
+	assert.NotContains(t, body["spec"], "clusterIP")
+	assert.Equal(t, map[string]any{"loadBalancer": map[string]any{}}, body["status"])
+	code, body = do(t, srv, "PATCH", "/api/v1/namespaces/default/services/b/status", `{"spec":{"ports":[{"port":80}]}}`)
+	assert.Equal(t, 404, code, body)
 }

@@ -60,12 +60,12 @@ func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	a := &answer{status: resp.StatusCode, header: map[string][]string{}}
 	for _, name := range comparedHeaders {

@@ -24,13 +24,13 @@ func oddRequests(r *source) []Step {
 		"/", "/unknown", "/api/", "/apis/", "/api/v1/", "/apis/apps/", "/apis/apps/v1/", "//api/v1", "/api/v1/namespaces/{id}/configmaps/", "/api//v1", "/.well-known/openid-configuration",
 		"/api/v1/configmaps/a", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/missing", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
 		"/apis/authentication.k8s.io/v1/tokenreviews", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "/api/v1/namespaces/{id}/serviceaccounts/default/token", "/api/v1/namespaces/{id}/bindings", "/api/v1/componentstatuses",
-		"/api/v1/watch/namespaces/{id}/configmaps/a/x", "/api/v1/proxy/nodes/a", "/apis/policy/v1/namespaces/{id}/poddisruptionbudgets", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view",
+		"/api/v1/watch/namespaces/{id}/configmaps/a/x", "/api/v1/proxy/nodes/a", "/apis/policy/v1/namespaces/{id}/poddisruptionbudgets", "/apis/rbac.authorization.k8s.io/v1/clusterroles/{id}",
 	}
 	options := []string{
 		"pretty=true", "pretty=x", "limit=1", "limit=x", "limit=-1", "continue=x", "continue=x&limit=1", "resourceVersion=0", "resourceVersion=x", "resourceVersion=1&resourceVersionMatch=Exact", "resourceVersionMatch=Exact",
 		"resourceVersion=0&resourceVersionMatch=Exact", "resourceVersionMatch=x&resourceVersion=1", "labelSelector=a%3D", "labelSelector=a+in+(b", "labelSelector=%2B", "fieldSelector=metadata.name%3Da", "fieldSelector=a", "fieldSelector=x%3Dy",
 		"fieldSelector=metadata.name%3Da,metadata.namespace%3Db", "dryRun=All", "dryRun=x", "dryRun=", "dryRun=All&dryRun=All", "fieldManager=%0A", "fieldValidation=x", "fieldValidation=Strict", "fieldValidation=", "gracePeriodSeconds=x", "gracePeriodSeconds=-1", "gracePeriodSeconds=0",
-		"propagationPolicy=x", "propagationPolicy=Orphan", "orphanDependents=true", "orphanDependents=true&propagationPolicy=Orphan", "force=true", "force=x", "timeoutSeconds=x", "timeout=1x", "timeout=5s", "watch=x", "watch=0", "export=true", "exact=true",
+		"propagationPolicy=x", "propagationPolicy=Orphan", "orphanDependents=true", "orphanDependents=true&propagationPolicy=Orphan", "force=true", "force=x", "timeoutSeconds=x", "timeout=1x", "timeout=5s", "watch=x&timeoutSeconds=1", "watch=0", "export=true", "exact=true",
 		"includeObject=None", "includeObject=x", "ignoreStoreReadErrorWithClusterBreakingPotential=true", "sendInitialEvents=true", "allowWatchBookmarks=true", "shardSelector=x", "container=c", "command=x", "tailLines=-1", "stdin=true", "unknown=x", "%zz=1", "a=b;c=d",
 	}
 	media := []string{

@@ -83,7 +83,7 @@ func run(real, other, token, area string, seed uint64, steps, only, parallel int
 // startOurs starts a server of this process.
 func startOurs(token string) (*fakeapi.Server, error) {
 	return fakeapi.New(fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")),
-		fakeapi.WithToken(token, fakeapi.User{Name: "admin", Groups: []string{"system:masters"}}))
+		fakeapi.WithToken(token, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}))
 }
 
 // area tells the stories of an area until they have had a number of steps.

@@ -23,6 +23,9 @@ type Offer struct {
 	// streams.
 	List bool
 
+	// Text marks a route that also produces plain text: the log of a container.
+	Text bool
+
 	// CBOR is set if the server supports CBOR.
 	CBOR bool
 }
@@ -77,7 +80,7 @@ func (o Offer) Negotiate(r *http.Request) (Response, error) {
 		return Response{}, &NotAcceptableError{Offered: o.produced(), Route: true}
 	}
 	response, ok := o.choose(header, o.allows)
-	if !ok {
+	if !ok || o.Text && response.View != "" {
 		return Response{}, &NotAcceptableError{Offered: o.mediaTypes()}
 	}
 	response.Pretty = response.Format == JSON && (response.Pretty || wantsPretty(r))
@@ -165,8 +168,11 @@ func (o Offer) streamTypes() []string {
 
 // produced returns the media types that the route produces.
 func (o Offer) produced() []string {
-	if o.List {
+	switch {
+	case o.List:
 		return append(o.mediaTypes(), o.streamTypes()...)
+	case o.Text:
+		return append([]string{"text/plain"}, o.mediaTypes()...)
 	}
 	return o.mediaTypes()
 }

@@ -159,8 +159,10 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err
 	}
-	if err := op.allocate(obj, nil, o.dryRun()); err != nil {
-		return err
+	if op.target == targetObject { // a Service that is created by its status gets no addresses
+		if err := op.allocate(obj, nil, o.dryRun()); err != nil {
+			return err
+		}
 	}
 	if t.Generation != nil {
 		meta["generation"] = int64(1)

@@ -134,7 +134,9 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 // or the change allows that.
 func (op *operation) createByChange(c change) (Result, error) {
 	defer op.release()
-	if op.target != targetObject || !op.Type.AllowCreateOnUpdate && !c.creates {
+	// A write to the status creates, too, where every PUT does: to that of a Service.
+	allowed := op.Type.AllowCreateOnUpdate && (op.target == targetObject || op.target == targetStatus)
+	if !allowed && !(c.creates && op.target == targetObject) {
 		return Result{}, status.NotFound(op.groupResource(), op.Name)
 	}
 	obj, err := c.update(nil)

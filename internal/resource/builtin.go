@@ -82,10 +82,10 @@ var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1b
 // conversionError is the error of converting an object of another kind to the
 // codec's.
 func (c *builtinCodec) conversionError(got Kind) error {
-	if _, registered := wire.ForKind(got.Group, got.Version, got.Kind); !registered {
+	if !registered(c.kind.Group, got) {
 		return NotRegistered(c.minor, got)
 	}
-	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, got.Kind, InternalPackage(c.kind.Group), c.kind.Kind)
+	return fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", goType(got), InternalPackage(c.kind.Group), c.kind.Kind)
 }
 
 func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map[string]any, fieldErrors []error, err error) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -110,8 +111,6 @@ func (r *request) serve() (err error) {
 	if err := r.resolve(); err != nil {
 		return err
 	}
-	r.warnDeprecated()
-	r.auditDeprecation()
 	if err := r.negotiate(); err != nil {
 		return err
 	}
@@ -208,10 +207,8 @@ func (r *request) resolve() error {
 	if r.typ == nil || !r.inScope() || r.Verb == "proxy" || r.LegacyWatch && r.Subresource != "" || r.Rest != "" && r.Subresource != "proxy" {
 		return status.NoResource()
 	}
-	connects := r.Subresource == "proxy" && (r.http.Method == http.MethodHead || r.http.Method == http.MethodOptions)
-	if r.http.Method == http.MethodHead && !connects {
-		return status.MethodNotAllowed()
-	}
+	head := r.http.Method == http.MethodHead
+	connects := r.Subresource == "proxy" && (head || r.http.Method == http.MethodOptions)
 	if r.typ.Virtual() && r.Name != "" && r.Subresource == "" && !r.typ.Allows("get") {
 		return status.NoResource() // virtual types have no names
 	}
@@ -219,19 +216,19 @@ func (r *request) resolve() error {
 		if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
 			return status.NoResource()
 		}
-		if !slices.Contains(r.sub.Verbs, r.Verb) && !connects {
+		if !connects && (head || !slices.Contains(r.sub.Verbs, r.Verb)) {
 			return status.MethodNotAllowed()
 		}
 		return nil
 	}
+	if head {
+		return status.MethodNotAllowed()
+	}
 	if r.LegacyWatch && !r.typ.Allows("watch") {
 		return status.NoResource()
 	}
-	if r.Verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") {
-		r.warnDeprecated()
-		return status.MethodNotSupported(r.groupResource(), "watch")
-	}
-	if !r.routed() {
+	listed := r.Verb == "watch" && !r.typ.Allows("watch") && r.typ.Allows("list") // by the route of lists
+	if !r.routed() && !listed {
 		return status.MethodNotAllowed()
 	}
 	return nil
@@ -310,22 +307,29 @@ func (r *request) offer() codec.Offer {
 	if r.typ != nil {
 		o.Custom = r.byDefinition
 		o.List = r.Verb == "list" || r.Verb == "watch"
+		o.Text = r.Subresource == "log"
 	}
 	return o
 }
 
 // negotiate sets the media type of the answer and the representation of its
-// objects. A connection answers in any media type.
+// objects. A connection answers in any media type. Requests that the route refuses get
+// no warning.
 func (r *request) negotiate() (err error) {
-	if r.connection() != nil && r.Subresource != "log" {
-		return nil
-	}
-	if r.Verb == "patch" {
-		if err := r.checkPatchType(); err != nil {
+	if r.connection() == nil || r.Subresource == "log" {
+		if r.Verb == "patch" {
+			if err := r.checkPatchType(); err != nil {
+				return err
+			}
+		}
+		r.out, err = r.offer().Negotiate(r.http)
+		var refused *codec.NotAcceptableError
+		if errors.As(err, &refused) && refused.Route {
 			return err
 		}
 	}
-	r.out, err = r.offer().Negotiate(r.http)
+	r.warnDeprecated()
+	r.auditDeprecation()
 	return err
 }
 
@@ -337,6 +341,8 @@ func (r *request) bodyFormat() (codec.Format, error) {
 // serveResource dispatches by verb.
 func (r *request) serveResource() error {
 	switch {
+	case r.Verb == "watch" && !r.typ.Allows("watch"):
+		return status.MethodNotSupported(r.groupResource(), "watch")
 	case r.Group == "" && r.Resource == "componentstatuses":
 		return r.componentStatuses()
 	case !r.typ.Virtual() && r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:

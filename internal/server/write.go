@@ -281,7 +281,7 @@ var deleteOptionsCodec = resource.BuiltinCodec(deleteOptionsKind)
 
 var deleteOptionsKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, Kind: "DeleteOptions"}
 
-// decodeDeleteOptions decodes DeleteOptions, a kind of every group version.
+// decodeDeleteOptions decodes DeleteOptions, a kind of every group and version.
 func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, error) {
 	format, err := codec.Offer{CBOR: r.offer().CBOR}.Body(r.http.Header.Get("Content-Type"))
 	if err != nil {
@@ -299,10 +299,8 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 	if err != nil {
 		return nil, malformed(err.Error())
 	}
-	got = got.Or(deleteOptionsKind)
-	known := got.GroupVersion == deleteOptionsKind.GroupVersion || r.surface.ServesVersion(got.GroupVersion)
-	if got.Kind != deleteOptionsKind.Kind || !known {
-		return nil, malformed(resource.NotRegistered(r.server.config.Release.Minor(), got).Error())
+	if err := resource.CheckDeleteOptions(r.server.config.Release.Minor(), got.Or(deleteOptionsKind)); err != nil {
+		return nil, malformed(err.Error())
 	}
 	obj, _, err := doc.Decode(deleteOptionsCodec, false)
 	if err != nil {
