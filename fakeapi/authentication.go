@@ -187,6 +187,8 @@ func (c *config) setIssuers(a *Authentication, accounts []string) error {
 	switch {
 	case a.Config != nil && a.OIDC != nil:
 		return errors.New("authentication-config file and oidc-* flags are mutually exclusive")
+	case a.Config != nil && !c.enabled("StructuredAuthenticationConfiguration"):
+		return errors.New("set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file")
 	case a.Config != nil:
 		var err error
 		if file, err = oidc.Parse(a.Config, minor); err != nil {

@@ -62,9 +62,7 @@ func (c *config) setAuthorization() error {
 			return nil
 		}
 	}
-	options := chain.Options{
-		Minor: c.server.Release.Minor(), Selectors: c.server.Release.Enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent(),
-	}
+	options := chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent()}
 	var err error
 	switch {
 	case a.Config == nil:
@@ -78,6 +76,15 @@ func (c *config) setAuthorization() error {
 		return optionError(err)
 	}
 	return nil
+}
+
+// enabled reports whether a feature gate is on. The server refuses wrong gates later.
+func (c *config) enabled(gate string) bool {
+	r := c.server.Release
+	if set, err := r.WithGates(c.server.FeatureGates); err == nil {
+		r = set
+	}
+	return r.Enabled(gate)
 }
 
 // userAgent returns that of the server's requests to webhooks of authentication and

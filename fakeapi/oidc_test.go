@@ -350,3 +350,29 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 		assert.ErrorContains(t, err, name)
 	}
 }
+
+func TestAuthenticationConfigOfReleases(t *testing.T) {
+	config := func(version string) fakeapi.Option {
+		return fakeapi.WithAuthentication(fakeapi.Authentication{Config: []byte("apiVersion: apiserver.config.k8s.io/" + version + "\nkind: AuthenticationConfiguration\njwt: []")})
+	}
+	for _, tt := range []struct {
+		name, release, version string
+		gates                  map[string]bool
+		want                   string // of the error; "" for none
+	}{
+		{"v1beta1", "v1.32", "v1beta1", nil, ""},
+		{"v1 is too new", "v1.33", "v1", nil, `no kind "AuthenticationConfiguration" is registered for version "apiserver.config.k8s.io/v1"`},
+		{"v1", "v1.34", "v1", nil, ""},
+		{"the gate is off", "v1.33", "v1beta1", map[string]bool{"StructuredAuthenticationConfiguration": false}, "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release), fakeapi.WithFeatureGates(tt.gates), config(tt.version))
+			if tt.want != "" {
+				assert.ErrorContains(t, err, tt.want)
+				return
+			}
+			require.NoError(t, err)
+			srv.Close()
+		})
+	}
+}

@@ -3,6 +3,7 @@
 package fakeapi_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -239,7 +240,7 @@ func TestAuthorizationWebhookReviews(t *testing.T) {
 	require.Len(t, asked, 1)
 	assert.Contains(t, asked[0], `"labelSelector":{"requirements":[{"key":"a","operator":"Exists"}]}`)
 	assert.Contains(t, asked[0], `"extra":{"k":["v"]}`)
-	assert.Contains(t, post("selfsubjectrulesreviews", `{"namespace":"default"}`), "webhook authorizer does not support user rule resolution")
+	assert.Contains(t, post("selfsubjectrulesreviews", `{"namespace":"default"}`), `"incomplete":true,"evaluationError":"webhook authorizer does not support user rule resolution"`)
 }
 
 // The errors are those of kube-apiserver v1.36.3 for the same files.
@@ -266,4 +267,29 @@ func TestInvalidAuthorizationConfig(t *testing.T) {
 			assert.Contains(t, err.Error(), tt.want)
 		})
 	}
+}
+
+// A request that waits for a webhook ends with its client, and Close waits for no
+// webhook.
+func TestReviewWebhookEndsWithRequest(t *testing.T) {
+	asked, release := make(chan bool, 2), make(chan bool)
+	hook := newReviewWebhook(t, func(map[string]any) (int, string) {
+		asked <- true
+		<-release
+		return 200, `{"allowed":true}`
+	})
+	defer close(release)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithToken("jane", fakeapi.User{Name: "jane"}),
+		fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}))
+	ctx, cancel := context.WithCancel(t.Context())
+	req := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil).WithContext(ctx)
+	req.Header.Set("Authorization", "Bearer jane")
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		srv.ServeHTTP(httptest.NewRecorder(), req)
+	}()
+	<-asked
+	cancel()
+	<-ended
 }

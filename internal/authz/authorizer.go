@@ -18,6 +18,9 @@ type Decision struct {
 	Err             error
 }
 
+// ErrNoRules is an error of [Mode.Rules] of a mode that has no rules, such as a webhook.
+var ErrNoRules = errors.New("webhook authorizer does not support user rule resolution")
+
 // A Mode is one of the modes of --authorization-mode. It is safe for concurrent use.
 type Mode interface {
 	// Authorize decides whether the user may do at. It fails soon after ctx ends.

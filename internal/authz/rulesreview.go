@@ -1,6 +1,8 @@
 package authz
 
 import (
+	"slices"
+
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
@@ -26,6 +28,9 @@ func (a Authorizer) ReviewRules(review map[string]any, u *authn.User) (map[strin
 		}
 	}
 	out := map[string]any{"resourceRules": resources, "nonResourceRules": paths}
+	if slices.Contains(errs, ErrNoRules) {
+		out["incomplete"] = true
+	}
 	if len(errs) > 0 {
 		out["evaluationError"] = status.Aggregate(errs)
 	}

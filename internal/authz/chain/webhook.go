@@ -142,7 +142,7 @@ func (w *webhookMode) cache(key string, at *authz.Attributes, got answer) {
 
 // Rules implements [authz.Mode].
 func (w *webhookMode) Rules(*authn.User, string) ([]authz.Rule, []error) {
-	return nil, []error{errors.New("webhook authorizer does not support user rule resolution")}
+	return nil, []error{authz.ErrNoRules}
 }
 
 // matches reports whether all match conditions are true. A condition that is false
