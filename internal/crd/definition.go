@@ -134,7 +134,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: object.Bool(d.spec, "preserveUnknownFields")}
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
-		v.typ.Strategy = v.strategy()
+		v.typ.Strategy = v.strategy(o.Rules)
 		if v.spec["served"] == true {
 			served = append(served, v.typ)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // strategy returns the strategy of the custom resources of the version.
-func (v *version) strategy() *resource.Strategy {
+func (v *version) strategy(rules Rules) *resource.Strategy {
 	s := &resource.Strategy{
 		Name:                       validation.SubdomainName,
 		TypeMetaInItems:            true,
@@ -37,10 +37,18 @@ func (v *version) strategy() *resource.Strategy {
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
 			Prepare:         v.prepareStatusUpdate,
 			ValidateContext: v.validateStatus,
-			ResetFields:     []string{"metadata", "spec"},
+			ResetFields:     statusResetFields(rules),
 		}}
 	}
 	return s
+}
+
+// statusResetFields returns the fields that a write of the status does not own.
+func statusResetFields(rules Rules) []string {
+	if rules.statusOwnsMetadata {
+		return []string{"spec"}
+	}
+	return []string{"metadata", "spec"}
 }
 
 var metadataPath = validation.NewPath("metadata")

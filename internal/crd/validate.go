@@ -22,11 +22,14 @@ var (
 type Rules struct {
 	expressions   cel.Version // of new definitions
 	typesAsValues bool        // see cel.Validator.WithTypesAsValues
+	// statusOwnsMetadata makes the manager of a status own its metadata too, though that
+	// does not change.
+	statusOwnsMetadata bool
 }
 
 // RulesOf returns the Rules of a release, by its minor number.
 func RulesOf(minor int) Rules {
-	return Rules{expressions: cel.NewExpressions(minor), typesAsValues: minor < 35}
+	return Rules{expressions: cel.NewExpressions(minor), typesAsValues: minor < 35, statusOwnsMetadata: minor < 36}
 }
 
 // Validate validates a definition. old is nil for a creation. It returns early when

@@ -145,10 +145,26 @@ func (r *request) authorize() error {
 	return authz.Forbidden(r.user, at, d.Reason)
 }
 
+// unnamedUser returns the error of an impersonation without a user name.
+func (r *request) unnamedUser(err *impersonation.UnnamedError) error {
+	p := r.server.config.Release
+	switch {
+	case p.Enabled("ConstrainedImpersonation"):
+		return status.BadRequest(err.Error())
+	case p.Minor() < 35:
+		return &internalError{r.http.URL.RequestURI(), errors.New(err.Unconstrained())}
+	}
+	return status.BadRequest(err.Unconstrained())
+}
+
 // impersonate replaces the request's user by the one that the Impersonate-*
 // headers name. It fails if they name one that the user may not impersonate.
 func (r *request) impersonate() error {
 	requested, err := impersonation.Requested(r.http.Header)
+	var unnamed *impersonation.UnnamedError
+	if errors.As(err, &unnamed) {
+		return r.unnamedUser(unnamed)
+	}
 	if requested == nil || err != nil {
 		return err
 	}

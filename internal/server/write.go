@@ -288,7 +288,7 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 		return nil, err
 	}
 	malformed := status.BadRequest
-	if r.server.config.Release.Minor() < 36 {
+	if r.server.config.Release.Minor() < 35 {
 		malformed = status.Unclassified
 	}
 	doc, err := format.Parse(body)

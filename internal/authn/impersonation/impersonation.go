@@ -21,7 +21,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
-	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -44,8 +43,38 @@ func isRequested(h http.Header) bool {
 	return false
 }
 
+// An UnnamedError reports the headers of an impersonation without a user name.
+type UnnamedError struct{ user *authn.User }
+
+func (e *UnnamedError) Error() string {
+	u := e.user
+	return fmt.Sprintf("requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name", u.Name, u.UID, u.Groups, u.Extra)
+}
+
+// Unconstrained returns the text of the error on servers without constrained
+// impersonation.
+func (e *UnnamedError) Unconstrained() string {
+	const version = "authentication.k8s.io/v1"
+	var references []string
+	refer := func(kind, name, apiVersion, fieldPath string) {
+		references = append(references, fmt.Sprintf("{%s  %s  %s  %s}", kind, name, apiVersion, fieldPath))
+	}
+	for _, group := range e.user.Groups {
+		refer("Group", group, "", "")
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.user.Extra)) {
+		for _, value := range e.user.Extra[key] {
+			refer("UserExtra", value, version, key)
+		}
+	}
+	if e.user.UID != "" {
+		refer("UID", e.user.UID, version, "")
+	}
+	return fmt.Sprintf("requested %v without impersonating a user", references)
+}
+
 // Requested returns the user that the headers of a request name, nil if they
-// name none. It fails with 400 for headers without a user name.
+// name none. It fails with an UnnamedError for headers without a user name.
 func Requested(h http.Header) (*authn.User, error) {
 	if !isRequested(h) {
 		return nil, nil
@@ -74,7 +103,7 @@ func Requested(h http.Header) (*authn.User, error) {
 	case u.Name != "":
 		return u, nil
 	case u.UID != "" || len(u.Groups) > 0 || hasExtra:
-		return nil, status.BadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name", u.Name, u.UID, u.Groups, u.Extra))
+		return nil, &UnnamedError{u}
 	}
 	return nil, nil
 }

@@ -16,32 +16,48 @@ type gatedField struct {
 	// "[]" follows a list. "*" is every list of containers. "?" follows a member that is
 	// removed too if it has no other fields.
 	path string
+	// since is the minor number of the first release that drops the field, if older ones
+	// have it.
+	since int
 }
 
 // gatedPodFields are those of the spec of Pods and of pod templates.
 var gatedPodFields = []gatedField{
-	{"ClusterTrustBundleProjection", "volumes[].projected.sources[].clusterTrustBundle"},
-	{"ContainerRestartRules", "*.restartPolicyRules"},
-	{"ContainerStopSignals", "*.lifecycle?.stopSignal"},
-	{"DynamicResourceAllocation", "resourceClaims"},
-	{"DynamicResourceAllocation", "*.resources.claims"},
-	{"EnvFiles", "*.env[].valueFrom.fileKeyRef"},
-	{"GenericWorkload", "schedulingGroup"},
-	{"HostnameOverride", "hostnameOverride"},
-	{"ImageVolume", "volumes[].image"},
-	{"PodCertificateRequest", "volumes[].projected.sources[].podCertificate"},
-	{"PodLevelResources", "resources"},
-	{"SupplementalGroupsPolicy", "securityContext.supplementalGroupsPolicy"},
-	{"UserNamespacesSupport", "hostUsers"},
+	{gate: "ClusterTrustBundleProjection", path: "volumes[].projected.sources[].clusterTrustBundle"},
+	{gate: "ContainerRestartRules", path: "*.restartPolicyRules"},
+	{gate: "ContainerStopSignals", path: "*.lifecycle?.stopSignal"},
+	{gate: "DynamicResourceAllocation", path: "resourceClaims"},
+	{gate: "DynamicResourceAllocation", path: "*.resources.claims"},
+	{gate: "EnvFiles", path: "*.env[].valueFrom.fileKeyRef"},
+	{gate: "GenericWorkload", path: "schedulingGroup"},
+	{gate: "HostnameOverride", path: "hostnameOverride"},
+	{gate: "ImageVolume", path: "volumes[].image"},
+	{gate: "PodCertificateRequest", path: "volumes[].projected.sources[].podCertificate"},
+	{gate: "PodLevelResources", path: "resources"},
+	{gate: "SupplementalGroupsPolicy", path: "securityContext.supplementalGroupsPolicy"},
+	{gate: "UserNamespacesSupport", path: "hostUsers"},
 }
 
 // gatedFields are those of other kinds, by group and kind.
 var gatedFields = map[resource.Kind][]gatedField{
-	storedKind("apps", "StatefulSet"): {{"MaxUnavailableStatefulSet", "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+	storedKind("apps", "StatefulSet"): {{gate: "MaxUnavailableStatefulSet", path: "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 	storedKind("autoscaling", "HorizontalPodAutoscaler"): {
-		{"HPAConfigurableTolerance", "spec.behavior.scaleDown.tolerance"},
-		{"HPAConfigurableTolerance", "spec.behavior.scaleUp.tolerance"},
+		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
+		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleUp.tolerance"},
 	},
+	storedKind("resource.k8s.io", "ResourceClaim"):         gatedClaimFields("spec."),
+	storedKind("resource.k8s.io", "ResourceClaimTemplate"): gatedClaimFields("spec.spec."),
+}
+
+// gatedClaimFields are the fields of the spec of a ResourceClaim, whose path is given.
+func gatedClaimFields(spec string) []gatedField {
+	return []gatedField{
+		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute"},
+		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].exactly.capacity"},
+		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
+		{gate: "DRADeviceTaints", path: spec + "devices.requests[].exactly.tolerations", since: 35},
+		{gate: "DRADeviceTaints", path: spec + "devices.requests[].firstAvailable[].tolerations", since: 35},
+	}
 }
 
 // podSpecs are the paths of the specs of Pods, by group and kind.
@@ -69,7 +85,7 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	key := storedKind(t.Group, t.Kind)
 	off := func(fields []gatedField) (paths [][]string) {
 		for _, f := range fields {
-			if !r.Enabled(f.gate) {
+			if r.Minor() >= f.since && !r.Enabled(f.gate) {
 				paths = append(paths, strings.Split(f.path, "."))
 			}
 		}

@@ -47,7 +47,7 @@ func checkVolumeAttachment(p validation.View) {
 		source.Format("persistentVolumeName", validation.Subdomain)
 	}
 	if spec.String("attacher") == "" {
-		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(35))
+		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(36))
 	}
 }
 
