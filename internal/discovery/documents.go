@@ -146,7 +146,7 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 		return true, status.MethodNotAllowed()
 	}
 	clauses := accept.Parse(r.Header.Get("Accept"))
-	if doc.aggregated != nil {
+	if doc.aggregated != nil && path != "/apis/" { // the aggregator has no route there
 		version := ""
 		wanted := func(params map[string]string) bool {
 			version = params["v"]

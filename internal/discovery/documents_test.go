@@ -207,6 +207,9 @@ func TestServe(t *testing.T) {
 
 func TestNotModified(t *testing.T) {
 	d := discovery.New(surface(t, ""))
+	for path, want := range map[string]string{"/api": "APIGroupDiscoveryList", "/api/": "APIGroupDiscoveryList", "/apis": "APIGroupDiscoveryList", "/apis/": "APIGroupList"} {
+		assert.Contains(t, get(t, d, path, "Accept", clientGo).Body.String(), `"kind":"`+want+`"`, path)
+	}
 	first := get(t, d, "/apis", "Accept", clientGo)
 	etag := first.Header().Get("Etag")
 	assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)
