@@ -44,6 +44,10 @@ func TestRareRequests(t *testing.T) {
 		{"watch of what cannot be watched", "GET", "/api/v1/componentstatuses?watch=1", "root-token", "", 405, "watch is not supported on resources of kind"},
 		{"log in no media type", "GET", "/api/v1/namespaces/default/pods/x/log", "root-token", "x/y", 406, "Available representations: text/plain, application/json"},
 		{"log as a Table", "GET", "/api/v1/namespaces/default/pods/x/log", "root-token", "application/json;as=Table;g=meta.k8s.io;v=v1", 406, "only the following media types are accepted: application/json"},
+		{"subresource that is no Table", "GET", "/api/v1/namespaces/default/pods/x/resize", "root-token", "application/json;as=Table;g=meta.k8s.io;v=v1", 406, "only the following media types are accepted: application/json"},
+		{"subresource as a Table or not", "GET", "/api/v1/namespaces/default/pods/x/resize", "root-token", "application/json;as=Table;g=meta.k8s.io;v=v1,application/json", 404, `pods \"x\" not found`},
+		{"status as a Table", "GET", "/api/v1/namespaces/default/pods/x/status", "root-token", "application/json;as=Table;g=meta.k8s.io;v=v1", 404, `pods \"x\" not found`},
+		{"discovery of any subtype", "GET", "/api", "root-token", "application/*", 406, "Available representations: application/json"},
 		{"connection in any media type", "GET", "/api/v1/namespaces/default/pods/x/exec?command=a", "root-token", "x/y", 404, `pods \"x\" not found`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

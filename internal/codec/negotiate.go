@@ -26,6 +26,9 @@ type Offer struct {
 	// Text marks a route that also produces plain text: the log of a container.
 	Text bool
 
+	// NoTables marks a route whose answers have no form as a Table.
+	NoTables bool
+
 	// CBOR is set if the server supports CBOR.
 	CBOR bool
 }
@@ -80,7 +83,7 @@ func (o Offer) Negotiate(r *http.Request) (Response, error) {
 		return Response{}, &NotAcceptableError{Offered: o.produced(), Route: true}
 	}
 	response, ok := o.choose(header, o.allows)
-	if !ok || o.Text && response.View != "" {
+	if !ok {
 		return Response{}, &NotAcceptableError{Offered: o.mediaTypes()}
 	}
 	response.Pretty = response.Format == JSON && (response.Pretty || wantsPretty(r))
@@ -261,7 +264,7 @@ func (o Offer) allows(f Format, c *choice) bool {
 	}
 	switch View(c.view.kind) {
 	case Table:
-		return f == JSON || f == YAML
+		return !o.NoTables && (f == JSON || f == YAML)
 	case PartialMetadata, PartialMetadataList:
 		return true
 	}

@@ -146,6 +146,12 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 		return true, status.MethodNotAllowed()
 	}
 	clauses := accept.Parse(r.Header.Get("Accept"))
+	if r.Header.Get("Accept") == "" {
+		clauses = []accept.Clause{{Type: "*", Subtype: "*"}}
+	}
+	if doc.routed && !d.routes(clauses) {
+		return true, status.UnroutedAccept(d.mediaTypes())
+	}
 	if doc.aggregated != nil && path != "/apis/" { // the aggregator has no route there
 		version := ""
 		wanted := func(params map[string]string) bool {
@@ -156,14 +162,8 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 			return true, serveAggregated(w, r, doc.aggregated(version), rep)
 		}
 	}
-	if r.Header.Get("Accept") == "" {
-		clauses = []accept.Clause{{Type: "*", Subtype: "*"}}
-	}
 	rep, ok := d.negotiate(clauses, isPlain)
 	if !ok {
-		if doc.routed && !d.routes(clauses) {
-			return true, status.UnroutedAccept(d.mediaTypes())
-		}
 		return true, status.NotAcceptable(d.mediaTypes())
 	}
 	body, err := rep.encode(r, doc.plain(r))
@@ -175,10 +175,13 @@ func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, path string) (
 	return true, nil
 }
 
-// routes reports whether a clause contains any of the media types, with any
+// routes reports whether a clause has one of the media types literally, or */*, with any
 // parameters.
 func (d *Documents) routes(clauses []accept.Clause) bool {
-	return slices.ContainsFunc(clauses, func(c accept.Clause) bool { return slices.ContainsFunc(d.mediaTypes(), c.Matches) })
+	return slices.ContainsFunc(clauses, func(c accept.Clause) bool {
+		mediaType := c.Type + "/" + c.Subtype
+		return mediaType == "*/*" || slices.Contains(d.mediaTypes(), mediaType)
+	})
 }
 
 func serveAggregated(w http.ResponseWriter, r *http.Request, doc aggregated, rep representation) error {

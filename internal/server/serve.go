@@ -324,8 +324,27 @@ func (r *request) offer() codec.Offer {
 		o.Custom = r.byDefinition
 		o.List = r.Verb == "list" || r.Verb == "watch"
 		o.Text = r.Subresource == "log"
+		o.NoTables = !r.showsTables()
 	}
 	return o
+}
+
+// showsTables reports whether the storage that kube-apiserver has for the resource and
+// subresource implements rest.TableConvertor.
+func (r *request) showsTables() bool {
+	switch r.Subresource {
+	case "":
+		return !r.typ.Virtual() || r.typ.Allows("list")
+	case "scale":
+		return true
+	case "status":
+		switch r.typ.Group + "/" + r.typ.Name {
+		case "apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices", "resource.k8s.io/resourceclaims":
+			return false
+		}
+		return true
+	}
+	return false
 }
 
 // negotiate sets the media type of the answer and the representation of its
