@@ -1,7 +1,9 @@
 package fakeapi
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
@@ -84,12 +86,42 @@ func (p PodSelection) Run() error { return p.set(lifecycle.Behavior{Action: life
 // tailLines and limitBytes have an effect. Without, the log of a Pod with a Node fails with
 // 501: there is no kubelet to ask.
 func (p PodSelection) Log(text string) error {
+	of, err := p.containers()
+	if err == nil {
+		p.server.api.Controllers().Lifecycle().SetLog(of, text)
+	}
+	return err
+}
+
+// A Command is a command that a client executes in a container of a Pod.
+type Command struct {
+	Namespace, Pod, Container string
+	Args                      []string // the name of the program is the first
+	TTY                       bool
+	Stdin                     io.Reader // at its end at once if the client sends none
+	Stdout, Stderr            io.Writer // discard what the client does not ask for
+}
+
+// Exec sets what runs the commands that clients execute in the containers, such as by
+// kubectl exec, also if no kubelet runs. run returns the exit code. It is called in the
+// goroutine of a request, for several requests at the same time; its context ends with the
+// connection, and with the server. Clients need WebSockets, as kubectl has since 1.31; a
+// request over SPDY fails with 501, and so does each exec in a Pod without a function.
+func (p PodSelection) Exec(run func(ctx context.Context, c Command) (exitCode int)) error {
+	of, err := p.containers()
+	if err == nil {
+		p.server.api.Controllers().Lifecycle().SetRun(of, func(ctx context.Context, c lifecycle.Command) int { return run(ctx, Command(c)) })
+	}
+	return err
+}
+
+// containers returns the containers of the selection.
+func (p PodSelection) containers() (lifecycle.Containers, error) {
 	labels, err := selector.ParseLabels(p.labels)
 	if err != nil {
-		return fmt.Errorf("fakeapi: %w", optionError(err))
+		return lifecycle.Containers{}, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
-	p.server.api.Controllers().Lifecycle().SetLog(lifecycle.Log{Namespace: p.namespace, Labels: labels, Container: p.container, Text: text})
-	return nil
+	return lifecycle.Containers{Namespace: p.namespace, Labels: labels, Container: p.container}, nil
 }
 
 func (p PodSelection) set(b lifecycle.Behavior) error {

@@ -19,13 +19,14 @@ import (
 
 // The subresources below connect a client to a kubelet, a pod or a service. No
 // such thing runs here: a request that kube-apiserver answers by itself is
-// answered, and one that it would forward fails with 501.
+// answered, one that a test has set the answer of too, and one that kube-apiserver would
+// forward fails with 501.
 
 // connections serve the subresources that connect, by resource and subresource.
 var connections = map[[2]string]func(*request) error{
 	{"pods", "log"}:         (*request).podLog,
-	{"pods", "exec"}:        (*request).podStream,
-	{"pods", "attach"}:      (*request).podStream,
+	{"pods", "exec"}:        (*request).podExec,
+	{"pods", "attach"}:      (*request).podAttach,
 	{"pods", "portforward"}: (*request).portForward,
 	{"pods", "proxy"}:       (*request).podProxy,
 	{"services", "proxy"}:   (*request).serviceProxy,
@@ -102,10 +103,7 @@ func (r *request) podLog() error {
 	if err := checkContainer(pod, r.query().Get("container")); err != nil {
 		return err
 	}
-	container := r.query().Get("container")
-	if container == "" {
-		container = object.String(object.List(pod, "spec", "containers")[0].(map[string]any), "name")
-	}
+	container := containerOf(pod, r.query().Get("container"))
 	if text, ok := r.server.manager.Lifecycle().LogOf(r.Namespace, labelsOf(pod), container); ok {
 		return r.writeLog(text)
 	}
@@ -115,6 +113,14 @@ func (r *request) podLog() error {
 		return nil
 	}
 	return r.connectNode(node)
+}
+
+// containerOf returns the name of a container of a Pod: the first one if name is "".
+func containerOf(pod map[string]any, name string) string {
+	if name != "" {
+		return name
+	}
+	return object.String(object.List(pod, "spec", "containers")[0].(map[string]any), "name")
 }
 
 func labelsOf(o map[string]any) map[string]string {
@@ -179,8 +185,7 @@ func (r *request) logOptions() (errs validation.List, err error) {
 	return errs, nil
 }
 
-// podStream serves exec and attach.
-func (r *request) podStream() error {
+func (r *request) podAttach() error {
 	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package websocket serves WebSocket connections on which only the server sends
-// messages, with the rules of kube-apiserver's library: a handshake needs an Origin
-// and at most one subprotocol.
+// Package websocket serves WebSocket connections with the rules of kube-apiserver's
+// library: the handshake of a watch needs an Origin and at most one subprotocol, that of
+// an exec a subprotocol that the server knows.
 //
 // See RFC 6455.
 package websocket
@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -37,8 +38,9 @@ type Opcode byte
 
 // The opcodes of RFC 6455 that this package uses.
 const (
-	Text   Opcode = 1
-	Binary Opcode = 2
+	Continuation Opcode = 0 // of the message of the frame before
+	Text         Opcode = 1
+	Binary       Opcode = 2
 
 	opClose Opcode = 8
 	opPing  Opcode = 9
@@ -74,7 +76,27 @@ func (e *HandshakeError) Error() string { return fmt.Sprintf("%d %s", e.Code, e.
 
 // Upgrade answers the handshake of a request, for which IsRequest is true. It fails
 // with a *HandshakeError, or with an error of the connection.
-func Upgrade(w http.ResponseWriter, r *http.Request) (*Conn, error) {
+func Upgrade(w http.ResponseWriter, r *http.Request) (*Conn, error) { return upgrade(w, r, check) }
+
+// UpgradeTo is Upgrade with the first subprotocol of the client that is one of protocols.
+// It needs no Origin. A client without such a subprotocol is refused with 403.
+func UpgradeTo(w http.ResponseWriter, r *http.Request, protocols []string) (*Conn, error) {
+	return upgrade(w, r, func(h http.Header) (string, *HandshakeError) {
+		if refused := checkVersion(h); refused != nil {
+			return "", refused
+		}
+		for _, value := range h.Values(protocolHeader) {
+			for _, protocol := range strings.Split(value, ",") {
+				if protocol = strings.TrimSpace(protocol); slices.Contains(protocols, protocol) {
+					return protocol, nil
+				}
+			}
+		}
+		return "", errForbidden
+	})
+}
+
+func upgrade(w http.ResponseWriter, r *http.Request, check func(http.Header) (protocol string, refused *HandshakeError)) (*Conn, error) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, err
@@ -104,28 +126,36 @@ func Upgrade(w http.ResponseWriter, r *http.Request) (*Conn, error) {
 }
 
 var (
-	errKey      = &HandshakeError{http.StatusBadRequest, "mismatch challenge/response"}
-	errVersion  = &HandshakeError{http.StatusBadRequest, "missing or bad WebSocket Version"}
-	errOrigin   = &HandshakeError{Code: http.StatusForbidden}
-	errProtocol = &HandshakeError{Code: http.StatusBadRequest}
+	errKey       = &HandshakeError{http.StatusBadRequest, "mismatch challenge/response"}
+	errVersion   = &HandshakeError{http.StatusBadRequest, "missing or bad WebSocket Version"}
+	errForbidden = &HandshakeError{Code: http.StatusForbidden}
+	errProtocol  = &HandshakeError{Code: http.StatusBadRequest}
 )
 
 // check returns the subprotocol of a handshake, "" without one, or why it is refused.
 func check(h http.Header) (protocol string, refused *HandshakeError) {
-	switch {
-	case h.Get("Sec-Websocket-Key") == "":
-		return "", errKey
-	case h.Get("Sec-Websocket-Version") != version:
-		return "", errVersion
+	if refused := checkVersion(h); refused != nil {
+		return "", refused
 	}
 	if _, err := url.ParseRequestURI(h.Get("Origin")); err != nil {
-		return "", errOrigin
+		return "", errForbidden
 	}
 	protocol = strings.TrimSpace(h.Get(protocolHeader))
 	if strings.Contains(protocol, ",") {
 		return "", errProtocol
 	}
 	return protocol, nil
+}
+
+// checkVersion returns why a handshake is not one of the protocol, nil if it is.
+func checkVersion(h http.Header) *HandshakeError {
+	switch {
+	case h.Get("Sec-Websocket-Key") == "":
+		return errKey
+	case h.Get("Sec-Websocket-Version") != version:
+		return errVersion
+	}
+	return nil
 }
 
 // acceptKey returns the answer to the key of a handshake.
@@ -152,9 +182,15 @@ func (c *Conn) Send(op Opcode, message []byte) error {
 	return c.write.Flush()
 }
 
-// Discard reads what the client sends until it closes the connection or breaks the
-// protocol. It answers pings.
+// Discard is Receive of frames that nobody reads.
 func (c *Conn) Discard() {
+	c.Receive(func(Opcode, io.Reader) error { return nil })
+}
+
+// Receive calls handle with each frame that has data, until the client closes the
+// connection or breaks the protocol, or handle fails. It answers pings. What handle does
+// not read of a frame is discarded.
+func (c *Conn) Receive(handle func(op Opcode, payload io.Reader) error) {
 	for {
 		op, isMasked, payload, err := c.next()
 		switch {
@@ -168,7 +204,9 @@ func (c *Conn) Discard() {
 		case op == opPing:
 			err = c.pong(payload)
 		default:
-			_, err = io.Copy(io.Discard, payload)
+			if err = handle(op, payload); err == nil {
+				_, err = io.Copy(io.Discard, payload)
+			}
 		}
 		if err != nil {
 			return

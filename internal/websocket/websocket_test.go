@@ -32,8 +32,8 @@ func TestCheck(t *testing.T) {
 		{"no key", handshake("Sec-WebSocket-Key", ""), "", errKey},
 		{"no version", handshake("Sec-WebSocket-Version", ""), "", errVersion},
 		{"another version", handshake("Sec-WebSocket-Version", "8"), "", errVersion},
-		{"no Origin", handshake("Origin", ""), "", errOrigin},
-		{"Origin that is no URL", handshake("Origin", "foo"), "", errOrigin},
+		{"no Origin", handshake("Origin", ""), "", errForbidden},
+		{"Origin that is no URL", handshake("Origin", "foo"), "", errForbidden},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			protocol, refused := check(tt.header)

@@ -48,7 +48,8 @@ type Set struct {
 	behaviors []Behavior      // the newest last
 	stopped   map[string]bool // Nodes
 	metrics   metrics
-	logs      []Log // the newest last
+	logs      []answer[string]
+	runs      []answer[Runner]
 }
 
 // Changes returns the number of changes of the set.
@@ -133,6 +134,6 @@ func (s *Set) Clone() *Set {
 	defer s.mu.RUnlock()
 	return &Set{
 		stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped),
-		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)}, logs: slices.Clone(s.logs),
+		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)}, logs: slices.Clone(s.logs), runs: slices.Clone(s.runs),
 	}
 }
