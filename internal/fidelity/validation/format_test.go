@@ -127,10 +127,11 @@ func upstream(f func(*field.Path, string) field.ErrorList) func(*field.Path, str
 	return func(p *field.Path, s string) []string { return theirs(f(p, s)) }
 }
 
-// ours and theirs convert two lists to one form: reason, field and body.
+// ours and theirs convert two lists to one form: reason, field and body. ours keeps what the
+// newest release reports.
 func ours(list validation.List) []string {
 	var texts []string
-	for _, e := range list {
+	for _, e := range list.In(nil, "", "") {
 		texts = append(texts, string(e.Reason)+" "+e.Error())
 	}
 	return texts
