@@ -80,6 +80,23 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestLoop checks that a client that writes an object again and again is in the summary and
+// in the list, with links to its writes.
+func TestLoop(t *testing.T) {
+	w := start(t)
+	w.as("kubectl/v1.36.0", "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	for i := range 12 {
+		w.as([]string{"operator/v1", "backup/v1"}[i%2], "PATCH", "/api/v1/namespaces/shop", fmt.Sprintf(`{"metadata":{"labels":{"owner":"%d"}}}`, i%2))
+	}
+	p := open(t, page(t, w.Server))
+	assert.Contains(t, p.texts("#details")[0], "loop: backup wrote namespaces shop 6 times in 0 µs: metadata.labels.owner 0 → 1")
+	p.click(fmt.Sprintf("#e-%s", p.find("operator wrote")))
+	assert.Equal(t, []string{"loop · namespaces shop"}, p.texts("#details h2"))
+	assert.Equal(t, 6, p.count("#details .link"))
+	p.click("#details .link")
+	assert.Contains(t, p.texts("#details h2")[0], "patch by operator")
+}
+
 func TestClickOnRevision(t *testing.T) {
 	p := open(t, page(t, incident(t)))
 	id := p.find("spec.replicas 1 → 5")

@@ -63,6 +63,7 @@ func New(from Source) *Story {
 		b.request(e)
 	}
 	b.addSightings()
+	b.story.Loops = b.story.loops()
 	b.story.Ended = Moment{Order: b.last + 1, At: b.at(from.Now)}
 	b.story.Revision = int64(from.Store.Revision())
 	if c := from.Store.Compacted(); c > from.From {

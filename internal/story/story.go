@@ -42,6 +42,7 @@ type Story struct {
 	Readers   []Reader   `json:"readers"`
 	Requests  []Request  `json:"requests"`
 	Notes     []Note     `json:"notes"`
+	Loops     []Loop     `json:"loops,omitempty"`
 }
 
 // Read reads a story from JSON. It fails if the story has another format.

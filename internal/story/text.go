@@ -44,16 +44,28 @@ type event struct {
 }
 
 // events returns the lines of the story in order: revisions, failed requests,
-// notes, watches that the server ended, and stale reads.
+// notes, watches that the server ended, stale reads, and loops. A loop has a line at its
+// end, and of its writes only the first one has a line.
 func (s *Story) events() []event {
 	var all []event
 	add := func(m Moment, format string, args ...any) { all = append(all, event{m, fmt.Sprintf(format, args...)}) }
+	looped := map[int64]bool{} // writes by their order
+	for i := range s.Loops {
+		l := &s.Loops[i]
+		for _, order := range l.Writes[1:] {
+			looped[order] = true
+		}
+		add(l.Moment, "      %s", l.line())
+	}
 	for i := range s.Revisions {
+		if looped[s.Revisions[i].Order] {
+			continue
+		}
 		r := &s.Revisions[i]
 		add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
 	}
 	for i := range s.Requests {
-		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" && !s.createdAfter(r) {
+		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" && !s.createdAfter(r) && !looped[r.Order] {
 			add(r.Moment, "      %s", r.line())
 		}
 	}

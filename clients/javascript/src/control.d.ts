@@ -20,6 +20,7 @@ export interface Story {
   readers: StoryReader[];
   requests: StoryRequest[];
   notes: StoryNote[];
+  loops?: StoryLoop[];
 }
 
 /** A Moment is when something happened. order is the position in the journal. at is the time in
@@ -137,6 +138,27 @@ export interface StoryNote {
   /** nil for an action on the server */
   client?: StoryClient;
   revision?: number;
+}
+
+/** A Loop is a client that writes an object again and again with the same effect: at least five
+ * times, each less than ten seconds after the time before. Moment is that of the last write. */
+export interface StoryLoop {
+  order: number;
+  at: number;
+  client: StoryClient;
+  /** "pods", "deployments.apps" */
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  /** effect describes what the last write changed: "spec.replicas 1 → 5", "created", "deleted" or
+   * "nothing". */
+  effect: string;
+  /** lasted is the time from the first write to the last one, in microseconds. */
+  lasted: number;
+  /** writes are the writes, as their Moment.Order. */
+  writes: number[];
+  /** revisions are the revisions of the writes; empty if they changed nothing. */
+  revisions?: number[];
 }
 
 /** A Request is a request that the server has responded to. */

@@ -100,6 +100,10 @@ story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
   if (m.kind === "end" && m.text) addEvent({ ...e, tone: "refused", no: "end", text: `${readerOf(r)}: ${m.text}` });
   else if (m.newest > m.revision) addEvent({ ...e, tone: "late", no: `r${m.revision}`, text: `${[m.kind, r.resource, m.name].filter(Boolean).join(" ")}: read r${m.revision} when r${m.newest} was the newest` });
 }));
+(story.loops || []).forEach((l, i) => addEvent({
+  id: `l${i}`, order: l.order, at: l.at, tone: "late", no: "loop", who: clientOf(l.client),
+  text: `wrote ${targetOf(l)} ${l.writes.length} times in ${span(l.lasted)}: ${l.effect}`, targets: [l], loop: l,
+}));
 events.sort((a, b) => a.order - b.order);
 
 // sightingsOf has, for each reader, the revisions that it saw or should have seen.

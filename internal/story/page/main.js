@@ -30,6 +30,7 @@ function choose(id, from) {
     if (e.revision) showRevision(e);
     else if (e.request) showRequest(e);
     else if (e.note) showNote(e);
+    else if (e.loop) showLoop(e);
     else showMark(e.reader, e.mark);
   }
   details.scrollTop = 0;

@@ -108,6 +108,13 @@ function showNote(e) {
   details.innerHTML = `<h2>${escape(n.kind)}</h2><p class="facts">${facts.map(escape).join(" · ")}${n.client ? `<br>${clientFacts(n.client)}` : ""}</p><p class="message">${escape(n.text)}</p>`;
 }
 
+function showLoop(e) {
+  const l = e.loop, writes = l.revisions || [];
+  details.innerHTML = `<h2>loop · ${escape(targetOf(l))}</h2><p class="facts">${moment(l.at - l.lasted)}, for ${span(l.lasted)}<br>${clientFacts(l.client)}</p>`
+    + `<p class="message">${escape(clientOf(l.client))} wrote it ${l.writes.length} times with the same effect, the last time: ${escape(l.effect)}</p>`
+    + (writes.length ? `<p>${writes.slice(-50).map((r) => link(`r${r}`, `r${r}`)).join(" ")}</p>` : "");
+}
+
 const markNames = { list: "listed", get: "got", watch: "began to watch from", step: "had seen up to", end: "ended" };
 
 function showMark(reader, mark) {
@@ -157,7 +164,8 @@ function showOverview() {
   };
   tally("refused request", "refused requests", events.filter((e) => e.request && e.tone === "refused"));
   tally("watch ended by the server", "watches ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
-  tally("stale read", "stale reads", events.filter((e) => e.tone === "late"));
+  tally("stale read", "stale reads", events.filter((e) => e.mark && e.tone === "late"));
+  for (const e of events.filter((e) => e.loop)) item("", `${link(e.id, "loop")}: <b>${escape(e.who)}</b> ${escape(e.text)}`);
   const notes = { fault: ["fault", "faults"], compaction: ["compaction", "compactions"], clock: ["advance of the clock", "advances of the clock"], state: ["restore", "restores"] };
   for (const [kind, names] of Object.entries(notes)) tally(...names, events.filter((e) => e.note && e.note.kind === kind));
   details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`

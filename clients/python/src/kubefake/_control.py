@@ -37,6 +37,7 @@ class Story(_Story, total=False):
     compacted: int
     # earlier is how many revisions before the first one are omitted.
     earlier: int
+    loops: List[StoryLoop]
 
 
 class StoryMoment(TypedDict):
@@ -188,6 +189,32 @@ class StoryNote(_StoryNote, total=False):
     # nil for an action on the server
     client: StoryClient
     revision: int
+
+
+class _StoryLoop(TypedDict):
+    """A Loop is a client that writes an object again and again with the same effect: at least five
+    times, each less than ten seconds after the time before. Moment is that of the last write."""
+    order: int
+    at: int
+    client: StoryClient
+    # effect describes what the last write changed: "spec.replicas 1 → 5", "created", "deleted" or
+    # "nothing".
+    effect: str
+    # lasted is the time from the first write to the last one, in microseconds.
+    lasted: int
+    # writes are the writes, as their Moment.Order.
+    writes: List[int]
+
+
+class StoryLoop(_StoryLoop, total=False):
+    """A Loop is a client that writes an object again and again with the same effect: at least five
+    times, each less than ten seconds after the time before. Moment is that of the last write."""
+    # "pods", "deployments.apps"
+    resource: str
+    namespace: str
+    name: str
+    # revisions are the revisions of the writes; empty if they changed nothing.
+    revisions: List[int]
 
 
 class _Request(TypedDict):
