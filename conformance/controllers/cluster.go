@@ -17,6 +17,8 @@ import (
 // A cluster is one end: an API server and its controllers.
 type cluster struct {
 	url, token string
+	// prefix is that of the names of the namespaces of stories.
+	prefix string
 	// quiet is how long nothing must change before the cluster counts as settled.
 	quiet time.Duration
 	// transport replaces the default one.

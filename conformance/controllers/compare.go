@@ -34,7 +34,7 @@ func (c *comparison) tell(ctx context.Context, s *Story) result {
 			go func() {
 				defer wait.Done()
 				if codes[n], errs[n] = end.act(ctx, s, step); errs[n] == nil {
-					states[n], errs[n] = end.settle(ctx, s.Namespace())
+					states[n], errs[n] = end.settle(ctx, end.namespace(s))
 				}
 			}()
 		}
@@ -64,8 +64,8 @@ func (c *comparison) tell(ctx context.Context, s *Story) result {
 
 // act sends the request of a step.
 func (c *cluster) act(ctx context.Context, s *Story, step Step) (int, error) {
-	path := strings.ReplaceAll(step.Path, "NS", s.Namespace())
-	code, _, err := c.do(ctx, step.Method, path, step.Type, s.expand(step.Body))
+	ns := c.namespace(s)
+	code, _, err := c.do(ctx, step.Method, strings.ReplaceAll(step.Path, "NS", ns), step.Type, expand(step.Body, ns))
 	if code == http.StatusConflict && step.Method == http.MethodPatch {
 		return c.act(ctx, s, step)
 	}

@@ -10,6 +10,9 @@
 // to nodes and makes them run, succeed or fail as their annotation "puppet" says.
 // The script controllermanager starts kube-controller-manager.
 //
+// Controllers race. With -twice the real end is compared with itself: what it does not do
+// alike twice is no rule.
+//
 // With -record FILE it writes the stories and what the real end came to.
 package main
 
@@ -38,26 +41,43 @@ func main() {
 		only     = flag.Int("only", -1, "only the story of this number")
 		parallel = flag.Int("parallel", 8, "stories at the same time")
 		verbose  = flag.Bool("v", false, "print every difference")
+		print    = flag.Bool("print", false, "print the stories and tell none")
+		twice    = flag.Bool("twice", false, "compare the real end with itself: what differs is a race")
+		prefix   = flag.String("prefix", "s", "prefix of the names of namespaces, to tell a story again")
 		record   = flag.String("record", "", "write the stories and the states of the real end to this file")
 	)
 	flag.Parse()
+	if *print {
+		for i := range *stories {
+			if *only < 0 || i == *only {
+				b, _ := json.Marshal(newStory(*seed, i, *group))
+				fmt.Printf("%s\n", b)
+			}
+		}
+		return
+	}
 	if *real == "" {
 		fmt.Fprintln(os.Stderr, "-real is missing")
 		os.Exit(2)
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	ours, err := startOurs()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	defer ours.Close()
 	run := &comparison{
-		real: &cluster{url: *real, token: *token, quiet: 2 * time.Second},
-		ours: &cluster{url: ours.URL, quiet: 700 * time.Millisecond},
-
+		real:  &cluster{url: *real, token: *token, prefix: *prefix, quiet: 2 * time.Second},
 		whole: *record != "",
+	}
+	if *twice {
+		again := *run.real
+		again.prefix += "again"
+		run.ours = &again
+	} else {
+		ours, err := startOurs()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer ours.Close()
+		run.ours = &cluster{url: ours.URL, prefix: *prefix, quiet: 1500 * time.Millisecond} // longer than a Job waits for more changes
 	}
 	if err := run.prepare(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

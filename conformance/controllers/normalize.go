@@ -23,6 +23,9 @@ func normalize(objects []map[string]any, ns string) state {
 	events := map[string]float64{}
 	for _, o := range objects {
 		if object.String(o, "kind") == "events" {
+			if raced(o) {
+				continue
+			}
 			count, _ := o["count"].(float64)
 			if repeated[object.String(o, "reason")] {
 				events[n.event(o)] = 0
@@ -43,11 +46,23 @@ func normalize(objects []map[string]any, ns string) state {
 	return out
 }
 
+// raced reports an Event that the real end records in one run of a story and not in the
+// next, as -twice shows.
+func raced(event map[string]any) bool {
+	switch object.String(event, "reason") {
+	case "CalculateExpectedPodCountFailed", // the Pods of a ReplicaSet that is gone may be gone too
+		"ClusterIPNotAllocated": // kube-apiserver looks for leaks while a Service is created
+		return true
+	}
+	// Two writers of one object conflict. The one that reports it tries again.
+	return strings.Contains(object.String(event, "message"), "the object has been modified")
+}
+
 // repeated are the reasons of Events that come again with time, or with each retry. Their
 // counts are not compared.
 var repeated = map[string]bool{
 	"FailedCreate": true, "FailedBinding": true, "WaitForFirstConsumer": true, "WaitForPodScheduled": true, "ExternalProvisioning": true,
-	"ProvisioningFailed": true, "VolumeMismatch": true, "NoPods": true, "UnmanagedPods": true, "CalculateExpectedPodCountFailed": true,
+	"ProvisioningFailed": true, "VolumeMismatch": true, "NoPods": true, "UnmanagedPods": true,
 }
 
 type normalizer struct {
@@ -121,7 +136,7 @@ func revision(o map[string]any) float64 {
 // rank orders objects of one generated name by what they are, so that equal sets of
 // them get equal names.
 func rank(o map[string]any) string {
-	node, phase := object.String(o, "spec", "nodeName"), object.String(o, "status", "phase")
+	node, phase := nodeFor(o), object.String(o, "status", "phase")
 	index := object.String(o, "metadata", "annotations", "batch.kubernetes.io/job-completion-index")
 	image := ""
 	if list, _ := object.Value(o, "spec", "containers").([]any); len(list) > 0 {
@@ -165,6 +180,14 @@ func (n *normalizer) fields(o map[string]any) []string {
 	status, _ := o["status"].(map[string]any)
 	if status != nil {
 		delete(status, "observedGeneration")
+	}
+	for condition := range object.Each(status["conditions"]) {
+		// The second reason follows the first, unless the new ReplicaSet has its Pods before
+		// the Deployment says that it has none.
+		if reason := condition["reason"]; reason == "NewReplicaSetCreated" || reason == "ReplicaSetUpdated" {
+			condition["reason"] = "NewReplicaSetCreated or ReplicaSetUpdated"
+			delete(condition, "message")
+		}
 	}
 	delete(object.Map(o, "spec", "claimRef"), "resourceVersion")
 	if object.String(o, "kind") == "secrets" {

@@ -18,7 +18,9 @@ func (c *comparison) prepare(ctx context.Context) error {
 		if err := end.createNodes(ctx); err != nil {
 			return err
 		}
-		go end.puppet(ctx)
+		if end.url != c.real.url || end == c.real {
+			go end.puppet(ctx)
+		}
 	}
 	return nil
 }

@@ -36,26 +36,26 @@ type Step struct {
 
 func (s Step) String() string { return s.Method + " " + s.Path }
 
-// Namespace returns the name of the story's namespace.
-func (s *Story) Namespace() string { return fmt.Sprintf("s%d-%d", s.Seed, s.Number) }
+// namespace returns the name of the namespace of a story.
+func (c *cluster) namespace(s *Story) string { return fmt.Sprintf("%s%d-%d", c.prefix, s.Seed, s.Number) }
 
 // expand replaces NS in a body.
-func (s *Story) expand(v any) any {
+func expand(v any, ns string) any {
 	switch t := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(t))
 		for k, item := range t {
-			out[k] = s.expand(item)
+			out[k] = expand(item, ns)
 		}
 		return out
 	case []any:
 		out := make([]any, len(t))
 		for i := range t {
-			out[i] = s.expand(t[i])
+			out[i] = expand(t[i], ns)
 		}
 		return out
 	case string:
-		return strings.ReplaceAll(t, "NS", s.Namespace())
+		return strings.ReplaceAll(t, "NS", ns)
 	}
 	return v
 }

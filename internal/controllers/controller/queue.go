@@ -57,6 +57,19 @@ func (q *Queue) AddAfter(k Key, d time.Duration) {
 	q.runtime.delay(q, k, q.runtime.Now().Add(d))
 }
 
+// AddBatched adds a key after a time in which more changes may come, which its sync then
+// takes together. The time ends early when a caller of RunContext waits and nothing else is
+// due: on a manual clock the changes of one time are taken together.
+func (q *Queue) AddBatched(k Key, d time.Duration) {
+	r := q.runtime
+	at := r.Now().Add(d)
+	r.delay(q, k, at)
+	if added := q.delayed[k]; added.at.Equal(at) && !added.batched {
+		added.batched = true
+		r.batches++
+	}
+}
+
 // AddRateLimited adds a key after its back-off, as if a sync had failed.
 func (q *Queue) AddRateLimited(k Key) {
 	n := q.failures[k]
@@ -104,6 +117,8 @@ type delayedKey struct {
 	at    time.Time
 	order int // of its addition, among those of the same time
 	index int // in the heap
+
+	batched bool // by AddBatched
 }
 
 // delays is a heap of delayed keys, the earliest first.
@@ -153,6 +168,23 @@ func (r *Runtime) addDue(now time.Time) {
 	for len(r.delays) > 0 && !r.delays[0].at.After(now) {
 		d := heap.Pop(&r.delays).(*delayedKey)
 		delete(d.queue.delayed, d.key)
+		if d.batched {
+			r.batches--
+		}
 		d.queue.Add(d.key)
 	}
+}
+
+// endBatches makes the keys of AddBatched due. It reports whether there were any.
+func (r *Runtime) endBatches(now time.Time) bool {
+	if r.batches == 0 {
+		return false
+	}
+	for _, d := range r.delays {
+		if d.batched {
+			d.at = now
+		}
+	}
+	heap.Init(&r.delays)
+	return true
 }

@@ -66,6 +66,7 @@ type Runtime struct {
 	informers informers
 	ready     []readyKey
 	delays    delays
+	batches   int // the number of delays of AddBatched
 	order     int
 	checks    []func()     // of Check
 	timer     *clock.Timer // of the earliest delay, on a running clock
@@ -137,7 +138,7 @@ func (r *Runtime) Wake() {
 func (r *Runtime) loop() {
 	defer close(r.done)
 	for {
-		changed := r.Run()
+		changed, _ := r.run(r.ctx, false)
 		if changed == nil {
 			return
 		}
@@ -151,17 +152,17 @@ func (r *Runtime) loop() {
 }
 
 // Run runs all that is due: until no change of the store is undelivered and every
-// queue is empty. Delays that end later remain. It returns a channel that is closed
-// by the next change of the store, nil if the Runtime has ended.
+// queue is empty. It ends batches; other delays that end later remain. It returns a channel
+// that is closed by the next change of the store, nil if the Runtime has ended.
 func (r *Runtime) Run() <-chan struct{} {
-	changed, _ := r.run(r.ctx)
+	changed, _ := r.run(r.ctx, true)
 	return changed
 }
 
 // RunContext is Run until ctx ends; then it returns the cause. What is left is done by
 // the next call.
 func (r *Runtime) RunContext(ctx context.Context) error {
-	_, err := r.run(ctx)
+	_, err := r.run(ctx, true)
 	return err
 }
 
@@ -191,7 +192,8 @@ func (r *Runtime) lock(ctx context.Context) error {
 	return nil
 }
 
-func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
+// run is Run and RunContext. It ends batches if endBatches is true.
+func (r *Runtime) run(ctx context.Context, endBatches bool) (<-chan struct{}, error) {
 	if err := r.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -207,6 +209,9 @@ func (r *Runtime) run(ctx context.Context) (<-chan struct{}, error) {
 			check()
 		}
 		r.addDue(r.Now())
+		if len(r.ready) == 0 && endBatches && r.endBatches(r.Now()) {
+			continue
+		}
 		if len(r.ready) == 0 {
 			r.schedule()
 			return r.informers.log.Wait(), nil

@@ -196,6 +196,16 @@ func TestQueue(t *testing.T) {
 	assert.Equal(t, []string{"a 2s", "b 2s"}, run(2*time.Second))
 	assert.Empty(t, run(time.Hour))
 
+	q.AddBatched(a, time.Second)
+	q.Add(b)
+	q.AddBatched(a, time.Second)
+	assert.Equal(t, []string{"b 1h0m2s", "a 1h0m2s"}, run(0), "a batch ends when nothing else is due")
+	assert.Empty(t, run(time.Minute))
+	q.AddAfter(a, time.Millisecond)
+	q.AddBatched(a, time.Second)
+	assert.Empty(t, run(0), "an earlier time is no batch")
+	assert.Len(t, run(time.Hour), 1)
+
 	fail = 2
 	q.Add(a)
 	run(0)

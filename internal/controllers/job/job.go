@@ -21,9 +21,10 @@ const trackingFinalizer = "batch.kubernetes.io/job-tracking"
 // controllerName is the value of spec.managedBy for Jobs of this controller.
 const controllerName = "kubernetes.io/job-controller"
 
-// Differs from kube-apiserver: Jobs with controllers on: kube-controller-manager waits
-// for a second after a change of a Pod before it updates the Job; here the Job is updated
-// at once. Request: GET of a Job whose Pod has just ended.
+// batchPeriod is how long the controller waits after a change of a Pod or of the status of
+// a Job for other ones.
+const batchPeriod = time.Second
+
 type jobs struct {
 	env        *controller.Env
 	client     *controller.Client
@@ -66,9 +67,16 @@ func (c *jobs) jobChanged(old, job *controller.Object) {
 	case isFinished(job):
 		c.releasePods(job)
 		c.queue.Add(job.Key())
+	case old != nil && generation(old) == generation(job):
+		c.queue.AddBatched(job.Key(), batchPeriod)
 	default:
 		c.queue.Add(job.Key())
 	}
+}
+
+func generation(o *controller.Object) int64 {
+	n, _ := object.Int(o.Generic(), "metadata", "generation")
+	return n
 }
 
 // releasePods queues the Pods of a Job that has ended for the removal of the finalizer.
@@ -101,7 +109,7 @@ func (c *jobs) podChanged(old, pod *controller.Object) {
 		if pod == nil || !hasFinalizer(pod) {
 			delete(c.removals[job.Key()], gone.UID)
 		}
-		c.queue.Add(job.Key())
+		c.queue.AddBatched(job.Key(), batchPeriod)
 		return
 	}
 	job := c.owners.Of(pod)
@@ -114,7 +122,7 @@ func (c *jobs) podChanged(old, pod *controller.Object) {
 		c.orphans.Add(pod.Key())
 	}
 	for _, job := range c.owners.Affected(old, pod) {
-		c.queue.Add(job.Key())
+		c.queue.AddBatched(job.Key(), batchPeriod)
 	}
 }
 
