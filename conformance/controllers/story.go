@@ -37,7 +37,9 @@ type Step struct {
 func (s Step) String() string { return s.Method + " " + s.Path }
 
 // namespace returns the name of the namespace of a story.
-func (c *cluster) namespace(s *Story) string { return fmt.Sprintf("%s%d-%d", c.prefix, s.Seed, s.Number) }
+func (c *cluster) namespace(s *Story) string {
+	return fmt.Sprintf("%s%d-%d", c.prefix, s.Seed, s.Number)
+}
 
 // expand replaces NS in a body.
 func expand(v any, ns string) any {
