@@ -20,16 +20,17 @@ func Ahead(d time.Duration) SettleOption {
 	return func(o *control.Settlement) { o.Ahead = d }
 }
 
-// Quiet is how long clients with watches must ask for nothing. The default is 50 ms. It is
-// a time of the wall clock: in a testing/synctest bubble it passes when all goroutines of
-// the bubble are blocked, and costs nothing.
+// Quiet is how long clients with watches must ask for nothing and get no event. The
+// default is 50 ms. It is a time of the wall clock: in a testing/synctest bubble it passes
+// when all goroutines of the bubble are blocked, and costs nothing.
 func Quiet(d time.Duration) SettleOption {
 	return func(o *control.Settlement) { o.Quiet = d }
 }
 
 // Settle waits until the server has settled: no controller has anything left to do at the
 // server's time, no request is in flight, every open watch has sent what its view shows,
-// and, if a watch is open, no client has asked for anything for a quiet time. What waits
+// and, if a watch is open, for a quiet time no client has asked for anything and no event was
+// sent. What waits
 // for a later time, such as a back-off, remains; see Ahead. A client that reacts later than
 // the quiet time, or that polls without a watch, is not waited for.
 //

@@ -92,11 +92,17 @@ func (w *Watch) Close() {
 // Wait marks the end of the watch's work. sent reports whether it has sent events.
 func (w *Watch) Wait(sent bool) {
 	if sent {
-		w.tracker.mu.Lock()
-		w.tracker.last = time.Now()
-		w.tracker.mu.Unlock()
+		w.Sent()
 	}
 	w.working.Unlock()
+}
+
+// Sent marks that an event which has waited is sent.
+func (w *Watch) Sent() {
+	now := time.Now()
+	w.tracker.mu.Lock()
+	defer w.tracker.mu.Unlock()
+	w.tracker.last = now
 }
 
 // Work marks the end of the wait.

@@ -52,6 +52,7 @@ type stream struct {
 	size    int           // bytes in queue
 	sending bool          // the sender has taken an event and not yet sent it
 	sent    time.Time     // when the sender took the last event
+	onSent  func()        // called when the sender has sent an event; may be nil
 	over    bool          // the backend writes nothing more
 	done    bool          // the response is complete: effects come too late
 	sender  chan struct{} // closed when the sender returns; nil if there is none
@@ -94,6 +95,8 @@ type Queue interface {
 	// already is, never if the watch ends before. Of several calls for the same
 	// event only the last f is called.
 	WhenSent(f func())
+	// OnSent calls f after each event that has waited in the queue is sent.
+	OnSent(f func())
 	// Idle reports whether no event is sent at the moment, and none in the queue is
 	// due.
 	Idle() bool
@@ -249,6 +252,13 @@ func (st *stream) WhenSent(f func()) {
 	}
 	st.mu.Unlock()
 	f()
+}
+
+// OnSent implements [Queue].
+func (st *stream) OnSent(f func()) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.onSent = f
 }
 
 // withholds reports whether an event is a bookmark that a fault withholds.
@@ -432,6 +442,7 @@ func (st *stream) sendQueue() {
 			if st.deliver(next.event) != nil || http.NewResponseController(st.ResponseWriter).Flush() != nil {
 				return
 			}
+			st.noteSent()
 			continue
 		case change == nil:
 			return
@@ -446,6 +457,16 @@ func (st *stream) sendQueue() {
 			return
 		}
 		timer.Stop()
+	}
+}
+
+// noteSent calls the function of OnSent.
+func (st *stream) noteSent() {
+	st.mu.Lock()
+	f := st.onSent
+	st.mu.Unlock()
+	if f != nil {
+		f()
 	}
 }
 

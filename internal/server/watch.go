@@ -177,6 +177,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 	defer func() { bookmark.Stop() }()
 	tracked := st.server.activity.Open(st.http, st.isIdle)
 	defer tracked.Close()
+	if st.queue != nil {
+		st.queue.OnSent(tracked.Sent)
+	}
 	sent := true              // the initial events, or that there are none
 	var grown <-chan struct{} // never, without bookmarks
 	if st.options.bookmarks {

@@ -222,7 +222,7 @@ func TestNoBug(t *testing.T) {
 		done[c.Action] += c.Done
 	}
 	assert.Equal(t, map[explore.Action]int{
-		explore.Crash: 2, explore.Stop: 2, explore.CrashAfter: 3, explore.Lose: 3, explore.Conflict: 1,
+		explore.Crash: 2, explore.Stop: 2, explore.CrashAfter: 2, explore.Lose: 3, explore.Conflict: 1,
 		explore.Hold: 2, explore.Delay: 2, explore.Expire: 2, explore.Compact: 2,
 		explore.Rewind: 2,
 	}, done)

@@ -40,9 +40,11 @@ const (
 	// Valid requires that the server refuses no request of the system with 422 that it
 	// does not refuse in the reference run.
 	Valid Oracle = "valid"
-	// Panics requires that Start does not panic, that it does not end with an error again
-	// and again, and that its goroutines end with its context.
+	// Panics requires that Start does not panic, and that it does not end with an error
+	// again and again.
 	Panics Oracle = "panics"
+	// Leaks requires that the goroutines of Start end with its context.
+	Leaks Oracle = "leaks"
 	// Finishes requires that the workload succeeds.
 	Finishes Oracle = "workload"
 	// Holds requires that the invariants of the System hold at every revision.
@@ -88,7 +90,7 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 		j.report(Panics, objectKey{}, "Start", "panic: "+p)
 	}
 	if o.leaked != "" {
-		j.report(Panics, objectKey{}, "Start", o.leaked)
+		j.report(Leaks, objectKey{}, "Start", o.leaked)
 	}
 	if n := len(o.exits); n > 0 && (ref == nil || n >= maxExits) { // a process may end when a decision hits it
 		j.report(Panics, objectKey{}, "Start", fmt.Sprintf("it has returned an error %s, such as: %s", times(n), o.exits[n-1]))

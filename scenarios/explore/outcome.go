@@ -53,6 +53,7 @@ type change struct {
 	revision int64
 	time     time.Time
 	client   string
+	user     string
 	what     fakeapi.Change
 	object   fakeapi.Object // nil for a deletion
 }
@@ -67,7 +68,7 @@ func (t *trial) harvest() {
 	for _, w := range t.srv.Writes(t.next) {
 		t.next = w.Revision + 1
 		for _, c := range progress(w) {
-			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), what: c}
+			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, what: c}
 			if c.Type != fakeapi.Deleted {
 				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
 			}
@@ -190,6 +191,22 @@ func (o *outcome) stateAt(revision int64) uint64 {
 	return state
 }
 
+// workloadChanges returns the changes that were made neither by the system nor by the
+// controllers of the server.
+func (o *outcome) workloadChanges() []*change {
+	system := map[string]bool{}
+	for _, q := range o.requests {
+		system[q.client] = true
+	}
+	var out []*change
+	for i := range o.changes {
+		if c := &o.changes[i]; !system[c.client] && !strings.HasPrefix(c.user, "system:") {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 func hashOf(key objectKey, text string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s", key.resource, key.namespace, key.name, text)
@@ -252,6 +269,10 @@ func (n *normalizer) text(o fakeapi.Object) string {
 			case "uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink":
 			case "generation":
 				generation = v
+			case "annotations":
+				if v = withoutTriggerTime(v); v != nil {
+					kept[k] = v
+				}
 			default:
 				kept[k] = v
 			}
@@ -263,6 +284,21 @@ func (n *normalizer) text(o fakeapi.Object) string {
 		return err.Error() // unreachable: the object was decoded from JSON
 	}
 	return string(b)
+}
+
+// withoutTriggerTime returns annotations without the time of the last change of Endpoints.
+// Endpoints have it if the change is that of a Pod and not that of a Service.
+func withoutTriggerTime(annotations any) any {
+	const triggerTime = "endpoints.kubernetes.io/last-change-trigger-time"
+	m, ok := annotations.(map[string]any)
+	if _, found := m[triggerTime]; !ok || !found {
+		return annotations
+	}
+	m = maps.Clone(m)
+	if delete(m, triggerTime); len(m) == 0 {
+		return nil
+	}
+	return m
 }
 
 // uidLength is the length of a UID.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -173,12 +174,17 @@ func (e *epoch) next(d time.Duration) time.Time {
 // singles returns the plans with one decision. Actions take turns.
 func (s *search) singles() []Plan {
 	by := map[Action][]Plan{}
-	tried := map[Action]map[uint64]bool{Crash: {}, Stop: {}, Rewind: {}} // by state
-	for _, p := range s.ref.points {
+	crashed := map[uint64]bool{} // states of the server in which the system has ended
+	tried := map[Action]map[uint64]bool{Crash: crashed, CrashAfter: crashed, Stop: {}, Rewind: {}}
+	for _, p := range s.diverse(s.ref.points) {
 		for _, do := range s.system.actionsAt(p.Point) {
 			cover := s.report.coverage(p.sort(), do)
 			cover.Points++
-			state := s.ref.stateAt(p.revision)
+			revision := p.revision
+			if do == CrashAfter {
+				revision = max(revision, p.committed)
+			}
+			state := s.ref.stateAt(revision)
 			if states := tried[do]; states[state] { // all that is left is the state of the server
 				cover.Equal++
 				continue
@@ -200,6 +206,40 @@ func (s *search) singles() []Plan {
 			return out
 		}
 	}
+}
+
+// diverse returns points in the order in which plans try them. Points that are alike take
+// turns: first comes one of each sort, then a second one of each. Two points are alike if
+// they have the same verb or event, resource and client, and the workload does nothing
+// between them. Of each turn, those of the resources that the workload changes are first:
+// what a system does follows from them.
+func (s *search) diverse(points []seenPoint) []seenPoint {
+	type sort struct {
+		phase                         int
+		client, verb, event, resource string
+	}
+	type ranked struct {
+		seenPoint
+		turn, rank int
+	}
+	workload := s.ref.workloadChanges()
+	seen := map[sort]int{}
+	all := make([]ranked, len(points))
+	for i, p := range points {
+		phase, _ := slices.BinarySearchFunc(workload, p.revision+1, func(c *change, revision int64) int { return cmp.Compare(c.revision, revision) })
+		key := sort{phase, p.Client, p.Verb, p.Event, p.Resource}
+		all[i] = ranked{p, seen[key], 1}
+		seen[key]++
+		if slices.ContainsFunc(workload, func(c *change) bool { return c.what.Resource == p.Resource }) {
+			all[i].rank = 0
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.rank, b.rank)) })
+	out := make([]seenPoint, len(all))
+	for i, r := range all {
+		out[i] = r.seenPoint
+	}
+	return out
 }
 
 // pairs returns the plans with two decisions that concern the same objects, of which one
@@ -355,7 +395,8 @@ func (s *search) found(plan Plan, v Violation) error {
 		return nil
 	}
 	s.report.Findings = append(s.report.Findings, f)
-	s.system.logf("found after %d plans in %v: %s: %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject)
+	s.system.logf("found after %d plans in %v: %s: %s, by %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject,
+		strings.ReplaceAll(f.Plan.String(), "\n", ", and "))
 	if len(plan) == 0 {
 		return s.files.saveStory(f)
 	}

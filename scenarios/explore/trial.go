@@ -41,7 +41,8 @@ type trial struct {
 // A seenPoint is a point that a run has reached.
 type seenPoint struct {
 	Point
-	revision int64 // of the server
+	revision  int64 // of the server
+	committed int64 // revision of the server after a write; 0 if it was not served
 }
 
 // A request is a request of the system.
@@ -53,6 +54,7 @@ type request struct {
 	began   time.Time
 	ended   time.Time // zero while it is served
 	code    int
+	point   int  // index in trial.points; -1 if it is none
 	decided bool // a decision concerned it
 	crash   bool // the system crashes when it is committed
 	lose    bool // its answer is lost
@@ -68,7 +70,7 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		if i.dead.Load() {
 			panic(http.ErrAbortHandler)
 		}
-		q := &request{of: i, route: route.Parse(r.Method, r.URL), client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now()}
+		q := &request{of: i, route: route.Parse(r.Method, r.URL), client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
 		query := r.URL.Query()
 		for _, selector := range []string{"labelSelector", "fieldSelector"} {
 			if v := query.Get(selector); v != "" {
@@ -341,7 +343,10 @@ func (t *trial) observe(p *fakeapi.Point) {
 	t.mu.Lock()
 	t.counts[pt]++
 	pt.Nth = t.counts[pt]
-	t.points = append(t.points, seenPoint{pt, t.srv.Revision()})
+	t.points = append(t.points, seenPoint{Point: pt, revision: t.srv.Revision()})
+	if pt.isWrite() {
+		q.point = len(t.points) - 1
+	}
 	var todo []Action
 	for i, d := range t.plan {
 		if d.At == pt && !t.healed {
@@ -362,6 +367,9 @@ func (t *trial) commit(p *fakeapi.Point) {
 	q := requestOf(p.Request)
 	t.mu.Lock()
 	lose, crash := q.lose, q.crash
+	if q.point >= 0 {
+		t.points[q.point].committed = t.srv.Revision()
+	}
 	t.mu.Unlock()
 	if crash {
 		t.life.crash(q.of, false)
