@@ -52,16 +52,28 @@ func run(t *testing.T, dir string, env []string, command ...string) {
 	t.Logf("%s", out)
 }
 
-func TestPython(t *testing.T) {
-	python := ""
-	for _, p := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(t.Context(), p, "-c", "import kubernetes, pytest").Run() == nil {
-			python = p
+// findPython returns a Python that can run a statement. It skips the test if there is none.
+func findPython(t *testing.T, statement string) string {
+	t.Helper()
+	for _, python := range []string{"/usr/bin/python3", "python3"} {
+		if exec.CommandContext(t.Context(), python, "-c", statement).Run() == nil {
+			return python
 		}
 	}
-	if python == "" {
-		t.Skip("python3 has no packages kubernetes and pytest; apt-get install python3-kubernetes python3-pytest installs them")
+	t.Skipf("python3 cannot %s; apt-get install python3-kubernetes python3-pytest python3-pip installs all packages", statement)
+	return ""
+}
+
+// needNode skips the test if there is no Node.js that the package supports.
+func needNode(t *testing.T) {
+	t.Helper()
+	if exec.CommandContext(t.Context(), "node", "--eval", "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)").Run() != nil {
+		t.Skip("node 18 or newer is not in PATH; apt-get install nodejs npm installs it")
 	}
+}
+
+func TestPython(t *testing.T) {
+	python := findPython(t, "import kubernetes, pytest")
 	root, env := build(t)
 	dir := t.TempDir()
 	for name, code := range blocks(t, root, "python") {
@@ -83,9 +95,7 @@ func TestPython(t *testing.T) {
 }
 
 func TestJavaScript(t *testing.T) {
-	if exec.CommandContext(t.Context(), "node", "--eval", "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)").Run() != nil {
-		t.Skip("node 18 or newer is not in PATH; apt-get install nodejs npm installs it")
-	}
+	needNode(t)
 	root, env := build(t)
 	own := filepath.Join(root, "clients", "javascript")
 	run(t, own, env, "node", "--test", "test/")

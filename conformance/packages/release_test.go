@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,17 +21,17 @@ const setupEnvtest = "sigs.k8s.io/controller-runtime/tools/setup-envtest@v0.25.1
 
 // serveRelease builds the release of a version for this machine, and serves it as GitHub
 // does. The URL is that of the releases.
-func serveRelease(t *testing.T, version string) (root, url string) {
+func serveRelease(t *testing.T, version string) (root, dir, url string) {
 	t.Helper()
 	root, env := build(t)
-	dir := t.TempDir()
+	dir = t.TempDir()
 	s := httptest.NewServer(http.StripPrefix("/download/"+version, http.FileServer(http.Dir(dir))))
 	t.Cleanup(s.Close)
 	binary, _ := strings.CutPrefix(env[len(env)-1], "FAKEAPI_BINARY=")
 	env = append(os.Environ(), "SOURCE_DATE_EPOCH=1000000000")
 	run(t, root, env, "go", "run", "./internal/dist", "-out", dir, "-version", version, "-url", s.URL+"/download/"+version,
 		"-platforms", runtime.GOOS+"/"+runtime.GOARCH, "-executable", binary)
-	return root, s.URL
+	return root, dir, s.URL
 }
 
 // output returns what a command prints.
@@ -46,9 +47,58 @@ func output(t *testing.T, command ...string) string {
 }
 
 func TestRelease(t *testing.T) {
-	root, url := serveRelease(t, "v1.2.3")
+	root, dir, url := serveRelease(t, "v1.2.3")
+	t.Run("wheel", func(t *testing.T) { testWheel(t, root, dir) })
+	t.Run("npm", func(t *testing.T) { testNodePackages(t, dir) })
 	t.Run("setup-envtest", func(t *testing.T) { testSetupEnvtest(t, url) })
 	t.Run("action", func(t *testing.T) { testAction(t, root, url) })
+}
+
+// withoutBinary returns the environment without the variable that names fakeapi.
+func withoutBinary(more ...string) []string {
+	return append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "FAKEAPI_BINARY=") }), more...)
+}
+
+// pip installs the wheel without a network, and pytest finds the plugin, which finds the
+// executable.
+func testWheel(t *testing.T, root, dir string) {
+	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+	require.NoError(t, err)
+	require.Len(t, wheels, 1)
+	python := findPython(t, "import kubernetes, pytest")
+	pip := findPython(t, "import pip")
+	installed := t.TempDir()
+	run(t, installed, os.Environ(), pip, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--target", installed, wheels[0])
+
+	example := filepath.Join(root, "clients", "python", "example")
+	env := withoutBinary("PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+installed+string(filepath.ListSeparator)+example)
+	check := "import kubefake, os, sys; sys.exit(os.path.commonpath([kubefake.find_binary(), sys.argv[1]]) != sys.argv[1])"
+	run(t, installed, env, python, "-c", check, installed)
+	run(t, installed, env, python, "-m", "pytest", "-p", "no:cacheprovider", example)
+}
+
+// npm installs the packages without a network, and a test finds the executable.
+func testNodePackages(t *testing.T, dir string) {
+	needNode(t)
+	packages, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, packages, 2)
+	installed := t.TempDir()
+	install := []string{"npm", "install", "--prefix", installed, "--offline", "--no-audit", "--no-fund"}
+	run(t, installed, os.Environ(), append(install, packages...)...)
+	const test = `
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findBinary, withKube } from 'kubefake';
+
+test('executable', withKube(async (kube) => {
+  assert.match(findBinary(), /node_modules.@kubefake./);
+  await kube.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } });
+  assert.equal((await fetch(kube.url + '/api/v1/namespaces/a')).status, 200);
+}));
+`
+	require.NoError(t, os.WriteFile(filepath.Join(installed, "executable.test.mjs"), []byte(test), 0o644))
+	run(t, installed, withoutBinary(), "node", "--test", "executable.test.mjs")
 }
 
 // setup-envtest finds the versions in the index of a release, and installs one that

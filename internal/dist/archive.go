@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"io/fs"
 	"time"
 )
 
@@ -52,7 +53,9 @@ func zipped(at time.Time, entries []entry) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, e := range entries {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: at})
+		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: at}
+		header.SetMode(fs.FileMode(e.mode))
+		f, err := w.CreateHeader(header)
 		must(err)
 		_, err = f.Write(e.data)
 		must(err)

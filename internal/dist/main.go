@@ -1,8 +1,9 @@
 // Dist builds what a release consists of, from a checkout and without a network if the
 // module cache is filled: for each platform an archive of fakeapi, an archive for
-// setup-envtest and a software bill of materials, and for all of them the index of
-// setup-envtest, an OCI image and checksums. The same commit and the same Go version
-// give the same bytes.
+// setup-envtest, a software bill of materials, a Python wheel and an npm package with the
+// executable, and for all of them the index of setup-envtest, an OCI image, the npm
+// package of the client and checksums. The same commit and the same Go version give the
+// same bytes.
 //
 //	go run ./internal/dist -out dist
 //	go run ./internal/dist -platforms linux/amd64 -version v0.0.1 -url http://127.0.0.1:8000
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"maps"
 	"os"
@@ -51,6 +53,7 @@ type dist struct {
 	executable string    // that is built already, for the only platform; "" builds it
 	url        string    // of the folder that will have the files
 	time       time.Time // of all files
+	source     fs.FS     // the checkout
 
 	files map[string][]byte // that are written, by their names
 }
@@ -58,7 +61,7 @@ type dist struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("dist: ")
-	d := &dist{files: map[string][]byte{}}
+	d := &dist{source: os.DirFS("."), files: map[string][]byte{}}
 	flag.StringVar(&d.out, "out", "dist", "write to `DIR`")
 	flag.StringVar(&d.version, "version", "v0.0.0-snapshot", "build `VERSION`")
 	flag.StringVar(&d.url, "url", "", "let the index of setup-envtest name files below `URL` (default that of the release on GitHub)")
@@ -91,11 +94,11 @@ func (d *dist) build(selected string) error {
 	if d.time, err = commitTime(); err != nil {
 		return err
 	}
-	license, err := os.ReadFile("LICENSE")
+	license, err := fs.ReadFile(d.source, "LICENSE")
 	if err != nil {
 		return err
 	}
-	readme, err := os.ReadFile("README.md")
+	readme, err := fs.ReadFile(d.source, "README.md")
 	if err != nil {
 		return err
 	}
@@ -113,6 +116,13 @@ func (d *dist) build(selected string) error {
 		if err := d.addBill(p, program); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
+		if err := d.addWheel(p, program); err != nil {
+			return err
+		}
+		d.addNodeExecutable(p, program)
+	}
+	if err := d.addNodeLibrary(); err != nil {
+		return err
 	}
 	if err := d.addIndex(targets); err != nil {
 		return err

@@ -5,12 +5,16 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -24,12 +28,15 @@ import (
 // testDist returns a dist of two platforms, whose executables are a few bytes.
 func testDist(t *testing.T) *dist {
 	t.Helper()
-	d := &dist{version: "v1.2.3", url: "https://example.com/v1.2.3", time: time.Unix(1e9, 0).UTC(), files: map[string][]byte{}}
+	d := &dist{version: "v1.2.3", url: "https://example.com/v1.2.3", time: time.Unix(1e9, 0).UTC(), source: os.DirFS("../.."), files: map[string][]byte{}}
 	built := map[platform][]byte{}
 	for _, p := range []platform{{"linux", "amd64"}, {"windows", "amd64"}} {
 		built[p] = []byte("program")
 		d.addArchives(p, built[p], []byte("license"), []byte("readme"))
+		require.NoError(t, d.addWheel(p, built[p]))
+		d.addNodeExecutable(p, built[p])
 	}
+	require.NoError(t, d.addNodeLibrary())
 	require.NoError(t, d.addIndex([]platform{{"linux", "amd64"}, {"windows", "amd64"}}))
 	require.NoError(t, d.addImage(built))
 	return d
@@ -71,6 +78,84 @@ func TestArchives(t *testing.T) {
 	assert.Equal(t, "fakeapi.exe", z.File[0].Name)
 
 	assert.Equal(t, d.files, testDist(t).files, "the same input gives the same bytes")
+}
+
+// unzip returns the files of a zip archive.
+func unzip(t *testing.T, data []byte) map[string][]byte {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	files := map[string][]byte{}
+	for _, f := range z.File {
+		assert.True(t, time.Unix(1e9, 0).Equal(f.Modified), f.Name)
+		assert.Equal(t, strings.Contains(f.Name, "fakeapi"), f.Mode()&0o111 != 0, "%s: %s", f.Name, f.Mode())
+		r, err := f.Open()
+		require.NoError(t, err)
+		files[f.Name], err = io.ReadAll(r)
+		require.NoError(t, err)
+	}
+	return files
+}
+
+func TestWheel(t *testing.T) {
+	d := testDist(t)
+	files := unzip(t, d.files["kubefake-1.2.3-py3-none-win_amd64.whl"])
+	assert.Equal(t, "program", string(files["kubefake/bin/fakeapi.exe"]))
+	name := "kubefake-1.2.3-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64.whl"
+	require.Contains(t, d.files, name)
+	files = unzip(t, d.files[name])
+	assert.Equal(t, "program", string(files["kubefake/bin/fakeapi"]))
+	assert.Contains(t, files, "kubefake/py.typed")
+	const info = "kubefake-1.2.3.dist-info/"
+	assert.Equal(t, "[pytest11]\nkubefake = kubefake.pytest_plugin\n", string(files[info+"entry_points.txt"]))
+	assert.Contains(t, string(files[info+"WHEEL"]), "\nTag: py3-none-musllinux_1_1_x86_64\n")
+	assert.Regexp(t, `(?s)^Metadata-Version: 2.1\nName: kubefake\nVersion: 1\.2\.3\n.*\nClassifier: Typing :: Typed\n.*\nRequires-Python: >=3.9\n.*\n\n# kubefake\n`, string(files[info+"METADATA"]))
+
+	lines := strings.Split(strings.TrimSpace(string(files[info+"RECORD"])), "\n")
+	assert.Len(t, lines, len(files))
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, ",")
+		require.Contains(t, files, name)
+		if sum := sha256.Sum256(files[name]); name != info+"RECORD" {
+			assert.Equal(t, fmt.Sprintf("sha256=%s,%d", base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name])), rest)
+		}
+	}
+}
+
+func TestPythonVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.2.3":               "1.2.3",
+		"v1.2.3-rc.1":          "1.2.3rc1",
+		"v1.2.3-beta2":         "1.2.3b2",
+		"v0.0.0-snapshot":      "0.0.0.dev0+snapshot",
+		"v0.0.0-2026-a1b2c3d4": "0.0.0.dev0+2026.a1b2c3d4",
+	} {
+		assert.Equal(t, want, pythonVersion(version), version)
+	}
+}
+
+func TestNodePackages(t *testing.T) {
+	d := testDist(t)
+	var manifest struct {
+		Name, Version        string
+		OS, CPU              []string
+		Scripts              map[string]string
+		OptionalDependencies map[string]string
+	}
+	names, files := untar(t, gunzip(t, d.files["kubefake-win32-x64-1.2.3.tgz"]))
+	assert.Equal(t, []string{"package/package.json", "package/bin/fakeapi.exe"}, names)
+	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
+	assert.Equal(t, []string{"win32", "x64"}, append(manifest.OS, manifest.CPU...))
+	platform := manifest.Name
+
+	_, files = untar(t, gunzip(t, d.files["kubefake-1.2.3.tgz"]))
+	assert.Contains(t, files, "package/src/index.js")
+	assert.Contains(t, files, "package/src/index.d.ts")
+	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
+	assert.Equal(t, "kubefake 1.2.3", manifest.Name+" "+manifest.Version)
+	assert.Len(t, manifest.OptionalDependencies, len(platforms))
+	assert.Equal(t, "1.2.3", manifest.OptionalDependencies[platform])
+	assert.Empty(t, manifest.Scripts)
 }
 
 // The bill of materials has the modules of an executable.
@@ -147,6 +232,9 @@ func TestGoReleaser(t *testing.T) {
 			Ldflags      []string
 			ModTimestamp string `json:"mod_timestamp"`
 		}
+		Release struct {
+			ExtraFiles []struct{ Glob string } `json:"extra_files"`
+		}
 	}
 	require.NoError(t, yaml.Unmarshal(text, &config))
 	assert.Equal(t, 2, config.Version)
@@ -164,4 +252,14 @@ func TestGoReleaser(t *testing.T) {
 	assert.Equal(t, []string{"-trimpath", "-buildvcs=false"}, b.Flags)
 	assert.Equal(t, []string{"-s -w -X main.version={{ .Tag }}"}, b.Ldflags)
 	assert.Equal(t, "{{ .CommitTimestamp }}", b.ModTimestamp)
+
+	for name := range testDist(t).files {
+		uploaded := strings.HasPrefix(name, "fakeapi_") // GoReleaser builds it
+		for _, extra := range config.Release.ExtraFiles {
+			matches, err := path.Match(extra.Glob, "build/dist/"+name)
+			require.NoError(t, err)
+			uploaded = uploaded || matches
+		}
+		assert.True(t, uploaded, name)
+	}
 }

@@ -9,7 +9,7 @@ export class KubeError extends Error {
   code: number;
 }
 
-/** The path of the command fakeapi: FAKEAPI_BINARY, the one that the package carries, or the one in PATH. */
+/** The path of the command fakeapi: FAKEAPI_BINARY, the one in the package of the platform, or the one in PATH. */
 export function findBinary(): string;
 
 export interface StartOptions {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { Control } from './control.js';
 
@@ -22,8 +22,10 @@ export class KubeError extends Error {
 export function findBinary() {
   if (process.env.FAKEAPI_BINARY) return process.env.FAKEAPI_BINARY;
   const name = process.platform === 'win32' ? 'fakeapi.exe' : 'fakeapi';
-  const carried = fileURLToPath(new URL(`../bin/${name}`, import.meta.url));
-  const found = [carried, ...(process.env.PATH ?? '').split(path.delimiter).map((dir) => path.join(dir, name))]
+  try {
+    return createRequire(import.meta.url).resolve(`@kubefake/${process.platform}-${process.arch}/bin/${name}`);
+  } catch {} // the package of this platform is not installed
+  const found = (process.env.PATH ?? '').split(path.delimiter).map((dir) => path.join(dir, name))
     .find((file) => fs.existsSync(file));
   if (!found) {
     throw new KubeError('there is no command fakeapi: set FAKEAPI_BINARY, or install it with ' +
