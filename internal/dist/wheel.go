@@ -134,7 +134,7 @@ func readProject(source fs.FS, name string) (pyproject, error) {
 		return nil, err
 	}
 	out := pyproject{{}}
-	for line := range strings.Lines(string(text)) {
+	for _, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		if section, ok := strings.CutPrefix(line, "["); ok {
 			out = append(out, table{name: strings.TrimSuffix(section, "]")})
