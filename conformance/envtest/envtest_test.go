@@ -1,14 +1,19 @@
 // Package envtest runs controller-runtime's envtest with the binaries of "fakeapi
-// envtest install".
+// envtest install". The program suites runs it with other versions of controller-runtime,
+// and with a real control plane.
 package envtest
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,6 +31,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 // assets is the folder of the binaries. KUBEBUILDER_ASSETS, if set, names another one,
@@ -90,7 +97,10 @@ func TestStart(t *testing.T) {
 	assert.True(t, apierrors.IsInvalid(err), err)
 }
 
-var starts = flag.Int("starts", 20, "the number of environments that TestMany starts in a row")
+var (
+	starts   = flag.Int("starts", 20, "the number of environments that TestMany starts in a row")
+	together = flag.Int("together", 24, "the number of environments that TestMany starts at a time")
+)
 
 // Many environments at a time and one after the other have ports and a state of their
 // own, and leave nothing.
@@ -100,7 +110,7 @@ func TestMany(t *testing.T) {
 		name           string
 		times, atATime int
 	}{
-		{"in parallel", 24, 24},
+		{"in parallel", *together, *together},
 		{"in a row", *starts, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -200,6 +210,48 @@ func TestCustomResources(t *testing.T) {
 	}}
 	require.NoError(t, c.Create(t.Context(), widget))
 	assert.NotEmpty(t, widget.GetUID())
+}
+
+// Webhooks are called at the address of the environment, with its certificate.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	path, none := "/validate", admissionregistrationv1.SideEffectClassNone
+	env.WebhookInstallOptions.ValidatingWebhooks = []*admissionregistrationv1.ValidatingWebhookConfiguration{{
+		ObjectMeta: metav1.ObjectMeta{Name: "shop"},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name:         "shop.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "shop", Path: &path}},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			}},
+			SideEffects:             &none,
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}}
+	c := start(t, env)
+
+	handler, err := admission.StandaloneWebhook(&admission.Webhook{
+		Handler: admission.HandlerFunc(func(_ context.Context, r admission.Request) admission.Response {
+			return admission.ValidationResponse(r.Name != "closed", "the shop is closed")
+		}),
+	}, admission.StandaloneOptions{})
+	require.NoError(t, err)
+	options := env.WebhookInstallOptions
+	listener, err := net.Listen("tcp", net.JoinHostPort(options.LocalServingHost, strconv.Itoa(options.LocalServingPort)))
+	require.NoError(t, err)
+	mux := http.NewServeMux()
+	mux.Handle(path, handler)
+	server := &http.Server{Handler: mux}
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	go server.ServeTLS(listener, filepath.Join(options.LocalServingCertDir, "tls.crt"), filepath.Join(options.LocalServingCertDir, "tls.key"))
+
+	for err == nil { // kube-apiserver calls a new webhook after some time
+		err = c.Create(t.Context(), newConfigMap("closed"), client.DryRunAll)
+	}
+	assert.ErrorContains(t, err, `admission webhook "shop.example.com" denied the request: the shop is closed`)
+	assert.NoError(t, c.Create(t.Context(), newConfigMap("open")))
 }
 
 func TestServiceAccountToken(t *testing.T) {
