@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
-	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
 	"github.com/kubefake/kubefake/internal/status"
@@ -61,11 +60,7 @@ type kubeAPIServer struct {
 	proxyHeaders                  fakeapi.RequestHeader
 	plugins                       plugin.Selection
 	runtimeConfig                 []string
-	auditPolicy, auditPath        string
-	auditFormat, auditMode        string
-	auditMaxSize, auditMaxAge     int // in MB and in days
-	auditMaxBackups               int
-	auditCompress                 bool
+	audit                         auditFlags
 	fairness                      bool
 	maxReads, maxWrites           int
 	admissionControl              []string // the deprecated form of plugins
@@ -162,18 +157,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.plugins.Enable, "enable-admission-plugins", nil, "enable these admission plugins")
 	fs.StringSliceVar(&c.plugins.Disable, "disable-admission-plugins", nil, "disable these admission plugins")
 	fs.StringSliceVar(&c.admissionControl, "admission-control", nil, "enable only these admission plugins")
-	fs.StringVar(&c.auditPolicy, "audit-policy-file", "", "log the requests that this policy selects")
-	fs.StringVar(&c.auditPath, "audit-log-path", "", "append the audit log to this file; - is the standard output")
-	fs.StringVar(&c.auditFormat, "audit-log-format", "json", "the format of the audit log: json")
-	fs.StringVar(&c.auditMode, "audit-log-mode", "blocking", "batch, blocking or blocking-strict; each event is written before the answer ends")
-	size, age, backups := 0, 0, 0
-	if minor >= rotatesByDefault {
-		size, age, backups = usualAuditSize, 366, 100
-	}
-	fs.IntVar(&c.auditMaxSize, "audit-log-maxsize", size, "begin a new file of the audit log at this size in megabytes")
-	fs.IntVar(&c.auditMaxAge, "audit-log-maxage", age, "remove old files of the audit log after this many days; 0 keeps them")
-	fs.IntVar(&c.auditMaxBackups, "audit-log-maxbackup", backups, "keep this many old files of the audit log; 0 keeps all")
-	fs.BoolVar(&c.auditCompress, "audit-log-compress", false, "compress old files of the audit log with gzip")
+	c.audit.define(fs, minor)
 	fs.StringVar(&c.etcd.prefix, "etcd-prefix", "/registry", "the state of this name")
 	fs.StringVar(&c.etcd.caFile, "etcd-cafile", "", "trust an etcd of these CAs")
 	fs.StringVar(&c.etcd.certFile, "etcd-certfile", "", "the client certificate for etcd")
@@ -260,17 +244,17 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	log, err := c.openAuditLog(stdout)
+	served, err := release.Open(c.serve.releaseName)
+	if err != nil {
+		return err
+	}
+	policy, log, err := c.audit.open(ctx, served.Minor(), stdout, stderr)
 	if err != nil {
 		return err
 	}
 	if log != nil {
 		defer log.Close()
-		policy, err := os.ReadFile(c.auditPolicy)
-		if err != nil {
-			return fmt.Errorf("loading audit policy file: failed to read file path %q: %w", c.auditPolicy, err)
-		}
-		options = append(options, fakeapi.WithAuditLog(string(policy), log))
+		options = append(options, fakeapi.WithAuditLog(policy, log))
 	}
 	state, err := c.etcd.load(ctx)
 	if err != nil {
@@ -307,7 +291,7 @@ func (c *kubeAPIServer) validate() (errs []error) {
 	errs = append(errs, c.serve.authn.validate()...)
 	errs = append(errs, c.serve.authz.validate()...)
 	errs = append(errs, c.setPlugins()...)
-	errs = append(errs, c.validateAudit()...)
+	errs = append(errs, c.audit.validate()...)
 	for _, value := range c.runtimeConfig {
 		if err := c.serve.setRuntimeConfig(value); err != nil {
 			return append(errs, err)
@@ -345,68 +329,6 @@ func (c *kubeAPIServer) setPlugins() (errs []error) {
 	}
 	if errs == nil {
 		errs = c.plugins.Check(served.Minor())
-	}
-	return errs
-}
-
-// openAuditLog opens the file of --audit-log-path. It returns nil without a policy.
-func (c *kubeAPIServer) openAuditLog(stdout io.Writer) (io.WriteCloser, error) {
-	switch {
-	case c.auditPath == "" || c.auditPolicy == "":
-		return nil, nil
-	case c.auditPath == "-":
-		return struct {
-			io.Writer
-			io.Closer
-		}{stdout, io.NopCloser(nil)}, nil
-	}
-	const day, megabyte = 24 * time.Hour, 1 << 20
-	rotation := audit.Rotation{
-		MaxSize: int64(c.auditMaxSize) * megabyte, MaxBackups: c.auditMaxBackups, MaxAge: time.Duration(c.auditMaxAge) * day,
-		Compress: c.auditCompress, Now: time.Now,
-	}
-	served, err := release.Open(c.serve.releaseName)
-	if err == nil && served.Minor() < rotatesByDefault && rotation.MaxSize == 0 {
-		rotation.MaxSize = usualAuditSize * megabyte
-	}
-	file, err := audit.OpenFile(c.auditPath, rotation)
-	if err != nil {
-		return nil, fmt.Errorf("ensureLogFile: %w", err)
-	}
-	return file, nil
-}
-
-const (
-	// rotatesByDefault is the minor number of the first release whose flags of the audit
-	// log have limits by default. With 0 for --audit-log-maxsize it does not rotate;
-	// releases before rotate at usualAuditSize.
-	rotatesByDefault = 36
-	usualAuditSize   = 100 // in megabytes
-)
-
-// validateAudit returns what is wrong with the flags of the audit log, in the words of
-// kube-apiserver.
-func (c *kubeAPIServer) validateAudit() (errs []error) {
-	if c.auditPath == "" {
-		return nil
-	}
-	if modes := []string{"batch", "blocking", "blocking-strict"}; !slices.Contains(modes, c.auditMode) {
-		errs = append(errs, fmt.Errorf("invalid audit log mode %s, allowed modes are %q", c.auditMode, strings.Join(modes, ",")))
-	}
-	switch c.auditFormat {
-	case "json":
-	case "legacy":
-		errs = append(errs, errors.New("--audit-log-format: fakeapi has no legacy format"))
-	default:
-		errs = append(errs, fmt.Errorf("invalid audit log format %s, allowed formats are %q", c.auditFormat, "legacy,json"))
-	}
-	for _, limit := range []struct {
-		flag  string
-		value int
-	}{{"maxage", c.auditMaxAge}, {"maxbackup", c.auditMaxBackups}, {"maxsize", c.auditMaxSize}} {
-		if limit.value < 0 {
-			errs = append(errs, fmt.Errorf("--audit-log-%s %d can't be a negative number", limit.flag, limit.value))
-		}
 	}
 	return errs
 }

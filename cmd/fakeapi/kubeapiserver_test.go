@@ -39,7 +39,7 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 	}{
 		{"version", "--version", 0, "Kubernetes v1.36.3\n", ""},
 		{"help", "--help", 0, "\n      --etcd-servers ", ""},
-		{"flags without effect", "--help", 0, "\n      --audit-webhook-mode\n", ""},
+		{"flags without effect", "--help", 0, "\n      --audit-log-batch-max-size\n", ""},
 		{"unknown flag", "--foo", 1, "", "Error: unknown flag: --foo\n"},
 		{"flag of an old release", "--insecure-port=0", 1, "", "Error: unknown flag: --insecure-port\n"},
 		{"value", "--secure-port x", 1, "", "Error: invalid argument \"x\" for \"--secure-port\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\n"},
@@ -52,6 +52,8 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"audit limits", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-log-maxage=-1 --audit-log-maxbackup=-2 --audit-log-maxsize=-3 --audit-log-mode=late", 1, "",
 			`err="[invalid audit log mode late, allowed modes are \"batch,blocking,blocking-strict\", --audit-log-maxage -1 can't be a negative number, --audit-log-maxbackup -2 can't be a negative number, --audit-log-maxsize -3 can't be a negative number]"`},
 		{"audit format", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-log-format=xml", 1, "", `invalid audit log format xml, allowed formats are`},
+		{"audit webhook", "--etcd-servers=http://127.0.0.1:1 --audit-webhook-config-file=none --audit-webhook-batch-max-size=0 --audit-webhook-truncate-max-event-size=0 --audit-webhook-version=v1", 1, "",
+			`err="[invalid audit batch webhook max batch size 0, must be a positive number, invalid audit truncate webhook max event size 0, must be a positive number, invalid group version, allowed versions are [\"audit.k8s.io/v1\"]]"`},
 		{"audit policy", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-policy-file=none.yaml", 1, "", `loading audit policy file: failed to read file path`},
 		{"unknown gate", "--feature-gates=Foo=true", 1, "", `err="unrecognized feature gate: Foo"`},
 		{"locked gate", "--feature-gates=kube:SidecarContainers=false", 1, "", `err="cannot set feature gate SidecarContainers to false, feature is locked to true"`},

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubefake/kubefake/internal/audit"
+	"github.com/kubefake/kubefake/internal/kubeconfig"
+)
+
+// auditFlags are the flags of the audit log and of the audit webhook.
+type auditFlags struct {
+	policy       string
+	log, webhook auditBackend
+
+	path, format    string
+	maxSize, maxAge int // in MB and in days
+	maxBackups      int
+	compress        bool
+
+	kubeconfig string
+	send       audit.WebhookConfig
+	throttle   bool
+	qps        float32
+}
+
+// An auditBackend holds the flags that both backends have.
+type auditBackend struct {
+	name         string
+	mode         string
+	version      string
+	truncate     bool
+	maxEventSize int64 // in bytes, as is maxBatchSize
+	maxBatchSize int64
+}
+
+// define defines the flags of the backend.
+func (b *auditBackend) define(fs *pflag.FlagSet, name, mode, effect string) {
+	b.name = name
+	prefix := "audit-" + name + "-"
+	fs.StringVar(&b.mode, prefix+"mode", mode, "batch, blocking or blocking-strict; "+effect)
+	fs.StringVar(&b.version, prefix+"version", "audit.k8s.io/v1", "the version of events: audit.k8s.io/v1")
+	fs.BoolVar(&b.truncate, prefix+"truncate-enabled", false, "omit the objects of large events, and events that are still too large")
+	fs.Int64Var(&b.maxEventSize, prefix+"truncate-max-event-size", 100<<10, "truncate events of more bytes")
+	fs.Int64Var(&b.maxBatchSize, prefix+"truncate-max-batch-size", 10<<20, "not less than the size of events, which are truncated one by one")
+}
+
+const (
+	// rotatesByDefault is the minor number of the first release whose flags of the audit
+	// log have limits by default. With 0 for --audit-log-maxsize it does not rotate;
+	// releases before rotate at usualAuditSize.
+	rotatesByDefault = 36
+	usualAuditSize   = 100 // in megabytes
+)
+
+// define defines the flags of a minor release.
+func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
+	fs.StringVar(&a.policy, "audit-policy-file", "", "log the requests that this policy selects")
+	a.log.define(fs, "log", "blocking", "each event is written before the answer ends")
+	a.webhook.define(fs, "webhook", "batch", "blocking sends each event before the answer ends, and so does blocking-strict")
+
+	fs.StringVar(&a.path, "audit-log-path", "", "append the audit log to this file; - is the standard output")
+	fs.StringVar(&a.format, "audit-log-format", "json", "the format of the audit log: json")
+	size, age, backups := 0, 0, 0
+	if minor >= rotatesByDefault {
+		size, age, backups = usualAuditSize, 366, 100
+	}
+	fs.IntVar(&a.maxSize, "audit-log-maxsize", size, "begin a new file of the audit log at this size in megabytes")
+	fs.IntVar(&a.maxAge, "audit-log-maxage", age, "remove old files of the audit log after this many days; 0 keeps them")
+	fs.IntVar(&a.maxBackups, "audit-log-maxbackup", backups, "keep this many old files of the audit log; 0 keeps all")
+	fs.BoolVar(&a.compress, "audit-log-compress", false, "compress old files of the audit log with gzip")
+
+	fs.StringVar(&a.kubeconfig, "audit-webhook-config-file", "", "send audit events to the webhook in this kubeconfig file")
+	fs.DurationVar(&a.send.InitialBackoff, "audit-webhook-initial-backoff", 10*time.Second, "wait this long before a second attempt to send events")
+	fs.DurationVar(&a.send.InitialBackoff, "audit-webhook-batch-initial-backoff", 10*time.Second, "the deprecated form of --audit-webhook-initial-backoff")
+	fs.IntVar(&a.send.BufferSize, "audit-webhook-batch-buffer-size", 10000, "keep this many events until they are sent; further ones are lost")
+	fs.IntVar(&a.send.MaxBatchSize, "audit-webhook-batch-max-size", 400, "send a batch of this many events at once")
+	fs.DurationVar(&a.send.MaxBatchWait, "audit-webhook-batch-max-wait", 30*time.Second, "send a smaller batch after this time")
+	fs.BoolVar(&a.throttle, "audit-webhook-batch-throttle-enable", true, "limit the batches in a second")
+	fs.Float32Var(&a.qps, "audit-webhook-batch-throttle-qps", 10, "send this many batches in a second")
+	fs.IntVar(&a.send.Burst, "audit-webhook-batch-throttle-burst", 15, "send this many batches at once before the limit applies")
+}
+
+// validate returns what is wrong with the flags, in the words of kube-apiserver.
+func (a *auditFlags) validate() (errs []error) {
+	if a.path != "" {
+		errs = append(errs, a.log.validate(nil)...)
+		switch a.format {
+		case "json":
+		case "legacy":
+			errs = append(errs, errors.New("--audit-log-format: fakeapi has no legacy format"))
+		default:
+			errs = append(errs, fmt.Errorf("invalid audit log format %s, allowed formats are %q", a.format, "legacy,json"))
+		}
+		for _, limit := range []struct {
+			flag  string
+			value int
+		}{{"maxage", a.maxAge}, {"maxbackup", a.maxBackups}, {"maxsize", a.maxSize}} {
+			if limit.value < 0 {
+				errs = append(errs, fmt.Errorf("--audit-log-%s %d can't be a negative number", limit.flag, limit.value))
+			}
+		}
+	}
+	if a.kubeconfig != "" {
+		errs = append(errs, a.webhook.validate(a.validateBatches)...)
+	}
+	return errs
+}
+
+// validate returns what is wrong with the flags of the backend. batches validates those of
+// batches; it may be nil.
+func (b *auditBackend) validate(batches func() error) (errs []error) {
+	if modes := []string{"batch", "blocking", "blocking-strict"}; !slices.Contains(modes, b.mode) {
+		errs = append(errs, fmt.Errorf("invalid audit %s mode %s, allowed modes are %q", b.name, b.mode, strings.Join(modes, ",")))
+	} else if b.mode == "batch" && batches != nil {
+		if err := batches(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if b.maxEventSize <= 0 {
+		errs = append(errs, fmt.Errorf("invalid audit truncate %s max event size %d, must be a positive number", b.name, b.maxEventSize))
+	} else if b.maxBatchSize < b.maxEventSize {
+		errs = append(errs, fmt.Errorf("invalid audit truncate %s max batch size %d, must be greater than max event size (%d)", b.name, b.maxBatchSize, b.maxEventSize))
+	}
+	if b.version != "audit.k8s.io/v1" {
+		errs = append(errs, fmt.Errorf("invalid group version, allowed versions are %q", []string{"audit.k8s.io/v1"}))
+	}
+	return errs
+}
+
+func (a *auditFlags) validateBatches() error {
+	for _, flag := range []struct {
+		name   string
+		value  any
+		wrong  bool
+		absent bool
+	}{
+		{"buffer size", a.send.BufferSize, a.send.BufferSize <= 0, false},
+		{"max batch size", a.send.MaxBatchSize, a.send.MaxBatchSize <= 0, false},
+		{"throttle QPS", a.qps, a.qps <= 0, !a.throttle},
+		{"throttle burst", a.send.Burst, a.send.Burst <= 0, !a.throttle},
+	} {
+		if flag.wrong && !flag.absent {
+			return fmt.Errorf("invalid audit batch webhook %s %v, must be a positive number", flag.name, flag.value)
+		}
+	}
+	return nil
+}
+
+// auditWriters writes events to several writers. Errors of one do not keep an event from
+// the others.
+type auditWriters struct {
+	writers []io.Writer
+	closers []io.Closer
+}
+
+func (w *auditWriters) Write(event []byte) (int, error) {
+	for _, one := range w.writers {
+		one.Write(event)
+	}
+	return len(event), nil
+}
+
+func (w *auditWriters) Close() (err error) {
+	for _, one := range w.closers {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
+
+// add adds the writer of a backend.
+func (w *auditWriters) add(b auditBackend, to io.Writer, report func(plugin string) func(int, error)) {
+	if c, ok := to.(io.Closer); ok {
+		w.closers = append(w.closers, c)
+	}
+	if b.truncate {
+		to = audit.Truncation{Writer: to, Max: b.maxEventSize, Report: report("truncate")}
+	}
+	w.writers = append(w.writers, to)
+}
+
+// open returns the policy, and the writer of the file of --audit-log-path and of the
+// webhook. The writer is nil without a policy and without both of them. Events that are
+// lost are reported to stderr.
+func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writer) (policy string, log io.WriteCloser, err error) {
+	if a.policy == "" {
+		return "", nil, nil
+	}
+	text, err := os.ReadFile(a.policy)
+	if err != nil {
+		return "", nil, fmt.Errorf("loading audit policy file: failed to read file path %q: %w", a.policy, err)
+	}
+	report := func(plugin string) func(int, error) {
+		return func(events int, err error) {
+			fmt.Fprintf(stderr, "E%s kube-apiserver: Error in audit plugin '%s' affecting %d audit events: %v\n", time.Now().Format(logTime), plugin, events, err)
+		}
+	}
+	writers := &auditWriters{}
+	switch {
+	case a.path == "":
+	case a.path == "-":
+		writers.add(a.log, struct{ io.Writer }{stdout}, report)
+	default:
+		file, err := a.openFile(minor)
+		if err != nil {
+			return "", nil, fmt.Errorf("ensureLogFile: %w", err)
+		}
+		writers.add(a.log, file, report)
+	}
+	if a.kubeconfig != "" {
+		cluster, err := kubeconfig.Load(ctx, a.kubeconfig, "")
+		if err != nil {
+			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), writers.Close())
+		}
+		a.send.URL, a.send.Transport = cluster.URL, cluster.Transport
+		a.send.Blocking, a.send.Report = a.webhook.mode != "batch", report("webhook")
+		if a.throttle {
+			a.send.QPS = float64(a.qps)
+		}
+		writers.add(a.webhook, audit.NewWebhook(a.send), report)
+	}
+	if writers.writers == nil {
+		return "", nil, nil
+	}
+	return string(text), writers, nil
+}
+
+// openFile opens the file of --audit-log-path.
+func (a *auditFlags) openFile(minor int) (*audit.File, error) {
+	const day, megabyte = 24 * time.Hour, 1 << 20
+	size := a.maxSize
+	if minor < rotatesByDefault {
+		size = cmp.Or(size, usualAuditSize)
+	}
+	return audit.OpenFile(a.path, audit.Rotation{
+		MaxSize: int64(size) * megabyte, MaxBackups: a.maxBackups, MaxAge: time.Duration(a.maxAge) * day,
+		Compress: a.compress, Now: time.Now,
+	})
+}
