@@ -158,3 +158,61 @@ func TestControlWithoutHost(t *testing.T) {
 		assert.Equal(t, "the server has no listener of its own", answer["message"])
 	}
 }
+
+// Replicas are API servers of one cluster, between which clients are moved.
+func TestControlReplicas(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		options []fakeapi.Option
+	}{{"with a listener", nil}, {"in memory", []fakeapi.Option{fakeapi.WithInMemory()}}} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, append(row.options, fakeapi.WithObjects(configMap("a", "1")))...)
+			manager, other := agent{srv, "manager/1.0", t.Context()}, agent{srv, "other", t.Context()}
+			code, replica := do(t, srv, "POST", "/debug/fakeapi/replicas", "")
+			require.Equal(t, http.StatusOK, code, replica)
+			assert.Equal(t, "2", replica["id"])
+			assert.Equal(t, !srv.InMemory(), replica["kubeconfig"] != nil)
+			_, list := do(t, srv, "GET", "/debug/fakeapi/replicas", "")
+			assert.Len(t, list["replicas"], 2)
+
+			move := func(to string) {
+				code, answer := do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"`+to+`"}`)
+				require.Equal(t, http.StatusOK, code, answer)
+			}
+			sees := func(a agent) bool { return a.do("GET", configMaps+"/b?resourceVersion=0", "") == http.StatusOK }
+			code, answer := do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
+			require.Equal(t, http.StatusOK, code, answer)
+			require.Equal(t, http.StatusCreated, other.create("b"))
+			assert.True(t, sees(manager), "it has not moved")
+			move("2")
+			assert.False(t, sees(manager), "it goes back in time")
+			assert.True(t, sees(other))
+			assert.Equal(t, http.StatusCreated, manager.create("c"), "it writes to the same cluster")
+			move("1")
+			assert.True(t, sees(manager))
+
+			code, answer = do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"3"}`)
+			assert.Equal(t, http.StatusNotFound, code)
+			assert.Equal(t, `there is no replica "3"`, answer["message"])
+			code, _ = do(t, srv, "POST", "/debug/fakeapi/lag?replica=3", `{"frozen":true}`)
+			assert.Equal(t, http.StatusNotFound, code)
+			code, _ = do(t, srv, "POST", "/debug/fakeapi/failover", `{"replica":"2"}`)
+			assert.Equal(t, http.StatusBadRequest, code)
+		})
+	}
+}
+
+// A fault moves a client at a point.
+func TestControlFailoverAtPoint(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	manager := agent{srv, "manager/1.0", t.Context()}
+	code, answer := do(t, srv, "POST", "/debug/fakeapi/replicas", "")
+	require.Equal(t, http.StatusOK, code, answer)
+	_, _ = do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
+	code, answer = do(t, srv, "POST", "/debug/fakeapi/faults",
+		`{"verb":"create","userAgent":"manager/*","times":1,"at":"afterCommit","do":[{"failover":{"userAgent":"manager/*","replica":"2"}}]}`)
+	require.Equal(t, http.StatusOK, code, answer)
+	assert.Zero(t, manager.create("a"), "its connection breaks")
+	assert.Equal(t, http.StatusNotFound, manager.do("GET", configMaps+"/a?resourceVersion=0", ""), "it does not see what it has written")
+	assert.Equal(t, http.StatusConflict, manager.create("a"))
+}

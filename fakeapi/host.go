@@ -50,7 +50,13 @@ func (f *forkCount) take() bool {
 
 func (f *forkCount) release() { f.n.Add(-1) }
 
+// errInMemory is the answer to requests that need a listener.
+func errInMemory() error { return status.Unavailable("the server has no listener of its own") }
+
 func (h *host) Fork() (control.Fork, error) {
+	if h.server.InMemory() {
+		return control.Fork{}, errInMemory()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -136,6 +142,9 @@ func (h *host) close() {
 
 func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {
 	s := h.server
+	if s.InMemory() {
+		return control.Kubeconfig{}, errInMemory()
+	}
 	file := s.Kubeconfig()
 	if user.Name != authn.Administrator().Name {
 		var err error
@@ -147,6 +156,9 @@ func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {
 }
 
 func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, error) {
+	if h.server.InMemory() {
+		return control.WebhookListener{}, errInMemory()
+	}
 	w, err := h.server.listenForWebhooks(in.Services, in.Convert)
 	if err != nil {
 		return control.WebhookListener{}, hostError(err)
@@ -154,6 +166,52 @@ func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, er
 	return control.WebhookListener{
 		Host: w.host, Port: w.port, Certificate: string(w.certificate), Key: string(w.key), CABundle: string(w.caBundle),
 	}, nil
+}
+
+// maxReplicas is how many servers a cluster may have by the control endpoint.
+const maxReplicas = 16
+
+func (h *host) StartReplica() (control.Replica, error) {
+	if len(h.server.cluster().others())+1 >= maxReplicas {
+		return control.Replica{}, status.TooManyRequests(fmt.Sprintf("the cluster has %d API servers, which is the limit", maxReplicas), 1)
+	}
+	r, err := h.server.NewReplica()
+	if err != nil {
+		return control.Replica{}, hostError(err)
+	}
+	return r.describe(), nil
+}
+
+// describe returns what the control endpoint answers about a server of a cluster.
+func (s *Server) describe() control.Replica {
+	r := control.Replica{ID: strconv.Itoa(max(1, s.number)), URL: s.URL}
+	if !s.InMemory() {
+		r.Kubeconfig = string(s.Kubeconfig())
+	}
+	return r
+}
+
+func (h *host) Replicas() []control.Replica {
+	first := h.server.cluster()
+	out := []control.Replica{first.describe()}
+	for _, r := range first.others() {
+		out = append(out, r.describe())
+	}
+	return out
+}
+
+func (h *host) Failover(userAgent, replica string) error {
+	to := h.server.replica(replica)
+	if to == nil {
+		return noReplica(replica)
+	}
+	first := h.server.cluster()
+	first.balancer.move(userAgent, to, append([]*Server{first}, first.others()...))
+	return nil
+}
+
+func noReplica(id string) *status.Status {
+	return status.Failure(http.StatusNotFound, status.ReasonNotFound, fmt.Sprintf("there is no replica %q", id), nil)
 }
 
 // described returns what the control endpoint answers about forks.

@@ -1,13 +1,16 @@
 package fakeapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
+	"strconv"
+	"sync/atomic"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
 )
 
@@ -32,30 +35,80 @@ func (s *Server) Replica(t TB) *Server {
 // NewReplica is Replica outside of a test. The caller must Close the replica before s.
 // The error is that of net.Listen.
 func (s *Server) NewReplica() (*Server, error) {
-	first := s
-	if s.first != nil {
-		first = s.first
-	}
+	first := s.cluster()
 	first.mu.Lock()
 	defer first.mu.Unlock()
-	api := first.api.NewReplica(fmt.Sprintf("replica %d", len(first.replicas)+2))
-	r, err := listen(api, first.config.elsewhere())
+	number := first.started + 2
+	api := first.api.NewReplica(fmt.Sprintf("replica %d", number))
+	r, err := listen(&Server{api: api, config: first.config.elsewhere(), first: first, number: number})
 	if err != nil {
 		return nil, err
 	}
-	r.first = first
+	first.started++
 	first.replicas = append(first.replicas, r)
 	return r, nil
 }
 
+// cluster returns the first server of the cluster.
+func (s *Server) cluster() *Server {
+	if s.first != nil {
+		return s.first
+	}
+	return s
+}
+
+// others returns the replicas of the first server of a cluster.
+func (s *Server) others() []*Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.replicas)
+}
+
+// servedBy returns the server of the cluster that serves a request which s gets: that to
+// which the control endpoint has moved the client. A request to a control endpoint is for s,
+// or for the replica that it names; nil is one that does not exist.
+func (s *Server) servedBy(r *http.Request) *Server {
+	if control.Serves(r.URL.Path) {
+		if id := r.URL.Query().Get("replica"); id != "" {
+			return s.replica(id)
+		}
+		return s
+	}
+	if b := &s.cluster().balancer; b.isUsed() {
+		return cmp.Or(b.server(r.UserAgent()), s)
+	}
+	return s
+}
+
+// replica returns the server of the cluster with an ID of the control endpoint, nil if there
+// is none.
+func (s *Server) replica(id string) *Server {
+	first := s.cluster()
+	for _, r := range append([]*Server{first}, first.others()...) {
+		if strconv.Itoa(max(1, r.number)) == id {
+			return r
+		}
+	}
+	return nil
+}
+
 // closeReplicas closes the replicas of a server.
 func (s *Server) closeReplicas() {
-	s.mu.Lock()
-	replicas := s.replicas
-	s.mu.Unlock()
-	for _, r := range replicas {
+	for _, r := range s.others() {
 		r.Close()
 	}
+}
+
+// leaveCluster removes a replica that is being closed. Its clients return to the servers to
+// which they are connected.
+func (s *Server) leaveCluster() {
+	if s.first == nil {
+		return
+	}
+	s.first.balancer.forget(s)
+	s.first.mu.Lock()
+	defer s.first.mu.Unlock()
+	s.first.replicas = slices.DeleteFunc(s.first.replicas, func(r *Server) bool { return r == s })
 }
 
 // A Failover is a server that passes each request to one of several replicas, as the load
@@ -65,12 +118,14 @@ type Failover struct {
 	// URL is the base URL, without a trailing slash.
 	URL string
 
-	http    *httptest.Server
-	servers []*Server
-
-	mu    sync.Mutex // guards moves
-	moves []move     // newest first
+	http     *httptest.Server
+	servers  []*Server
+	balancer balancer
 }
+
+// A balancer knows where clients were moved. Its zero value is ready to use. It is safe for
+// concurrent use.
+type balancer struct{ moves atomic.Pointer[[]move] } // newest first
 
 // A move is where the clients with a user agent are.
 type move struct {
@@ -97,33 +152,62 @@ func (s *Server) Failover(t TB, others ...*Server) *Failover {
 // to another replica: it breaks their connections to the others, and passes their next
 // requests to that one. If its watch caches lag behind those of the replica before, the
 // clients go back in time.
-func (f *Failover) Move(userAgent string, to *Server) {
-	f.mu.Lock()
-	f.moves = slices.DeleteFunc(f.moves, func(m move) bool { return m.userAgent == userAgent })
-	f.moves = slices.Insert(f.moves, 0, move{userAgent, to})
-	f.mu.Unlock()
-	for _, s := range f.servers {
+func (f *Failover) Move(userAgent string, to *Server) { f.balancer.move(userAgent, to, f.servers) }
+
+// isUsed reports whether a client was moved.
+func (b *balancer) isUsed() bool { return b.moves.Load() != nil }
+
+// move moves clients to one of several servers, and breaks their connections to the others.
+func (b *balancer) move(userAgent string, to *Server, servers []*Server) {
+	b.update(func(moves []move) []move {
+		moves = slices.DeleteFunc(moves, func(m move) bool { return m.userAgent == userAgent })
+		return slices.Insert(moves, 0, move{userAgent, to})
+	})
+	for _, s := range servers {
 		if s != to {
 			s.Disconnect(userAgent)
 		}
 	}
 }
 
-// server returns where a client is.
-func (f *Failover) server(userAgent string) *Server {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, m := range f.moves {
-		if fault.Glob(m.userAgent, userAgent) {
-			return m.to
+// forget removes the moves to a server.
+func (b *balancer) forget(s *Server) {
+	b.update(func(moves []move) []move { return slices.DeleteFunc(moves, func(m move) bool { return m.to == s }) })
+}
+
+// update replaces the moves by those that f returns for a copy of them.
+func (b *balancer) update(f func([]move) []move) {
+	for {
+		old := b.moves.Load()
+		var moves []move
+		if old != nil {
+			moves = slices.Clone(*old)
+		}
+		next := &moves
+		if moves = f(moves); len(moves) == 0 {
+			next = nil
+		}
+		if b.moves.CompareAndSwap(old, next) {
+			return
 		}
 	}
-	return f.servers[0]
+}
+
+// server returns where a client was moved, nil if it was not.
+func (b *balancer) server(userAgent string) *Server {
+	if moves := b.moves.Load(); moves != nil {
+		for _, m := range *moves {
+			if fault.Glob(m.userAgent, userAgent) {
+				return m.to
+			}
+		}
+	}
+	return nil
 }
 
 // ServeHTTP passes a request to the replica of its client.
 func (f *Failover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.server(r.UserAgent()).ServeHTTP(w, r)
+	cmp.Or(f.balancer.server(r.UserAgent()), f.servers[0]).ServeHTTP(w, r)
 }
 
 // Client returns an HTTP client that uses Transport.

@@ -19,15 +19,18 @@ type Server struct {
 	api    *server.Server
 	http   *httptest.Server
 	config *config
-	host   *host // nil without a listener, and for a front end
+	host   *host // nil for a front end
 
 	frontEnd bool // of NewFrontEnd: others use api too
 
-	first *Server // of which s is a replica; nil for the first server
+	first    *Server  // of which s is a replica; nil for the first server
+	number   int      // of the replica, from 2
+	balancer balancer // of the first server: the clients that were moved to replicas
 
 	mu       sync.Mutex         // guards the fields below
 	hooks    []*httptest.Server // of InstallWebhooks
 	replicas []*Server
+	started  int // number of replicas that were started
 }
 
 // New starts a server outside of a test. The caller must Close it. A test calls
@@ -46,7 +49,7 @@ func New(options ...Option) (*Server, error) {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	c.server.State, c.state = nil, nil
-	s, err := listen(api, c)
+	s, err := listen(&Server{api: api, config: c})
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +64,15 @@ func New(options ...Option) (*Server, error) {
 	return s, nil
 }
 
-// listen returns a server that serves api. If it fails, it closes api.
-func listen(api *server.Server, c *config) (*Server, error) {
-	h, err := httptest.Start(api, c.http)
+// listen starts the listener of s and returns s. If it fails, it closes s.api.
+func listen(s *Server) (*Server, error) {
+	h, err := httptest.Start(s, s.config.http)
 	if err != nil {
-		api.Close()
+		s.api.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	s := &Server{URL: h.URL, api: api, http: h, config: c}
-	if !s.InMemory() {
-		s.host = &host{server: s}
-		api.Control().SetHost(s.host)
-	}
+	s.URL, s.http, s.host = h.URL, h, &host{server: s}
+	s.api.Control().SetHost(s.host)
 	return s, nil
 }
 
@@ -82,6 +82,7 @@ func listen(api *server.Server, c *config) (*Server, error) {
 // do nothing.
 func (s *Server) Close() {
 	s.closeReplicas()
+	s.leaveCluster()
 	if s.host != nil {
 		s.host.close()
 	}
@@ -102,7 +103,7 @@ func (s *Server) NewFork() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	f, err := listen(api, s.config.elsewhere())
+	f, err := listen(&Server{api: api, config: s.config.elsewhere()})
 	if err != nil {
 		return nil, err
 	}
@@ -166,4 +167,13 @@ func (s *Server) Clock() Clock { return Clock{s.api} }
 var _ http.Handler = (*Server)(nil)
 
 // ServeHTTP serves a request, for use of the server as a handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	to := s.servedBy(r)
+	if to == nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(noReplica(r.URL.Query().Get("replica")).JSON()) // an error is that of the connection
+		return
+	}
+	to.api.ServeHTTP(w, r)
+}

@@ -34,6 +34,7 @@ type exploreCommand struct {
 	seed     uint64
 	all      bool
 	dir      string
+	plan     string
 	pace     explore.Pace
 
 	inputs inputFS
@@ -78,6 +79,7 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.Uint64Var(&c.seed, "seed", 1, "select the random plans with the seed `NUMBER`")
 			fs.BoolVar(&c.all, "all", false, "continue after a finding, and report all")
 			fs.StringVar(&c.dir, "dir", "", "play the plans in `DIRECTORY` first, and write the plans and the stories of findings into it")
+			fs.StringVar(&c.plan, "plan", "", "run only the plan in `FILE`, which --dir has kept")
 		}},
 		{"Time", func(fs flagSet) {
 			fs.DurationVar(&c.pace.Quiet, "quiet", time.Second, "end a run when nothing was written for `DURATION`")
@@ -119,7 +121,7 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 		},
 		Workload: explore.Scenario(c.workload),
 		Pace:     c.pace,
-		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir,
+		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir, PlanFile: c.plan,
 		Log: func(line string) { fmt.Fprintln(c.out, line) },
 	})
 	if err != nil {

@@ -49,7 +49,17 @@ func TestExplore(t *testing.T) {
 	assert.Contains(t, out.String(), "configmaps default/run-*: 2 exist in the end, 1 in the reference run")
 	saved, err := filepath.Glob(filepath.Join(dir, "plans", "*.yaml"))
 	require.NoError(t, err)
-	assert.Len(t, saved, 1, fmt.Sprint(&out))
+	require.Len(t, saved, 1, fmt.Sprint(&out))
+
+	out.Reset()
+	code = run(context.Background(), []string{
+		"explore", "--workload", workload, "--plan", saved[0], "--quiet=200ms", "--hold=200ms", "--", os.Args[0], "-test.run=^TestExploredProgram$", "{url}",
+	}, nil, &out, &errs)
+	assert.Equal(t, 1, code, "%s%s", &out, &errs)
+	assert.Contains(t, out.String(), "the plan of "+saved[0]+" fails")
+	errs.Reset()
+	assert.Equal(t, 1, run(context.Background(), []string{"play", saved[0]}, nil, &out, &errs))
+	assert.Contains(t, errs.String(), "fakeapi explore --plan "+saved[0]+" plays it")
 }
 
 func TestExploreUsage(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 // A playCommand holds the flags of play.
@@ -163,6 +164,9 @@ func (c *playCommand) playFile(ctx context.Context, name string, player *scenari
 	var sum score
 	f, err := c.inputs.loadScenarios(name)
 	if err != nil {
+		if _, notPlan := explore.ReadPlan(name); notPlan == nil {
+			return sum, fmt.Errorf("%s: it is a plan and not a scenario: fakeapi explore --plan %s plays it", name, name)
+		}
 		return sum, err
 	}
 	var results []*scenarios.Result

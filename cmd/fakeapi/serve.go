@@ -28,6 +28,7 @@ import (
 // the same names.
 type serveCommand struct {
 	listen           string
+	replicas         int
 	allowedHosts     []string
 	tls              bool
 	certDir          string
@@ -121,7 +122,12 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer srv.Close()
-	kubeconfig, remove, err := c.writeKubeconfig(srv)
+	kubeconfig, remove, err := c.writeKubeconfig(srv, 1)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	replicas, remove, err := c.startReplicas(srv)
 	if err != nil {
 		return err
 	}
@@ -132,7 +138,10 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
 		}
 		fmt.Fprintln(stdout, srv.URL)
-		c.printNextSteps(stderr, srv.URL, kubeconfig)
+		for _, r := range replicas {
+			fmt.Fprintln(stdout, r.url)
+		}
+		c.printNextSteps(stderr, srv.URL, kubeconfig, replicas)
 	}
 	return c.wait(ctx, srv, ready)
 }
@@ -189,6 +198,7 @@ func (c *serveCommand) flags() []flagGroup {
 	return []flagGroup{
 		{"Address and credentials", func(fs flagSet) {
 			fs.StringVar(&c.listen, "listen", defaultAddress, "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
+			fs.IntVar(&c.replicas, "replicas", 1, "run `NUMBER` API servers of one cluster, each with a URL, a kubeconfig, watch caches, lags and faults of its own; the other flags for lags and faults are for the first one")
 			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
 			fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
@@ -296,6 +306,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		options = append(options, fakeapi.WithTLS(), fakeapi.WithCertDir(c.certDir))
 	case c.certDir != "":
 		return nil, &usageError{errors.New("--cert-dir needs --tls")}
+	}
+	if c.replicas < 1 || c.replicas > maxReplicas {
+		return nil, &usageError{fmt.Errorf("--replicas must be from 1 to %d", maxReplicas)}
 	}
 	if c.history <= 0 {
 		return nil, &usageError{errors.New("--history must be positive")}

@@ -11,13 +11,59 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// writeKubeconfig writes the kubeconfig of a server to the file of --kubeconfig, or
+// maxReplicas is the greatest value of --replicas.
+const maxReplicas = 16
+
+// A replica is what the output has about another API server of the cluster. kubeconfig is
+// its kubeconfig file, "" if there is none.
+type replica struct {
+	number          int
+	url, kubeconfig string
+}
+
+// startReplicas starts the servers of --replicas beside the first one, which ends them. The
+// caller must call remove.
+func (c *serveCommand) startReplicas(first *fakeapi.Server) (started []replica, remove func(), err error) {
+	var removals []func()
+	remove = func() {
+		for _, f := range removals {
+			f()
+		}
+	}
+	for number := 2; number <= c.replicas; number++ {
+		srv, err := first.NewReplica()
+		if err != nil {
+			remove()
+			return nil, nil, err
+		}
+		kubeconfig, removeFile, err := c.writeKubeconfig(srv, number)
+		if err != nil {
+			remove()
+			return nil, nil, err
+		}
+		removals = append(removals, removeFile)
+		started = append(started, replica{number, srv.URL, kubeconfig})
+	}
+	return started, remove, nil
+}
+
+// kubeconfigOf returns the kubeconfig file of a replica: a.kubeconfig, a-2.kubeconfig.
+func (c *serveCommand) kubeconfigOf(number int) string {
+	if number == 1 {
+		return c.kubeconfig
+	}
+	extension := filepath.Ext(c.kubeconfig)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(c.kubeconfig, extension), number, extension)
+}
+
+// writeKubeconfig writes the kubeconfig of a replica to the file of --kubeconfig, or
 // to the file in which other commands find it. The caller must call remove, which
 // removes the latter. If that file cannot be written, name is "".
-func (c *serveCommand) writeKubeconfig(srv *fakeapi.Server) (name string, remove func(), err error) {
+func (c *serveCommand) writeKubeconfig(srv *fakeapi.Server, number int) (name string, remove func(), err error) {
 	remove = func() {}
 	if c.kubeconfig != "" {
-		return c.kubeconfig, remove, srv.WriteKubeconfig(c.kubeconfig)
+		name = c.kubeconfigOf(number)
+		return name, remove, srv.WriteKubeconfig(name)
 	}
 	_, host, _ := strings.Cut(srv.URL, "://")
 	name, err = servedKubeconfig(host)
@@ -35,7 +81,7 @@ func (c *serveCommand) writeKubeconfig(srv *fakeapi.Server) (name string, remove
 
 // printNextSteps prints how to use a server. kubeconfig is its kubeconfig file, "" if
 // there is none.
-func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string) {
+func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, replicas []replica) {
 	if c.tokens != "" && !c.tls {
 		fmt.Fprintln(w, "warning: kubectl, Helm and client-go send no token over plain HTTP, so they are system:anonymous here; add --tls")
 	}
@@ -53,6 +99,9 @@ func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string) {
 		} else if c.listen == defaultAddress {
 			log = "fakeapi log"
 		}
+	}
+	for _, r := range replicas {
+		fmt.Fprintf(w, "replica %-4d%s\n", r.number, strings.TrimSpace(r.url+" "+r.kubeconfig))
 	}
 	if c.control {
 		fmt.Fprintf(w, "story       %s\n", log)

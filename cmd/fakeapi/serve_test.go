@@ -54,6 +54,26 @@ func TestServe(t *testing.T) {
 	assert.Error(t, err, "the server has stopped")
 }
 
+// Replicas are API servers of one cluster, each with a URL and a kubeconfig.
+func TestServeReplicas(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "fake.kubeconfig")
+	s := start(t, "--replicas", "2", "--kubeconfig", kubeconfig)
+	code, list := s.do(t, "GET", "/debug/fakeapi/replicas", "", "")
+	require.Equal(t, http.StatusOK, code)
+	replicas := list["replicas"].([]any)
+	require.Len(t, replicas, 2)
+	second := replicas[1].(map[string]any)
+	code, _ = s.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", `{"metadata":{"name":"a"}}`)
+	require.Equal(t, http.StatusCreated, code)
+	resp, err := http.Get(second["url"].(string) + "/api/v1/namespaces/default/configmaps/a")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	written, err := os.ReadFile(strings.TrimSuffix(kubeconfig, ".kubeconfig") + "-2.kubeconfig")
+	require.NoError(t, err)
+	assert.Contains(t, string(written), second["url"])
+}
+
 // An open watch does not delay the end of the server.
 func TestServeEndsOpenWatch(t *testing.T) {
 	s := start(t)

@@ -19,6 +19,12 @@ type Host interface {
 	// EndForks ends the forks with these IDs, all of them if ids is nil, and returns
 	// them. It fails without an effect if there is no fork of an ID.
 	EndForks(ids []string) ([]Fork, error)
+	// StartReplica starts another API server of the cluster. It ends with the first one.
+	StartReplica() (Replica, error)
+	// Replicas returns the API servers of the cluster, the first one first.
+	Replicas() []Replica
+	// Failover moves clients to an API server of the cluster.
+	Failover(userAgent, replica string) error
 	// Kubeconfig returns a kubeconfig file with a token of a user.
 	Kubeconfig(user authn.User) (Kubeconfig, error)
 	// InstallWebhooks lets the client serve webhooks.
@@ -69,6 +75,46 @@ func listForks(h Host, _ none) (Forks, error) { return Forks{append([]Fork{}, h.
 func endForks(h Host, in ForksQuery) (Forks, error) {
 	ended, err := h.EndForks(in.IDs)
 	return Forks{append([]Fork{}, ended...)}, err
+}
+
+// A Replica is an API server of the cluster, with the same objects, clock and controllers as
+// the others, and with watch caches, lags and faults of its own.
+type Replica struct {
+	// ID identifies the replica. The first server has the ID 1.
+	ID string `json:"id"`
+	// URL is the base URL of the replica, without a trailing slash.
+	URL string `json:"url"`
+	// Kubeconfig is a kubeconfig file for the replica. Its user is a member of
+	// system:masters. It is empty if the server has no listener.
+	Kubeconfig string `json:"kubeconfig,omitempty"`
+}
+
+// Replicas are the API servers of the cluster, the first one first.
+type Replicas struct {
+	Replicas []Replica `json:"replicas"`
+}
+
+// A Failover moves clients to a replica: it breaks their connections, and the replica serves
+// their next requests to any server of the cluster, except those to control endpoints.
+type Failover struct {
+	// UserAgent matches the User-Agent header of the clients, such as manager/*.
+	UserAgent string `json:"userAgent"`
+	// Replica is the ID of the replica. 1 is the first server.
+	Replica string `json:"replica"`
+}
+
+func startReplica(h Host, _ none) (Replica, error) { return h.StartReplica() }
+
+func listReplicas(h Host, _ none) (Replicas, error) { return Replicas{h.Replicas()}, nil }
+
+func failover(h Host, in Failover) (Replicas, error) {
+	if in.UserAgent == "" {
+		return Replicas{}, status.BadRequest("userAgent: the clients are not selected")
+	}
+	if err := h.Failover(in.UserAgent, in.Replica); err != nil {
+		return Replicas{}, err
+	}
+	return Replicas{h.Replicas()}, nil
 }
 
 // A User is the user of a kubeconfig. Without a name it is admin, a member of

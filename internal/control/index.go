@@ -26,6 +26,10 @@ var Operations = []Operation{
 	{"GET", "forks", "listForks", "the forks of the server", "", "", onHost(listForks)},
 	{"DELETE", "forks", "endForks", "ends a fork; without an ID, all of them", "id=1", "", onHost(endForks)},
 
+	{"POST", "replicas", "startReplica", "starts another API server of the cluster, with watch caches, lags and faults of its own", "", `{}`, onHost(startReplica)},
+	{"GET", "replicas", "listReplicas", "the API servers of the cluster", "", "", onHost(listReplicas)},
+	{"POST", "failover", "failover", "moves clients to another API server of the cluster", "", `{"userAgent": "manager/*", "replica": "1"}`, onHost(failover)},
+
 	{"POST", "kubeconfig", "kubeconfig", "a kubeconfig file of a user", "", `{"name": "alice", "groups": ["developers"]}`, onHost(kubeconfig)},
 	{"POST", "webhooks", "installWebhooks", "a certificate and an address for webhooks", "", `{"services": ["shop/admission"]}`, onHost(installWebhooks)},
 

@@ -63,6 +63,9 @@ func Find(t TB, s System) *Report {
 	if *repeatFlag > 0 {
 		s.Repeat = *repeatFlag
 	}
+	if *planFlag != "" {
+		s.PlanFile = *planFlag
+	}
 	s.All = s.All || *allFlag
 	if s.Dir == "" {
 		s.Dir = filepath.Join("testdata", "explore", filepath.FromSlash(t.Name()))
@@ -70,7 +73,7 @@ func Find(t TB, s System) *Report {
 	if s.Log == nil {
 		s.Log = func(line string) { t.Logf("explore: %s", line) }
 	}
-	files := planFiles{dir: s.Dir, only: *planFlag, stories: storiesOf(t), command: func(file string) string {
+	files := planFiles{dir: s.Dir, only: s.PlanFile, stories: storiesOf(t), command: func(file string) string {
 		return fmt.Sprintf("go test -run '^%s$' -explore.plan %s", strings.ReplaceAll(t.Name(), "/", "$/^"), file)
 	}}
 	r, err := s.search(context.Background(), bubbleFor(t), files)
@@ -96,7 +99,7 @@ func storiesOf(t TB) string {
 // does. The plans of System.Dir are played first, and findings are saved there, with their
 // stories; "" is no directory.
 func Search(ctx context.Context, s System) (*Report, error) {
-	return s.search(ctx, nil, planFiles{dir: s.Dir, stories: s.Dir})
+	return s.search(ctx, nil, planFiles{dir: s.Dir, only: s.PlanFile, stories: s.Dir})
 }
 
 // search searches, in bubbles if there are some.

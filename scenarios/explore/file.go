@@ -51,18 +51,35 @@ func (p *planFiles) load() ([]*planFile, error) {
 	slices.Sort(names)
 	var out []*planFile
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		f, err := readPlan(name)
 		if err != nil {
 			return nil, err
 		}
-		f, err := parsePlan(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		f.name = name
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// ReadPlan reads the plan of a file that a search has written. It fails if the file has none.
+func ReadPlan(name string) (Plan, error) {
+	f, err := readPlan(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Plan, nil
+}
+
+func readPlan(name string) (*planFile, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parsePlan(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f.name = name
+	return f, nil
 }
 
 // parsePlan reads a file.

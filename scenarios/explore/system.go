@@ -62,6 +62,9 @@ type System struct {
 	// Dir is the directory of the files of findings. The default is testdata/explore and
 	// the name of the test.
 	Dir string
+	// PlanFile, if not "", is the file of a plan that is run instead of a search. The test
+	// flag -explore.plan sets it.
+	PlanFile string
 	// Log, if not nil, is called with lines about the progress.
 	Log func(line string)
 }

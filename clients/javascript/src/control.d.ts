@@ -249,6 +249,32 @@ export interface Forks {
   forks: Fork[];
 }
 
+/** A Replica is an API server of the cluster, with the same objects, clock and controllers as the
+ * others, and with watch caches, lags and faults of its own. */
+export interface Replica {
+  /** id identifies the replica. The first server has the id 1. */
+  id: string;
+  /** url is the base url of the replica, without a trailing slash. */
+  url: string;
+  /** kubeconfig is a kubeconfig file for the replica. Its user is a member of system:masters. It is
+   * empty if the server has no listener. */
+  kubeconfig?: string;
+}
+
+/** Replicas are the API servers of the cluster, the first one first. */
+export interface Replicas {
+  replicas: Replica[];
+}
+
+/** A Failover moves clients to a replica: it breaks their connections, and the replica serves their
+ * next requests to any server of the cluster, except those to control endpoints. */
+export interface Failover {
+  /** userAgent matches the User-Agent header of the clients, such as manager/*. */
+  userAgent: string;
+  /** replica is the ID of the replica. 1 is the first server. */
+  replica: string;
+}
+
 /** A User is the user of a kubeconfig. Without a name it is admin, a member of system:masters. */
 export interface User {
   name?: string;
@@ -540,6 +566,15 @@ export class Control {
 
   /** Ends a fork; without an ID, all of them. */
   endForks(query?: { id?: string[] }): Promise<Forks>;
+
+  /** Starts another API server of the cluster, with watch caches, lags and faults of its own. */
+  startReplica(): Promise<Replica>;
+
+  /** The API servers of the cluster. */
+  listReplicas(): Promise<Replicas>;
+
+  /** Moves clients to another API server of the cluster. */
+  failover(request: Failover): Promise<Replicas>;
 
   /** A kubeconfig file of a user. */
   kubeconfig(request?: User): Promise<Kubeconfig>;

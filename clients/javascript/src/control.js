@@ -48,6 +48,18 @@ export class Control {
     return this.#send('DELETE', '/debug/fakeapi/forks', query, undefined);
   }
 
+  startReplica() {
+    return this.#send('POST', '/debug/fakeapi/replicas', {}, undefined);
+  }
+
+  listReplicas() {
+    return this.#send('GET', '/debug/fakeapi/replicas', {}, undefined);
+  }
+
+  failover(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/failover', {}, request);
+  }
+
   kubeconfig(request = {}) {
     return this.#send('POST', '/debug/fakeapi/kubeconfig', {}, request);
   }

@@ -317,6 +317,37 @@ class Forks(TypedDict):
     forks: List[Fork]
 
 
+class _Replica(TypedDict):
+    """A Replica is an API server of the cluster, with the same objects, clock and controllers as the
+    others, and with watch caches, lags and faults of its own."""
+    # id identifies the replica. The first server has the id 1.
+    id: str
+    # url is the base url of the replica, without a trailing slash.
+    url: str
+
+
+class Replica(_Replica, total=False):
+    """A Replica is an API server of the cluster, with the same objects, clock and controllers as the
+    others, and with watch caches, lags and faults of its own."""
+    # kubeconfig is a kubeconfig file for the replica. Its user is a member of system:masters. It is
+    # empty if the server has no listener.
+    kubeconfig: str
+
+
+class Replicas(TypedDict):
+    """Replicas are the API servers of the cluster, the first one first."""
+    replicas: List[Replica]
+
+
+class Failover(TypedDict):
+    """A Failover moves clients to a replica: it breaks their connections, and the replica serves their
+    next requests to any server of the cluster, except those to control endpoints."""
+    # userAgent matches the User-Agent header of the clients, such as manager/*.
+    userAgent: str
+    # replica is the ID of the replica. 1 is the first server.
+    replica: str
+
+
 class User(TypedDict, total=False):
     """A User is the user of a kubeconfig. Without a name it is admin, a member of system:masters."""
     name: str
@@ -636,6 +667,23 @@ class Control:
         :param id: id selects forks by their identifiers. Without it, all are selected.
         """
         return self._send("DELETE", "/debug/fakeapi/forks", {"id": id}, None)
+
+    def start_replica(self) -> Replica:
+        """Starts another API server of the cluster, with watch caches, lags and faults of its own."""
+        return self._send("POST", "/debug/fakeapi/replicas", {}, None)
+
+    def list_replicas(self) -> Replicas:
+        """The API servers of the cluster."""
+        return self._send("GET", "/debug/fakeapi/replicas", {}, None)
+
+    def failover(self, *, user_agent: str, replica: str) -> Replicas:
+        """Moves clients to another API server of the cluster.
+
+        :param user_agent: userAgent matches the User-Agent header of the clients, such as
+            manager/*.
+        :param replica: replica is the ID of the replica. 1 is the first server.
+        """
+        return self._send("POST", "/debug/fakeapi/failover", {}, _given({"userAgent": user_agent, "replica": replica}))
 
     def kubeconfig(self, *, name: str | None = None, uid: str | None = None, groups: List[str] | None = None, extra: Dict[str, List[str]] | None = None) -> Kubeconfig:
         """A kubeconfig file of a user."""
