@@ -1,0 +1,108 @@
+// Command upstream runs integration tests of Kubernetes against this server, unchanged: those
+// of k8s.io/kubernetes and of k8s.io/apiextensions-apiserver, as they are in the Go module
+// proxy. Only the functions that start a kube-apiserver in the process of a test are replaced,
+// by the files in testdata, which start the program kube-apiserver of this project.
+//
+//	go run ./upstream                                        # all packages, hours
+//	go run ./upstream -packages 'apiserver/apply$' -run TestApply
+//	go run ./upstream -table ../docs/upstream-tests.md       # writes the page, with reasons
+//
+// Each test runs in a process of its own. Its output is beside its executable, in the folder
+// bin of the module's sources. The exit status is 1 if a test fails that
+// reasons.txt does not list, or passes that it lists.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// version is the release whose tests run; that of the modules beside k8s.io/kubernetes has
+// the major version 0.
+const version = "36.3"
+
+var (
+	dir      = flag.String("dir", "", "the folder for sources and executables; they are kept for the next run (default: in the user's cache)")
+	packages = flag.String("packages", ".", "run the packages that match this expression")
+	run      = flag.String("run", ".", "run the tests that match this expression")
+	parallel = flag.Int("parallel", 2, "run so many tests at a time")
+	timeout  = flag.Duration("timeout", 4*time.Minute, "end a test after this time")
+	table    = flag.String("table", "", "write the results to this file, in Markdown")
+)
+
+func main() {
+	log.SetFlags(0)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ok, err := runAll(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func runAll(ctx context.Context) (ok bool, err error) {
+	if *dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return false, err
+		}
+		*dir = filepath.Join(cache, "kubefake-upstream")
+	}
+	packagesRE, err := regexp.Compile(*packages)
+	if err != nil {
+		return false, err
+	}
+	runRE, err := regexp.Compile(*run)
+	if err != nil {
+		return false, err
+	}
+	reasons, err := readReasons("upstream/reasons.txt")
+	if err != nil {
+		return false, err
+	}
+	env, stop, err := startPrograms(ctx, *dir)
+	if err != nil {
+		return false, err
+	}
+	defer stop()
+
+	var results []result
+	for _, m := range modules {
+		source, err := m.prepare(ctx, *dir)
+		if err != nil {
+			return false, err
+		}
+		r, err := m.run(ctx, source, env, packagesRE, runRE)
+		if err != nil {
+			return false, err
+		}
+		results = append(results, r...)
+	}
+	ok = true
+	for _, r := range results {
+		_, listed := reasons[r.name()]
+		switch {
+		case r.outcome == failed && !listed:
+			ok = false
+			fmt.Printf("%s fails, and reasons.txt does not list it\n", r.name())
+		case r.outcome == passed && listed:
+			ok = false
+			fmt.Printf("%s passes, and reasons.txt lists it\n", r.name())
+		}
+	}
+	if *table != "" {
+		err = writeTable(*table, results, reasons)
+	}
+	return ok, err
+}
