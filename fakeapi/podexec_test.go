@@ -109,3 +109,23 @@ func TestPodExec(t *testing.T) {
 	resp.Body.Close()
 	assert.Equal(t, http.StatusNotImplemented, resp.StatusCode, "SPDY")
 }
+
+// A WebSocket opens with a GET, and needs the verb "create" too.
+func TestPodExecAuthorization(t *testing.T) {
+	role := func(verbs string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"r","namespace":"default"},"rules":[{"apiGroups":[""],"resources":["pods/exec","pods/attach","pods/portforward"],"verbs":` + verbs + `}]}`
+	}
+	for _, row := range []struct {
+		name, verbs string
+		want        int
+	}{
+		{"get", `["get"]`, 403},
+		{"get and create", `["get","create"]`, 404},
+	} {
+		srv := startRBAC(t, role(row.verbs), readerBinding)
+		for _, sub := range []string{"exec?command=ls&stdout=1", "attach?stdout=1", "portforward"} {
+			code, answer := askWith(t, srv, "GET", "/api/v1/namespaces/default/pods/web/"+sub, "", asAlice...)
+			assert.Equal(t, row.want, code, "%s with %s: %s", sub, row.name, answer["message"])
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,23 +26,28 @@ type module struct {
 	root          string            // the folder of the packages with tests
 }
 
-var modules = []module{
-	{
-		path: "k8s.io/kubernetes", version: "v1." + version,
-		fakeserver: "test/utils/fakeserver",
-		replaced: map[string]string{
-			"kube-apiserver.go": "cmd/kube-apiserver/app/testing/testserver.go",
-			"framework.go":      "test/integration/framework/test_server.go",
-		},
-		root: "test/integration",
-	},
-	{
-		path: "k8s.io/apiextensions-apiserver", version: "v0." + version,
-		fakeserver: "test/fakeserver",
-		replaced:   map[string]string{"apiextensions.go": "pkg/cmd/server/testing/testserver.go"},
-		root:       "test/integration",
-	},
+var apiextensions = module{
+	path: "k8s.io/apiextensions-apiserver", version: "v0." + version,
+	fakeserver: "test/fakeserver",
+	replaced:   map[string]string{"apiextensions.go": "pkg/cmd/server/testing/testserver.go"},
+	root:       "test/integration",
 }
+
+var kubernetes = module{
+	path: "k8s.io/kubernetes", version: "v1." + version,
+	fakeserver: "test/utils/fakeserver",
+	replaced: map[string]string{
+		"kube-apiserver.go": "cmd/kube-apiserver/app/testing/testserver.go",
+		"framework.go":      "test/integration/framework/test_server.go",
+	},
+	root: "test/integration",
+	uses: []module{apiextensions},
+}
+
+var modules = []module{apiextensions, kubernetes}
+
+// folder returns the name of the folder for the sources.
+func (m module) folder() string { return filepath.Base(m.path) + "-" + m.version }
 
 // prepare returns a folder with the sources of the module and our files in them.
 func (m module) prepare(ctx context.Context, dir string) (string, error) {
@@ -53,7 +59,7 @@ func (m module) prepare(ctx context.Context, dir string) (string, error) {
 	if err := json.Unmarshal(out, &downloaded); err != nil {
 		return "", err
 	}
-	source := filepath.Join(dir, filepath.Base(m.path)+"-"+m.version)
+	source := filepath.Join(dir, m.folder())
 	if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
 		if err := copyTree(source, downloaded.Dir); err != nil {
 			return "", err
@@ -61,6 +67,13 @@ func (m module) prepare(ctx context.Context, dir string) (string, error) {
 	}
 	if err := requireReleased(filepath.Join(source, "go.mod")); err != nil {
 		return "", err
+	}
+	for _, used := range m.uses {
+		edit := command(ctx, "go", "mod", "edit", "-replace", used.path+"=../"+used.folder())
+		edit.Dir = source
+		if out, err := edit.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go mod edit: %w\n%s", err, out)
+		}
 	}
 	if err := copyFile(filepath.Join(source, m.fakeserver, "server.go"), "upstream/testdata/fakeserver/server.go"); err != nil {
 		return "", err
@@ -101,7 +114,7 @@ func (m module) run(ctx context.Context, source string, env []string, packages, 
 			return err
 		}
 		folder, err := filepath.Rel(source, filepath.Dir(path))
-		if err == nil && packages.MatchString(folder) && (len(folders) == 0 || folders[len(folders)-1] != folder) {
+		if err == nil && packages.MatchString(folder) && !slices.Contains(folders, folder) {
 			folders = append(folders, folder)
 		}
 		return err

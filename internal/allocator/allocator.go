@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // Config configures an Allocator. Services, Store, Cache, Random and NewObject
@@ -95,9 +96,10 @@ func (a *Allocator) reserve(to *Reservation, item string) bool {
 
 // Pool returns the pool of a write of a Service. What the pool allocates is added
 // to the reservation. With dryRun it reserves nothing, and returns the values
-// that kube-apiserver shows in a dry run.
-func (a *Allocator) Pool(to *Reservation, namespace, name string, dryRun bool) resource.Pool {
-	return &pool{Allocator: a, reservation: to, namespace: namespace, name: name, dryRun: dryRun}
+// that kube-apiserver shows in a dry run. released returns the errors that the server's
+// release has.
+func (a *Allocator) Pool(to *Reservation, namespace, name string, dryRun bool, released func(validation.List) validation.List) resource.Pool {
+	return &pool{Allocator: a, reservation: to, namespace: namespace, name: name, dryRun: dryRun, released: released}
 }
 
 // ReserveIPs reserves addresses that a Service already has. It stops and returns
@@ -120,10 +122,14 @@ type pool struct {
 	reservation     *Reservation
 	namespace, name string // of the Service
 	dryRun          bool
+	released        func(validation.List) validation.List
 
 	dryRunPorts []int64             // those that a dry run has shown
 	serviceIPs  map[netip.Addr]bool // of all Services, if IPAddresses are not served; nil before they are read
 }
+
+// Released implements [resource.Pool].
+func (p *pool) Released(errs validation.List) validation.List { return p.released(errs) }
 
 // Families implements [resource.Pool].
 func (p *pool) Families() []string {

@@ -91,7 +91,7 @@ func TestIP(t *testing.T) {
 			store := mapStore{}
 			a := newAllocator(t, store)
 			store.put(t, a.IPAddresses, `{"metadata":{"name":"10.0.0.1","uid":"4"}}`)
-			got, err := a.Pool(&Reservation{}, "ns", "s", tt.dryRun).IP(tt.family, tt.ip)
+			got, err := a.Pool(&Reservation{}, "ns", "s", tt.dryRun, nil).IP(tt.family, tt.ip)
 			if tt.err != "" {
 				assert.EqualError(t, err, tt.err)
 				return
@@ -108,7 +108,7 @@ func TestIPWithoutServiceCIDRs(t *testing.T) {
 	a.ServiceCIDRs, a.IPAddresses = nil, nil
 	a.Ranges = []netip.Prefix{netip.MustParsePrefix("10.3.0.0/29")}
 	store.put(t, a.Services, `{"metadata":{"name":"s","namespace":"ns","uid":"1"},"spec":{"type":"ClusterIP","clusterIP":"10.3.0.1","clusterIPs":["10.3.0.1"]}}`)
-	pool := a.Pool(&Reservation{}, "ns", "t", false)
+	pool := a.Pool(&Reservation{}, "ns", "t", false, nil)
 	assert.Equal(t, []string{"IPv4"}, pool.Families())
 	got, err := pool.IP("IPv4", "")
 	assert.NoError(t, err)
@@ -120,7 +120,7 @@ func TestReservation(t *testing.T) {
 	var first, second Reservation
 	assert.True(t, a.ReserveIPs(&first, []string{"10.0.0.1", "10.0.0.2"}))
 	assert.False(t, a.ReserveIPs(&second, []string{"10.0.0.2"}))
-	_, err := a.Pool(&second, "ns", "s", false).IP("IPv4", "10.0.0.2")
+	_, err := a.Pool(&second, "ns", "s", false, nil).IP("IPv4", "10.0.0.2")
 	assert.EqualError(t, err, "provided IP is already allocated")
 	first.Release()
 	first.Release()
@@ -129,10 +129,10 @@ func TestReservation(t *testing.T) {
 	assert.Empty(t, a.reserved)
 
 	for range 6 {
-		_, err := a.Pool(&first, "ns", "s", false).IP("IPv4", "")
+		_, err := a.Pool(&first, "ns", "s", false, nil).IP("IPv4", "")
 		require.NoError(t, err)
 	}
-	_, err = a.Pool(&first, "ns", "s", false).IP("IPv4", "")
+	_, err = a.Pool(&first, "ns", "s", false, nil).IP("IPv4", "")
 	assert.ErrorIs(t, err, resource.ErrFull)
 }
 
@@ -158,7 +158,7 @@ func TestPort(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var r Reservation
 			defer r.Release()
-			got, err := a.Pool(&r, "ns", "t", tt.dryRun).Port(tt.port)
+			got, err := a.Pool(&r, "ns", "t", tt.dryRun, nil).Port(tt.port)
 			if tt.err != "" {
 				assert.EqualError(t, err, tt.err)
 				return
@@ -167,7 +167,7 @@ func TestPort(t *testing.T) {
 			assert.Equal(t, tt.want, got)
 		})
 	}
-	pool := a.Pool(&Reservation{}, "ns", "t", true)
+	pool := a.Pool(&Reservation{}, "ns", "t", true, nil)
 	for _, want := range []int64{32769, 32770} {
 		got, err := pool.Port(0)
 		assert.NoError(t, err)

@@ -133,6 +133,15 @@ func (t *declType) child(name string) *declType {
 	return nil
 }
 
+// elementOf returns the type of elements with a schema. If t has no elements, as an object
+// whose schema has items, no rule can be compiled for them.
+func (t *declType) elementOf(s *schema.Schema) *declType {
+	if t.element == nil {
+		return &declType{schema: s}
+	}
+	return t.element
+}
+
 // isAnyValue reports whether the schema is that of additionalProperties: true.
 func isAnyValue(s *schema.Schema) bool {
 	return s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields

@@ -100,13 +100,11 @@ func (h schemaHasher) node(s *schema.Schema, t *declType) *node {
 	for i := range n.rules {
 		n.transition = n.transition || n.rules[i].transition
 	}
-	if t.element != nil {
-		if s.Items != nil && t.kind == kindList {
-			n.items = h.node(s.Items, t.element)
-		}
-		if s.Additional != nil && t.kind == kindMap {
-			n.additional = h.node(s.Additional, t.element)
-		}
+	if s.Items != nil {
+		n.items = h.node(s.Items, t.elementOf(s.Items))
+	}
+	if s.Additional != nil {
+		n.additional = h.node(s.Additional, t.elementOf(s.Additional))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		m := t.fields[name]
@@ -150,6 +148,9 @@ func (v *Validator) validate(ctx context.Context, path *validation.Path, value, 
 		return nil, budget
 	}
 	root := v.root()
+	if root == nil {
+		return nil, budget // no value has a type that the rules are for
+	}
 	e := evaluator{done: ctx.Done(), remaining: budget, typesAsValues: v.typesAsValues}
 	correlated := schema.Correlate(root.typ.schema, value, old)
 	var ratchet ratcheting

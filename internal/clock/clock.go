@@ -185,9 +185,23 @@ func (t *Timer) take() bool {
 	return waiting
 }
 
+// DeadlineKey is the key of the value of a context that is the time, on a Clock, at which
+// the context ends: a [time.Time]. The context's method Deadline tells of the wall clock.
+type DeadlineKey struct{}
+
+// Deadline returns the time at which a context ends on its Clock.
+func Deadline(ctx context.Context) (at time.Time, ok bool) {
+	at, ok = ctx.Value(DeadlineKey{}).(time.Time)
+	return at, ok
+}
+
 // WithTimeout is context.WithTimeout on the clock: it cancels the context, with the
 // cause [context.DeadlineExceeded], when d has passed on the clock.
 func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	at := c.Now().Add(d)
+	if outer, ok := Deadline(ctx); !ok || at.Before(outer) {
+		ctx = context.WithValue(ctx, DeadlineKey{}, at)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := c.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
 	return ctx, func() {

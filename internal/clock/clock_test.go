@@ -179,6 +179,27 @@ func TestWithTimeout(t *testing.T) {
 	assert.Zero(t, c.Waiting())
 }
 
+func TestDeadline(t *testing.T) {
+	c := clock.NewManual(start)
+	_, ok := clock.Deadline(t.Context())
+	assert.False(t, ok)
+	outer, cancel := c.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sooner, cancel := c.WithTimeout(outer, time.Second)
+	defer cancel()
+	later, cancel := c.WithTimeout(outer, time.Hour)
+	defer cancel()
+	for _, row := range []struct {
+		name string
+		ctx  context.Context
+		want time.Duration
+	}{{"outer", outer, time.Minute}, {"sooner", sooner, time.Second}, {"later", later, time.Minute}} {
+		at, ok := clock.Deadline(row.ctx)
+		assert.True(t, ok, row.name)
+		assert.Equal(t, start.Add(row.want), at, row.name)
+	}
+}
+
 func ExampleClock_Advance() {
 	c := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	noon := c.After(12 * time.Hour)

@@ -40,7 +40,8 @@ var clusterNames = map[string]bool{
 // names.
 //
 // A request from another origin fails, whatever the address, unless it opens the
-// server in a window.
+// server in a window or has a bearer token: a browser adds none by itself, and asks
+// the server before it lets a page do so.
 //
 // Differs from kube-apiserver: requests of web pages of other sites: kube-apiserver
 // answers them like all others, and relies on credentials that a page does not
@@ -58,9 +59,12 @@ func Check(r *http.Request, names []string) error {
 }
 
 // foreignOrigin describes the other origin that a request comes from. It returns
-// "" for the server's own origin, for clients that are no browsers, and for a
-// request that opens the server in a window.
+// "" for the server's own origin, for clients that are no browsers, for a
+// request with a bearer token, and for one that opens the server in a window.
 func foreignOrigin(r *http.Request) string {
+	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
 	origin := r.Header.Get("Origin")
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "same-origin", "none":

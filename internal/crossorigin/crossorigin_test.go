@@ -98,6 +98,8 @@ func TestCheckOrigin(t *testing.T) {
 		{"older browser", "POST", map[string]string{"Origin": "https://evil.example"}, `the origin "https://evil.example"`},
 		{"older browser, no origin", "POST", map[string]string{"Origin": "null"}, `the origin "null"`},
 		{"older browser, another port", "POST", map[string]string{"Origin": "http://localhost:3000"}, `the origin "http://localhost:3000"`},
+		{"bearer token", "GET", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example", "Authorization": "bearer t"}, ""},
+		{"password", "GET", map[string]string{"Origin": "https://evil.example", "Authorization": "Basic dDp0"}, `the origin "https://evil.example"`},
 		{"WebSocket", "GET", map[string]string{"Upgrade": "websocket", "Connection": "Upgrade", "Origin": "https://evil.example"}, `the origin "https://evil.example"`},
 		{"invalid origin", "GET", map[string]string{"Origin": ":"}, `the origin ":"`},
 	} {

@@ -42,7 +42,7 @@ func (op *operation) allocate(obj, old map[string]any, dryRun bool) error {
 		return nil
 	}
 	name := object.String(obj, "metadata", "name")
-	err := op.Type.Allocate(obj, old, op.allocator.Pool(&op.reservation, op.Namespace, name, dryRun))
+	err := op.Type.Allocate(obj, old, op.allocator.Pool(&op.reservation, op.Namespace, name, dryRun, op.released))
 	var invalid *resource.Invalid
 	var failure resource.Failure
 	switch {

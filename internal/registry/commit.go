@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -88,10 +89,13 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 	if dryRun {
 		return draft.At(old.Revision), nil
 	}
+	key := t.Key(old.Namespace, old.Name)
+	if err := checkSize(t, key, draft); err != nil {
+		return nil, err
+	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(t, old, draft)
 	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
@@ -101,6 +105,29 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 		return nil
 	})
 	return stored, err
+}
+
+// maxTransaction is the largest transaction of etcd, in bytes: its default for
+// --max-request-bytes.
+const maxTransaction = 1536 << 10
+
+// checkSize fails for an object that etcd would not store. etcd has custom resources,
+// definitions and APIServices as JSON, and all others in protobuf, which can be longer or
+// shorter.
+func checkSize(t *resource.Type, key string, draft *storage.Object) error {
+	const around = 128 // bytes around the object and its key, which a transaction has three times
+	left := maxTransaction - around - 3*(len("/registry/")+len(key))
+	size := len(draft.JSON())
+	if size < left/4 {
+		return nil // not even in protobuf
+	}
+	if w := t.Codec.Wire(); w != nil && t.Group != "apiextensions.k8s.io" && t.Group != "apiregistration.k8s.io" {
+		size = len(w.AppendProto(nil, draft.Decode(t)))
+	}
+	if size > left {
+		return status.Unclassified("etcdserver: request is too large")
+	}
+	return nil
 }
 
 // remove deletes an object and returns it at the revision of its deletion. It

@@ -263,6 +263,9 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		}
 		return draft, nil
 	}
+	if err := checkSize(op.Type, key, draft); err != nil {
+		return nil, err
+	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(op.Type, nil, draft)
 	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {

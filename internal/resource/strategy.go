@@ -272,6 +272,8 @@ type Pool interface {
 	IP(family, ip string) (string, error)
 	// Port allocates a node port: port, or any if port is 0.
 	Port(port int64) (int64, error)
+	// Released returns the errors that the release of the server has.
+	Released(errs validation.List) validation.List
 }
 
 // ErrFull is the error of a Pool that has nothing left to allocate.

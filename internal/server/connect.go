@@ -185,7 +185,30 @@ func (r *request) logOptions() (errs validation.List, err error) {
 	return errs, nil
 }
 
+// authorizeUpgrade requires that the user may create the subresource, whatever the verb of
+// the request: a WebSocket opens with a GET.
+//
+// See https://github.com/kubernetes/kubernetes/issues/133515.
+func (r *request) authorizeUpgrade() error {
+	if r.Verb == "create" || !r.server.config.Release.Enabled("AuthorizePodWebsocketUpgradeCreatePermission") {
+		return nil
+	}
+	at := r.attributes()
+	at.Verb = "create"
+	d := r.server.registry.Authorizer().Authorize(r.ctx(), r.user, &at)
+	switch {
+	case d.Err != nil:
+		return d.Err
+	case !d.Allowed:
+		return status.Forbidden(r.groupResource(), r.Name, d.Reason)
+	}
+	return nil
+}
+
 func (r *request) podAttach() error {
+	if err := r.authorizeUpgrade(); err != nil {
+		return err
+	}
 	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err
@@ -203,6 +226,9 @@ func (r *request) portForward() error {
 				return status.BadRequest("cannot convert to []int32: " + err.Error())
 			}
 		}
+	}
+	if err := r.authorizeUpgrade(); err != nil {
+		return err
 	}
 	pod, err := r.connectedPod(r.Name)
 	if err != nil {

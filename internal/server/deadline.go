@@ -194,8 +194,11 @@ func (d *deadline) Err() error {
 // Value implements [context.Context].
 func (d *deadline) Value(key any) any {
 	d.mu.Lock()
-	timed := d.timed
+	timed, at := d.timed, d.at
 	d.mu.Unlock()
+	if key == (clock.DeadlineKey{}) {
+		return at
+	}
 	if timed != nil {
 		return timed.Value(key)
 	}

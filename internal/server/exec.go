@@ -29,6 +29,9 @@ const (
 // podExec runs a command by what a test has set. Without, there is no kubelet to ask.
 // SPDY, which clients use if they have no WebSocket, is not implemented.
 func (r *request) podExec() error {
+	if err := r.authorizeUpgrade(); err != nil {
+		return err
+	}
 	pod, err := r.connectedPod(r.Name)
 	if err != nil {
 		return err

@@ -84,7 +84,8 @@ func (e *StatusError) Error() string {
 }
 
 // Post sends a review in JSON to the webhook of a clientConfig and returns the
-// response body. The URL of the request has the timeout as a parameter.
+// response body. The URL of the request has, as the parameter timeout, the time until ctx
+// ends or the timeout is over, in whole seconds.
 //
 // Errors: *StatusError; a *url.Error if the webhook cannot be reached, is not
 // trusted, or does not respond within the timeout; an error for an invalid caBundle.
@@ -95,7 +96,7 @@ func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.D
 	if err != nil {
 		return nil, err
 	}
-	return c.send(ctx, transport, target+"?timeout="+timeoutText(timeout), "kube-apiserver-admission", review)
+	return c.send(ctx, transport, target+c.timeoutParameter(ctx), "kube-apiserver-admission", review)
 }
 
 // send sends a review to a webhook until ctx ends.
@@ -163,12 +164,21 @@ func messageOf(body []byte) string {
 	return st.Message
 }
 
-// timeoutText formats a timeout as kube-apiserver does: "30s".
-func timeoutText(d time.Duration) string {
-	if d%time.Second == 0 {
-		return strconv.Itoa(int(d/time.Second)) + "s"
+// timeoutParameter returns the query that tells a webhook how long its caller waits, rounded
+// up to seconds; "" if the time is over.
+func (c *Client) timeoutParameter(ctx context.Context) string {
+	var left time.Duration
+	if c.Clock == nil {
+		at, _ := ctx.Deadline()
+		left = time.Until(at)
+	} else {
+		at, _ := clock.Deadline(ctx)
+		left = at.Sub(c.Clock.Now())
 	}
-	return d.String()
+	if left <= 0 {
+		return ""
+	}
+	return "?timeout=" + strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10) + "s"
 }
 
 // target returns the URL of a clientConfig's webhook and a transport to it. The

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
@@ -79,6 +80,16 @@ func TestPost(t *testing.T) {
 			assert.Equal(t, tt.want, string(body))
 		})
 	}
+	t.Run("a request with less time", func(t *testing.T) {
+		manual := clock.NewManual(time.Now())
+		ctx, cancel := manual.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		manual.Advance(time.Millisecond)
+		c := &webhook.Client{Clock: manual}
+		body, err := c.Post(ctx, map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, 5*time.Second, []byte("{}"))
+		require.NoError(t, err)
+		assert.Equal(t, "3s", string(body))
+	})
 	t.Run("too slow", func(t *testing.T) {
 		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, time.Millisecond, nil)
 		assert.ErrorContains(t, err, "context deadline exceeded")

@@ -24,6 +24,7 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 	"k8s.io/kubernetes/test/utils"
@@ -136,7 +137,7 @@ func runtimeConfig(modify func(*controlplane.Config)) (flags []string, ok bool) 
 	}
 	usual := controlplane.DefaultAPIResourceConfigSource()
 	for version, on := range enabled.GroupVersionConfigs {
-		if on != usual.GroupVersionConfigs[version] {
+		if on != usual.GroupVersionConfigs[version] && legacyscheme.Scheme.IsVersionRegistered(version) {
 			flags = append(flags, fmt.Sprintf("--runtime-config=%s=%t", version, on))
 		}
 	}

@@ -49,7 +49,7 @@ const (
 	StatusMetadataAll          StatusMetadata = iota // what an update can change
 	StatusMetadataNone                               // nothing
 	StatusMetadataExceptLabels                       // all but labels
-	StatusMetadataExceptOwners                       // all but ownerReferences
+	StatusMetadataExceptOwners                       // all but ownerReferences and deletionTimestamp
 )
 
 // resetFields returns the metadata paths that a write to the status cannot change.
@@ -90,5 +90,6 @@ func (m StatusMetadata) Prepare(obj, old map[string]any) {
 		object.Keep(meta, oldMeta, "labels")
 	case StatusMetadataExceptOwners:
 		object.Keep(meta, oldMeta, "ownerReferences")
+		object.Keep(meta, oldMeta, "deletionTimestamp")
 	}
 }

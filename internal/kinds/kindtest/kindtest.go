@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -188,6 +189,8 @@ type pool struct {
 // NewPool returns an unlimited pool with the IP families. The first one is the
 // default.
 func NewPool(families ...string) resource.Pool { return &pool{families: families} }
+
+func (p *pool) Released(errs validation.List) validation.List { return errs.In(nil, "", "Service") }
 
 func (p *pool) Families() []string { return p.families }
 

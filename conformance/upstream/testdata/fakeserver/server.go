@@ -212,6 +212,14 @@ func Gates(gates featuregate.MutableVersionedFeatureGate) []string {
 		panic(err) // unreachable: it is the version of gates
 	}
 	var changed []string
+	for _, all := range []featuregate.Feature{"AllAlpha", "AllBeta"} { // they change many others
+		if on := gates.Enabled(all); on != defaults.Enabled(all) {
+			changed = append(changed, fmt.Sprintf("%s=%t", all, on))
+		}
+	}
+	if err := defaults.Set(strings.Join(changed, ",")); err != nil {
+		panic(err) // unreachable: both are gates
+	}
 	for name := range gates.GetAll() {
 		if on := gates.Enabled(name); on != defaults.Enabled(name) {
 			changed = append(changed, fmt.Sprintf("%s=%t", name, on))

@@ -21,7 +21,7 @@ func allocateService(obj, old map[string]any, pool resource.Pool) error {
 	}
 	normalizeClusterIPs(spec, was)
 	if needsClusterIP(spec) && !keepsPreferDualStack(spec, was) {
-		if errs := setIPFamilies(spec, was, pool.Families()); len(errs) > 0 {
+		if errs := setIPFamilies(spec, was, pool); len(errs) > 0 {
 			return &resource.Invalid{Errors: errs}
 		}
 		if err := allocateIPs(spec, was, pool); errors.Is(err, resource.ErrFull) {
@@ -59,7 +59,8 @@ type familyDefaults struct {
 
 // setIPFamilies sets ipFamilyPolicy and ipFamilies. It returns errors if they do not
 // fit the cluster IPs or the families of the cluster.
-func setIPFamilies(spec, old map[string]any, configured []string) validation.List {
+func setIPFamilies(spec, old map[string]any, pool resource.Pool) validation.List {
+	configured := pool.Families()
 	headless := spec["clusterIP"] == "None" && len(object.Map(spec, "selector")) == 0
 	switch {
 	case spec["ipFamilyPolicy"] != nil:
@@ -71,7 +72,7 @@ func setIPFamilies(spec, old map[string]any, configured []string) validation.Lis
 		spec["ipFamilyPolicy"] = "SingleStack"
 	}
 	path := validation.NewPath("spec")
-	if errs := validation.Collect(spec, path, func(p validation.View) { checkClusterIPs(p, old) }); len(errs) > 0 {
+	if errs := pool.Released(validation.Collect(spec, path, func(p validation.View) { checkClusterIPs(p, old) })); len(errs) > 0 {
 		return errs
 	}
 	single := spec["ipFamilyPolicy"] == "SingleStack"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func TestDefaultService(t *testing.T) {
@@ -127,6 +128,8 @@ func TestAllocateServiceErrors(t *testing.T) {
 
 // A fullPool is a resource.Pool with nothing left to allocate.
 type fullPool struct{}
+
+func (fullPool) Released(errs validation.List) validation.List { return errs }
 
 func (fullPool) Families() []string { return []string{"IPv4"} }
 
