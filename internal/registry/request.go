@@ -54,6 +54,11 @@ type Request struct {
 	// It must not change or keep the object. Nil is not called.
 	Decoded func(obj map[string]any, c resource.Codec)
 
+	// Generic returns a stored object that the caller has in generic form, in the version of
+	// Type, nil if it has not: that saves decoding it. The registry does not change it. Nil is
+	// not called.
+	Generic func(*storage.Object) map[string]any
+
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.
 	SkipWebhooks bool
@@ -68,8 +73,8 @@ type Warnings interface {
 type Body struct {
 	Format codec.Format
 	Data   []byte
-	// Object replaces Data if it is not nil. It has a kind and an apiVersion, and
-	// belongs to the registry from the call on.
+	// Object replaces Data if it is not nil. It has a kind and an apiVersion. The registry
+	// does not change it.
 	Object map[string]any
 }
 

@@ -73,7 +73,7 @@ func (op *operation) change(c change) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		changed, err := op.changeOnce(c, old, &state{shown, shown.Decode(op.Type)})
+		changed, err := op.changeOnce(c, old, &state{shown, op.generic(shown)})
 		switch {
 		case err == nil:
 			return op.result(changed.stored, nil)
@@ -81,6 +81,17 @@ func (op *operation) change(c change) (Result, error) {
 			return op.result(nil, err)
 		}
 	}
+}
+
+// generic returns a stored object in generic form, in the version of the request. It must
+// not be changed.
+func (op *operation) generic(o *storage.Object) map[string]any {
+	if op.Generic != nil {
+		if obj := op.Generic(o); obj != nil {
+			return obj
+		}
+	}
+	return o.Decode(op.Type)
 }
 
 // changeOnce makes the change from one state of the object: present is old in

@@ -75,8 +75,7 @@ func (c *Client) List(res Resource, namespace string, labels selector.Labels) ([
 	return resp.objects, resp.err
 }
 
-// Create creates obj, which belongs to the registry from the call on. Its kind and
-// apiVersion are those of the resource.
+// Create creates obj, and sets its kind and apiVersion to those of the resource.
 func (c *Client) Create(res Resource, namespace string, obj map[string]any) (*Object, error) {
 	r, err := c.request("create", res, namespace, "", "")
 	if err != nil {
@@ -102,9 +101,9 @@ func (c *Client) CreateFor(res Resource, namespace, name, subresource string, ob
 	return resp.answer, resp.err
 }
 
-// Update replaces an object, or the part of it that a subresource shows, by obj,
-// which belongs to the registry from the call on. It fails with a conflict if obj has
-// a resourceVersion that is not the newest.
+// Update replaces an object, or the part of it that a subresource shows, by obj, which may
+// share memory with objects of informers. It fails with a conflict if obj has a
+// resourceVersion that is not the newest.
 func (c *Client) Update(res Resource, subresource string, obj map[string]any) (*Object, error) {
 	meta := object.Meta(obj)
 	r, err := c.request("update", res, object.String(meta, "namespace"), object.String(meta, "name"), subresource)
@@ -117,6 +116,11 @@ func (c *Client) Update(res Resource, subresource string, obj map[string]any) (*
 
 // UpdateStatus is Update of the status subresource.
 func (c *Client) UpdateStatus(res Resource, obj map[string]any) (*Object, error) {
+	// kube-apiserver takes no managed fields from a status. To decode them takes long.
+	obj = object.ShallowCopy(obj)
+	meta := object.ShallowCopy(object.Meta(obj))
+	delete(meta, "managedFields")
+	obj["metadata"] = meta
 	return c.Update(res, "status", obj)
 }
 
@@ -125,9 +129,7 @@ func (c *Client) UpdateStatus(res Resource, obj map[string]any) (*Object, error)
 func (c *Client) WriteStatus(o *Object, status map[string]any, retries int) (*Object, error) {
 	for ; ; retries-- {
 		obj := object.ShallowCopy(o.Generic())
-		delete(obj, "status")
-		obj = object.Copy(obj)
-		obj["status"] = object.Copy(status)
+		obj["status"] = status
 		updated, err := c.UpdateStatus(o.Resource(), obj)
 		if err == nil || retries <= 0 {
 			return updated, err

@@ -114,39 +114,43 @@ func (i *Informer) set(k Key, o *Object) {
 		i.set(k, nil)
 		old = nil
 	}
-	if old != nil {
-		i.unindex(old)
-	}
 	if o != nil {
 		i.items[k] = o
-		i.index(o)
 	} else {
 		delete(i.items, k)
+	}
+	for _, x := range i.indexes {
+		x.set(k, old, o)
 	}
 	for _, handle := range i.handlers {
 		handle(old, o)
 	}
 }
 
-func (i *Informer) index(o *Object) {
-	for _, x := range i.indexes {
-		for _, v := range x.values(o) {
-			if x.keys[v] == nil {
-				x.keys[v] = map[Key]struct{}{}
-			}
-			x.keys[v][o.Key()] = struct{}{}
+// set replaces the values of an object. old is nil for a new object, and new for one that is
+// deleted.
+func (x *index) set(k Key, old, new *Object) {
+	var before, after []string
+	if old != nil {
+		before = x.values(old)
+	}
+	if new != nil {
+		after = x.values(new)
+	}
+	if slices.Equal(before, after) {
+		return
+	}
+	for _, v := range before {
+		delete(x.keys[v], k)
+		if len(x.keys[v]) == 0 {
+			delete(x.keys, v)
 		}
 	}
-}
-
-func (i *Informer) unindex(o *Object) {
-	for _, x := range i.indexes {
-		for _, v := range x.values(o) {
-			delete(x.keys[v], o.Key())
-			if len(x.keys[v]) == 0 {
-				delete(x.keys, v)
-			}
+	for _, v := range after {
+		if x.keys[v] == nil {
+			x.keys[v] = map[Key]struct{}{}
 		}
+		x.keys[v][k] = struct{}{}
 	}
 }
 
@@ -234,6 +238,22 @@ func (s *informers) object(stored *storage.Object, t *resource.Type) *Object {
 		s.last = &Object{Object: stored, Type: t}
 	}
 	return s.last
+}
+
+// genericOf returns the function that finds in an informer what a request changes. It
+// returns nil if no informer has objects of the type of the request.
+func (s *informers) genericOf(r *request) func(*storage.Object) map[string]any {
+	for _, i := range s.byPrefix[r.typ.Prefix] {
+		if i.typ == r.typ {
+			return func(stored *storage.Object) map[string]any {
+				if o := i.Get(stored.Namespace, stored.Name); o != nil && o.Object == stored {
+					return o.generic
+				}
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // all yields the informers in an order that is the same in every run.

@@ -79,6 +79,21 @@ func (c *deployments) podChanged(old, pod *controller.Object) {
 	c.queue.Add(d.Key())
 }
 
+// changeable returns a Deployment with a copy of what the controller may change: members of
+// metadata and of spec, annotations, and the status.
+func changeable(d *controller.Object) map[string]any {
+	obj := object.ShallowCopy(d.Generic())
+	meta := object.ShallowCopy(object.Meta(obj))
+	if annotations := object.Map(meta, "annotations"); annotations != nil {
+		meta["annotations"] = object.ShallowCopy(annotations)
+	}
+	obj["metadata"], obj["spec"] = meta, object.ShallowCopy(object.Map(obj, "spec"))
+	if status := object.Map(obj, "status"); status != nil {
+		obj["status"] = object.Copy(status)
+	}
+	return obj
+}
+
 // sync brings the ReplicaSets and the status of a Deployment up to date.
 func (c *deployments) sync(k controller.Key) error {
 	d := c.deployments.Get(k.Namespace, k.Name)
@@ -98,7 +113,7 @@ func (c *deployments) sync(k controller.Key) error {
 	if err != nil {
 		return err
 	}
-	r := &rollout{deployments: c, object: d, obj: d.Copy(), now: controller.Timestamp(c.env.Now())}
+	r := &rollout{deployments: c, object: d, obj: changeable(d), now: controller.Timestamp(c.env.Now())}
 	r.read(sets)
 	err = r.run()
 	if r.changed {
@@ -217,7 +232,7 @@ func (r *rollout) active() []*controller.Object { return active(r.all()) }
 // write writes the annotations and the status of the Deployment.
 func (r *rollout) write() error {
 	r.changed = false
-	updated, err := r.client.UpdateStatus(controller.Deployments, object.Copy(r.obj))
+	updated, err := r.client.UpdateStatus(controller.Deployments, r.obj)
 	if err == nil {
 		object.Set(r.obj, strconv.FormatInt(int64(updated.Revision), 10), "metadata", "resourceVersion")
 	}

@@ -320,7 +320,7 @@ func (r *rollout) endRollback() error {
 		}
 	}
 	delete(object.Map(r.obj, "metadata", "annotations"), rollbackAnnotation)
-	_, err := r.client.Update(controller.Deployments, "", object.Copy(r.obj))
+	_, err := r.client.Update(controller.Deployments, "", r.obj)
 	return err
 }
 

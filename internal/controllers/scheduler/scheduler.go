@@ -312,41 +312,45 @@ func (s *scheduler) flushRejected(k controller.Key) error {
 	return nil
 }
 
-// scheduleNext schedules the next Pod. A key that is not empty is that of a Pod that
-// waits for its volumes.
+// maxCycles is how many Pods are scheduled before others run.
+const maxCycles = 100
+
+// scheduleNext schedules the next Pods, until one gets no Node: what that has written must
+// come back from the informers before the next one. The kubelets start the Pods later, as
+// the real ones are slower than the scheduler. A key that is not empty is that of a Pod
+// that waits for its volumes.
 func (s *scheduler) scheduleNext(k controller.Key) error {
 	if k != (controller.Key{}) {
 		s.finishVolumes(k)
 		return nil
 	}
-	if len(s.active) == 0 {
-		return nil
+	for n, assigned := 0, true; n < maxCycles && assigned && len(s.active) > 0; n++ {
+		e := heap.Pop(&s.active).(*entry)
+		e.active = false
+		s.order++
+		e.order = s.order // if it comes back, it comes behind the others of its priority
+		assigned = s.schedule(e)
 	}
-	e := heap.Pop(&s.active).(*entry)
-	e.active = false
-	s.order++
-	e.order = s.order // if it comes back, it comes behind the others of its priority
 	if len(s.active) > 0 {
 		s.next.Add(controller.Key{})
 	}
-	s.schedule(e)
 	return nil
 }
 
-// schedule makes one attempt for a Pod.
-func (s *scheduler) schedule(e *entry) {
+// schedule makes one attempt for a Pod. It reports whether the Pod has a Node.
+func (s *scheduler) schedule(e *entry) (assigned bool) {
 	p := e.pod
 	if p.object.Terminating {
 		s.events.Event(p.object, controller.Occurrence{
 			Type: controller.Warning, Reason: "FailedScheduling", Action: "Scheduling",
 			Note: fmt.Sprintf("skip schedule deleting pod: %s/%s", p.object.Namespace, p.object.Name),
 		})
-		return
+		return false
 	}
 	if len(s.cache.all()) == 0 {
 		e.rejected = map[string]bool{}
 		s.fail(e, "no nodes available to schedule pods", "Unschedulable", new(string))
-		return
+		return false
 	}
 	a, plugin, reason := s.newAttempt(p)
 	var fit []*node
@@ -357,31 +361,31 @@ func (s *scheduler) schedule(e *entry) {
 		fit, d = s.feasible(a)
 	}
 	if len(fit) > 0 {
-		s.assign(e, a, choose(a, fit))
-		return
+		return s.assign(e, a, choose(a, fit))
 	}
 	e.rejected = d.plugins()
 	nominated, victims := s.preempt(a, d)
 	s.fail(e, d.String(), "Unschedulable", nominated)
 	s.evict(p, nominated, victims)
+	return false
 }
 
-// assign binds a Pod to a Node, when its volumes are bound.
-func (s *scheduler) assign(e *entry, a *attempt, n *node) {
+// assign binds a Pod to a Node, when its volumes are bound. It reports whether it is bound.
+func (s *scheduler) assign(e *entry, a *attempt, n *node) bool {
 	p := e.pod
 	waits, err := s.bindVolumes(a, n)
 	if err != nil {
 		s.failBinding(e, err)
-		return
+		return false
 	}
 	s.forget(p.key())
 	s.cache.assign(p, n.name)
 	if waits {
 		s.volume[p.key()] = &volumeJob{p, e.order, n.name, s.env.Now().Add(volumeTimeout)}
 		s.next.AddAfter(p.key(), volumeTimeout)
-		return
+		return false
 	}
-	s.bind(e, n.name)
+	return s.bind(e, n.name)
 }
 
 // finishVolumes binds a Pod whose volumes are bound.
@@ -403,8 +407,8 @@ func (s *scheduler) finishVolumes(k controller.Key) {
 	}
 }
 
-// bind writes the binding of a Pod.
-func (s *scheduler) bind(e *entry, node string) {
+// bind writes the binding of a Pod. It reports whether that succeeds.
+func (s *scheduler) bind(e *entry, node string) bool {
 	p := e.pod
 	_, err := s.client.CreateFor(controller.Pods, p.object.Namespace, p.object.Name, "binding", map[string]any{
 		"metadata": map[string]any{"namespace": p.object.Namespace, "name": p.object.Name, "uid": p.object.UID},
@@ -413,16 +417,17 @@ func (s *scheduler) bind(e *entry, node string) {
 	if err != nil {
 		s.cache.unassign(p.key())
 		if current := s.pods.Get(p.object.Namespace, p.object.Name); current == nil || current.UID != p.object.UID || controller.IsNotFound(err) {
-			return
+			return false
 		}
 		s.waiting[p.key()] = e
 		s.failBinding(e, err)
-		return
+		return false
 	}
 	s.events.Event(p.object, controller.Occurrence{
 		Type: controller.Normal, Reason: "Scheduled", Action: "Binding",
 		Note: fmt.Sprintf("Successfully assigned %s/%s to %s", p.object.Namespace, p.object.Name, node),
 	})
+	return true
 }
 
 // failBinding records that a Pod could not be bound. It is tried again after a second.
