@@ -31,6 +31,12 @@ func ParseStrategic(body []byte, strict bool) (*StrategicPatch, error) {
 	return &StrategicPatch{fieldErrors, members}, nil
 }
 
+// SetsManagedFields reports whether the patch names metadata.managedFields.
+func (p *StrategicPatch) SetsManagedFields() bool {
+	_, ok := object.Map(p.members, "metadata")["managedFields"]
+	return ok
+}
+
 // A Merged is the result of a strategic merge patch.
 type Merged struct {
 	// Object is the patched object. Values from the patch are unchanged,

@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
@@ -132,7 +133,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 			return preconditionFailed(podResource, name, pods.EtcdKey(op.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
 		}
 	}
-	pod := old.Decode(pods)
+	pod := bindable(op.genericOf(old, pods))
 	switch node := object.String(pod, "spec", "nodeName"); {
 	case old.Terminating:
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", name))
@@ -160,6 +161,26 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
 	_, err := op.replace(pods, old, storage.New(pods, pod), o.dryRun())
 	return err
+}
+
+// bindable returns a Pod with copies of what a binding changes.
+func bindable(pod map[string]any) map[string]any {
+	pod = object.ShallowCopy(pod)
+	for _, member := range []string{"metadata", "spec", "status"} {
+		if m := object.Map(pod, member); m != nil {
+			pod[member] = object.ShallowCopy(m)
+		}
+	}
+	meta := object.Meta(pod)
+	for _, member := range []string{"annotations", "labels"} {
+		if m := object.Map(meta, member); m != nil {
+			meta[member] = object.ShallowCopy(m)
+		}
+	}
+	if conditions := object.List(pod, "status", "conditions"); conditions != nil {
+		object.Map(pod, "status")["conditions"] = slices.Clone(conditions)
+	}
+	return pod
 }
 
 // setCondition sets a condition of an object's status. It keeps the transition

@@ -148,6 +148,16 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
+	// The managed fields that the patch does not name are left out: withManagedFields takes
+	// those of the old object. An error shows them, though.
+	if !p.SetsManagedFields() {
+		if merged, err := p.Apply(withoutManagedFields(op.view(old)), s); err == nil {
+			obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
+			if err == nil && len(p.FieldErrors)+len(more) == 0 {
+				return obj, nil
+			}
+		}
+	}
 	merged, err := p.Apply(op.view(old), s)
 	if err != nil {
 		return nil, patchFailed(err)
@@ -155,6 +165,15 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	text := merged.PatchText
 	obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
+}
+
+// withoutManagedFields returns an object without its managed fields. It shares the rest.
+func withoutManagedFields(obj map[string]any) map[string]any {
+	meta := object.ShallowCopy(object.Meta(obj))
+	delete(meta, "managedFields")
+	obj = object.ShallowCopy(obj)
+	obj["metadata"] = meta
+	return obj
 }
 
 // checkPatched returns a patched object, or the error of one that did not decode

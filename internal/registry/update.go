@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -32,9 +33,32 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 		options: o,
 		uid:     object.String(meta, "uid"),
 		update: func(old *state) (map[string]any, error) {
-			return op.withManagedFields(object.Copy(obj), old, o), nil
+			next := obj
+			obj = nil // the attempt changes it
+			if next == nil {
+				if next, err = op.decodeAgain(body, o); err != nil {
+					return nil, err
+				}
+			}
+			return op.withManagedFields(next, old, o), nil
 		},
 	})
+}
+
+// decodeAgain returns the object of the body of an update that was decoded before, without
+// the warnings.
+func (op *operation) decodeAgain(body Body, o *WriteOptions) (map[string]any, error) {
+	quiet := *op
+	quiet.Warnings, quiet.Decoded = nil, nil
+	obj, err := quiet.decode(body, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := quiet.checkNameAndNamespace(object.Meta(obj)); err != nil {
+		return nil, err
+	}
+	quiet.dedupOwnerReferences(object.Meta(obj), "")
+	return obj, nil
 }
 
 // A change is a write to an existing object, or a PUT or an apply that may
@@ -73,7 +97,7 @@ func (op *operation) change(c change) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		changed, err := op.changeOnce(c, old, &state{shown, op.generic(shown)})
+		changed, err := op.changeOnce(c, old, &state{shown, op.genericOf(shown, op.Type)})
 		switch {
 		case err == nil:
 			return op.result(changed.stored, nil)
@@ -83,15 +107,15 @@ func (op *operation) change(c change) (Result, error) {
 	}
 }
 
-// generic returns a stored object in generic form, in the version of the request. It must
-// not be changed.
-func (op *operation) generic(o *storage.Object) map[string]any {
-	if op.Generic != nil {
+// genericOf returns a stored object in generic form, in the version of t. It must not be
+// changed.
+func (op *operation) genericOf(o *storage.Object, t *resource.Type) map[string]any {
+	if op.Generic != nil && t == op.Type {
 		if obj := op.Generic(o); obj != nil {
 			return obj
 		}
 	}
-	return o.Decode(op.Type)
+	return o.Decode(t)
 }
 
 // changeOnce makes the change from one state of the object: present is old in
