@@ -24,6 +24,7 @@ type module struct {
 	fakeserver    string            // the folder for the package fakeserver
 	replaced      map[string]string // files of the module, by our files in testdata
 	root          string            // the folder of the packages with tests
+	uses          []module          // those whose sources it is built with
 }
 
 var apiextensions = module{
@@ -135,7 +136,7 @@ func (m module) run(ctx context.Context, source string, env []string, packages, 
 
 // runPackage runs the tests of a package, each in a process of its own.
 func (m module) runPackage(ctx context.Context, source, folder string, env []string, tests *regexp.Regexp) ([]result, error) {
-	executable := filepath.Join(source, "bin", strings.ReplaceAll(folder, "/", "-")+".test")
+	executable := filepath.Join(source, "bin", folder, filepath.Base(folder)+".test") // tests compare its name
 	build := command(ctx, "go", "test", "-vet=off", "-c", "-o", executable, "./"+folder)
 	build.Dir = source
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")

@@ -120,6 +120,17 @@ func TestTerminate(t *testing.T) {
 	done := crd.RemoveFinalizer(obj, now)
 	assert.False(t, crd.IsTerminating(done))
 	assert.Contains(t, conditions(done), "Terminating=False InstanceDeletionCompleted: removed all instances")
+	// While another finalizer keeps the definition, objects can be created again.
+	again := crd.New(done, d, crd.Options{})
+	require.Len(t, again.Types, 1)
+	assert.Empty(t, again.Types[0].CreateForbidden)
+	assert.True(t, again.Types[0].Allows("create"))
+}
+
+func TestTerminateNeverEstablished(t *testing.T) {
+	obj := widgets(t)
+	object.Set(obj, now, "metadata", "deletionTimestamp")
+	assert.Contains(t, conditions(crd.RemoveFinalizer(obj, now)), "Terminating=False NeverEstablished: resource was never established")
 }
 
 func TestValidate(t *testing.T) {

@@ -51,11 +51,11 @@ func New(obj map[string]any, old *Definition, o Options) *Definition {
 		terminating: hasCondition(obj, terminating),
 	}
 	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
+	unchanged := old != nil && old.since == d.since && old.served == d.served && object.Equal(old.spec, d.spec) && object.Equal(old.names, d.names)
 	switch {
-	case old != nil && old.since == d.since && old.served == d.served && object.Equal(old.spec, d.spec) && object.Equal(old.names, d.names):
-		if old.terminating == d.terminating {
-			return old
-		}
+	case unchanged && old.terminating == d.terminating:
+		return old
+	case unchanged && d.terminating:
 		d.Types = old.terminatingTypes()
 	case d.served && hasAllNames(d.names):
 		d.Types = d.types(o)

@@ -243,7 +243,7 @@ func RemoveFinalizer(obj map[string]any, now string) map[string]any {
 	next := object.Copy(obj)
 	done := condition{terminating, "False", "InstanceDeletionCompleted", "removed all instances"}
 	if !hasCondition(obj, established) {
-		done = condition{terminating, "False", "NeverEstablished", "resource old never established"}
+		done = condition{terminating, "False", "NeverEstablished", "resource was never established"}
 	}
 	done.set(next, now)
 	meta := object.Meta(next)
