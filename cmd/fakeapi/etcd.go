@@ -74,16 +74,12 @@ func serveEtcd(ctx context.Context, urls []string, certFile, keyFile string) err
 	defer server.Close()
 	failed := make(chan error, len(urls))
 	for _, text := range urls {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" {
-			return fmt.Errorf("--listen-client-urls: %q is not a URL with a host", text)
-		}
-		listener, err := net.Listen("tcp", u.Host)
+		listener, isTLS, err := listenURL(text)
 		if err != nil {
 			return err
 		}
 		go func() {
-			if u.Scheme == "https" {
+			if isTLS {
 				failed <- server.ServeTLS(listener, certFile, keyFile)
 			} else {
 				failed <- server.Serve(listener)
@@ -96,6 +92,24 @@ func serveEtcd(ctx context.Context, urls []string, certFile, keyFile string) err
 	case err := <-failed:
 		return err
 	}
+}
+
+// listenURL listens at a URL of --listen-client-urls: one with a host, or of a socket.
+func listenURL(text string) (listener net.Listener, isTLS bool, err error) {
+	network, address := "tcp", ""
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+	case u.Scheme == "unix":
+		network, address = "unix", u.Host+u.Path
+	default:
+		address = u.Host
+	}
+	if address == "" {
+		return nil, false, fmt.Errorf("--listen-client-urls: %q is neither a URL with a host nor one of a socket, such as unix:///tmp/etcd.sock", text)
+	}
+	listener, err = net.Listen(network, address)
+	return listener, u.Scheme == "https", err
 }
 
 // etcdHandler serves what suites ask etcd.

@@ -135,10 +135,19 @@ func (c *etcdClient) send(ctx context.Context, method string, body []byte) (*htt
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: etcdTimeout}
+	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
+	client := &http.Client{Transport: transport, Timeout: etcdTimeout}
 	var failed error
 	for _, server := range c.servers {
-		if !strings.Contains(server, "://") {
+		socket, isSocket := strings.CutPrefix(server, "unix://")
+		transport.DialContext = nil
+		switch {
+		case isSocket:
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			}
+			server = "http://localhost"
+		case !strings.Contains(server, "://"):
 			server = "http://" + server
 		}
 		req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(server, "/")+statePath+"?prefix="+url.QueryEscape(c.prefix), bytes.NewReader(body))

@@ -5,6 +5,8 @@ package main
 import (
 	"net/http"
 	nethttptest "net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,6 +37,32 @@ func TestRestart(t *testing.T) {
 	other := startControlPlane(t, "--etcd-servers="+etcd.URL, "--etcd-prefix=/other")
 	code, _ = other.get(t, namespaces+"/n", "admin", "system:masters")
 	assert.Equal(t, http.StatusNotFound, code, "another prefix is another state")
+}
+
+func TestRestartWithSocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "etcd") // the names of sockets are short
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	url := "unix://" + filepath.Join(dir, "s")
+	listener, _, err := listenURL(url)
+	require.NoError(t, err)
+	etcd := &nethttptest.Server{Listener: listener, Config: &http.Server{Handler: etcdHandler()}}
+	etcd.Start()
+	defer etcd.Close()
+
+	first := startControlPlane(t, "--etcd-servers="+url)
+	code, _ := first.send(t, "POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`, "admin", "system:masters")
+	require.Equal(t, http.StatusCreated, code)
+	first.stop()
+	code, _ = startControlPlane(t, "--etcd-servers="+url).get(t, "/api/v1/namespaces/n", "admin", "system:masters")
+	assert.Equal(t, http.StatusOK, code)
+}
+
+func TestListenURL(t *testing.T) {
+	for _, url := range []string{"localhost:2379", "unix://", "%"} {
+		_, _, err := listenURL(url)
+		assert.ErrorContains(t, err, "is neither a URL with a host nor one of a socket", url)
+	}
 }
 
 func TestStateKeeper(t *testing.T) {
