@@ -1,5 +1,5 @@
-// Package kubernetes explores the ReplicaSet controller of kube-controller-manager. The
-// script run has the versions and what is found.
+// Package kubernetes explores the ReplicaSet controller of kube-controller-manager, and a
+// small client of client-go. The script run has the versions and what is found.
 package kubernetes
 
 import (

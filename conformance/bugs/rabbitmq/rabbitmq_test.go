@@ -4,9 +4,13 @@ package rabbitmq
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -22,6 +26,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -29,8 +34,6 @@ import (
 
 func init() {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the second one sleeps under a lock
-	utilruntime.ReallyCrash = false                           // a panic ends a reconciliation, and not the test
-	utilruntime.PanicHandlers = nil
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 }
@@ -41,16 +44,55 @@ func init() {
 type manager struct {
 	ctrl.Manager
 	controllers []ctrlmanager.Runnable
+	panics      chan string
 }
 
 // Add implements ctrl.Manager.
 func (m *manager) Add(c ctrlmanager.Runnable) error {
 	m.controllers = append(m.controllers, c)
-	return m.SetFields(c)
+	if err := m.SetFields(c); err != nil {
+		return err
+	}
+	if field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("Do"); field.IsValid() { // of a Controller
+		field.Set(reflect.ValueOf(recovering{field.Interface().(reconcile.Reconciler), m.panics}))
+	}
+	return nil
 }
 
-// Start implements ctrl.Manager: it runs the cache and the controllers until ctx ends.
+// A recovering is a Reconciler whose panics are sent to a channel. They would end the test.
+type recovering struct {
+	reconcile.Reconciler
+	panics chan<- string
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r recovering) Reconcile(ctx context.Context, req reconcile.Request) (result reconcile.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			select {
+			case r.panics <- fmt.Sprintf("%v\n%s", p, debug.Stack()):
+			default: // one is enough
+			}
+			err = errors.New("panic")
+		}
+	}()
+	return r.Reconciler.Reconcile(ctx, req)
+}
+
+// Start implements ctrl.Manager: it runs the cache and the controllers until ctx ends. It
+// panics if a reconciler does.
 func (m *manager) Start(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- m.run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case p := <-m.panics:
+		panic(p)
+	}
+}
+
+func (m *manager) run(ctx context.Context) error {
 	var running errgroup.Group
 	running.Go(func() error { return m.GetCache().Start(ctx) })
 	m.GetCache().WaitForCacheSync(ctx)
@@ -77,7 +119,7 @@ func start(ctx context.Context, srv *fakeapi.Server) error {
 	if err != nil {
 		return err
 	}
-	mgr := &manager{Manager: whole}
+	mgr := &manager{Manager: whole, panics: make(chan string, 1)}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
