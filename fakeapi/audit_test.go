@@ -47,6 +47,8 @@ rules:
 		{"delete", "admin", "DELETE", configMaps + "/a", "", []string{`"responseStatus":{"metadata":{},"status":"Success","details":{"name":"a","kind":"configmaps","uid":"`}},
 		{"watch", "admin", "GET", configMaps + "?watch=1&timeoutSeconds=1", "", []string{`"stage":"ResponseStarted"`, `"stage":"ResponseComplete"`, `"verb":"watch"`}},
 		{"level Metadata", "admin", "GET", "/healthz", "", []string{`"level":"Metadata"`, `"requestURI":"/healthz","verb":"get"`}},
+		{"impersonation", "admin", "GET", configMaps + "?as=bob", "", []string{
+			admin + `,"impersonatedUser":{"username":"bob","groups":["system:authenticated"]},"authenticationMetadata":{"impersonationConstraint":"impersonate:user-info"}`}},
 		{"level None", "admin", "GET", "/readyz", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,6 +57,9 @@ rules:
 			require.NoError(t, err)
 			req.Header.Set("Authorization", "Bearer "+tt.token)
 			req.Header.Set("Content-Type", "application/json")
+			if as := req.URL.Query().Get("as"); as != "" {
+				req.Header.Set("Impersonate-User", as)
+			}
 			if tt.method == "PATCH" {
 				req.Header.Set("Content-Type", "application/merge-patch+json")
 			}

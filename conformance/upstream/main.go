@@ -5,7 +5,7 @@
 //
 //	go run ./upstream                                        # all packages, hours
 //	go run ./upstream -packages 'apiserver/apply$' -run TestApply
-//	go run ./upstream -table ../docs/upstream-tests.md       # writes the page, with reasons
+//	go run ./upstream -run '^$' -table ../docs/upstream-tests.md # writes the page from all runs
 //
 // Each test runs in a process of its own. Its output is beside its executable, in the folder
 // bin of the module's sources. The exit status is 1 if a test fails that
@@ -34,7 +34,7 @@ var (
 	run      = flag.String("run", ".", "run the tests that match this expression")
 	parallel = flag.Int("parallel", 2, "run so many tests at a time")
 	timeout  = flag.Duration("timeout", 4*time.Minute, "end a test after this time")
-	table    = flag.String("table", "", "write the results to this file, in Markdown")
+	table    = flag.String("table", "", "write the results of this run and of earlier ones to this file, in Markdown")
 )
 
 func main() {
@@ -93,16 +93,17 @@ func runAll(ctx context.Context) (ok bool, err error) {
 	for _, r := range results {
 		_, listed := reasons[r.name()]
 		switch {
-		case r.outcome == failed && !listed:
+		case r.Outcome == failed && !listed:
 			ok = false
 			fmt.Printf("%s fails, and reasons.txt does not list it\n", r.name())
-		case r.outcome == passed && listed:
+		case r.Outcome == passed && listed:
 			ok = false
 			fmt.Printf("%s passes, and reasons.txt lists it\n", r.name())
 		}
 	}
-	if *table != "" {
-		err = writeTable(*table, results, reasons)
+	all, err := remember(filepath.Join(*dir, "results.json"), results)
+	if err == nil && *table != "" {
+		err = writeTable(*table, all, reasons)
 	}
 	return ok, err
 }

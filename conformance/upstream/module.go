@@ -153,7 +153,7 @@ func (m module) runPackage(ctx context.Context, source, folder string, env []str
 	var results []result
 	for name := range strings.Lines(string(out)) {
 		if name = strings.TrimSpace(name); strings.HasPrefix(name, "Test") && tests.MatchString(name) {
-			results = append(results, result{module: m.path, folder: folder, test: name})
+			results = append(results, result{Module: m.path, Folder: folder, Test: name})
 		}
 	}
 	var wg sync.WaitGroup

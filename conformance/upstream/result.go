@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,33 +26,58 @@ const (
 
 // A result is a test that ran.
 type result struct {
-	module, folder, test string
-	outcome              outcome
+	Module, Folder, Test string
+	Outcome              outcome
 }
 
 // name is the name of the test in reasons.txt and in the table.
 func (r result) name() string {
-	return strings.TrimPrefix(r.module, "k8s.io/") + "/" + r.folder + "." + r.test
+	return strings.TrimPrefix(r.Module, "k8s.io/") + "/" + r.Folder + "." + r.Test
+}
+
+// remember adds results to those of earlier runs, which file has, and returns them all by
+// name.
+func remember(file string, results []result) ([]result, error) {
+	var all []result
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(was result) bool {
+		return slices.ContainsFunc(results, func(r result) bool { return r.name() == was.name() })
+	})
+	all = append(all, results...)
+	slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.name(), b.name()) })
+	b, err = json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	return all, os.WriteFile(file, b, 0o644)
 }
 
 // run runs the test and sets its outcome.
 func (r *result) run(ctx context.Context, executable, dir string, env []string) {
 	ctx, cancel := context.WithTimeout(ctx, *timeout+10*time.Second)
 	defer cancel()
-	cmd := command(ctx, executable, "-test.v", "-test.run", "^"+r.test+"$", "-test.timeout", timeout.String())
+	cmd := command(ctx, executable, "-test.v", "-test.run", "^"+r.Test+"$", "-test.timeout", timeout.String())
 	cmd.Dir, cmd.Env = dir, env
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	switch {
 	case err != nil:
-		r.outcome = failed
-	case bytes.Contains(out, []byte("\n--- SKIP: "+r.test)):
-		r.outcome = skipped
+		r.Outcome = failed
+	case bytes.Contains(out, []byte("\n--- SKIP: "+r.Test)):
+		r.Outcome = skipped
 	default:
-		r.outcome = passed
+		r.Outcome = passed
 	}
-	fmt.Printf("%s %s %.1fs\n", [...]string{"FAIL", "ok  ", "skip"}[r.outcome], r.name(), time.Since(start).Seconds())
-	if err := os.WriteFile(executable+"."+r.test+".log", out, 0o644); err != nil {
+	fmt.Printf("%s %s %.1fs\n", [...]string{"FAIL", "ok  ", "skip"}[r.Outcome], r.name(), time.Since(start).Seconds())
+	if err := os.WriteFile(executable+"."+r.Test+".log", out, 0o644); err != nil {
 		log.Print(err)
 	}
 }
@@ -81,10 +107,9 @@ func readReasons(file string) (map[string]string, error) {
 	return reasons, nil
 }
 
-// writeTable writes a page with the number of tests of each package, and the reason of each
+// writeTable writes results, in the order of their names, as a page with the number of tests of each package, and the reason of each
 // test that fails.
 func writeTable(file string, results []result, reasons map[string]string) error {
-	slices.SortFunc(results, func(a, b result) int { return cmp.Compare(a.name(), b.name()) })
 	type counts [3]int
 	byFolder := map[string]counts{}
 	var folders []string
@@ -95,8 +120,8 @@ func writeTable(file string, results []result, reasons map[string]string) error 
 			folders = append(folders, folder)
 		}
 		n := byFolder[folder]
-		n[r.outcome]++
-		total[r.outcome]++
+		n[r.Outcome]++
+		total[r.Outcome]++
 		byFolder[folder] = n
 	}
 	var page strings.Builder
@@ -110,7 +135,7 @@ func writeTable(file string, results []result, reasons map[string]string) error 
 	}
 	fmt.Fprintf(&page, "\n## Tests that fail\n\n| Test | Reason |\n| --- | --- |\n")
 	for _, r := range results {
-		if r.outcome == failed {
+		if r.Outcome == failed {
 			fmt.Fprintf(&page, "| `%s` | %s |\n", r.name(), cmp.Or(reasons[r.name()], "unexplained"))
 		}
 	}

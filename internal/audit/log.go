@@ -14,26 +14,34 @@ import (
 
 // An Event is a line of the log: an Event of audit.k8s.io/v1.
 type Event struct {
-	Kind                     string            `json:"kind"`
-	APIVersion               string            `json:"apiVersion"`
-	Level                    string            `json:"level"`
-	AuditID                  string            `json:"auditID"`
-	Stage                    string            `json:"stage"`
-	RequestURI               string            `json:"requestURI"`
-	Verb                     string            `json:"verb"`
-	User                     User              `json:"user"`
-	ImpersonatedUser         *User             `json:"impersonatedUser,omitempty"`
-	SourceIPs                []string          `json:"sourceIPs,omitempty"`
-	UserAgent                string            `json:"userAgent,omitempty"`
-	ObjectRef                *ObjectReference  `json:"objectRef,omitempty"`
-	ResponseStatus           *ResponseStatus   `json:"responseStatus,omitempty"`
-	RequestObject            json.RawMessage   `json:"requestObject,omitempty"`
-	ResponseObject           json.RawMessage   `json:"responseObject,omitempty"`
-	RequestReceivedTimestamp string            `json:"requestReceivedTimestamp"`
-	StageTimestamp           string            `json:"stageTimestamp"`
-	Annotations              map[string]string `json:"annotations,omitempty"`
+	Kind                     string                  `json:"kind"`
+	APIVersion               string                  `json:"apiVersion"`
+	Level                    string                  `json:"level"`
+	AuditID                  string                  `json:"auditID"`
+	Stage                    string                  `json:"stage"`
+	RequestURI               string                  `json:"requestURI"`
+	Verb                     string                  `json:"verb"`
+	User                     User                    `json:"user"`
+	ImpersonatedUser         *User                   `json:"impersonatedUser,omitempty"`
+	AuthenticationMetadata   *AuthenticationMetadata `json:"authenticationMetadata,omitempty"`
+	SourceIPs                []string                `json:"sourceIPs,omitempty"`
+	UserAgent                string                  `json:"userAgent,omitempty"`
+	ObjectRef                *ObjectReference        `json:"objectRef,omitempty"`
+	ResponseStatus           *ResponseStatus         `json:"responseStatus,omitempty"`
+	RequestObject            json.RawMessage         `json:"requestObject,omitempty"`
+	ResponseObject           json.RawMessage         `json:"responseObject,omitempty"`
+	RequestReceivedTimestamp string                  `json:"requestReceivedTimestamp"`
+	StageTimestamp           string                  `json:"stageTimestamp"`
+	Annotations              map[string]string       `json:"annotations,omitempty"`
 
 	omit []string
+}
+
+// AuthenticationMetadata says how a request was authenticated.
+type AuthenticationMetadata struct {
+	// ImpersonationConstraint is the verb of the constrained impersonation that was
+	// authorized.
+	ImpersonationConstraint string `json:"impersonationConstraint,omitempty"`
 }
 
 // microTime is the form of times in events.

@@ -168,7 +168,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, err := r.server.impersonations.Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, constraint, err := r.server.impersonations.Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}
@@ -176,6 +176,9 @@ func (r *request) impersonate() error {
 	if r.event != nil {
 		as := audit.UserOf(user)
 		r.event.ImpersonatedUser = &as
+		if constraint != "" {
+			r.event.AuthenticationMetadata = &audit.AuthenticationMetadata{ImpersonationConstraint: constraint}
+		}
 	}
 	return nil
 }

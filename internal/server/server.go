@@ -165,6 +165,7 @@ func New(c Config) (*Server, error) {
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
+	s.impersonations.LegacyOnly = !c.Release.Enabled("ConstrainedImpersonation")
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}

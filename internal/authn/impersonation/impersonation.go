@@ -115,30 +115,33 @@ const maxRemembered = 10_000
 // Modes remembers the mode that last allowed each user an impersonation. It is tried
 // first. The zero value is empty. It is safe for concurrent use.
 type Modes struct {
+	// LegacyOnly is whether there are no constrained modes. It must not change.
+	LegacyOnly bool
+
 	mu   sync.Mutex // guards last
 	last map[string]int
 }
 
 // Authorize returns requested as the user of a request that the user by makes
 // and that does at. The groups of the result depend on the user name and on the mode.
-// It fails with 403 if no mode allows the impersonation; the error is that of the
-// first mode that was tried.
-func (m *Modes) Authorize(ctx context.Context, a authz.Authorizer, requested, by *authn.User, at authz.Attributes) (*authn.User, error) {
+// constraint is the verb of a constrained mode, "" for the legacy one. It fails with 403 if
+// no mode allows the impersonation; the error is that of the first mode that was tried.
+func (m *Modes) Authorize(ctx context.Context, a authz.Authorizer, requested, by *authn.User, at authz.Attributes) (user *authn.User, constraint string, err error) {
 	var first error
 	for i := range m.order(by.Name) {
-		if !modes[i].applies(requested, by) {
+		if !modes[i].applies(requested, by) || m.LegacyOnly && !modes[i].legacy() {
 			continue
 		}
 		user, err := check{ctx, a, modes[i], requested, by}.user(at)
 		if err == nil {
 			m.remember(by.Name, i)
-			return user, nil
+			return user, modes[i].constraint(), nil
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return nil, first
+	return nil, "", first
 }
 
 // order returns the indexes of modes in the order in which they are tried for a user.
@@ -177,6 +180,14 @@ type impersonationMode struct {
 
 // legacy reports whether the mode is the unconstrained one.
 func (m impersonationMode) legacy() bool { return m.name == "" }
+
+// constraint returns the verb that users need for the mode, "" for the legacy one.
+func (m impersonationMode) constraint() string {
+	if m.legacy() {
+		return ""
+	}
+	return "impersonate:" + m.name
+}
 
 const associatedNode = "associated-node"
 

@@ -63,12 +63,14 @@ func TestAuthorize(t *testing.T) {
 	user := func(name string, groups ...string) *authn.User { return &authn.User{Name: name, Groups: groups} }
 	kubelet := &authn.User{Name: "system:serviceaccount:ns:agent", Groups: []string{"all"}, Extra: map[string][]string{authn.ExtraNodeName: {"n1"}}}
 	for _, tt := range []struct {
-		name      string
-		rules     rulesOf
-		by        *authn.User // nil for alice
-		requested *authn.User
-		groups    []string
-		err       string
+		name       string
+		rules      rulesOf
+		by         *authn.User // nil for alice
+		requested  *authn.User
+		groups     []string
+		constraint string
+		legacyOnly bool
+		err        string
 	}{
 		{name: "legacy user", rules: rulesOf{rule("impersonate", "", "users", "bob")}, requested: user("bob"), groups: []string{"system:authenticated"}},
 		{name: "legacy group", rules: rulesOf{rule("impersonate", "", "users"), rule("impersonate", "", "groups", "a")}, requested: user("bob", "a"), groups: []string{"a", "system:authenticated"}},
@@ -78,24 +80,25 @@ func TestAuthorize(t *testing.T) {
 		{name: "legacy node", rules: rulesOf{rule("impersonate", "", "users")}, requested: user("system:node:n1"), groups: []string{"system:authenticated"}},
 		{name: "anonymous", rules: rulesOf{rule("impersonate", "", "users")}, requested: user("system:anonymous"), groups: []string{"system:unauthenticated"}},
 
-		{name: "user-info", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users", "bob")}, requested: user("bob"), groups: []string{"system:authenticated"}},
+		{name: "user-info", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users", "bob")}, requested: user("bob"), groups: []string{"system:authenticated"}, constraint: "impersonate:user-info"},
+		{name: "user-info, without constrained modes", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users", "bob")}, requested: user("bob"), legacyOnly: true, err: "cannot impersonate resource \"users\""},
 		{name: "user-info without the request's verb", rules: rulesOf{rule("impersonate:user-info", group, "users")}, requested: user("bob"), err: "cannot impersonate-on:user-info:list resource \"pods\""},
 		{name: "user-info masters", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "*")}, requested: user("bob", "system:masters"), err: "impersonating the system:masters group is not allowed"},
 		{name: "user-info empty group", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "*")}, requested: user("bob", ""), err: "impersonating the empty string group is not allowed"},
 		{name: "user-info, some groups by a wildcard", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users"), rule("impersonate:user-info", group, "groups", "*")},
-			requested: user("bob", "a", "b", "c", "d"), groups: []string{"a", "b", "c", "d", "system:authenticated"}},
+			requested: user("bob", "a", "b", "c", "d"), groups: []string{"a", "b", "c", "d", "system:authenticated"}, constraint: "impersonate:user-info"},
 		{name: "user-info, few groups need their names", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users"), rule("impersonate:user-info", group, "groups", "*")},
 			requested: user("bob", "a", "b", "c"), err: "cannot impersonate:user-info resource \"groups\""},
 		{name: "user-info extra", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "users"), rule("impersonate:user-info", group, "userextras/acme.io/scope", "x")},
-			requested: &authn.User{Name: "bob", Extra: map[string][]string{"acme.io/scope": {"x"}}}, groups: []string{"system:authenticated"}},
+			requested: &authn.User{Name: "bob", Extra: map[string][]string{"acme.io/scope": {"x"}}}, groups: []string{"system:authenticated"}, constraint: "impersonate:user-info"},
 		{name: "user-info empty extra value", rules: rulesOf{on("user-info"), rule("impersonate:user-info", group, "*")},
 			requested: &authn.User{Name: "bob", Extra: map[string][]string{"acme.io/scope": {""}}}, err: "impersonating the empty string value in extra is not allowed"},
 		{name: "serviceaccount", rules: rulesOf{on("serviceaccount"), rule("impersonate:serviceaccount", group, "serviceaccounts", "b")}, requested: user("system:serviceaccount:a:b"),
-			groups: []string{"system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"}},
+			groups: []string{"system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"}, constraint: "impersonate:serviceaccount"},
 		{name: "arbitrary-node", rules: rulesOf{on("arbitrary-node"), rule("impersonate:arbitrary-node", group, "nodes", "n1")}, requested: user("system:node:n1"),
-			groups: []string{"system:nodes", "system:authenticated"}},
+			groups: []string{"system:nodes", "system:authenticated"}, constraint: "impersonate:arbitrary-node"},
 		{name: "associated-node", rules: rulesOf{on("associated-node"), rule("impersonate:associated-node", group, "nodes")}, by: kubelet, requested: user("system:node:n1"),
-			groups: []string{"system:nodes", "system:authenticated"}},
+			groups: []string{"system:nodes", "system:authenticated"}, constraint: "impersonate:associated-node"},
 		{name: "another node is not associated", rules: rulesOf{on("associated-node"), rule("impersonate:associated-node", group, "nodes")}, by: kubelet, requested: user("system:node:n2"),
 			err: "cannot impersonate-on:arbitrary-node:list resource \"pods\""},
 	} {
@@ -104,7 +107,7 @@ func TestAuthorize(t *testing.T) {
 			if by == nil {
 				by = user("alice", "all")
 			}
-			got, err := new(Modes).Authorize(context.Background(), permitted(tt.rules), tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
+			got, constraint, err := (&Modes{LegacyOnly: tt.legacyOnly}).Authorize(context.Background(), permitted(tt.rules), tt.requested, by, authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"})
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -113,6 +116,7 @@ func TestAuthorize(t *testing.T) {
 			assert.Equal(t, tt.requested.Name, got.Name)
 			assert.Equal(t, tt.requested.Extra, got.Extra)
 			assert.Equal(t, tt.groups, got.Groups)
+			assert.Equal(t, tt.constraint, constraint)
 		})
 	}
 }
@@ -142,7 +146,7 @@ func TestRememberedMode(t *testing.T) {
 	at := authz.Attributes{IsResource: true, Verb: "list", Resource: "pods"}
 	var modes Modes
 	ask := func(by, user string, groups ...string) ([]string, string) {
-		got, err := modes.Authorize(context.Background(), permitted(rules), &authn.User{Name: user, Groups: groups}, &authn.User{Name: by, Groups: []string{"all"}}, at)
+		got, _, err := modes.Authorize(context.Background(), permitted(rules), &authn.User{Name: user, Groups: groups}, &authn.User{Name: by, Groups: []string{"all"}}, at)
 		if err != nil {
 			return nil, err.Error()
 		}
