@@ -46,8 +46,8 @@ func normalize(objects []map[string]any, ns string) state {
 	return out
 }
 
-// raced reports an Event that the real end records in one run of a story and not in the
-// next, as -twice shows.
+// raced reports an Event that the real end records or not, by which of its controllers or of
+// their caches is first.
 func raced(event map[string]any) bool {
 	switch object.String(event, "reason") {
 	case "CalculateExpectedPodCountFailed", // the Pods of a ReplicaSet that is gone may be gone too
