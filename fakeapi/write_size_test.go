@@ -2,10 +2,12 @@ package fakeapi_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
@@ -44,4 +46,32 @@ func TestLargestObject(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An object that fits only without its managed fields loses them, unless it is applied.
+func TestLargeManagedFields(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	data := make([]string, 9999)
+	for i := range data {
+		data[i] = fmt.Sprintf(`"a-key-that-is-long-so-that-a-set-of-fields-with-it-is-large-%d":"A"`, i+1_000_000_000_000)
+	}
+	config := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{` + strings.Join(data, ",") + `}}`
+	managers := func(o fakeapi.Object) int {
+		fields, _ := o["metadata"].(map[string]any)["managedFields"].([]any)
+		return len(fields)
+	}
+	const path = "/api/v1/namespaces/default/configmaps"
+	code, created := do(t, srv, "POST", path, config)
+	assert.Equal(t, 201, code)
+	assert.Zero(t, managers(created))
+	code, patched := do(t, srv, "PATCH", path+"/a", `{"data":{"more":"B"}}`)
+	assert.Equal(t, 200, code)
+	assert.Zero(t, managers(patched))
+	req, err := http.NewRequestWithContext(t.Context(), "PATCH", srv.URL+path+"/a?fieldManager=m", strings.NewReader(config))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/apply-patch+yaml")
+	resp, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	assert.Equal(t, 500, resp.StatusCode)
+	assert.Equal(t, "etcdserver: request is too large", answer(t, resp)["message"])
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -89,13 +90,10 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 	if dryRun {
 		return draft.At(old.Revision), nil
 	}
-	key := t.Key(old.Namespace, old.Name)
-	if err := checkSize(t, key, draft); err != nil {
-		return nil, err
-	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(t, old, draft)
 	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
@@ -111,12 +109,32 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 // --max-request-bytes.
 const maxTransaction = 1536 << 10
 
+// fit returns a draft that etcd would store, and its object: as they are or, if they are too
+// large, without managed fields. It fails for those that are too large even so, and for the
+// result of a server-side apply.
+func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Object, map[string]any, error) {
+	err := checkSize(op.Type, draft)
+	if err == nil || op.applies {
+		return draft, obj, err
+	}
+	meta := object.ShallowCopy(object.Meta(obj))
+	delete(meta, "managedFields")
+	obj = object.ShallowCopy(obj)
+	obj["metadata"] = meta
+	smaller, err := storage.Draft(op.ctx, op.Type, obj)
+	if err != nil {
+		return nil, nil, err
+	}
+	smaller.Completed = draft.Completed
+	return smaller, obj, checkSize(op.Type, smaller)
+}
+
 // checkSize fails for an object that etcd would not store. etcd has custom resources,
 // definitions and APIServices as JSON, and all others in protobuf, which can be longer or
 // shorter.
-func checkSize(t *resource.Type, key string, draft *storage.Object) error {
+func checkSize(t *resource.Type, draft *storage.Object) error {
 	const around = 128 // bytes around the object and its key, which a transaction has three times
-	left := maxTransaction - around - 3*(len("/registry/")+len(key))
+	left := maxTransaction - around - 3*(len("/registry/")+len(t.Key(draft.Namespace, draft.Name)))
 	size := len(draft.JSON())
 	if size < left/4 {
 		return nil // not even in protobuf

@@ -263,7 +263,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		}
 		return draft, nil
 	}
-	if err := checkSize(op.Type, key, draft); err != nil {
+	if draft, obj, err = op.fit(draft, obj); err != nil {
 		return nil, err
 	}
 	var stored *storage.Object

@@ -35,6 +35,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 		return Result{}, op.notImplemented(op.verb)
 	}
 	if p.Applies() {
+		op.applies = true
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})
 	}
 	patched := op.patched(p, o)

@@ -143,6 +143,7 @@ type operation struct {
 	sub     *resource.Subresource // nil for the object itself
 	target  writeTarget
 
+	applies      bool                  // the write is a server-side apply
 	reconciling  bool                  // the write is one of reconcileDefinitions
 	fieldManager string                // of this write; "" before it is known
 	revision     mvcc.Revision         // of the last commit; 0 before

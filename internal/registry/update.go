@@ -158,6 +158,11 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 		}
 		return &state{draft.At(old.Revision), obj}, nil
 	}
+	if !o.dryRun() && !draft.Same(old) {
+		if draft, obj, err = op.fit(draft, obj); err != nil {
+			return nil, err
+		}
+	}
 	stored, err := op.replace(op.Type, old, draft, o.dryRun())
 	if err != nil {
 		return nil, err
