@@ -7,7 +7,6 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -117,10 +116,7 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 	if err == nil || op.applies {
 		return draft, obj, err
 	}
-	meta := object.ShallowCopy(object.Meta(obj))
-	delete(meta, "managedFields")
-	obj = object.ShallowCopy(obj)
-	obj["metadata"] = meta
+	obj = withoutManagedFields(obj)
 	smaller, err := storage.Draft(op.ctx, op.Type, obj)
 	if err != nil {
 		return nil, nil, err
