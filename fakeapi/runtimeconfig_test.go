@@ -28,6 +28,7 @@ func TestRuntimeConfig(t *testing.T) {
 		{"version on", map[string]bool{"internal.apiserver.k8s.io/v1alpha1": true}, map[string]int{alpha: 200, deployments: 200}},
 		{"resource on", map[string]bool{"internal.apiserver.k8s.io/v1alpha1/storageversions": true}, map[string]int{alpha: 200}},
 		{"resource of a version that is off", map[string]bool{"apps/v1": false, "apps/v1/deployments": true}, map[string]int{deployments: 200, statefulSets: 404}},
+		{"version that has kinds and is not served", map[string]bool{"discovery.k8s.io/v1beta1": true}, map[string]int{"/apis/discovery.k8s.io/v1beta1/endpointslices": 404, deployments: 200}},
 		{"alpha", map[string]bool{"api/alpha": true}, map[string]int{alpha: 200, deployments: 200}},
 		{"all", map[string]bool{"api/all": true}, map[string]int{alpha: 200, deployments: 200}},
 		{"all but one", map[string]bool{"api/all": true, "apps/v1": false}, map[string]int{alpha: 200, deployments: 404}},

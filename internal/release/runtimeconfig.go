@@ -178,6 +178,9 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	for _, s := range selections {
 		value := c[s.key]
 		if value && !slices.Contains(all.GroupVersions(), s.gv) {
+			if noAll == nil {
+				continue // kube-apiserver knows its kinds, and serves none
+			}
 			return nil, fmt.Errorf("the API version %s of %s is not known here", s.gv, version)
 		}
 		if !value && slices.Contains(required, s.gv) {
