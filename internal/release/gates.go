@@ -34,25 +34,29 @@ type gateState struct {
 	gate  *Gate // nil from the release on that does not have it
 }
 
-// gateHistory has the states of each gate, the oldest first.
-var gateHistory = sync.OnceValue(func() map[string][]gateState {
-	history := map[string][]gateState{}
-	for _, line := range strings.Split(data.Gates(), "\n") {
-		name, states, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || name == "#" {
-			continue
+// parseStates parses the states of a gate, the oldest first.
+func parseStates(name, text string) []gateState {
+	var out []gateState
+	for _, word := range strings.Split(text, " ") {
+		release, state, _ := strings.Cut(word, ":")
+		s := gateState{minor: minorNumber(release)}
+		if state != "-" {
+			s.gate = parseGate(name, state)
 		}
-		for _, word := range strings.Split(states, " ") {
-			release, state, _ := strings.Cut(word, ":")
-			s := gateState{minor: minorNumber(release)}
-			if state != "-" {
-				s.gate = parseGate(name, state)
-			}
-			history[name] = append(history[name], s)
-		}
+		out = append(out, s)
 	}
-	return history
-})
+	return out
+}
+
+// statesOf returns the states of a gate, none if no release has it.
+func statesOf(name string) []gateState {
+	_, after, ok := strings.Cut(data.Gates(), "\n"+name+" ")
+	if !ok {
+		return nil
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return parseStates(name, line)
+}
 
 // parseGate parses a state such as "BETA=true,locked,needs=X".
 func parseGate(name, state string) *Gate {
@@ -70,8 +74,11 @@ func parseGate(name, state string) *Gate {
 }
 
 // gateOf returns a gate of a release, nil if the release does not have it.
-func gateOf(minor int, name string) (found *Gate) {
-	for _, s := range gateHistory()[name] {
+func gateOf(minor int, name string) *Gate { return gateIn(minor, statesOf(name)) }
+
+// gateIn returns what a gate with the given states is in a release.
+func gateIn(minor int, states []gateState) (found *Gate) {
+	for _, s := range states {
 		if s.minor <= minor {
 			found = s.gate
 		}
@@ -82,37 +89,46 @@ func gateOf(minor int, name string) (found *Gate) {
 // Gates returns the feature gates of the release, sorted by their names.
 func (r *Release) Gates() []Gate {
 	var all []Gate
-	for _, name := range slices.Sorted(maps.Keys(gateHistory())) {
-		if g := gateOf(r.Minor(), name); g != nil {
+	for _, line := range strings.Split(data.Gates(), "\n") {
+		name, states, ok := strings.Cut(line, " ")
+		if !ok || name == "#" {
+			continue
+		}
+		if g := gateIn(r.Minor(), parseStates(name, states)); g != nil {
 			all = append(all, *g)
 		}
 	}
+	slices.SortFunc(all, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
 // Enabled reports whether a feature is on. A feature whose gate comes with a later
 // release is off; one whose gate is gone is as it was in the last release that had the
 // gate. It panics for a name that is no gate of any release.
-func (r *Release) Enabled(gate string) bool {
-	on, ok := r.enabled()[gate]
-	if !ok {
-		panic("release: no feature gate " + strconv.Quote(gate))
-	}
-	return on
+func (r *Release) Enabled(gate string) bool { return r.gates.enabled(gate) }
+
+// gateValues has the values of gates in a release. Those that were asked for are kept.
+type gateValues struct {
+	minor   int
+	changed map[string]bool // those that do not have their default
+	known   sync.Map        // of bool, by name
 }
 
-// readGates returns the values of all gates of all releases.
-func (r *Release) readGates() map[string]bool {
-	minor, on := r.Minor(), make(map[string]bool, len(gateHistory()))
-	for name, states := range gateHistory() {
-		on[name] = false
-		for _, s := range states {
-			if s.minor <= minor && s.gate != nil {
-				on[name] = s.gate.Default
-			}
+func (v *gateValues) enabled(name string) bool {
+	if on, ok := v.known.Load(name); ok {
+		return on.(bool)
+	}
+	states := statesOf(name)
+	if len(states) == 0 {
+		panic("release: no feature gate " + strconv.Quote(name))
+	}
+	on, changed := v.changed[name]
+	for _, s := range states {
+		if !changed && s.minor <= v.minor && s.gate != nil {
+			on = s.gate.Default
 		}
 	}
-	maps.Copy(on, r.changed)
+	v.known.Store(name, on)
 	return on
 }
 
@@ -178,7 +194,7 @@ func (r *Release) WithGates(set map[string]bool) (*Release, error) {
 		return out, nil
 	}
 	out := &Release{name: r.name, sections: r.sections, surface: r.surface, openAPI: r.openAPI, changed: changed}
-	out.enabled = sync.OnceValue(out.readGates)
+	out.gates = &gateValues{minor: r.Minor(), changed: changed}
 	if gated.releases == nil {
 		gated.releases = map[gatedKey]*Release{}
 	}

@@ -33,8 +33,8 @@ type Release struct {
 	sections func() sections
 	surface  func() surface.Surface
 	openAPI  func() map[string]document
-	changed  map[string]bool        // the gates that do not have their default
-	enabled  func() map[string]bool // by gate
+	changed  map[string]bool // the gates that do not have their default
+	gates    *gateValues
 }
 
 // sections are those of a file in data/surfaces.
@@ -59,7 +59,7 @@ func newRelease(name string) *Release {
 	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
 	r.surface = sync.OnceValue(r.readSurface)
 	r.openAPI = sync.OnceValue(r.readOpenAPI)
-	r.enabled = sync.OnceValue(r.readGates)
+	r.gates = &gateValues{minor: r.Minor()}
 	return r
 }
 

@@ -230,7 +230,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	slices.SortStableFunc(s.Types, func(a, b *resource.Type) int {
 		return cmp.Or(position(a)-position(b), strings.Compare(a.Name, b.Name))
 	})
-	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }, changed: r.changed, enabled: r.enabled}
+	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }, changed: r.changed, gates: r.gates}
 	out.openAPI = sync.OnceValue(func() map[string]document { return all.openAPIOf(s.GroupVersions) })
 	return out, nil
 }
