@@ -118,6 +118,12 @@ func (s *Types) Lookup(group, version, resource string) *Type {
 	if t := s.fixed.byPath[path{group, version, resource}]; t != nil {
 		return t
 	}
+	return s.lookupDefined(group, version, resource)
+}
+
+// lookupDefined is Lookup among custom resources. It is a function of its own, because its
+// loop allocates.
+func (s *Types) lookupDefined(group, version, resource string) *Type {
 	for d := range s.defined.From(definedTypes{group: group, resource: resource}) {
 		if d.group != group || d.resource != resource {
 			break
