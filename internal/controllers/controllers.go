@@ -48,7 +48,7 @@ func (m *Manager) Lifecycle() *lifecycle.Set { return m.config.Lifecycle }
 
 // Inherit makes Pods and Nodes do what they do on another server. It must be called
 // before Select.
-func (m *Manager) Inherit(from *Manager) { m.config.Lifecycle = from.config.Lifecycle.Clone() }
+func (m *Manager) Inherit(from *Manager) { m.config.Lifecycle.Inherit(from.config.Lifecycle) }
 
 // Wake makes controllers that run on a running clock look for work.
 func (m *Manager) Wake() {

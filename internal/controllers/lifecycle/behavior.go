@@ -128,12 +128,11 @@ func (s *Set) Stopped(name string) bool {
 	return s.stopped[name]
 }
 
-// Clone returns a copy for a fork of the server.
-func (s *Set) Clone() *Set {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return &Set{
-		stages: slices.Clone(s.stages), behaviors: slices.Clone(s.behaviors), stopped: maps.Clone(s.stopped),
-		metrics: metrics{slices.Clone(s.metrics.measured), maps.Clone(s.metrics.external)}, logs: slices.Clone(s.logs), runs: slices.Clone(s.runs),
-	}
+// Inherit makes an empty set a copy of another one. Nobody else uses the set yet.
+func (s *Set) Inherit(from *Set) {
+	from.mu.RLock()
+	defer from.mu.RUnlock()
+	s.stages, s.behaviors, s.stopped = slices.Clone(from.stages), slices.Clone(from.behaviors), maps.Clone(from.stopped)
+	s.metrics = metrics{slices.Clone(from.metrics.measured), maps.Clone(from.metrics.external)}
+	s.logs, s.runs = slices.Clone(from.logs), slices.Clone(from.runs)
 }
