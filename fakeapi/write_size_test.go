@@ -67,7 +67,7 @@ func TestLargeManagedFields(t *testing.T) {
 	code, patched := do(t, srv, "PATCH", path+"/a", `{"data":{"more":"B"}}`)
 	assert.Equal(t, 200, code)
 	assert.Zero(t, managers(patched))
-	req, err := http.NewRequestWithContext(t.Context(), "PATCH", srv.URL+path+"/a?fieldManager=m", strings.NewReader(config))
+	req, err := http.NewRequest("PATCH", srv.URL+path+"/a?fieldManager=m", strings.NewReader(config))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
 	resp, err := srv.Client().Do(req)
