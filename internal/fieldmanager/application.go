@@ -117,8 +117,7 @@ func (a *application) liveIn(version fieldpath.APIVersion) (versionedObject, err
 	return v, err
 }
 
-// reconcile adapts the field sets to the schema, whose lists and maps may have
-// become atomic since the sets were written. It drops those in versions that the
+// reconcile adapts the field sets to the schema. It drops those in versions that the
 // kind does not have.
 func (a *application) reconcile() error {
 	for id, vs := range a.m.sets {
@@ -129,11 +128,11 @@ func (a *application) reconcile() error {
 		} else if err != nil {
 			return err
 		}
-		set, err := typed.ReconcileFieldSetWithSchema(vs.Set(), v.compiled().null)
+		fields, err := a.m.entries[id].fields.reconcile(v.compiled())
 		if err != nil {
 			return err
 		}
-		if set != nil {
+		if set := fields.asSet(v.compiled().names); set != vs.Set() {
 			a.m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 		}
 		if err := a.end(); err != nil {
@@ -251,12 +250,15 @@ func (a *application) addOwned(merged, pruned versionedObject, first fieldpath.A
 	return pruned, nil
 }
 
+// diffSets are the fields that a write changed and removed, in one version.
+type diffSets struct{ changed, removed *fieldpath.Set }
+
 // own removes from other managers the fields that the write changes. It fails with
 // merge.Conflicts if there are such fields, unless Options.Force is set.
 func (a *application) own(out map[string]any) error {
 	before := versionedObject{object: a.live, Type: a.to}
 	after := versionedObject{object: out, Type: a.to}
-	diffs := map[fieldpath.APIVersion]*versionedDiff{}
+	diffs := map[fieldpath.APIVersion]*diffSets{}
 	conflicts, removed := fieldpath.ManagedFields{}, fieldpath.ManagedFields{}
 	for id, vs := range a.m.sets {
 		if id == a.id {
@@ -275,22 +277,20 @@ func (a *application) own(out map[string]any) error {
 			} else if err != nil {
 				return err
 			}
-			c, _, err := from.compare(from.object, to.object, a.pacer)
+			names := from.compiled().names
+			c, err := from.compare(from.object, to.object, &comparer{pacer: a.pacer})
 			if err != nil {
 				return err
 			}
-			f := a.o.Fields.at(from.apiVersion)
-			f.prune(&c.changed)
-			f.prune(&c.removed)
-			d = &versionedDiff{Type: from.Type, diff: c}
+			c.normalize(a.o.Fields.at(from.apiVersion))
+			d = &diffSets{names.set(c.changed), names.set(c.removed)}
 			diffs[vs.APIVersion()] = d
 		}
-		sets := d.sets()
-		if set := vs.Set().Intersection(sets[0]); !set.Empty() {
+		if set := vs.Set().Intersection(d.changed); !set.Empty() {
 			conflicts[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), false)
 		}
-		if !sets[1].Empty() {
-			removed[id] = fieldpath.NewVersionedSet(sets[1], vs.APIVersion(), false)
+		if !d.removed.Empty() {
+			removed[id] = fieldpath.NewVersionedSet(d.removed, vs.APIVersion(), false)
 		}
 	}
 	if !a.o.Force && len(conflicts) > 0 {

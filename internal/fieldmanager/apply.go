@@ -33,7 +33,7 @@ const beforeManager = "before-first-apply"
 // and such an element.
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
-	m, err := t.compiled().names.parseManaged(list, &pacer{ctx: o.Context})
+	before, err := parseOwners(list, &pacer{ctx: o.Context})
 	if err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
@@ -44,7 +44,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 		live = t.zero
 	}
 	live = withoutManagedFields(live)
-	if len(m.sets) == 0 {
+	if len(before) == 0 {
 		if err := t.kind.ApplyError; err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
 		}
@@ -53,19 +53,19 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 				return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert new object (%s) to smd typed: %w", describe(live), err)
 			}
 		}
-		before := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
-		if err := t.update(t.zero, live, m, before); err != nil {
+		first := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
+		if before, err = t.update(t.zero, live, nil, first); err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
-	out, m, err := t.applyOverLastApplied(live, applied, m, o)
+	out, m, err := t.applyOverLastApplied(live, applied, before.managed(t.compiled().names), o)
 	if err != nil {
 		return nil, err
 	}
 	if o.Manager == kubectl {
 		rewriteLastApplied(out, applied)
 	}
-	setManagedFields(out, m.format())
+	setManagedFields(out, m.owners().format())
 	return out, nil
 }
 
@@ -151,13 +151,16 @@ func (t *Type) updater(m *managed, o Options) *merge.Updater {
 	return b.BuildUpdater()
 }
 
+// strippedSet is stripped in the form of structured-merge-diff.
+var strippedSet = names(nil).set(stripped)
+
 // strip removes the fields that are never owned from an entry.
 func (m *managed) strip(id string) {
 	vs, ok := m.sets[id]
 	if !ok {
 		return
 	}
-	set := vs.Set().Difference(stripped)
+	set := vs.Set().Difference(strippedSet)
 	if set.Empty() {
 		delete(m.sets, id)
 		return

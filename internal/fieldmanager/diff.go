@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
@@ -15,30 +16,40 @@ type diff struct {
 	changed, removed fieldTree
 }
 
+// normalize normalizes the trees, and removes the fields that f does not select.
+func (d *diff) normalize(f *Filter) {
+	for _, tree := range []*fieldTree{&d.changed, &d.removed} {
+		f.prune(tree)
+		*tree = tree.normalize()
+	}
+}
+
 // diff compares two objects. It returns what typed.TypedValue.Compare returns,
 // except that it identifies a map-list element without one of its keys by the
 // keys it has, as newer releases of structured-merge-diff do. It compares the
 // objects directly because every write calls it; Compare wraps each value.
 //
 // It fails if an object does not match the schema, and if p ends.
-func (t *Type) diff(before, after map[string]any, p *pacer) (*diff, error) {
-	d, foundEmpty, err := t.compare(before, after, p)
-	if foundEmpty && t.kind.OmitEmpty != nil {
-		d, _, err = t.compare(before, t.kind.OmitEmpty(after), p)
+//
+// The trees are in c's room.
+func (t *Type) diff(before, after map[string]any, c *comparer) (*diff, error) {
+	c.foundEmpty = false
+	d, err := t.compare(before, after, c)
+	if c.foundEmpty && t.kind.OmitEmpty != nil {
+		d, err = t.compare(before, t.kind.OmitEmpty(after), c)
 	}
 	return d, err
 }
 
-// compare is diff without Kind.OmitEmpty. foundEmpty reports whether it found
-// an empty list or map in after, which the JSON encoding may omit.
-func (t *Type) compare(before, after map[string]any, p *pacer) (d *diff, foundEmpty bool, err error) {
+// compare is diff without Kind.OmitEmpty.
+func (t *Type) compare(before, after map[string]any, c *comparer) (*diff, error) {
 	root := t.compiled().types.object
 	if root == nil {
-		return nil, false, errors.New("schema error: objects are no maps")
+		return nil, errors.New("schema error: objects are no maps")
 	}
-	d, c := &diff{}, &comparer{pacer: p}
-	_, err = c.maps(root, before, after, d)
-	return d, c.foundEmpty, err
+	d := &diff{}
+	_, err := c.maps(root, before, after, d)
+	return d, err
 }
 
 // isEmpty reports whether v is an empty list or map.
@@ -74,18 +85,37 @@ func member(m map[string]any, name string) any {
 // A comparer compares values.
 type comparer struct {
 	*pacer
-	foundEmpty bool // see Type.compare
+	// foundEmpty reports whether an empty list or map was found in the objects after
+	// the writes, which the JSON encoding may omit.
+	foundEmpty bool
 
-	room []fieldStep // for trees
+	room, free []fieldStep // for trees
+}
+
+// comparers are comparers whose trees are not needed any more.
+var comparers = sync.Pool{New: func() any { return &comparer{} }}
+
+// newComparer returns a comparer, whose caller calls release.
+func newComparer(p *pacer) *comparer {
+	c := comparers.Get().(*comparer)
+	c.pacer = p
+	return c
+}
+
+// release ends the use of the comparer and of all its trees.
+func (c *comparer) release() {
+	c.pacer, c.free = nil, c.room
+	comparers.Put(c)
 }
 
 // newTree returns an empty tree with room for n steps.
 func (c *comparer) newTree(n int) fieldTree {
-	if len(c.room) < n {
-		c.room = make([]fieldStep, max(n, 32))
+	if len(c.free) < n {
+		c.room = make([]fieldStep, max(n, 2*len(c.room), 64))
+		c.free = c.room
 	}
-	t := c.room[:0:n]
-	c.room = c.room[n:]
+	t := c.free[:0:n]
+	c.free = c.free[n:]
 	return t
 }
 
@@ -131,6 +161,9 @@ func variantOf(s *resolvedType, v any) variant {
 // Objects are deep: the stack frames of compareAt and its callees are kept
 // small.
 func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d *diff) error {
+	if object.Same(before, after) {
+		return nil
+	}
 	if s.empty() {
 		return atStep(step, errors.New(": schema error: no type"))
 	}
@@ -226,7 +259,8 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		return true, nil
 	}
 	if len(was) == 0 {
-		d.changed = c.newTree(len(is))
+		d.changed, err = c.addedMembers(t, is)
+		return false, err
 	}
 	for name, v := range was {
 		step, s := t.field(name)
@@ -239,11 +273,76 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 			continue
 		}
 		step, s := t.field(name)
-		if err := c.compareAt(step, s, absent, v, d); err != nil {
+		if err := c.added(step, s, v, &d.changed); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+// added adds the paths of a value that was absent before the write, which is what
+// compareAt finds there.
+func (c *comparer) added(step string, s *resolvedType, v any, to *fieldTree) error {
+	if s.empty() {
+		return atStep(step, errors.New(": schema error: no type"))
+	}
+	if err := c.pacer.step(); err != nil {
+		return err
+	}
+	var below fieldTree
+	var err error
+	switch v := v.(type) {
+	case map[string]any:
+		if s.object != nil && !s.object.atomic && len(v) > 0 {
+			below, err = c.addedMembers(s.object, v)
+		}
+	case []any:
+		if s.list != nil && !s.list.atomic && len(v) > 0 {
+			below, err = c.addedElements(s.list, v)
+		}
+	}
+	if err != nil {
+		return atStep(step, err)
+	}
+	if below == nil && containsEmpty(v) {
+		c.foundEmpty = true
+	}
+	to.add(step, true, below)
+	return nil
+}
+
+func (c *comparer) addedMembers(t *mapType, members map[string]any) (fieldTree, error) {
+	tree := c.newTree(len(members))
+	for name, v := range members {
+		step, s := t.field(name)
+		if err := c.added(step, s, v, &tree); err != nil {
+			return nil, err
+		}
+	}
+	return tree, nil
+}
+
+func (c *comparer) addedElements(t *listType, list []any) (fieldTree, error) {
+	if len(list) > fewElements {
+		var d diff
+		_, err := c.lists(t, nil, list, &d)
+		return d.changed, err
+	}
+	tree := c.newTree(len(list))
+	for _, v := range list {
+		step, err := t.step(v)
+		if err != nil {
+			return nil, err
+		}
+		if i := tree.index(step); i >= 0 {
+			tree[i].below = nil // elements with the same key are owned together
+			continue
+		}
+		if err := c.added(step, t.element, v, &tree); err != nil {
+			return nil, err
+		}
+	}
+	return tree, nil
 }
 
 // A listElement has the first element of each of two lists at one step, and the

@@ -70,7 +70,7 @@ func checkDiff(t *testing.T, k *kind, before, after map[string]any) bool {
 		return false
 	}
 	want, wantErr := lhs.Compare(rhs)
-	got, err := k.diff(before, after, nil)
+	got, err := k.diff(before, after, &comparer{})
 	if wantErr != nil {
 		assert.Error(t, err)
 		return false
@@ -79,8 +79,9 @@ func checkDiff(t *testing.T, k *kind, before, after map[string]any) bool {
 		return false
 	}
 	changed := want.Modified.Union(want.Added)
-	assert.Equal(t, names(nil).encode(changed), got.changed.encode(), "changed")
-	assert.Equal(t, names(nil).encode(want.Removed), got.removed.encode(), "removed")
+	got.normalize(nil)
+	assert.Equal(t, names(nil).tree(changed).encode(), got.changed.encode(), "changed")
+	assert.Equal(t, names(nil).tree(want.Removed).encode(), got.removed.encode(), "removed")
 	return true
 }
 
@@ -178,11 +179,11 @@ properties:
     x-kubernetes-list-map-keys: [driver, share]
     items: {type: object, properties: {driver: {type: string}, share: {type: string}}}
 `)
-	d, err := k.diff(nil, parse(t, `devices: [{driver: a}, {driver: a, share: b}]`), nil)
+	d, err := k.diff(nil, parse(t, `devices: [{driver: a}, {driver: a, share: b}]`), &comparer{})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"f:devices":{".":{},
 		"k:{\"driver\":\"a\"}":{".":{},"f:driver":{}},
 		"k:{\"driver\":\"a\",\"share\":\"b\"}":{".":{},"f:driver":{},"f:share":{}}}}`, string(d.changed.encode()))
-	_, err = k.diff(nil, parse(t, `devices: [{}]`), nil)
+	_, err = k.diff(nil, parse(t, `devices: [{}]`), &comparer{})
 	assert.EqualError(t, err, `.devices: a map list has an element without any of the keys ["driver" "share"]`)
 }

@@ -3,14 +3,12 @@ package fieldmanager
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // The operations of an entry.
@@ -29,10 +27,11 @@ type entry struct {
 	// time.
 	time string
 
-	// set and text are the fields as they were read. text is valid while the
-	// entry still has that set; it is "" if it must be made.
-	set  *fieldpath.Set
-	text object.FieldsV1
+	fields *fieldSet
+
+	// read is the element of managedFields that the entry was read from, nil if there
+	// is none.
+	read map[string]any
 }
 
 // id identifies an entry within an object. A manager has one entry for Apply
@@ -62,91 +61,85 @@ func (e *entry) owner() string {
 	return s
 }
 
-// managed is the parsed form of managedFields.
-type managed struct {
-	names names
-	sets  fieldpath.ManagedFields
-	// entries contains the ids of sets, and possibly more.
-	entries map[string]*entry
-}
-
-func newManaged(n names, size int) *managed {
-	return &managed{
-		names:   n,
-		sets:    make(fieldpath.ManagedFields, size+1),
-		entries: make(map[string]*entry, size+1),
-	}
-}
-
-// clone returns a copy whose sets and entries can be replaced.
-func (m *managed) clone() *managed {
-	return &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
-}
-
-// entry returns the entry that a request writes: the existing one, or e.
-func (m *managed) entry(e *entry) (id string, _ *entry) {
-	id = e.id()
-	if known, ok := m.entries[id]; ok {
-		return id, known
-	}
-	m.entries[id] = e
-	return id, e
-}
+// owners are entries of managedFields. No two have the same id.
+type owners []*entry
 
 // Validate returns an error if metadata.managedFields cannot be read, nil if it
 // can. Changes by webhooks that fail the check are reverted with a warning that
 // contains the error.
 func Validate(managedFields []any) error {
-	_, err := names(nil).parseManaged(managedFields, nil)
+	_, err := parseOwners(managedFields, nil)
 	return err
 }
 
-// parseManaged parses managedFields. It fails if p ends.
-func (n names) parseManaged(list []any, p *pacer) (*managed, error) {
-	m := newManaged(n, len(list))
+// parseOwners parses managedFields. It fails if p ends.
+func parseOwners(list []any, p *pacer) (owners, error) {
+	out := make(owners, 0, len(list)+1) // an update adds one
+	entries := make([]entry, len(list))
 	for i, v := range list {
-		fields, _ := v.(map[string]any)
-		text := func(name string) string {
-			s, _ := fields[name].(string)
-			return s
+		e := &entries[i]
+		if err := e.parse(v, i, p); err != nil {
+			return nil, err
 		}
-		e := &entry{
-			manager:     text("manager"),
-			operation:   text("operation"),
-			apiVersion:  text("apiVersion"),
-			subresource: text("subresource"),
-			time:        canonicalTime(text("time")),
+		if at := out.index(e); at >= 0 {
+			out[at] = e
+		} else {
+			out = append(out, e)
 		}
-		if e.operation != opApply && e.operation != opUpdate {
-			return nil, fmt.Errorf("operation must be `Apply` or `Update`")
-		}
-		if e.apiVersion == "" {
-			return nil, fmt.Errorf("apiVersion must not be empty")
-		}
-		switch format := text("fieldsType"); format {
-		case "FieldsV1":
-		case "":
-			return nil, fmt.Errorf("missing fieldsType in managed fields entry %d", i)
-		default:
-			return nil, fmt.Errorf("invalid fieldsType %q in managed fields entry %d", format, i)
-		}
-		e.set = fieldpath.NewSet()
-		if v := fields["fieldsV1"]; v != nil {
-			var isText bool
-			if e.text, isText = v.(object.FieldsV1); !isText {
-				e.text = object.FieldsV1(wire.AppendAny(nil, v))
-			}
-			var err error
-			if e.set, err = n.decode(e.text, p); err != nil {
-				return nil, fmt.Errorf("error decoding set: %w", err)
-			}
-		}
-		id := e.id()
-		m.entries[id] = e
-		m.sets[id] = fieldpath.NewVersionedSet(e.set, fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 	}
-	return m, nil
+	return out, nil
 }
+
+// parse reads the i-th element of managedFields.
+func (e *entry) parse(v any, i int, p *pacer) error {
+	read, _ := v.(map[string]any)
+	text := func(name string) string {
+		s, _ := read[name].(string)
+		return s
+	}
+	*e = entry{
+		manager:     text("manager"),
+		operation:   text("operation"),
+		apiVersion:  text("apiVersion"),
+		subresource: text("subresource"),
+		time:        canonicalTime(text("time")),
+		fields:      noFields,
+		read:        read,
+	}
+	if e.operation != opApply && e.operation != opUpdate {
+		return fmt.Errorf("operation must be `Apply` or `Update`")
+	}
+	if e.apiVersion == "" {
+		return fmt.Errorf("apiVersion must not be empty")
+	}
+	switch format := text("fieldsType"); format {
+	case "FieldsV1":
+	case "":
+		return fmt.Errorf("missing fieldsType in managed fields entry %d", i)
+	default:
+		return fmt.Errorf("invalid fieldsType %q in managed fields entry %d", format, i)
+	}
+	if v := read["fieldsV1"]; v != nil {
+		fields, isText := v.(object.FieldsV1)
+		if !isText {
+			fields = object.FieldsV1(wire.AppendAny(nil, v))
+		}
+		var err error
+		if e.fields, err = decode(fields, p); err != nil {
+			return fmt.Errorf("error decoding set: %w", err)
+		}
+	}
+	return nil
+}
+
+// hasID reports whether two entries have the same id.
+func (e *entry) hasID(other *entry) bool {
+	return e.manager == other.manager && e.operation == other.operation && e.subresource == other.subresource &&
+		(e.operation == opApply || e.apiVersion == other.apiVersion)
+}
+
+// index returns the position of the entry with the id of e, -1 if there is none.
+func (o owners) index(e *entry) int { return slices.IndexFunc(o, e.hasID) }
 
 // canonicalTime returns the time in UTC, in whole seconds; "" if the text is
 // not a time.
@@ -161,18 +154,9 @@ func canonicalTime(s string) string {
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // format encodes managedFields: Apply entries first, then by time; entries
-// without a time come before those with one.
-func (m *managed) format() []any {
-	all := make([]*entry, 0, len(m.sets))
-	for _, id := range slices.Sorted(maps.Keys(m.sets)) {
-		vs, e := m.sets[id], m.entries[id]
-		e.apiVersion = string(vs.APIVersion())
-		if vs.Set() != e.set || e.text == "" {
-			e.set, e.text = vs.Set(), m.names.encode(vs.Set())
-		}
-		all = append(all, e)
-	}
-	slices.SortStableFunc(all, func(a, b *entry) int {
+// without a time come before those with one. It sorts the entries.
+func (o owners) format() []any {
+	slices.SortFunc(o, func(a, b *entry) int {
 		return cmp.Or(
 			cmp.Compare(a.operation, b.operation),
 			cmp.Compare(a.time, b.time),
@@ -180,24 +164,37 @@ func (m *managed) format() []any {
 			cmp.Compare(a.apiVersion, b.apiVersion),
 			cmp.Compare(a.subresource, b.subresource))
 	})
-	list := make([]any, len(all))
-	for i, e := range all {
+	list := make([]any, len(o))
+	for i, e := range o {
 		list[i] = e.format()
 	}
 	return list
 }
 
+// format returns the element of managedFields: the one that was read if it is the same.
 func (e *entry) format() map[string]any {
-	out := make(map[string]any, 7)
+	optional := [...]struct{ name, text string }{
+		{"manager", e.manager}, {"time", e.time}, {"subresource", e.subresource},
+	}
+	members := 4
+	same := e.read["apiVersion"] == e.apiVersion && e.read["fieldsV1"] == e.fields.text
+	for _, o := range optional {
+		if o.text != "" {
+			members++
+			same = same && e.read[o.name] == o.text
+		}
+	}
+	if same && len(e.read) == members {
+		return e.read
+	}
+	out := make(map[string]any, members)
 	out["operation"] = e.operation
 	out["apiVersion"] = e.apiVersion
 	out["fieldsType"] = "FieldsV1"
-	out["fieldsV1"] = e.text
-	for _, optional := range [...]struct{ name, text string }{
-		{"manager", e.manager}, {"time", e.time}, {"subresource", e.subresource},
-	} {
-		if optional.text != "" {
-			out[optional.name] = optional.text
+	out["fieldsV1"] = e.fields.text
+	for _, o := range optional {
+		if o.text != "" {
+			out[o.name] = o.text
 		}
 	}
 	return out
@@ -211,41 +208,41 @@ const ancientManager = "ancient-changes"
 
 // limit merges the oldest Update entries of each version into one until at most
 // maxUpdaters are left.
-func (m *managed) limit() {
-	var updaters []string
-	for id, vs := range m.sets {
-		if !vs.Applied() {
-			updaters = append(updaters, id)
+func (o owners) limit() owners {
+	var updaters owners
+	for _, e := range o {
+		if e.operation == opUpdate {
+			updaters = append(updaters, e)
 		}
 	}
 	excess := len(updaters) - maxUpdaters
 	if excess <= 0 {
-		return
+		return o
 	}
-	slices.SortFunc(updaters, func(a, b string) int {
-		return cmp.Or(cmp.Compare(m.entries[a].time, m.entries[b].time), cmp.Compare(a, b))
+	slices.SortFunc(updaters, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.id(), b.id()))
 	})
-	oldest := map[fieldpath.APIVersion]string{}
-	for _, id := range updaters {
+	oldest := map[string]*entry{} // by version
+	for _, e := range updaters {
 		if excess <= 0 {
 			break
 		}
-		vs := m.sets[id]
-		version := vs.APIVersion()
-		first, ok := oldest[version]
-		if !ok {
+		first := oldest[e.apiVersion]
+		if first == nil {
 			// There is nothing to merge it with yet.
-			oldest[version] = id
+			oldest[e.apiVersion] = e
 			continue
 		}
-		bucket, e := m.entry(&entry{manager: ancientManager, operation: opUpdate, apiVersion: string(version)})
-		if _, ok := m.sets[bucket]; !ok {
-			m.sets[bucket] = m.sets[first]
-			delete(m.sets, first)
+		bucket := &entry{manager: ancientManager, operation: opUpdate, apiVersion: e.apiVersion, fields: first.fields}
+		if at := o.index(bucket); at >= 0 {
+			bucket = o[at]
+		} else {
+			o[slices.Index(o, first)] = bucket
 		}
-		m.sets[bucket] = fieldpath.NewVersionedSet(vs.Set().Union(m.sets[bucket].Set()), version, false)
-		e.time = m.entries[id].time
-		delete(m.sets, id)
+		bucket.fields = of(e.fields.tree.union(bucket.fields.tree))
+		bucket.time = e.time
+		o = slices.DeleteFunc(o, func(other *entry) bool { return other == e })
 		excess--
 	}
+	return o
 }

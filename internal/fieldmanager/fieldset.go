@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
@@ -82,61 +84,135 @@ func appendString(b []byte, s string) []byte {
 }
 
 // stepText returns a step as it appears in the path of an error.
-func stepText(step string) string {
-	pe, err := names(nil).parseStep(step)
-	if err != nil {
-		panic("fieldmanager: " + err.Error()) // unreachable: steps are made by keyStep and valueStep
+func stepText(step string) string { return names(nil).parseStep(step).String() }
+
+// A fieldSet is a field set in its encoding and in the forms that it was needed in. It is
+// safe for concurrent use.
+type fieldSet struct {
+	text object.FieldsV1
+	tree fieldTree // normalized
+
+	set  atomic.Pointer[fieldpath.Set] // must not be changed
+	fits atomic.Pointer[compiled]      // a schema by which the set needs no reconciliation
+}
+
+// noFields is the empty field set.
+var noFields = &fieldSet{text: "{}"}
+
+// of returns the field set of a normalized tree, which it copies.
+func of(tree fieldTree) *fieldSet {
+	if len(tree) == 0 {
+		return noFields
 	}
-	return pe.String()
+	var room [2 << 10]byte // avoids an allocation
+	text := tree.append(room[:0])
+	if known := sets.find(text); known != nil {
+		return known
+	}
+	return sets.add(&fieldSet{text: object.FieldsV1(text), tree: tree.clone()})
+}
+
+// ofSet returns the field set of a set, which must not be changed any more.
+func (n names) ofSet(set *fieldpath.Set) *fieldSet {
+	f := of(n.tree(set))
+	f.set.CompareAndSwap(nil, set)
+	return f
+}
+
+// asSet returns the set in the form of structured-merge-diff. It must not be changed.
+func (f *fieldSet) asSet(n names) *fieldpath.Set {
+	set := f.set.Load()
+	if set == nil {
+		set = n.set(f.tree)
+		f.set.Store(set)
+	}
+	return set
+}
+
+// reconcile returns the set as it is by a schema, whose lists and maps may have become
+// atomic since the set was written.
+func (f *fieldSet) reconcile(c *compiled) (*fieldSet, error) {
+	if f.fits.Load() == c {
+		return f, nil
+	}
+	set, err := typed.ReconcileFieldSetWithSchema(f.asSet(c.names), c.null)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		f = c.names.ofSet(set)
+	}
+	f.fits.Store(c)
+	return f, nil
 }
 
 // maxCached is the length of the encodings that each of the two generations of a
 // setCache may hold, and of the longest one that it holds at all.
 const maxCached, maxCachedSet = 1 << 20, 64 << 10
 
-// A setCache holds the field sets of encodings that were read or written not long ago.
-// Its sets must not be changed. It is safe for concurrent use.
+// A setCache holds the field sets that were read or written not long ago, by their
+// encodings. It is safe for concurrent use.
 type setCache struct {
 	mu         sync.Mutex // guards the fields below
-	young, old map[object.FieldsV1]*fieldpath.Set
+	young, old map[object.FieldsV1]*fieldSet
 	length     int // of the encodings in young
 }
 
 // sets are the field sets of all kinds.
 var sets setCache
 
-func (c *setCache) get(text object.FieldsV1) *fieldpath.Set {
+// get returns the field set of an encoding, nil if the cache does not have it.
+func (c *setCache) get(text object.FieldsV1) *fieldSet {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.getLocked(text)
+}
+
+// find is get of an encoding in a buffer.
+func (c *setCache) find(text []byte) *fieldSet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if set := c.young[object.FieldsV1(text)]; set != nil {
+		return set
+	}
+	return c.old[object.FieldsV1(text)]
+}
+
+// add adds a field set, unless the cache has one of the same encoding, and returns the one
+// that it has. The cache keeps the text.
+func (c *setCache) add(set *fieldSet) *fieldSet {
+	if len(set.text) > maxCachedSet {
+		return set
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.getLocked(set.text); known != nil {
+		return known
+	}
+	c.addLocked(set)
+	return set
+}
+
+func (c *setCache) getLocked(text object.FieldsV1) *fieldSet {
 	set := c.young[text]
 	if set == nil {
 		if set = c.old[text]; set != nil {
-			c.putLocked(object.FieldsV1(strings.Clone(string(text))), set)
+			c.addLocked(set)
 		}
 	}
 	return set
 }
 
-// put adds a set. The cache keeps the text.
-func (c *setCache) put(text object.FieldsV1, set *fieldpath.Set) {
-	if len(text) > maxCachedSet {
-		return
+func (c *setCache) addLocked(set *fieldSet) {
+	if c.length += len(set.text); c.young == nil || c.length > maxCached {
+		c.young, c.old, c.length = map[object.FieldsV1]*fieldSet{}, c.young, len(set.text)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.putLocked(text, set)
+	c.young[set.text] = set
 }
 
-func (c *setCache) putLocked(text object.FieldsV1, set *fieldpath.Set) {
-	if c.length += len(text); c.young == nil || c.length > maxCached {
-		c.young, c.old, c.length = map[object.FieldsV1]*fieldpath.Set{}, c.young, len(text)
-	}
-	c.young[text] = set
-}
-
-// decode returns the field set of a fieldsV1. The set is shared. Steps of unknown kinds
-// are skipped with everything below them. It fails if p ends.
-func (n names) decode(text object.FieldsV1, p *pacer) (*fieldpath.Set, error) {
+// decode returns the field set of a fieldsV1. Steps of unknown kinds are skipped with
+// everything below them. It fails if p ends.
+func decode(text object.FieldsV1, p *pacer) (*fieldSet, error) {
 	if set := sets.get(text); set != nil {
 		return set, nil
 	}
@@ -145,25 +221,44 @@ func (n names) decode(text object.FieldsV1, p *pacer) (*fieldpath.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := n.set(tree)
-	if err == nil {
-		sets.put(text, set)
+	if tree, err = tree.canonical(); err != nil {
+		return nil, err
 	}
-	return set, err
+	return sets.add(&fieldSet{text: text, tree: tree.normalize()}), nil
 }
 
-// encode returns the encoding of a field set, which must not be changed any more.
-func (n names) encode(set *fieldpath.Set) object.FieldsV1 {
-	text := n.tree(set).encode()
-	sets.put(text, set)
-	return text
+// canonical returns the tree with its steps in the form that trees of objects have, without
+// those of unknown kinds. It changes t.
+func (t fieldTree) canonical() (fieldTree, error) {
+	kept := t[:0]
+	for _, s := range t {
+		if !strings.HasPrefix(s.text, "f:") {
+			pe, err := fieldpath.DeserializePathElement(s.text)
+			if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+			s.text = names(nil).formatStep(pe)
+		}
+		var err error
+		if s.below, err = s.below.canonical(); err != nil {
+			return nil, err
+		}
+		s.member = s.member || len(s.below) == 0
+		kept = append(kept, s)
+	}
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	return kept, nil
 }
 
-// set returns the field set of a tree.
-func (n names) set(tree fieldTree) (*fieldpath.Set, error) {
+// set returns the set of a tree.
+func (n names) set(tree fieldTree) *fieldpath.Set {
 	set := &fieldpath.Set{}
-	_, err := n.addChildren(tree, set)
-	return set, err
+	n.addChildren(tree, set)
+	return set
 }
 
 // A parsedStep is a step of a tree. Steps are added to a set in its order: it inserts
@@ -176,8 +271,8 @@ type parsedStep struct {
 // fewSteps is the number of steps for which the stack has room.
 const fewSteps = 8
 
-// addChildren adds the paths of a tree to set. It reports whether the tree has none.
-func (n names) addChildren(tree fieldTree, set *fieldpath.Set) (empty bool, err error) {
+// addChildren adds the paths of a tree to set.
+func (n names) addChildren(tree fieldTree, set *fieldpath.Set) {
 	set.Members = fieldpath.MakePathElementSet(len(tree))
 	var room [fewSteps]parsedStep // avoids an allocation
 	steps := room[:0]
@@ -185,51 +280,43 @@ func (n names) addChildren(tree fieldTree, set *fieldpath.Set) (empty bool, err 
 		steps = make([]parsedStep, 0, len(tree))
 	}
 	for _, s := range tree {
-		pe, err := n.parseStep(s.text)
-		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
-			continue
-		} else if err != nil {
-			return false, err
-		}
-		steps = append(steps, parsedStep{pe, s})
+		steps = append(steps, parsedStep{n.parseStep(s.text), s})
 	}
 	slices.SortFunc(steps, func(a, b parsedStep) int { return a.element.Compare(b.element) })
 	for _, s := range steps {
-		if len(s.below) == 0 {
-			set.Members.Insert(s.element)
-			continue
-		}
-		var below fieldpath.Set
-		none, err := n.addChildren(s.below, &below)
-		if err != nil {
-			return false, err
-		}
-		if s.member || none {
+		if s.member {
 			set.Members.Insert(s.element)
 		}
-		if !below.Empty() {
-			*set.Children.Descend(s.element) = below
+		if len(s.below) > 0 {
+			n.addChildren(s.below, set.Children.Descend(s.element))
 		}
 	}
-	return len(steps) == 0, nil
 }
 
-func (n names) parseStep(s string) (fieldpath.PathElement, error) {
+func (n names) parseStep(s string) fieldpath.PathElement {
 	if name, ok := strings.CutPrefix(s, "f:"); ok {
-		return n.field(name), nil
+		return n.field(name)
 	}
-	return fieldpath.DeserializePathElement(s)
+	pe, err := fieldpath.DeserializePathElement(s)
+	if err != nil {
+		panic("fieldmanager: " + err.Error()) // unreachable: see canonical, keyStep and valueStep
+	}
+	return pe
 }
 
-// tree returns the tree of a field set.
+// tree returns the normalized tree of a set.
 func (n names) tree(set *fieldpath.Set) fieldTree {
+	return n.steps(set).normalize()
+}
+
+func (n names) steps(set *fieldpath.Set) fieldTree {
 	tree := make(fieldTree, 0, set.Members.Size())
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
 		tree.add(n.formatStep(pe), true, nil)
 	})
 	set.Children.Iterate(func(pe fieldpath.PathElement) {
 		children, _ := set.Children.Get(pe)
-		tree.add(n.formatStep(pe), false, n.tree(children))
+		tree.add(n.formatStep(pe), false, n.steps(children))
 	})
 	return tree
 }

@@ -33,9 +33,9 @@ func TestParseFields(t *testing.T) {
 		{"the whole object", `{".":{}}`, `{}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			set, err := names(nil).decode(object.FieldsV1(test.text), nil)
+			set, err := decode(object.FieldsV1(test.text), nil)
 			require.NoError(t, err)
-			assert.Equal(t, object.FieldsV1(test.want), names(nil).encode(set))
+			assert.Equal(t, object.FieldsV1(test.want), set.tree.encode())
 		})
 	}
 }
@@ -58,7 +58,7 @@ func TestParseFieldsErrors(t *testing.T) {
 		{"no separator", `{"f:a":{}"f:b":{}}`, "not a field set"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := names(nil).decode(object.FieldsV1(test.text), nil)
+			_, err := decode(object.FieldsV1(test.text), nil)
 			assert.ErrorContains(t, err, test.err)
 		})
 	}
@@ -74,25 +74,25 @@ func FuzzFields(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var tree map[string]any
 		if json.Unmarshal([]byte(text), &tree) != nil || tree == nil {
-			_, err := names(nil).decode(object.FieldsV1(text), nil)
+			_, err := decode(object.FieldsV1(text), nil)
 			_ = err // of a text that is not canonical: decode may read it
 			return
 		}
 		canonical := wire.AppendAny(nil, tree)
-		set, err := names(nil).decode(object.FieldsV1(canonical), nil)
-		var want fieldpath.Set
-		if wantErr := want.FromJSON(bytes.NewReader(canonical)); wantErr == nil && err == nil {
-			assert.True(t, set.Equals(&want), "read %s as\n%s, not\n%s", canonical, set, &want)
-		}
+		fields, err := decode(object.FieldsV1(canonical), nil)
 		if err != nil {
 			return
 		}
-		encoded := names(nil).tree(set).encode()
-		again, err := decodeTree(encoded, nil)
+		set := fields.asSet(nil)
+		var want fieldpath.Set
+		if want.FromJSON(bytes.NewReader(canonical)) == nil {
+			assert.True(t, set.Equals(&want), "read %s as\n%s, not\n%s", canonical, set, &want)
+		}
+		assert.Equal(t, fields.tree, names(nil).tree(set))
+		encoded := fields.tree.encode()
+		again, err := decode(encoded, nil)
 		require.NoError(t, err)
-		read, err := names(nil).set(again)
-		require.NoError(t, err)
-		assert.True(t, set.Equals(read), "%s\n%s", set, read)
+		assert.Equal(t, fields.tree, again.tree)
 		assert.Equal(t, string(wire.AppendAny(nil, encoded.Value())), string(encoded))
 	})
 }
@@ -110,16 +110,18 @@ func TestSetCache(t *testing.T) {
 		}
 		return n
 	}
-	first := &fieldpath.Set{}
-	c.put(text(0), first)
+	first := &fieldSet{text: text(0)}
+	c.add(first)
 	for i := 1; i < 100; i++ {
-		c.put(text(i), &fieldpath.Set{})
+		c.add(&fieldSet{text: text(i)})
 		require.Same(t, first, c.get(text(0)), "sets that are read stay")
 	}
+	assert.Same(t, first, c.add(&fieldSet{text: text(0)}), "one set for each encoding")
 	assert.Greater(t, kept(), 10)
 	assert.Less(t, kept(), 2*maxCached/60_000+1)
-	c.put(object.FieldsV1(strings.Repeat("x", maxCachedSet+1)), first)
-	assert.Nil(t, c.get(object.FieldsV1(strings.Repeat("x", maxCachedSet+1))), "a long encoding")
+	long := &fieldSet{text: object.FieldsV1(strings.Repeat("x", maxCachedSet+1))}
+	assert.Same(t, long, c.add(long))
+	assert.Nil(t, c.get(long.text), "a long encoding")
 }
 
 // TestSteps compares steps with those that structured-merge-diff writes.
@@ -160,7 +162,6 @@ func TestParseManySteps(t *testing.T) {
 		tree.add(fmt.Sprintf("f:%d", i), true, nil)
 	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { tree[i], tree[j] = tree[j], tree[i] })
-	set, err := names(nil).set(tree)
-	require.NoError(t, err)
+	set := names(nil).set(tree)
 	assert.Equal(t, n, set.Members.Size())
 }

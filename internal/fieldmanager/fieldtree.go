@@ -23,7 +23,9 @@ import (
 // self is the member that marks the path of a non-empty object as in the set.
 const self = "."
 
-// A fieldTree is a field set in the structure of its encoding, in any order.
+// A fieldTree is a field set in the structure of its encoding. A tree that add makes may
+// have its steps in any order, and a step twice; normalize sorts it. Normalized trees
+// share what they have in common, and must not be changed.
 type fieldTree []fieldStep
 
 // A fieldStep is a step of a path.
@@ -60,31 +62,131 @@ func (t *fieldTree) index(step string) int {
 	return slices.IndexFunc(*t, func(s fieldStep) bool { return s.text == step })
 }
 
-// encode encodes the tree. It sorts it.
+// normalize returns the tree with its steps sorted and each of them once. It changes t.
+func (t fieldTree) normalize() fieldTree {
+	for i := range t {
+		t[i].below = t[i].below.normalize()
+	}
+	if len(t) < 2 {
+		return t
+	}
+	byText := func(a, b fieldStep) int { return strings.Compare(a.text, b.text) }
+	if !slices.IsSortedFunc(t, byText) {
+		slices.SortStableFunc(t, byText)
+	}
+	n := 1
+	for _, s := range t[1:] {
+		if last := &t[n-1]; last.text == s.text {
+			last.member = last.member || s.member
+			last.below = last.below.union(s.below)
+			continue
+		}
+		t[n] = s
+		n++
+	}
+	return t[:n]
+}
+
+// clone returns a copy.
+func (t fieldTree) clone() fieldTree {
+	out := slices.Clone(t)
+	for i := range out {
+		out[i].below = out[i].below.clone()
+	}
+	return out
+}
+
+// same reports whether two trees are the same in memory.
+func (t fieldTree) same(u fieldTree) bool {
+	return len(t) == len(u) && (len(t) == 0 || &t[0] == &u[0])
+}
+
+// union returns the paths of two normalized trees; t itself if it has all of them.
+func (t fieldTree) union(u fieldTree) fieldTree {
+	switch {
+	case len(u) == 0:
+		return t
+	case len(t) == 0:
+		return u
+	}
+	var out fieldTree // nil while it equals t[:i]
+	i := 0
+	for _, s := range u {
+		from := i
+		for i < len(t) && t[i].text < s.text {
+			i++
+		}
+		if out != nil {
+			out = append(out, t[from:i]...)
+		}
+		if i < len(t) && t[i].text == s.text {
+			own := t[i]
+			s.member, s.below = s.member || own.member, own.below.union(s.below)
+			if out == nil && (s.member != own.member || !s.below.same(own.below)) {
+				out = append(make(fieldTree, 0, len(t)+len(u)), t[:i]...)
+			}
+			i++
+		} else if out == nil {
+			out = append(make(fieldTree, 0, len(t)+len(u)), t[:i]...)
+		}
+		if out != nil {
+			out = append(out, s)
+		}
+	}
+	if out == nil {
+		return t
+	}
+	return append(out, t[i:]...)
+}
+
+// minus returns the paths of a normalized tree that another has not; t itself if the
+// other has none of them.
+func (t fieldTree) minus(u fieldTree) fieldTree {
+	if len(u) == 0 {
+		return t
+	}
+	var out fieldTree // nil while it equals t[:i]
+	changed := false
+	for i, s := range t {
+		for len(u) > 0 && u[0].text < s.text {
+			u = u[1:]
+		}
+		left := s
+		if len(u) > 0 && u[0].text == s.text {
+			left.member = s.member && !u[0].member
+			left.below = s.below.minus(u[0].below)
+		}
+		if !changed && (left.member != s.member || !left.below.same(s.below)) {
+			changed = true
+			out = append(make(fieldTree, 0, len(t)), t[:i]...)
+		}
+		if changed {
+			out.add(left.text, left.member, left.below)
+		}
+	}
+	if changed {
+		return out
+	}
+	return t
+}
+
+// encode encodes a normalized tree.
 func (t fieldTree) encode() object.FieldsV1 {
 	return object.FieldsV1(t.append(make([]byte, 0, 1<<10)))
 }
 
 func (t fieldTree) append(dst []byte) []byte { return append(t.appendMembers(append(dst, '{')), '}') }
 
-// appendMembers appends the members of the object that encodes the tree. Steps that
-// occur twice are one.
+// appendMembers appends the members of the object that encodes the tree.
 func (t fieldTree) appendMembers(dst []byte) []byte {
-	slices.SortFunc(t, func(a, b fieldStep) int { return strings.Compare(a.text, b.text) })
-	for i := 0; i < len(t); {
-		s := t[i]
-		for i++; i < len(t) && t[i].text == s.text; i++ {
-			s.member = s.member || t[i].member
-			if len(s.below) == 0 {
-				s.below = t[i].below
-			}
-		}
-		if dst[len(dst)-1] != '{' {
+	for i, s := range t {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(wire.AppendString(dst, s.text), `:{`...)
 		if s.member && len(s.below) > 0 {
 			dst = append(dst, `".":{}`...)
+			dst = append(dst, ',')
 		}
 		dst = append(s.below.appendMembers(dst), '}')
 	}

@@ -59,8 +59,9 @@ func TestApplyManyElements(t *testing.T) {
 		half := longObject(r, n/2)
 		o := Options{Manager: "a", Now: time.Unix(1, 0)}
 		allocs = testing.AllocsPerRun(1, func() {
-			m, err := k.compiled().names.parseManaged(metadata(live)["managedFields"].([]any), nil)
+			read, err := parseOwners(metadata(live)["managedFields"].([]any), nil)
 			require.NoError(t, err)
+			m := read.managed(k.compiled().names)
 			id, _ := m.entry(o.entry(opApply, k.apiVersion))
 			a := newApplication(k.Type, withoutManagedFields(live), half, m, id, o)
 			a.ctx = context.Background()
@@ -98,8 +99,9 @@ func TestApplyAsUpdater(t *testing.T) {
 			var errs [2]error
 			for j := range outs {
 				list, _ := managedFields(live)
-				m, err := k.compiled().names.parseManaged(list, nil)
+				read, err := parseOwners(list, nil)
 				require.NoError(t, err)
+				m := read.managed(k.compiled().names)
 				id, _ := m.entry(o.entry(opApply, k.apiVersion))
 				var out map[string]any
 				if j == 0 {
@@ -108,7 +110,7 @@ func TestApplyAsUpdater(t *testing.T) {
 					out, errs[j] = k.applyTyped(before, applied, m, id, o)
 				}
 				if errs[j] == nil {
-					outs[j], managers[j] = out, m.format()
+					outs[j], managers[j] = out, m.owners().format()
 				}
 			}
 			var conflicts [2]merge.Conflicts

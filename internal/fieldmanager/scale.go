@@ -36,10 +36,11 @@ func NewScaleHandler(apiVersion string, paths map[string]string) *ScaleHandler {
 // each entry of the object that owns the number of replicas, which owns only
 // that.
 func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
-	parent, err := names(nil).parseManaged(list, nil)
+	read, err := parseOwners(list, nil)
 	if err != nil {
 		return nil, err
 	}
+	parent := read.managed(nil)
 	scale := newManaged(nil, len(list))
 	for id, vs := range parent.sets {
 		path := s.paths[string(vs.APIVersion())]
@@ -50,7 +51,7 @@ func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
 		e := *parent.entries[id]
 		scale.entries[id] = &e
 	}
-	return scale.format(), nil
+	return scale.owners().format(), nil
 }
 
 // ToParent returns the managedFields of an object after a write to its Scale,
@@ -58,15 +59,15 @@ func (s *ScaleHandler) ToSubresource(list []any) ([]any, error) {
 // there lose it in the object. Managers that gained it own it in an entry
 // without a time.
 func (s *ScaleHandler) ToParent(list, scale []any) ([]any, error) {
-	parent, err := names(nil).parseManaged(list, nil)
+	parent, err := parseOwners(list, nil)
 	if err != nil {
 		return nil, err
 	}
-	written, err := names(nil).parseManaged(scale, nil)
+	written, err := parseOwners(scale, nil)
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
 	}
-	return s.merge(parent, written).format(), nil
+	return s.merge(parent.managed(nil), written.managed(nil)).owners().format(), nil
 }
 
 func (s *ScaleHandler) merge(parent, scale *managed) *managed {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // Options describe a write.
@@ -47,32 +45,18 @@ var (
 	}
 )
 
-// stripped is the set of the fields that are never owned.
-var stripped = func() *fieldpath.Set {
-	set := fieldpath.NewSet()
-	for _, name := range strippedFields {
-		set.Insert(fieldpath.MakePathOrDie(name))
-	}
+// stripped are the fields that are never owned.
+var stripped = func() fieldTree {
+	var tree, meta fieldTree
 	for _, name := range strippedMetadata {
-		set.Insert(fieldpath.MakePathOrDie("metadata", name))
-	}
-	return set
-}()
-
-// strip removes the fields that are never owned from a tree.
-func strip(tree *fieldTree) {
-	var meta fieldTree
-	if i := tree.index("f:metadata"); i >= 0 {
-		meta = (*tree)[i].below
+		meta.add("f:"+name, true, nil)
 	}
 	for _, name := range strippedFields {
-		tree.remove("f:" + name)
-	}
-	for _, name := range strippedMetadata {
-		meta.remove("f:" + name)
+		tree.add("f:"+name, true, nil)
 	}
 	tree.add("f:metadata", false, meta)
-}
+	return tree.normalize()
+}()
 
 // Update returns obj with its managedFields after a write that is not an apply.
 // A nil live, or one without a uid, means that the write creates the object.
@@ -83,7 +67,7 @@ func strip(tree *fieldTree) {
 // not match the schema, or the objects cannot be compared, the result has no
 // managedFields.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
-	m := t.managedBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
+	before := ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
 		live = t.zero
 	} else {
@@ -92,9 +76,9 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	out := withoutManagedFields(obj)
 	switch {
 	case !t.matchesSchema(live) || !t.matchesSchema(out):
-	case m != nil:
-		if t.update(live, out, m, o) == nil {
-			setManagedFields(out, m.format())
+	case len(before) > 0:
+		if after, err := t.update(live, out, before, o); err == nil {
+			setManagedFields(out, after.format())
 		}
 	case object.String(live, "metadata", "uid") == "":
 		setManagedFields(out, t.firstEntry(live, out, o))
@@ -112,84 +96,91 @@ func (t *Type) matchesSchema(obj map[string]any) bool {
 // before; nil if the write owns no field. Neither obj nor live, with which obj
 // is compared, has managedFields.
 func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
-	w := write{to: t, before: live, after: obj, fields: o.Fields, pacer: pacer{ctx: o.Context}}
+	w := newWrite(t, live, obj, o)
+	defer w.release()
 	own, err := w.in(t.apiVersion)
 	if err != nil {
 		return nil
 	}
-	strip(&own.changed)
-	if len(own.changed) == 0 {
+	changed := own.changed.minus(stripped)
+	if len(changed) == 0 {
 		return nil
 	}
 	e := o.entry(opUpdate, t.apiVersion)
-	e.time, e.text = formatTime(o.Now), own.changed.encode()
+	e.time, e.fields = formatTime(o.Now), of(changed)
 	return []any{e.format()}
 }
 
-// update changes m to the managed fields after a write that replaced live by
-// obj. Neither object has managedFields. If update fails, m is invalid.
-func (t *Type) update(live, obj map[string]any, m *managed, o Options) error {
-	w := write{to: t, before: live, after: obj, fields: o.Fields, pacer: pacer{ctx: o.Context}}
+// update returns the owners after a write that replaced live by obj. Neither object has
+// managedFields. It changes before.
+func (t *Type) update(live, obj map[string]any, before owners, o Options) (owners, error) {
+	w := newWrite(t, live, obj, o)
+	defer w.release()
 	own, err := w.in(t.apiVersion)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for id, vs := range m.sets {
-		v, err := w.in(string(vs.APIVersion()))
+	changed := own.changed.minus(stripped)
+	writer := o.entry(opUpdate, t.apiVersion)
+	after := before[:0]
+	for _, e := range before {
+		v, err := w.in(e.apiVersion)
 		if errors.Is(err, ErrNoVersion) {
-			delete(m.sets, id)
 			continue
 		} else if err != nil {
-			return err
+			return nil, err
 		}
-		if err := m.removeOwned(id, v); err != nil {
-			return err
+		if e.fields, err = e.fields.reconcile(v.compiled()); err != nil {
+			return nil, err
+		}
+		was := e.fields.tree
+		fields := was.minus(v.changed).minus(v.removed)
+		if e.hasID(writer) {
+			writer = e
+			if was.minus(v.removed).same(was) && was.union(changed).same(was) && changed.same(v.changed) {
+				fields = was // it would get back what it lost
+			}
+			fields = fields.union(changed)
+		}
+		if !fields.same(was) {
+			e.fields = of(fields)
+		}
+		if len(fields) > 0 {
+			after = append(after, e)
 		}
 		if err := w.pacer.end(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if set := own.sets()[0].Difference(stripped); !set.Empty() {
-		id, e := m.entry(o.entry(opUpdate, t.apiVersion))
-		if previous, ok := m.sets[id]; !ok {
-			m.sets[id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(t.apiVersion), false)
-		} else if !set.Difference(previous.Set()).Empty() {
-			m.sets[id] = fieldpath.NewVersionedSet(set.Union(previous.Set()), fieldpath.APIVersion(t.apiVersion), false)
+	if len(changed) > 0 {
+		if writer.fields == nil {
+			writer.fields = of(changed)
+			after = append(after, writer)
 		}
-		e.time = formatTime(o.Now)
+		writer.time = formatTime(o.Now)
 	}
-	m.limit()
-	return nil
+	return after.limit(), nil
 }
 
 // A write is an update, which can be compared in each version of its objects.
 type write struct {
+	*comparer
 	to            *Type
 	before, after map[string]any
 	fields        *Filter
-	pacer         pacer
 	versions      []*versionedDiff
 }
 
-// A versionedDiff is the diff of a write in one version of its objects.
+// newWrite returns a write, whose caller calls release.
+func newWrite(t *Type, live, obj map[string]any, o Options) *write {
+	return &write{comparer: newComparer(&pacer{ctx: o.Context}), to: t, before: live, after: obj, fields: o.Fields}
+}
+
+// A versionedDiff is the diff of a write in one version of its objects. Its trees are
+// normalized.
 type versionedDiff struct {
 	*Type
 	*diff
-	lost []*fieldpath.Set // set by the first call of sets
-}
-
-// sets returns the changed and the removed field set.
-func (v *versionedDiff) sets() []*fieldpath.Set {
-	if v.lost == nil {
-		for _, tree := range []fieldTree{v.changed, v.removed} {
-			set, err := v.compiled().names.set(tree)
-			if err != nil {
-				panic("fieldmanager: " + err.Error()) // unreachable: diff makes steps that parse
-			}
-			v.lost = append(v.lost, set)
-		}
-	}
-	return v.lost
 }
 
 // in returns the diff of the write in a version.
@@ -212,49 +203,24 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 			return nil, err
 		}
 		for _, obj := range []map[string]any{before, after} {
-			if err := t.validate(obj, &w.pacer); err != nil {
+			if err := t.validate(obj, w.pacer); err != nil {
 				return nil, err
 			}
 		}
 	}
-	d, err := t.diff(before, after, &w.pacer)
+	d, err := t.diff(before, after, w.comparer)
 	if err != nil {
 		return nil, err
 	}
-	f := w.fields.at(apiVersion)
-	f.prune(&d.changed)
-	f.prune(&d.removed)
-	v := &versionedDiff{Type: t, diff: d}
+	d.normalize(w.fields.at(apiVersion))
+	v := &versionedDiff{t, d}
 	w.versions = append(w.versions, v)
 	return v, nil
 }
 
-// removeOwned removes the fields that a write changed or removed from an entry.
-func (m *managed) removeOwned(id string, v *versionedDiff) error {
-	vs := m.sets[id]
-	set := vs.Set()
-	if now, err := typed.ReconcileFieldSetWithSchema(set, v.compiled().null); err != nil {
-		return err
-	} else if now != nil {
-		set = now
-	}
-	for _, lost := range v.sets() {
-		if !set.Intersection(lost).Empty() {
-			set = set.Difference(lost)
-		}
-	}
-	if set.Empty() {
-		delete(m.sets, id)
-	} else if set != vs.Set() {
-		m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
-	}
-	return nil
-}
-
-// managedBefore returns the managed fields before an update: those of obj,
-// where the request may set them, else those of the live object. It returns nil if
-// there are none.
-func (t *Type) managedBefore(live, obj map[string]any, readOnly bool, p *pacer) *managed {
+// ownersBefore returns the owners before an update: those of obj, where the request may
+// set them, else those of the live object.
+func ownersBefore(live, obj map[string]any, readOnly bool, p *pacer) owners {
 	lists := make([][]any, 0, 2)
 	if !readOnly {
 		list, present := managedFields(obj)
@@ -268,8 +234,8 @@ func (t *Type) managedBefore(live, obj map[string]any, readOnly bool, p *pacer) 
 		if len(list) == 0 {
 			continue
 		}
-		if m, err := t.compiled().names.parseManaged(list, p); err == nil && len(m.sets) > 0 {
-			return m
+		if o, err := parseOwners(list, p); err == nil && len(o) > 0 {
+			return o
 		}
 	}
 	return nil
