@@ -293,6 +293,7 @@ func (w *world) view() {
 		want := between(state, r[0], r[1])
 		require.Equal(w.t, want, slices.Collect(v.Range(r[0], r[1])), "%q at %d", r, at)
 		require.Equal(w.t, len(want), v.Count(r[0], r[1]))
+		require.Equal(w.t, len(want), w.store.Count(v, r[0], r[1]), "%q at %d", r, at)
 		n := w.choose(len(want) + 1)
 		for item := range v.Range(r[0], r[1]) {
 			if n--; n <= 0 {

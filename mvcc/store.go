@@ -30,6 +30,7 @@ type Store[V any] struct {
 	log  tree[logEntry[V]]
 
 	history historySize
+	counts  counts
 
 	groups groups
 	moved  signal // sent by each transaction

@@ -100,13 +100,14 @@ func (r *request) answerMetrics(families ...metrics.Family) error {
 // objectsFamily returns the number of objects of each resource.
 func (s *Server) objectsFamily() metrics.Family {
 	f := metrics.Family{Name: "apiserver_resource_objects", Type: metrics.Gauge, Help: "Number of stored objects at the time of last check split by kind."}
-	view, err := s.registry.Store().View(0)
+	store := s.registry.Store()
+	view, err := store.View(0)
 	if err != nil {
 		panic("server: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
 	for t := range s.registry.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
-			count := view.Count(t.Prefix, mvcc.PrefixEnd(t.Prefix))
+			count := store.Count(view, t.Prefix, mvcc.PrefixEnd(t.Prefix))
 			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: int64(count)})
 		}
 	}

@@ -141,7 +141,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		next := last + "\x00"
 		page.Continue = encodeContinue(next, prefix, int64(page.Revision))
 		if q.everything() {
-			page.Remaining = int64(view.Count(next, end))
+			page.Remaining = int64(s.Count(view, next, end))
 		}
 	}
 	return page, nil

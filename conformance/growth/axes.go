@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// An axis is what a server has more and more of.
+type axis struct {
+	name  string
+	sizes []int
+	// grow brings a server from one size to the next.
+	grow func(s *server, from, to int) error
+}
+
+var axes = []axis{
+	{"objects in other namespaces", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, from, to int) error {
+		return s.each(from, to, func(i int) error { return s.put("default", fmt.Sprintf("other-%d", i)) })
+	}},
+	{"objects of another resource", []int{1_000, 10_000, 100_000}, func(s *server, from, to int) error {
+		return s.each(from, to, func(i int) error {
+			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"other-%d","namespace":"default"}}`, i))
+			return err
+		})
+	}},
+	{"namespaces", []int{10, 100, 1_000, 10_000}, func(s *server, from, to int) error {
+		return s.each(from, to, func(i int) error {
+			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other-%d"}}`, i))
+			return err
+		})
+	}},
+	{"definitions of custom resources", []int{1, 10, 100, 1_000}, func(s *server, from, to int) error {
+		return s.each(from, to, func(i int) error {
+			_, err := s.Put(fmt.Sprintf(definition, i))
+			return err
+		})
+	}},
+	{"managers of each object", []int{1, 2, 5, 10, 20, 50}, func(s *server, from, to int) error {
+		for i := from; i < to; i++ {
+			for n := range few {
+				body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm-%d","annotations":{"example.com/manager-%d":"x"}}}`, n, i)
+				if _, err := s.do("PATCH", fmt.Sprintf("%s/cm-%d?fieldManager=manager-%d", path, n, i), applyType, body); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}},
+	{"old versions", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, from, to int) error {
+		return s.each(from, to, func(i int) error {
+			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"old","namespace":"default"},"data":{"key":"%08d"}}`, i))
+			return err
+		})
+	}},
+	{"idle watches of other namespaces", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=%d", true)},
+	{"watches of the namespace that select nothing", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&labelSelector=no=thing&resourceVersion=%d", true)},
+	{"watches of the namespace that read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", true)},
+	{"watches of the namespace that do not read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", false)},
+}
+
+// definition is a definition of a custom resource with a schema.
+const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.g%[1]d.example.com"},"spec":{
+	"group":"g%[1]d.example.com","scope":"Namespaced","names":{"kind":"Widget","plural":"widgets"},
+	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+		"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`
+
+// watches returns the function that opens watches of a path with a revision.
+func watches(path string, reads bool) func(s *server, from, to int) error {
+	return func(s *server, from, to int) error {
+		for range to - from {
+			if err := s.watch(fmt.Sprintf(path, s.Revision()), reads); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// writers is the number of goroutines that fill a server.
+const writers = 4
+
+// each calls a function with all numbers from from to to, exclusive.
+func (s *server) each(from, to int, do func(i int) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, writers)
+	for w := range writers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := from + w; i < to && errs[w] == nil; i += writers {
+				errs[w] = do(i)
+			}
+		}()
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !strings.Contains(err.Error(), "conflict") {
+			return err
+		}
+	}
+	return nil
+}
