@@ -70,7 +70,7 @@ func (a *application) run() (map[string]any, error) {
 	}
 	last := a.m.sets[a.id]
 	a.m.sets[a.id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(a.to.apiVersion), true)
-	if last != nil && !last.Set().Empty() {
+	if last != nil && !a.covers(last) {
 		if out, err = a.prune(out, last); err != nil {
 			return nil, err
 		}
@@ -170,6 +170,13 @@ func (a *application) without(v versionedObject, set *fieldpath.Set) (versionedO
 	}
 	v.object = obj
 	return v, a.validate(c.types, obj, true)
+}
+
+// covers reports whether the applied configuration has all fields that the manager applied
+// last time: then there is nothing to prune.
+func (a *application) covers(last fieldpath.VersionedSet) bool {
+	own := a.m.sets[a.id]
+	return last.Set().Empty() || last.APIVersion() == own.APIVersion() && last.Set().Difference(own.Set()).Empty()
 }
 
 // prune removes from merged the fields that the manager applied last time and not

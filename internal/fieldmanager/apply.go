@@ -165,6 +165,9 @@ func (m *managed) strip(id string) {
 		delete(m.sets, id)
 		return
 	}
+	if known := m.entries[id].fields; known != nil && set.Equals(known.asSet(m.names)) {
+		set = known.asSet(m.names) // whose encoding is known
+	}
 	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 }
 

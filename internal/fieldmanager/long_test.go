@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
@@ -81,18 +82,42 @@ func TestApplyManyElements(t *testing.T) {
 
 // TestApplyAsUpdater compares applies with those of structured-merge-diff's updater.
 func TestApplyAsUpdater(t *testing.T) {
-	k := custom(t, listSchema)
+	t.Run("lists", func(t *testing.T) { applyAsUpdater(t, custom(t, listSchema), randomLists) })
+	t.Run("everything", func(t *testing.T) {
+		applyAsUpdater(t, custom(t, everything), func(r *rand.Rand, _ bool) map[string]any {
+			obj := randomObject(r)
+			obj["apiVersion"], obj["kind"], obj["metadata"] = "ex.com/v1", "Foo", map[string]any{"uid": "u"}
+			return obj
+		})
+	})
+}
+
+func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates bool) map[string]any) {
+	compared := 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		live := randomLists(r, r.IntN(3) == 0)
+		live := random(r, r.IntN(3) == 0)
+		last := map[string]map[string]any{} // by manager
 		var err error
 		for i := range 6 {
 			o := Options{Manager: string(rune('a' + r.IntN(3))), Now: time.Unix(int64(i), 0), Force: r.IntN(3) > 0}
 			if r.IntN(4) == 0 {
-				live = k.Update(live, withManaged(randomLists(r, r.IntN(3) == 0), live), o)
+				live = k.Update(live, withManaged(random(r, r.IntN(3) == 0), live), o)
 				continue
 			}
-			applied := randomLists(r, r.IntN(20) == 0)
+			applied := random(r, r.IntN(20) == 0)
+			if before := last[o.Manager]; before != nil && r.IntN(2) == 0 {
+				// The same fields as before or more, some with other values.
+				both := object.Copy(before)
+				for name, v := range applied {
+					if both[name] == nil || r.IntN(4) == 0 {
+						both[name] = v
+					}
+				}
+				applied = both
+			}
+			last[o.Manager] = applied
+			applied = object.Copy(applied)
 			delete(applied["metadata"].(map[string]any), "uid")
 			before := withoutManagedFields(live)
 			var outs, managers [2]any
@@ -113,6 +138,10 @@ func TestApplyAsUpdater(t *testing.T) {
 					outs[j], managers[j] = out, m.owners().format()
 				}
 			}
+			if errors.Is(errs[0], errInvalid) {
+				continue // Apply asks the updater
+			}
+			compared++
 			var conflicts [2]merge.Conflicts
 			require.Equal(t, errors.As(errs[1], &conflicts[1]), errors.As(errs[0], &conflicts[0]), "seed %d, step %d: %v", seed, i, errs)
 			require.Equal(t, errs[1] == nil, errs[0] == nil, "seed %d, step %d: %v", seed, i, errs)
@@ -127,6 +156,7 @@ func TestApplyAsUpdater(t *testing.T) {
 			}
 		}
 	}
+	assert.Greater(t, compared, 400)
 }
 
 // withManaged returns obj with the managedFields of live.
