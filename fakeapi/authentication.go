@@ -166,12 +166,8 @@ func (c *config) setAuthentication() error {
 		if c.proxyCAs = parseCertificates(h.ClientCA); c.proxyCAs == nil {
 			return optionError(errors.New("the CA of RequestHeader is not a certificate in PEM"))
 		}
-		roots := x509.NewCertPool()
-		for _, ca := range c.proxyCAs {
-			roots.AddCert(ca)
-		}
 		auth.RequestHeader = &authn.RequestHeader{
-			CAs: roots, AllowedNames: h.AllowedNames,
+			CAs: authn.NewCAs(poolOf(c.proxyCAs)), AllowedNames: h.AllowedNames,
 			UsernameHeaders: h.UsernameHeaders, UIDHeaders: h.UIDHeaders, GroupHeaders: h.GroupHeaders, ExtraHeaderPrefixes: h.ExtraHeaderPrefixes,
 		}
 	}
@@ -181,45 +177,51 @@ func (c *config) setAuthentication() error {
 // setIssuers configures the issuers of tokens. accounts are those of the tokens of
 // service accounts.
 func (c *config) setIssuers(a *Authentication, accounts []string) error {
-	minor := c.server.Release.Minor()
-	options := oidc.Options{Minor: minor, Disallowed: accounts}
-	var file *oidc.Configuration
 	switch {
 	case a.Config != nil && a.OIDC != nil:
 		return errors.New("authentication-config file and oidc-* flags are mutually exclusive")
 	case a.Config != nil && !c.enabled("StructuredAuthenticationConfiguration"):
 		return errors.New("set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file")
-	case a.Config != nil:
+	case a.OIDC != nil && (a.OIDC.IssuerURL == "" || a.OIDC.ClientID == ""):
+		return errors.New("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set")
+	case a.Config == nil && a.OIDC == nil:
+		return nil
+	}
+	file, issuers, err := c.issuers(a, accounts)
+	if err != nil {
+		return err
+	}
+	auth := &c.server.Auth
+	auth.Issuers = oidc.NewSource(issuers)
+	if anonymous := file.Anonymous; anonymous != nil {
+		auth.Unauthenticated = authn.Refused
+		if anonymous.Enabled {
+			auth.Unauthenticated = authn.AsAnonymous
+		}
+		for _, condition := range anonymous.Conditions {
+			auth.AnonymousPaths = append(auth.AnonymousPaths, condition.Path)
+		}
+	}
+	return nil
+}
+
+// issuers returns the issuers of Config or OIDC, and their configuration.
+func (c *config) issuers(a *Authentication, accounts []string) (*oidc.Configuration, *oidc.Issuers, error) {
+	options := oidc.Options{Minor: c.server.Release.Minor(), Disallowed: accounts}
+	var file *oidc.Configuration
+	if a.Config != nil {
 		var err error
-		if file, err = oidc.Parse(a.Config, minor); err != nil {
-			return fmt.Errorf("failed to load authentication configuration: %w", err)
+		if file, err = oidc.Parse(a.Config, options.Minor); err != nil {
+			return nil, nil, fmt.Errorf("failed to load authentication configuration: %w", err)
 		}
-	case a.OIDC != nil:
-		if a.OIDC.IssuerURL == "" || a.OIDC.ClientID == "" {
-			return errors.New("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set")
-		}
+	} else {
 		file, options.SigningAlgorithms = a.OIDC.configuration(), a.OIDC.SigningAlgs
 		if len(options.SigningAlgorithms) == 0 {
 			options.SigningAlgorithms = []string{"RS256"}
 		}
-	default:
-		return nil
 	}
 	issuers, err := file.Compile(options)
-	if err != nil {
-		return err
-	}
-	c.server.Auth.Issuers = issuers
-	if anonymous := file.Anonymous; anonymous != nil {
-		c.server.Auth.Unauthenticated = authn.Refused
-		if anonymous.Enabled {
-			c.server.Auth.Unauthenticated = authn.AsAnonymous
-		}
-		for _, condition := range anonymous.Conditions {
-			c.server.Auth.AnonymousPaths = append(c.server.Auth.AnonymousPaths, condition.Path)
-		}
-	}
-	return nil
+	return file, issuers, err
 }
 
 // configuration returns the configuration of the issuer.
@@ -240,6 +242,15 @@ func (o *OIDC) configuration() *oidc.Configuration {
 		j.ClaimValidationRules = append(j.ClaimValidationRules, oidc.ClaimRule{Claim: claim, RequiredValue: o.RequiredClaims[claim]})
 	}
 	return &oidc.Configuration{JWT: []oidc.JWT{j}}
+}
+
+// poolOf returns a pool of certificates.
+func poolOf(list []*x509.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, certificate := range list {
+		pool.AddCert(certificate)
+	}
+	return pool
 }
 
 // parseCertificates returns the certificates in PEM that parse.

@@ -62,20 +62,27 @@ func (c *config) setAuthorization() error {
 			return nil
 		}
 	}
-	options := chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent()}
+	options := c.authorizationOptions()
+	var modes *chain.Chain
 	var err error
 	switch {
 	case a.Config == nil:
-		c.server.Auth.Modes, err = chain.OfModes(a.Modes, a.Webhook.legacy(), options)
+		modes, err = chain.OfModes(a.Modes, a.Webhook.legacy(), options)
 	case len(a.Modes) > 0 || a.Webhook != nil:
 		err = fmt.Errorf("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined")
 	default:
-		c.server.Auth.Modes, err = chain.Load(a.Config, options)
+		modes, err = chain.Load(a.Config, options)
 	}
 	if err != nil {
 		return optionError(err)
 	}
+	c.server.Auth.Modes = chain.NewSource(modes)
 	return nil
+}
+
+// authorizationOptions returns what the modes need beside their configuration.
+func (c *config) authorizationOptions() chain.Options {
+	return chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent()}
 }
 
 // enabled reports whether a feature gate is on. The server refuses wrong gates later.

@@ -50,19 +50,19 @@ func (c *config) setClientCAs() error {
 	if !c.http.TLS {
 		return nil
 	}
-	roots := x509.NewCertPool()
-	for _, ca := range append(c.clientCAs, httptest.ClientCA()) {
-		if !roots.AppendCertsFromPEM(ca) {
+	list := c.clientCAs
+	if c.watched == nil || c.watched.ClientCA == "" {
+		list = append(list, httptest.ClientCA())
+	}
+	var roots []*x509.Certificate
+	for _, text := range list {
+		cas := parseCertificates(text)
+		if cas == nil {
 			return optionError(errors.New("the client CA is not a certificate in PEM"))
 		}
+		roots = append(roots, cas...)
 	}
-	c.server.Auth.ClientCAs = roots
-	c.http.ClientCAs = roots
-	if c.proxyCAs != nil {
-		c.http.ClientCAs = roots.Clone()
-		for _, ca := range c.proxyCAs {
-			c.http.ClientCAs.AddCert(ca)
-		}
-	}
+	c.server.Auth.ClientCAs = authn.NewCAs(poolOf(roots))
+	c.http.ClientCAs = poolOf(append(roots, c.proxyCAs...))
 	return nil
 }

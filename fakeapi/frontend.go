@@ -25,5 +25,10 @@ func (s *Server) NewFrontEnd(wrap func(http.Handler) http.Handler) (*Server, err
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	return &Server{URL: h.URL, api: s.api, http: h, config: c, frontEnd: true}, nil
+	f := &Server{URL: h.URL, api: s.api, http: h, config: c, frontEnd: true}
+	if err := c.reloader.attach(f); err != nil {
+		h.Close()
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	return f, nil
 }

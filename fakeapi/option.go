@@ -54,6 +54,9 @@ type config struct {
 	controllers []string // of WithControllers
 	stages      []files  // of WithStages
 
+	watched  *Files    // of WithFiles; nil without it
+	reloader *reloader // of watched and of WithCertDir; nil if there are no files
+
 	forks *forkCount
 }
 
@@ -68,7 +71,8 @@ type files struct {
 func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
 
 // WithCertDir stores the certificate of a TLS server in a directory, as
-// apiserver.crt and apiserver.key. If the files exist, the server uses them.
+// apiserver.crt and apiserver.key. If the files exist, the server uses them. It reads them
+// again when they change, as WithFiles does.
 func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = dir } }
 
 // WithCertificate serves HTTPS with a certificate and its key in PEM. The certificate
@@ -335,6 +339,9 @@ func newConfig(options []Option) (*config, error) {
 			return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 		}
 	}
+	if err := c.readWatched(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
 	if err := c.setAuthentication(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
@@ -347,6 +354,7 @@ func newConfig(options []Option) (*config, error) {
 	if err := c.readFaults(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
+	c.reloader = c.newReloader()
 	return c, nil
 }
 

@@ -57,6 +57,10 @@ func New(options ...Option) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
+	if err := s.config.reloader.publish(s); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
 	if err := s.startControllers(c.controllers); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
@@ -72,6 +76,11 @@ func listen(s *Server) (*Server, error) {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	s.URL, s.http, s.host = h.URL, h, &host{server: s}
+	if err := s.config.reloader.attach(s); err != nil {
+		h.Close()
+		s.api.Close()
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
 	s.api.Control().SetHost(s.host)
 	return s, nil
 }
@@ -81,6 +90,7 @@ func listen(s *Server) (*Server, error) {
 // started through the control endpoint, but not those of Fork and NewFork. Further calls
 // do nothing.
 func (s *Server) Close() {
+	s.config.reloader.detach(s)
 	s.closeReplicas()
 	s.leaveCluster()
 	if s.host != nil {

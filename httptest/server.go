@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -64,6 +65,9 @@ type Options struct {
 	// the certificate is one of CertDir, or a generated one.
 	Certificate, Key []byte
 
+	// Named are further certificates, for the names that clients ask for (SNI).
+	Named []NamedCertificate
+
 	// ClientCAs are the CAs of client certificates. The server names them in the
 	// handshake, so that a client sends only a certificate of one of them. Nil names
 	// none. The server verifies no certificate: the handler does, in Request.TLS.
@@ -88,8 +92,9 @@ type Server struct {
 	log       *log.Logger
 	base      context.Context // of every request
 	cancel    context.CancelFunc
-	http      *http.Server    // nil in memory
-	cert      *certificate    // nil without TLS
+	http      *http.Server // nil in memory
+	cert      *certificate // nil without TLS
+	tls       atomic.Pointer[tlsSettings]
 	transport *http.Transport // nil in memory
 	served    chan struct{}   // closed when the accept loop has ended
 
@@ -135,11 +140,12 @@ func (s *Server) listen(o Options) error {
 			return err
 		}
 		scheme = "https"
-		config = &tls.Config{
-			Certificates: []tls.Certificate{s.cert.pair},
-			ClientAuth:   tls.RequestClientCert,
-			ClientCAs:    o.ClientCAs,
+		named, err := namedCertificates(o.Named)
+		if err != nil {
+			return err
 		}
+		s.tls.Store(newTLS(s.cert.pair, named, o.ClientCAs))
+		config = &tls.Config{Certificates: []tls.Certificate{s.cert.pair}, GetConfigForClient: s.configFor}
 	}
 	addr := o.Addr
 	if addr == "" {

@@ -83,8 +83,9 @@ func (a *authenticationFlags) validate() (errs []error) {
 	return errs
 }
 
-// apply sets what authenticates tokens for a server of a minor release. hasAnonymous is
-// whether a flag configures requests without credentials.
+// apply sets what authenticates tokens for a server of a minor release, but for the file of
+// --authentication-config, which it checks. hasAnonymous is whether a flag configures requests
+// without credentials.
 func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasAnonymous bool) error {
 	files := fileReader{}
 	if a.hasOIDC() {
@@ -110,8 +111,7 @@ func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasA
 	case parsed.Anonymous != nil && hasAnonymous:
 		return errors.New("anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
 	}
-	out.Config = text
-	return nil
+	return nil // the server reads the file
 }
 
 // authentication returns the options for the flags that authenticate tokens.
@@ -126,5 +126,6 @@ func (c *serveCommand) authentication(minor int) ([]fakeapi.Option, error) {
 	if err := c.authn.apply(&out, minor, false); err != nil {
 		return nil, err
 	}
+	c.watched.AuthenticationConfig = c.authn.config
 	return []fakeapi.Option{fakeapi.WithAuthentication(out)}, nil
 }

@@ -50,6 +50,7 @@ type kubeAPIServer struct {
 	bindAddress, advertiseAddress net.IP
 	securePort                    int
 	certFile, keyFile             string
+	namedCertificates             []fakeapi.NamedCertificateFiles
 	clientCA                      string
 	anonymous                     bool
 	issuers, audiences            []string
@@ -138,6 +139,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&s.certDir, "cert-dir", "/var/run/kubernetes", "read apiserver.crt and apiserver.key from this folder, or write them")
 	fs.StringVar(&c.certFile, "tls-cert-file", "", "serve with this certificate")
 	fs.StringVar(&c.keyFile, "tls-private-key-file", "", "the key of --tls-cert-file")
+	flagSet{fs}.Func("tls-sni-cert-key", "serve clients that ask for a name with a certificate, as in CERT,KEY:NAME,...; repeatable", c.addNamedCertificate)
 	fs.StringVar(&c.clientCA, "client-ca-file", "", "authenticate client certificates of these CAs")
 	fs.StringVar(&c.proxyCA, "requestheader-client-ca-file", "", "authenticate proxies by certificates of these CAs")
 	fs.StringSliceVar(&c.proxyNames, "requestheader-allowed-names", nil, "common names of proxies; none allows all")
@@ -263,7 +265,7 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 	if state != nil {
 		options = append(options, fakeapi.WithState(state))
 	}
-	srv, err := c.serve.start(options)
+	srv, err := c.serve.start(options, stderr)
 	if err != nil {
 		return err
 	}
@@ -366,6 +368,27 @@ func (c *kubeAPIServer) setServeFlags(text string) error {
 	return nil
 }
 
+// addNamedCertificate adds a value of --tls-sni-cert-key.
+func (c *kubeAPIServer) addNamedCertificate(value string) error {
+	pair, names, hasNames := strings.Cut(value, ":")
+	var out fakeapi.NamedCertificateFiles
+	if hasNames {
+		if strings.TrimSpace(names) == "" {
+			return errors.New("empty names list is not allowed")
+		}
+		for _, name := range strings.Split(names, ",") {
+			out.Names = append(out.Names, strings.TrimSpace(name))
+		}
+	}
+	files := strings.Split(strings.TrimSpace(pair), ",")
+	if len(files) != 2 {
+		return errors.New("expected comma separated certificate and key file paths")
+	}
+	out.Certificate, out.Key = strings.TrimSpace(files[0]), strings.TrimSpace(files[1])
+	c.namedCertificates = append(c.namedCertificates, out)
+	return nil
+}
+
 // options returns the options of the server.
 func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	files := fileReader{}
@@ -379,7 +402,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		authentication.ServiceAccountKeys = append(authentication.ServiceAccountKeys, files.read(name))
 	}
 	if c.proxyCA != "" {
-		c.proxyHeaders.ClientCA, c.proxyHeaders.AllowedNames = files.read(c.proxyCA), c.proxyNames
+		c.proxyHeaders.AllowedNames = c.proxyNames
 		authentication.RequestHeader = &c.proxyHeaders
 	}
 	more := []fakeapi.Option{fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...)}
@@ -387,11 +410,11 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))
 	}
 	if c.certFile != "" {
-		more = append(more, fakeapi.WithCertificate(files.read(c.certFile), files.read(c.keyFile)))
 		c.serve.certDir = ""
 	}
-	if c.clientCA != "" {
-		more = append(more, fakeapi.WithClientCA(files.read(c.clientCA)))
+	c.serve.watched = fakeapi.Files{
+		Certificate: c.certFile, Key: c.keyFile, NamedCertificates: c.namedCertificates,
+		ClientCA: c.clientCA, RequestHeaderCA: c.proxyCA, AuthenticationConfig: c.serve.authn.config,
 	}
 	if files.err != nil {
 		return nil, files.err

@@ -85,6 +85,9 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"authorization policy", "--etcd-servers=http://127.0.0.1:1 --authorization-policy-file=a.jsonl --client-ca-file=none.crt", 1, "", `err="--authorization-policy-file: fakeapi has no ABAC"`},
 		{"empty value of a refused flag", "--etcd-servers=http://127.0.0.1:1 --authorization-policy-file= --client-ca-file=none.crt", 1, "", `err="open none.crt`},
 		{"help of a refused flag", "--help", 0, "Flags that are refused:\n\n      --authorization-policy-file", ""},
+		{"certificate of a name without a key", "--tls-sni-cert-key=a.crt", 1, "", `Error: invalid argument "a.crt" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths`},
+		{"certificate without names", "--tls-sni-cert-key=a.crt,a.key:", 1, "", `empty names list is not allowed`},
+		{"certificate of a name is missing", "--etcd-servers=http://127.0.0.1:1 --tls-sni-cert-key=none.crt,none.key:foo", 1, "", "none.crt"},
 		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -64,7 +64,8 @@ type serveCommand struct {
 	quiet            bool
 	withParent       bool
 
-	inputs inputFS
+	inputs  inputFS
+	watched fakeapi.Files
 }
 
 // newServe returns a command without the default values of its flags, which their
@@ -114,7 +115,7 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	srv, err := c.start(options)
+	srv, err := c.start(options, stderr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --listen 127.0.0.1:0 takes a free port", err)
 	}
@@ -146,9 +147,18 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	return c.wait(ctx, srv, ready)
 }
 
-// start starts a server with the lags of the flags. The caller must close it.
-func (c *serveCommand) start(options []fakeapi.Option) (*fakeapi.Server, error) {
-	srv, err := fakeapi.New(options...)
+// start starts a server with the lags and the files of the flags. It logs reloads of the files
+// to stderr. The caller must close it.
+func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakeapi.Server, error) {
+	c.watched.AuthorizationConfig = c.authz.config
+	c.watched.OnReload = func(file string, err error) {
+		if err != nil {
+			fmt.Fprintf(stderr, "E%s fakeapi: \"reading a file again\" err=%q file=%q\n", time.Now().Format(logTime), message(err), file)
+			return
+		}
+		fmt.Fprintf(stderr, "I%s fakeapi: \"read a file again\" file=%q\n", time.Now().Format(logTime), file)
+	}
+	srv, err := fakeapi.New(append(options, fakeapi.WithFiles(c.watched))...)
 	if err != nil {
 		return nil, err
 	}

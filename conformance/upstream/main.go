@@ -5,7 +5,7 @@
 //
 //	go run ./upstream                                        # all packages, hours
 //	go run ./upstream -packages 'apiserver/apply$' -run TestApply
-//	go run ./upstream -run '^$' -table ../docs/upstream-tests.md # writes the page from all runs
+//	go run ./upstream -packages '^$' -table ../docs/upstream-tests.md # writes the page from all runs
 //
 // Each test runs in a process of its own. Its output is beside its executable, in the folder
 // bin of the module's sources. The exit status is 1 if a test fails that

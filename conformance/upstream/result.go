@@ -66,6 +66,10 @@ func (r *result) run(ctx context.Context, executable, dir string, env []string) 
 	defer cancel()
 	cmd := command(ctx, executable, "-test.v", "-test.run", "^"+r.Test+"$", "-test.timeout", timeout.String())
 	cmd.Dir, cmd.Env = dir, env
+	if tmp, err := os.MkdirTemp("", "t"); err == nil { // tests write files of the same names to it
+		defer os.RemoveAll(tmp)
+		cmd.Env = append(slices.Clone(env), "TMPDIR="+tmp)
+	}
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	switch {

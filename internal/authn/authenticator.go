@@ -86,7 +86,7 @@ type Config struct {
 
 	// ClientCAs issue the certificates of clients. Nil means that no certificate
 	// identifies a client.
-	ClientCAs *x509.CertPool
+	ClientCAs *CAs
 
 	// RequestHeader authenticates the requests of a proxy.
 	RequestHeader *RequestHeader

@@ -8,14 +8,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
+// CAs are CA certificates that may be replaced while they are in use. They are safe for
+// concurrent use.
+type CAs struct{ pool atomic.Pointer[x509.CertPool] }
+
+// NewCAs returns the CAs of a pool, which must not change.
+func NewCAs(pool *x509.CertPool) *CAs {
+	c := &CAs{}
+	c.Replace(pool)
+	return c
+}
+
+// Replace replaces the CAs by those of a pool, which must not change.
+func (c *CAs) Replace(pool *x509.CertPool) { c.pool.Store(pool) }
+
 // verifyChain checks that a chain of certificates, which starts with the one of the
 // client, leads to one of the CAs and is valid at now.
-func verifyChain(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) error {
+func verifyChain(chain []*x509.Certificate, roots *CAs, now time.Time) error {
 	options := x509.VerifyOptions{
-		Roots:         roots,
+		Roots:         roots.pool.Load(),
 		Intermediates: x509.NewCertPool(),
 		CurrentTime:   now,
 		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},

@@ -106,7 +106,7 @@ func TestAuthenticateCertificate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{
-				Config:          Config{Unauthenticated: AsAnonymous, ClientCAs: ca.pool(), Tokens: map[string]User{"secret": {Name: "bob"}}},
+				Config:          Config{Unauthenticated: AsAnonymous, ClientCAs: NewCAs(ca.pool()), Tokens: map[string]User{"secret": {Name: "bob"}}},
 				Now:             func() time.Time { return tt.at },
 				ServiceAccounts: accountTokens{}, Audiences: []string{"api"},
 			}
@@ -141,7 +141,7 @@ func TestAuthenticateIntermediate(t *testing.T) {
 	require.NoError(t, err)
 	signed, err := x509.ParseCertificate(der)
 	require.NoError(t, err)
-	a := &Authenticator{Config: Config{ClientCAs: ca.pool()}, Now: atNoon}
+	a := &Authenticator{Config: Config{ClientCAs: NewCAs(ca.pool())}, Now: atNoon}
 	user, err := a.certificateUser([]*x509.Certificate{intermediate.client("alice"), signed})
 	require.NoError(t, err)
 	assert.Equal(t, "alice", user.Name)
@@ -160,7 +160,7 @@ func TestAuthenticateRequestHeader(t *testing.T) {
 		Extra: map[string][]string{"acme.com/project": {"one", "two"}},
 	}
 	bob := ca.client("bob")
-	bobUser, err := (&Authenticator{Config: Config{ClientCAs: ca.pool()}, Now: atNoon}).certificateUser([]*x509.Certificate{bob})
+	bobUser, err := (&Authenticator{Config: Config{ClientCAs: NewCAs(ca.pool())}, Now: atNoon}).certificateUser([]*x509.Certificate{bob})
 	require.NoError(t, err)
 	for _, tt := range []struct {
 		name        string
@@ -177,9 +177,9 @@ func TestAuthenticateRequestHeader(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{Config: Config{
 				Unauthenticated: AsAnonymous,
-				ClientCAs:       ca.pool(),
+				ClientCAs:       NewCAs(ca.pool()),
 				RequestHeader: &RequestHeader{
-					CAs: front.pool(), AllowedNames: []string{"aggregator"},
+					CAs: NewCAs(front.pool()), AllowedNames: []string{"aggregator"},
 					UsernameHeaders: []string{"X-Remote-User"}, UIDHeaders: []string{"X-Remote-Uid"},
 					GroupHeaders: []string{"X-Remote-Group"}, ExtraHeaderPrefixes: []string{"X-Remote-Extra-"},
 				},

@@ -14,7 +14,7 @@ import (
 // --requestheader flags of kube-apiserver.
 type RequestHeader struct {
 	// CAs issue the certificates of proxies.
-	CAs *x509.CertPool
+	CAs *CAs
 
 	// AllowedNames are the common names that the certificate of a proxy may have.
 	// None allows all.

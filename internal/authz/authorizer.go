@@ -53,9 +53,14 @@ func (a Authorizer) Authorize(ctx context.Context, u *authn.User, at *Attributes
 	if a.AllowsAll(u) {
 		return Decision{Allowed: true}
 	}
+	return Decide(ctx, a.Modes, u, at)
+}
+
+// Decide returns the decision of modes, of which the first one with an opinion counts.
+func Decide(ctx context.Context, modes []Mode, u *authn.User, at *Attributes) Decision {
 	var reasons []string
 	var errs []error
-	for _, mode := range a.Modes {
+	for _, mode := range modes {
 		d := mode.Authorize(ctx, u, at)
 		if d.Allowed || d.Denied {
 			return d

@@ -100,13 +100,13 @@ type Auth struct {
 	ServiceAccounts *serviceaccount.Keys
 
 	// Issuers issue further tokens; nil for none.
-	Issuers *oidc.Issuers
+	Issuers *oidc.Source
 
 	// TokenWebhook authenticates further tokens; nil for none.
 	TokenWebhook *tokenwebhook.Config
 
 	// Modes authorize requests. Without them every user may do everything.
-	Modes *chain.Chain
+	Modes *chain.Source
 }
 
 const (

@@ -55,10 +55,10 @@ func (r *request) metricVerb() string {
 // serveMetrics serves /metrics.
 //
 // Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
-// families. Here there are six of them, and the families fakeapi_history_bytes,
+// families. Here there are six of them, those of reloaded configuration files, and the families fakeapi_history_bytes,
 // fakeapi_history_limit_bytes and fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
-	return r.answerMetrics(
+	families := []metrics.Family{
 		r.server.requests.Family(),
 		r.server.objectsFamily(),
 		metrics.Family{Name: "apiserver_storage_events_received_total", Type: metrics.Counter, Help: "Number of changes in the store.",
@@ -70,7 +70,11 @@ func (r *request) serveMetrics() error {
 		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", r.server.registry.Store().HistoryBytes()),
 		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", r.server.registry.HistoryLimit()),
 		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", r.server.registry.Journal().Bytes()),
-	)
+	}
+	for _, reloads := range r.server.config.Reloads {
+		families = append(families, reloads.Families()...)
+	}
+	return r.answerMetrics(families...)
 }
 
 // gauge returns a family with one sample.

@@ -68,6 +68,9 @@ type Config struct {
 	// addresses at which they are called. The map must not change.
 	Services map[string]string
 
+	// Reloads count the reloads of configuration files, for metrics.
+	Reloads []*metrics.Reloads
+
 	// NoControl turns the control endpoint off.
 	NoControl bool
 

@@ -97,6 +97,7 @@ func startFakeServer(t testing.TB, dir string, modify func(*options.ServerRunOpt
 	opts.Authentication.ServiceAccounts.KeyFiles = []string{key}
 	opts.Authentication.ClientCert.ClientCA = clientCA
 	opts.Authorization.Modes = []string{"Node", "RBAC"}
+	opts.SecureServing.ServerCert.CertDirectory = dir
 	if modify != nil {
 		modify(opts)
 	}

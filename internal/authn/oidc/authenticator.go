@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -19,9 +20,30 @@ import (
 
 // An Authenticator authenticates the tokens of issuers. It is safe for concurrent use.
 type Authenticator struct {
-	issuers   []*verifier
+	ctx       context.Context
+	clock     *clock.Clock
+	source    *Source
 	audiences []string // of the server
+
+	mu        sync.Mutex // guards the fields below
+	issuers   *Issuers   // of verifiers
+	verifiers []*verifier
 }
+
+// A Source holds issuers that may be replaced while Authenticators use them. It is safe
+// for concurrent use.
+type Source struct{ issuers atomic.Pointer[Issuers] }
+
+// NewSource returns a Source of issuers.
+func NewSource(issuers *Issuers) *Source {
+	s := &Source{}
+	s.Replace(issuers)
+	return s
+}
+
+// Replace replaces the issuers. Authenticators fetch the keys of the new ones when the first
+// token of each arrives.
+func (s *Source) Replace(issuers *Issuers) { s.issuers.Store(issuers) }
 
 var _ authn.TokenAuthenticator = (*Authenticator)(nil)
 
@@ -36,13 +58,24 @@ type verifier struct {
 
 // New returns an Authenticator. Its requests to issuers end with ctx, and their timeouts
 // are of the clock. audiences are those of the server.
-func New(ctx context.Context, c *clock.Clock, issuers *Issuers, audiences []string) *Authenticator {
-	a := &Authenticator{audiences: audiences}
-	for _, i := range issuers.list {
-		client := client{ctx, c, &tls.Config{RootCAs: i.roots}}
-		a.issuers = append(a.issuers, &verifier{issuer: i, provider: newProvider(client, i.Issuer.URL, i.Issuer.DiscoveryURL)})
+func New(ctx context.Context, c *clock.Clock, source *Source, audiences []string) *Authenticator {
+	return &Authenticator{ctx: ctx, clock: c, source: source, audiences: audiences}
+}
+
+// current returns the verifiers of the newest issuers.
+func (a *Authenticator) current() []*verifier {
+	issuers := a.source.issuers.Load()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if issuers == a.issuers {
+		return a.verifiers
 	}
-	return a
+	a.issuers, a.verifiers = issuers, nil
+	for _, i := range issuers.list {
+		client := client{a.ctx, a.clock, &tls.Config{RootCAs: i.roots}}
+		a.verifiers = append(a.verifiers, &verifier{issuer: i, provider: newProvider(client, i.Issuer.URL, i.Issuer.DiscoveryURL)})
+	}
+	return a.verifiers
 }
 
 // AuthenticateToken implements [authn.TokenAuthenticator]. Tokens are valid for the
@@ -56,7 +89,7 @@ func (a *Authenticator) AuthenticateToken(ctx context.Context, token string, aud
 	if !ok {
 		return nil, nil, nil
 	}
-	for _, v := range a.issuers {
+	for _, v := range a.current() {
 		if v.Issuer.URL != name {
 			continue
 		}

@@ -343,6 +343,7 @@ func (c *Configuration) compile(o Options) (*Chain, error) {
 			if !has(typeRBAC) && !has(typeAlwaysAllow) {
 				return nil, errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
 			}
+			out.modes = append(out.modes, mode{typeNode, nil})
 		case typeWebhook:
 			w, err := a.compile(o)
 			if err != nil {

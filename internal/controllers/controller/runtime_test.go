@@ -263,7 +263,7 @@ func TestClient(t *testing.T) {
 func TestClientIsAuthorized(t *testing.T) {
 	modes, err := chain.OfModes([]string{"RBAC"}, nil, chain.Options{})
 	require.NoError(t, err)
-	h := newHarness(t, server.Config{Auth: registry.Auth{Modes: modes}}, func(*controller.Env) {})
+	h := newHarness(t, server.Config{Auth: registry.Auth{Modes: chain.NewSource(modes)}}, func(*controller.Env) {})
 	_, err = h.client.Get(controller.Deployments, "default", "a")
 	assert.True(t, controller.IsNotFound(err), "the deployment-controller may get deployments: %v", err)
 	_, err = h.client.Get(controller.Secrets, "default", "a")

@@ -195,6 +195,12 @@ func Changed(sets map[string]*pflag.FlagSet) []string {
 			if value == f.DefValue {
 				return
 			}
+			if f.Value.Type() == "namedCertKey" { // a list that is printed as [A;B]
+				for _, one := range strings.Split(strings.Trim(value, "[]"), ";") {
+					out = append(out, "--"+f.Name+"="+one)
+				}
+				return
+			}
 			if list, ok := f.Value.(pflag.SliceValue); ok {
 				value = strings.Join(list.GetSlice(), ",")
 			}

@@ -1,0 +1,240 @@
+//go:build go1.24
+
+package fakeapi_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	kubehttptest "github.com/kubefake/kubefake/httptest"
+)
+
+// watchedFiles writes files, and waits until the server has read them again.
+type watchedFiles struct {
+	t       *testing.T
+	dir     string
+	reloads chan error
+}
+
+func newWatchedFiles(t *testing.T) *watchedFiles {
+	return &watchedFiles{t, t.TempDir(), make(chan error, 10)}
+}
+
+func (f *watchedFiles) onReload(_ string, err error) { f.reloads <- err }
+
+func (f *watchedFiles) write(name string, text []byte) string {
+	f.t.Helper()
+	path := filepath.Join(f.dir, name)
+	require.NoError(f.t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// rewrite writes a file, and returns the error of its reload.
+func (f *watchedFiles) rewrite(name string, text []byte) error {
+	f.t.Helper()
+	f.write(name, text)
+	return <-f.reloads
+}
+
+// newCA returns the certificate of a CA in PEM.
+func newCA(t *testing.T, name string) []byte {
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// handshake returns the last DNS name of the certificate that a client gets, and the names
+// of the CAs that the server accepts.
+func handshake(t *testing.T, srv *fakeapi.Server, serverName string) (dnsName string, cas []string) {
+	t.Helper()
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(srv.URL, "https://"), &tls.Config{
+		ServerName: serverName, InsecureSkipVerify: true,
+		GetClientCertificate: func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			for _, raw := range info.AcceptableCAs {
+				var name pkix.RDNSequence
+				_, err := asn1.Unmarshal(raw, &name)
+				require.NoError(t, err)
+				var subject pkix.Name
+				subject.FillFromRDNSequence(&name)
+				cas = append(cas, subject.CommonName)
+			}
+			return &tls.Certificate{}, nil
+		},
+	})
+	require.NoError(t, err)
+	defer conn.Close()
+	names := conn.ConnectionState().PeerCertificates[0].DNSNames
+	return names[len(names)-1], cas
+}
+
+func TestFilesOfCertificates(t *testing.T) {
+	f := newWatchedFiles(t)
+	firstCert, firstKey, err := kubehttptest.IssueServer("first.example")
+	require.NoError(t, err)
+	secondCert, secondKey, err := kubehttptest.IssueServer("second.example")
+	require.NoError(t, err)
+	files := fakeapi.Files{
+		Certificate: f.write("tls.crt", firstCert), Key: f.write("tls.key", firstKey),
+		NamedCertificates: []fakeapi.NamedCertificateFiles{
+			{Certificate: f.write("foo.crt", firstCert), Key: f.write("foo.key", firstKey), Names: []string{"foo", "127.0.0.2"}},
+			{Certificate: f.write("own.crt", secondCert), Key: f.write("own.key", secondKey)},
+		},
+		ClientCA:        f.write("ca.crt", newCA(t, "clients")),
+		RequestHeaderCA: f.write("proxy.crt", newCA(t, "proxies")),
+		OnReload:        f.onReload,
+	}
+	srv := fakeapi.Start(t, fakeapi.WithFiles(files), fakeapi.WithAuthentication(fakeapi.Authentication{
+		RequestHeader: &fakeapi.RequestHeader{UsernameHeaders: []string{"X-User"}, AllowedNames: []string{"proxy"}},
+	}))
+	fork := srv.Fork(t)
+	bobCert, bobKey, err := srv.IssueClient(fakeapi.User{Name: "bob"})
+	require.NoError(t, err)
+
+	name, cas := handshake(t, srv, "")
+	assert.Equal(t, "first.example", name)
+	assert.Equal(t, []string{"clients", "proxies"}, cas)
+	name, _ = handshake(t, srv, "second.example")
+	assert.Equal(t, "second.example", name)
+	code, _ := whoAmI(t, srv, bobCert, bobKey)
+	assert.Equal(t, http.StatusUnauthorized, code)
+
+	assert.ErrorContains(t, f.rewrite("foo.crt", secondCert[:100]), "reading a named certificate")
+	name, _ = handshake(t, srv, "foo")
+	assert.Equal(t, "first.example", name)
+	require.NoError(t, f.rewrite("foo.crt", secondCert)) // the key is that of all certificates of the process
+	name, _ = handshake(t, srv, "foo")
+	assert.Equal(t, "second.example", name)
+	require.NoError(t, f.rewrite("tls.crt", secondCert))
+	name, _ = handshake(t, srv, "")
+	assert.Equal(t, "second.example", name)
+
+	for _, text := range []string{"", "text"} {
+		assert.ErrorContains(t, f.rewrite("ca.crt", []byte(text)), "CA bundle")
+	}
+	require.NoError(t, os.Remove(files.ClientCA))
+	assert.ErrorIs(t, <-f.reloads, os.ErrNotExist)
+	require.NoError(t, f.rewrite("ca.crt", kubehttptest.ClientCA()))
+	require.NoError(t, f.rewrite("proxy.crt", newCA(t, "new proxies")))
+	_, cas = handshake(t, fork, "")
+	assert.Equal(t, []string{"throwaway CA", "new proxies"}, cas)
+	for _, s := range []*fakeapi.Server{srv, fork} {
+		code, user := whoAmI(t, s, bobCert, bobKey)
+		assert.Equal(t, http.StatusCreated, code)
+		assert.Equal(t, "bob", user.Name)
+		object, err := s.Get("configmaps", "kube-system", "extension-apiserver-authentication")
+		require.NoError(t, err)
+		data := object["data"].(map[string]any)
+		for _, key := range []string{"client-ca-file", "requestheader-client-ca-file"} {
+			assert.Equal(t, 2, strings.Count(data[key].(string), "BEGIN CERTIFICATE"), key)
+		}
+		assert.Equal(t, `["proxy"]`, data["requestheader-allowed-names"])
+		assert.Equal(t, `["X-User"]`, data["requestheader-username-headers"])
+		assert.Equal(t, `[]`, data["requestheader-group-headers"])
+	}
+
+	srv.Close()
+	require.NoError(t, f.rewrite("tls.crt", firstCert))
+	replica := fork.Replica(t)
+	for _, s := range []*fakeapi.Server{fork, replica} {
+		name, _ = handshake(t, s, "")
+		assert.Equal(t, "first.example", name)
+	}
+}
+
+func TestFilesOfCertDir(t *testing.T) {
+	f := newWatchedFiles(t)
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(f.dir), fakeapi.WithFiles(fakeapi.Files{OnReload: f.onReload}))
+	cert, key, err := kubehttptest.IssueServer("new.example")
+	require.NoError(t, err)
+	_ = key // that of all certificates of the process
+	require.NoError(t, f.rewrite("apiserver.crt", cert))
+	name, _ := handshake(t, srv, "")
+	assert.Equal(t, "new.example", name)
+}
+
+func TestFilesOfConfigurations(t *testing.T) {
+	f := newWatchedFiles(t)
+	idp := newIssuer(t)
+	issuers := func(url string, anonymous bool) []byte {
+		return fmt.Appendf(nil, `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AuthenticationConfiguration","anonymous":{"enabled":%t},"jwt":[
+			{"issuer":{"url":%q,"audiences":["me"],"certificateAuthority":%q},"claimMappings":{"username":{"claim":"sub","prefix":""}}}]}`, anonymous, url, idp.ca())
+	}
+	modes := func(types ...string) []byte {
+		text := "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: ["
+		for _, name := range types {
+			text += fmt.Sprintf("{type: %s, name: %s},", name, strings.ToLower(name))
+		}
+		return []byte(text + "]")
+	}
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(issued), fakeapi.WithFiles(fakeapi.Files{
+		AuthenticationConfig: f.write("authn.yaml", issuers("https://other.example", true)),
+		AuthorizationConfig:  f.write("authz.yaml", modes("AlwaysDeny")),
+		OnReload:             f.onReload,
+	}))
+	token := idp.token("RS256", nil)
+	const pods = "/api/v1/pods"
+	get := func() int {
+		code, _ := askWith(t, srv, "GET", pods, "", "Authorization", "Bearer "+token)
+		return code
+	}
+	assert.Equal(t, http.StatusUnauthorized, get())
+	assert.ErrorContains(t, f.rewrite("authn.yaml", []byte("{}")), "Object 'Kind' is missing")
+	assert.ErrorContains(t, f.rewrite("authn.yaml", issuers(idp.URL, false)), "anonymous: Forbidden: changed from initial configuration file")
+	assert.Equal(t, http.StatusUnauthorized, get())
+	require.NoError(t, f.rewrite("authn.yaml", issuers(idp.URL, true)))
+	assert.Equal(t, http.StatusForbidden, get())
+
+	assert.EqualError(t, f.rewrite("authz.yaml", modes("AlwaysAllow")), "missing required types: [AlwaysDeny]")
+	assert.EqualError(t, f.rewrite("authz.yaml", modes("AlwaysDeny", "RBAC")), "authorizer type RBAC is not allowed if it was not enabled at initial server startup")
+	assert.Equal(t, http.StatusForbidden, get())
+	require.NoError(t, f.rewrite("authz.yaml", modes("AlwaysDeny", "AlwaysAllow")))
+	assert.Equal(t, http.StatusOK, get())
+
+	resp, err := srv.Client().Do(must(http.NewRequest("GET", srv.URL+"/metrics", nil)))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body := string(must(io.ReadAll(resp.Body)))
+	for _, name := range []string{"authentication", "authorization"} {
+		prefix := "apiserver_" + name + "_config_controller_"
+		assert.Regexp(t, prefix+`automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 2`, body)
+		assert.Regexp(t, prefix+`automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 1`, body)
+		assert.Regexp(t, fmt.Sprintf(prefix+`automatic_reload_last_timestamp_seconds\{.*status="success"\} %d`, issued.Unix()), body)
+		assert.Regexp(t, prefix+`last_config_info\{.*hash="sha256:[0-9a-f]{64}"\} 1`, body)
+	}
+}
+
+func TestFilesThatAreMissing(t *testing.T) {
+	for _, files := range []fakeapi.Files{
+		{Certificate: "none", Key: "none"}, {ClientCA: "none"}, {AuthenticationConfig: "none"}, {AuthorizationConfig: "none"},
+		{NamedCertificates: []fakeapi.NamedCertificateFiles{{Certificate: "none"}}},
+	} {
+		_, err := fakeapi.New(fakeapi.WithFiles(files))
+		assert.ErrorIs(t, err, os.ErrNotExist, "%+v", files)
+	}
+	_, err := fakeapi.New(fakeapi.WithFiles(fakeapi.Files{RequestHeaderCA: "none"}))
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+}
