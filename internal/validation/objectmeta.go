@@ -79,8 +79,11 @@ func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
 	immutable("name", object.String(newMeta, "name"), object.String(oldMeta, "name"))
 	immutable("namespace", object.String(newMeta, "namespace"), object.String(oldMeta, "namespace"))
 	immutable("uid", NamedString(object.String(newMeta, "uid")), NamedString(object.String(oldMeta, "uid")))
-	immutable("creationTimestamp", timeOrNil(newMeta["creationTimestamp"]), timeOrNil(oldMeta["creationTimestamp"]))
-	immutable("deletionTimestamp", timeOrNil(newMeta["deletionTimestamp"]), timeOrNil(oldMeta["deletionTimestamp"]))
+	for _, field := range []string{"creationTimestamp", "deletionTimestamp"} {
+		if stringOf(newMeta[field]) != stringOf(oldMeta[field]) {
+			immutable(field, timeOrNil(newMeta[field]), timeOrNil(oldMeta[field]))
+		}
+	}
 	immutable("deletionGracePeriodSeconds", gracePeriodOrNil(newMeta), gracePeriodOrNil(oldMeta))
 
 	list = append(list, Labels(object.Map(newMeta, "labels"), path.Child("labels"))...)
