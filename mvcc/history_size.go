@@ -18,19 +18,25 @@ func (h *historySize) kept() int64 { return h.added - h.trimmed }
 // version: the event, its item, and its parts of a transaction and of the trees.
 const eventBytes = 256
 
-// historyBytes returns what a transaction adds to the history: its events and the
-// values that they replace or delete. A new value is not counted, because it is live.
-func (s *Store[V]) historyBytes(events []Event[V]) int64 {
-	bytes := int64(len(events)) * eventBytes
+// transactionBytes returns what a transaction adds to the history, its events and the
+// values that they replace or delete, and what it adds to the live values, which may be
+// negative.
+func (s *Store[V]) transactionBytes(events []Event[V]) (history, live int64) {
+	history = int64(len(events)) * eventBytes
 	if !s.sizers {
-		return bytes // without a conversion of values to interfaces, which allocates
+		return history, 0 // without a conversion of values to interfaces, which allocates
 	}
-	for i := range events {
-		if prev := events[i].Prev; prev != nil {
-			bytes += any(prev.Value).(Sizer).Size()
+	for _, e := range events {
+		if e.Prev != nil {
+			size := any(e.Prev.Value).(Sizer).Size()
+			history += size
+			live -= size
+		}
+		if e.Type == Put {
+			live += any(e.Item.Value).(Sizer).Size()
 		}
 	}
-	return bytes
+	return history, live
 }
 
 // isSizer reports whether the values of a type are Sizers.
@@ -48,6 +54,14 @@ func (s *Store[V]) HistoryBytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.history.kept()
+}
+
+// LiveBytes returns the bytes of memory of the newest versions, as far as the values are a
+// [Sizer]. With [Store.HistoryBytes] it is about the size of the store.
+func (s *Store[V]) LiveBytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.liveBytes
 }
 
 // fitLocked compacts the store as Options.KeepBytes requires. It returns whether

@@ -688,6 +688,11 @@ func (w *world) inspect() {
 	}
 	require.Equal(w.t, logged, indexed, "the past is an index of the log")
 	require.Equal(w.t, bytes, w.store.HistoryBytes(), "the bytes of the log")
+	var live int64
+	for _, item := range w.states[w.rev()] {
+		live += item.Value.Size()
+	}
+	require.Equal(w.t, live, w.store.LiveBytes())
 
 	groups := make(map[string]int)
 	for _, m := range w.watchers {

@@ -28,15 +28,15 @@ type Options struct {
 	KeepBytes int64
 
 	// Grown, if not nil, is called when transactions have added a third of KeepBytes
-	// to the history since the last call, and after each compaction by KeepBytes. compacted is the revision of that compaction, or 0 if there was
-	// none. The transaction that grew the history calls it after its commit and
-	// before the next transaction; it must not call Update, Commit, Compact or Trim.
+	// to the history since the last call, and after each compaction by KeepBytes.
+	// compacted is the revision of that compaction, or 0 if there was none. The transaction that grew the history calls it after its commit and
+	// before the next transaction; it must not call Update, Compact or Trim.
 	Grown func(compacted Revision)
 }
 
 // A Sizer is a value that knows how many bytes of memory it occupies. A store of values
-// that implement it counts them in [Store.HistoryBytes]. The store calls Size once for
-// a version, when it is replaced or deleted.
+// that implement it counts them in [Store.LiveBytes] and [Store.HistoryBytes]. The store
+// calls Size for a version when it is put, and when it is replaced or deleted.
 type Sizer interface {
 	Size() int64
 }

@@ -29,8 +29,9 @@ type Store[V any] struct {
 	past tree[pastEntry[V]]
 	log  tree[logEntry[V]]
 
-	history historySize
-	counts  counts
+	history   historySize
+	liveBytes int64
+	counts    counts
 
 	groups groups
 	moved  signal // sent by each transaction
@@ -75,6 +76,7 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 		past:      s.past.fork(),
 		log:       s.log.fork(),
 		history:   s.history,
+		liveBytes: s.liveBytes,
 		groups:    newGroups(),
 	}
 }
@@ -105,9 +107,12 @@ func (s *Store[V]) errorLocked(cause error, requested Revision) error {
 // revisions are compacted. The store must have no watchers and no replicas with a lag.
 // No transaction may run meanwhile.
 func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
-	live := newTree(liveLess[V])
+	live, liveBytes := newTree(liveLess[V]), int64(0)
 	for item := range items {
 		live.put(liveEntry[V]{item.Key, item})
+		if s.sizers {
+			liveBytes += any(item.Value).(Sizer).Size()
+		}
 	}
 	s.writer.Lock()
 	defer s.writer.Unlock()

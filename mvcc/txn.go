@@ -42,17 +42,18 @@ func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 		return tx.rev - 1, nil
 	}
 	committed := &Transaction[V]{Revision: tx.rev, Time: s.opts.Now(), Events: events}
-	grown, compacted := s.commit(committed, s.historyBytes(events))
+	history, live := s.transactionBytes(events)
+	grown, compacted := s.commit(committed, history, live)
 	if grown && s.opts.Grown != nil {
 		s.opts.Grown(compacted)
 	}
 	return tx.rev, nil
 }
 
-// commit adds a transaction to the store, with the bytes that it adds to the history. It
-// returns whether Options.Grown is to be called, and its argument. The caller holds
-// writer.
-func (s *Store[V]) commit(tx *Transaction[V], bytes int64) (grown bool, compacted Revision) {
+// commit adds a transaction to the store, with the bytes that it adds to the history and
+// to the live values. It returns whether Options.Grown is to be called, and its argument.
+// The caller holds writer.
+func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, compacted Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -78,7 +79,8 @@ func (s *Store[V]) commit(tx *Transaction[V], bytes int64) (grown bool, compacte
 	s.rev = tx.Revision
 	s.moved.send()
 	tx.before = s.history.added
-	s.history.added += bytes
+	s.history.added += history
+	s.liveBytes += live
 
 	s.expireLocked(now)
 	grown, compacted = s.fitLocked()

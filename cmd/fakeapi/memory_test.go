@@ -14,9 +14,9 @@ func TestMemoryLimit(t *testing.T) {
 	}{
 		{"small heap", 20 * mib, 512 * mib},
 		{"full history", 300 * mib, 512 * mib},
-		{"large heap", 1000 * mib, 1536 * mib},
-		{"a little larger", 1010 * mib, 1536 * mib},
-		{"next step", 1030 * mib, 1600 * mib},
+		{"large heap", 1000 * mib, 1264 * mib},
+		{"a little larger", 1010 * mib, 1264 * mib},
+		{"next step", 1015 * mib, 1280 * mib},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.limit, memoryLimit(tt.live)) })
 	}

@@ -55,8 +55,9 @@ func (r *request) metricVerb() string {
 // serveMetrics serves /metrics.
 //
 // Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
-// families. Here there are six of them, those of reloaded configuration files, and the families fakeapi_history_bytes,
-// fakeapi_history_limit_bytes and fakeapi_journal_bytes. Request: GET /metrics.
+// families. Here there are six of them, those of reloaded configuration files, and the
+// families fakeapi_live_bytes, fakeapi_history_bytes, fakeapi_history_limit_bytes and
+// fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	families := []metrics.Family{
 		r.server.requests.Family(),
@@ -67,6 +68,7 @@ func (r *request) serveMetrics() error {
 		r.server.gatesFamily(),
 		metrics.Family{Name: "process_start_time_seconds", Type: metrics.Gauge, Help: "Start time of the server since the Unix epoch in seconds.",
 			Samples: []metrics.Sample{{Value: r.server.started.Unix()}}},
+		gauge("fakeapi_live_bytes", "Memory of the newest versions of objects in bytes.", r.server.registry.Store().LiveBytes()),
 		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", r.server.registry.Store().HistoryBytes()),
 		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", r.server.registry.HistoryLimit()),
 		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", r.server.registry.Journal().Bytes()),
