@@ -7,8 +7,8 @@
 //	go run ./upstream -packages 'apiserver/apply$' -run TestApply
 //	go run ./upstream -packages '^$' -table ../docs/upstream-tests.md # writes the page from all runs
 //
-// Each test runs in a process of its own. Its output is beside its executable, in the folder
-// bin of the module's sources. The exit status is 1 if a test fails that
+// Each test runs in a process of its own. Its output is in the folder bin of the module's
+// sources. The exit status is 1 if a test fails that
 // reasons.txt does not list, or passes that it lists.
 package main
 
@@ -71,7 +71,7 @@ func runAll(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	env, stop, err := startPrograms(ctx, *dir)
+	env, stop, err := startPrograms(ctx)
 	if err != nil {
 		return false, err
 	}
