@@ -51,7 +51,7 @@ type Attributes struct {
 
 	// Reader reads the state of the server.
 	Reader resource.Reader
-	// Access decides what User may do.
+	// Access decides what User may do, and which feature gates are enabled.
 	Access Access
 
 	// Warnings are the warnings for the client, in the order in which they were
@@ -70,12 +70,14 @@ type Annotation struct {
 	AtRequest bool
 }
 
-// Access is what plugins that depend on permissions need of the server.
+// Access is what plugins need of the server besides objects.
 type Access interface {
 	// Authorize decides whether the user of the request may do at. reason may be "".
 	Authorize(at authz.Attributes) (allowed bool, reason string)
 	// Type returns the served type of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
+	// Enabled reports whether a feature gate of the release is enabled.
+	Enabled(gate string) bool
 }
 
 // Annotate adds an annotation for the audit log.

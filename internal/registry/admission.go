@@ -248,6 +248,9 @@ func (r reader) Authorize(at authz.Attributes) (allowed bool, reason string) {
 	return d.Allowed, d.Reason
 }
 
+// Enabled implements [admission.Access].
+func (r reader) Enabled(gate string) bool { return r.op.config.Release.Enabled(gate) }
+
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.
 func (op *operation) provisionNamespace(o *WriteOptions) error {

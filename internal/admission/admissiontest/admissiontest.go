@@ -24,12 +24,13 @@ import (
 // A Request is a request and what a plugin does with it. Objects are JSON.
 type Request struct {
 	Name        string
-	Resource    string   // with its group: "pods", "deployments.apps"
-	Subresource string   // "" for the object itself
-	Objects     []string // what the server stores, with kind and apiVersion
-	Object      string   // what the request writes
-	Old         string   // "" for a creation
-	Forbidden   []string // what the user may not do: "update nodes/finalizers n", without group and namespace
+	Resource    string          // with its group: "pods", "deployments.apps"
+	Subresource string          // "" for the object itself
+	Objects     []string        // what the server stores, with kind and apiVersion
+	Object      string          // what the request writes
+	Old         string          // "" for a creation
+	Gates       map[string]bool // feature gates that are not enabled as by default in the newest release
+	Forbidden   []string        // what the user may not do: "update nodes/finalizers n", without group and namespace
 
 	Error    string   // of the plugin; "" if it admits the request
 	Path     string   // a field of the object after that: "spec.tolerations.0"; "" for none
@@ -112,7 +113,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
-		Access: access{t, r.Forbidden},
+		Access: access{t, r.Forbidden, r.Gates},
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
@@ -125,6 +126,16 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 type access struct {
 	t         testing.TB
 	forbidden []string
+	gates     map[string]bool
+}
+
+func (x access) Enabled(gate string) bool {
+	if on, ok := x.gates[gate]; ok {
+		return on
+	}
+	p, err := release.Open("v1.36")
+	require.NoError(x.t, err)
+	return p.Enabled(gate)
 }
 
 func (x access) Authorize(at authz.Attributes) (bool, string) {

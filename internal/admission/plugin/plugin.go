@@ -19,9 +19,11 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitranger"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespaceexists"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
+	"github.com/kubefake/kubefake/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
 	"github.com/kubefake/kubefake/internal/admission/plugin/persistentvolumeclaimresize"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podresizevalidator"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/admission/plugin/priority"
@@ -58,6 +60,8 @@ func All() []admission.Plugin {
 		defaultingressclass.Plugin{},
 		denyserviceexternalips.Plugin{},
 		podtopologylabels.Plugin{},
+		nodedeclaredfeaturevalidator.Plugin{},
+		podresizevalidator.Plugin{},
 		// kube-apiserver runs policies and webhooks here: package dynamic.
 		resourcequota.Plugin{},
 		alwaysdeny.Plugin{},

@@ -22,9 +22,8 @@ type known struct {
 //
 // Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
 // NodeRestriction, ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit,
-// PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists,
-// NodeDeclaredFeatureValidator, JobValidation and PodResizeValidator can be enabled and
-// disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
+// PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists and
+// JobValidation can be enabled and disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
 // namespace without a ServiceAccount.
 var all = []known{
 	{"AlwaysAdmit", false, 0},

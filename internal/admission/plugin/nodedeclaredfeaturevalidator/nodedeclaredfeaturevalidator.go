@@ -1,0 +1,75 @@
+// Package nodedeclaredfeaturevalidator is the NodeDeclaredFeatureValidator admission
+// plugin. It refuses updates of pods that need a feature which the pod's node does
+// not list in status.declaredFeatures.
+//
+// See https://kubernetes.io/docs/concepts/scheduling-eviction/node-declared-features/.
+package nodedeclaredfeaturevalidator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// Plugin implements [admission.Validator].
+type Plugin struct{}
+
+var _ admission.Validator = Plugin{}
+
+// Name returns "NodeDeclaredFeatureValidator".
+func (Plugin) Name() string { return "NodeDeclaredFeatureValidator" }
+
+// Resources returns pods.
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{{Resource: "pods"}}
+}
+
+var nodeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Node"}
+
+// Validate checks an update of a pod that is bound to a node, if it changes the spec.
+func (Plugin) Validate(a *admission.Attributes) error {
+	name := object.String(a.Object, "spec", "nodeName")
+	if a.Subresource != "" && a.Subresource != "resize" || a.Operation != admission.Update ||
+		name == "" || pods.SameGeneration(a.Object, a.Old) || !a.Access.Enabled("NodeDeclaredFeatures") {
+		return nil
+	}
+	needed := neededFeatures(object.Map(a.Object, "spec"), object.Map(a.Old, "spec"))
+	if len(needed) == 0 {
+		return nil
+	}
+	node := a.Reader.Get(nodeKind, "", name)
+	if node == nil {
+		return fmt.Errorf("node %q not found", name)
+	}
+	declared := object.List(node, "status", "declaredFeatures")
+	needed = slices.DeleteFunc(needed, func(feature string) bool { return slices.Contains(declared, any(feature)) })
+	if len(needed) > 0 {
+		return fmt.Errorf("pod update requires features %s which are not available on node %q", strings.Join(needed, ", "), name)
+	}
+	return nil
+}
+
+// neededFeatures returns the features that a node needs for an update, sorted.
+func neededFeatures(spec, old map[string]any) (needed []string) {
+	if !validation.Equal(spec["resources"], old["resources"]) {
+		needed = append(needed, "InPlacePodLevelResourcesVerticalScaling")
+	}
+	containers := object.List(spec, "initContainers")
+	for i, was := range object.List(old, "initContainers") {
+		was, _ := was.(map[string]any)
+		if i >= len(containers) || object.String(was, "restartPolicy") == "Always" {
+			continue
+		}
+		if c, _ := containers[i].(map[string]any); !validation.Equal(c["resources"], was["resources"]) {
+			return append(needed, "InPlacePodVerticalScalingInitContainers")
+		}
+	}
+	return needed
+}

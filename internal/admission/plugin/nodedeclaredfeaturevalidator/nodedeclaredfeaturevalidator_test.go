@@ -1,0 +1,38 @@
+package nodedeclaredfeaturevalidator_test
+
+import (
+	"testing"
+
+	"github.com/kubefake/kubefake/internal/admission/admissiontest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/nodedeclaredfeaturevalidator"
+)
+
+func TestUpdate(t *testing.T) {
+	const (
+		podLevel = "InPlacePodLevelResourcesVerticalScaling"
+		inits    = "InPlacePodVerticalScalingInitContainers"
+	)
+	pod := func(generation, podCPU, initCPU, policy string) string {
+		return `{"metadata":{"name":"p","namespace":"n","generation":` + generation + `},"spec":{"nodeName":"node",` +
+			`"resources":{"requests":{"cpu":"` + podCPU + `"}},"initContainers":[{"name":"i","image":"i"` + policy + `,"resources":{"requests":{"cpu":"` + initCPU + `"}}}],` +
+			`"containers":[{"name":"c","image":"i"}]}}`
+	}
+	node := func(features string) []string {
+		return []string{`{"kind":"Node","apiVersion":"v1","metadata":{"name":"node"},"status":{"declaredFeatures":[` + features + `]}}`}
+	}
+	missing := func(features string) string {
+		return "pod update requires features " + features + ` which are not available on node "node"`
+	}
+	was := pod("1", "1", "1", "")
+	admissiontest.Run(t, nodedeclaredfeaturevalidator.Plugin{}, []admissiontest.Request{
+		{Name: "pod-level resources", Resource: "pods", Subresource: "resize", Objects: node(""), Old: was, Object: pod("2", "2", "1", ""), Error: missing(podLevel)},
+		{Name: "init container", Resource: "pods", Subresource: "resize", Objects: node(`"` + podLevel + `"`), Old: was, Object: pod("2", "2", "2", ""), Error: missing(inits)},
+		{Name: "both", Resource: "pods", Subresource: "resize", Objects: node(`"Other"`), Old: was, Object: pod("2", "2", "2", ""), Error: missing(podLevel + ", " + inits)},
+		{Name: "declared", Resource: "pods", Subresource: "resize", Objects: node(`"` + inits + `","` + podLevel + `"`), Old: was, Object: pod("2", "2", "2", "")},
+		{Name: "sidecar", Resource: "pods", Subresource: "resize", Objects: node(""), Old: pod("1", "1", "1", `,"restartPolicy":"Always"`), Object: pod("2", "1", "2", `,"restartPolicy":"Always"`)},
+		{Name: "no node", Resource: "pods", Old: was, Object: pod("2", "2", "1", ""), Error: `node "node" not found`},
+		{Name: "same generation", Resource: "pods", Old: was, Object: pod("1", "2", "1", "")},
+		{Name: "status", Resource: "pods", Subresource: "status", Old: was, Object: pod("2", "2", "1", "")},
+		{Name: "gate is off", Resource: "pods", Gates: map[string]bool{"NodeDeclaredFeatures": false}, Old: was, Object: pod("2", "2", "1", "")},
+	})
+}

@@ -1,0 +1,102 @@
+// Package podresizevalidator is the PodResizeValidator admission plugin. It refuses
+// to resize pods beyond the allocatable resources of their nodes, and on nodes that
+// do not run Linux.
+package podresizevalidator
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Validator].
+type Plugin struct{}
+
+var _ admission.Validator = Plugin{}
+
+// Name returns "PodResizeValidator".
+func (Plugin) Name() string { return "PodResizeValidator" }
+
+// Resources returns pods.
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{{Resource: "pods"}}
+}
+
+// The reasons of causes.
+const (
+	reasonNodeCapacity        = "NodeCapacity"
+	reasonUnsupportedPlatform = "UnsupportedPlatform"
+)
+
+var nodeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Node"}
+
+// Validate checks a changed pod that is bound to a node, in a write of its
+// subresource resize.
+func (Plugin) Validate(a *admission.Attributes) error {
+	name := object.String(a.Object, "spec", "nodeName")
+	if a.Subresource != "resize" || a.Operation != admission.Update || name == "" || pods.SameGeneration(a.Object, a.Old) {
+		return nil
+	}
+	node := a.Reader.Get(nodeKind, "", name)
+	if node == nil {
+		return fmt.Errorf("node %q not found", name)
+	}
+	if os, ok := object.Map(node, "metadata", "labels")["kubernetes.io/os"]; ok && os != "linux" {
+		return refuse(a, reasonUnsupportedPlatform, fmt.Errorf("pod resize is only supported on linux nodes, node %q is %q", name, os))
+	}
+	if err := checkRequests(object.Map(a.Object, "spec"), object.Map(node, "status", "allocatable")); err != nil {
+		return refuse(a, reasonNodeCapacity, err)
+	}
+	return nil
+}
+
+// refuse returns a 403 that has a cause with the reason.
+func refuse(a *admission.Attributes, reason string, err error) error {
+	st := status.Forbidden(a.GroupResource(), a.DisplayName(), err.Error())
+	st.Details.Causes = append(st.Details.Causes, status.Cause{Reason: reason})
+	return st
+}
+
+// checkRequests checks that a pod requests at most the allocatable cpu and memory.
+func checkRequests(spec, allocatable map[string]any) error {
+	requests := pods.TotalResources(spec, "requests")
+	resources.Add(requests, object.Map(spec, "overhead"))
+	var messages []string
+	for _, r := range []struct {
+		name string
+		unit int64 // of messages, in billionths
+	}{{"cpu", 1e6}, {"memory", 1e9}} {
+		requested, available := amount(requests, r.name), amount(allocatable, r.name)
+		if quantity.Compare(requested, available) > 0 {
+			messages = append(messages, fmt.Sprintf("%s, requested: %d, allocatable: %d", r.name, units(requested, r.unit), units(available, r.unit)))
+		}
+	}
+	if messages != nil {
+		return errors.New("node didn't have enough allocatable resources: " + strings.Join(messages, "; "))
+	}
+	return nil
+}
+
+// amount returns a quantity of a resource list; "0" if it has none.
+func amount(list map[string]any, name string) string {
+	if q, ok := list[name].(string); ok {
+		return q
+	}
+	return "0"
+}
+
+// units returns a quantity in units of so many billionths, rounded up.
+func units(q string, unit int64) *big.Int {
+	n, _ := quantity.Nanos(q)
+	n, rest := n.QuoRem(n, big.NewInt(unit), new(big.Int))
+	return n.Add(n, big.NewInt(int64(rest.Sign())))
+}
