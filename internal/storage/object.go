@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -48,17 +49,26 @@ func FromJSON(t *resource.Type, head Object, json []byte) *Object {
 func New(t *resource.Type, obj map[string]any) *Object {
 	meta := object.Meta(obj)
 	delete(meta, "resourceVersion")
-	o := &Object{
-		Namespace:   strings.Clone(object.String(meta, "namespace")),
-		Name:        strings.Clone(object.String(meta, "name")),
-		UID:         strings.Clone(object.String(meta, "uid")),
-		Labels:      cloneLabels(object.Map(meta, "labels")),
-		Terminating: meta["deletionTimestamp"] != nil,
+	o := &Object{Terminating: meta["deletionTimestamp"] != nil}
+	var room [32]string // avoids an allocation
+	texts := append(room[:0], object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"))
+	for _, f := range t.SelectableFields {
+		texts = append(texts, f.Value(obj))
 	}
-	if len(t.SelectableFields) > 0 {
-		o.Fields = make([]string, len(t.SelectableFields))
-		for i, f := range t.SelectableFields {
-			o.Fields[i] = strings.Clone(f.Value(obj))
+	for key, v := range object.Map(meta, "labels") {
+		if value, ok := v.(string); ok {
+			texts = append(texts, key, value)
+		}
+	}
+	cloneAll(texts)
+	o.Namespace, o.Name, o.UID, texts = texts[0], texts[1], texts[2], texts[3:]
+	if n := len(t.SelectableFields); n > 0 {
+		o.Fields, texts = slices.Clone(texts[:n]), texts[n:]
+	}
+	if len(texts) > 0 {
+		o.Labels = make(map[string]string, len(texts)/2)
+		for i := 0; i < len(texts); i += 2 {
+			o.Labels[texts[i]] = texts[i+1]
 		}
 	}
 	o.setEncoded(t, encode(t, obj))
@@ -115,19 +125,22 @@ func EndsInitialEvents(obj map[string]any) bool {
 	return object.String(obj, "metadata", "annotations", initialEventsEnd) == "true"
 }
 
-// cloneLabels copies labels, so that they do not keep the body in memory that they
-// were decoded from.
-func cloneLabels(labels map[string]any) map[string]string {
-	if len(labels) == 0 {
-		return nil
+// cloneAll replaces strings by copies in one piece of memory, so that they do not keep the
+// body in memory that they were decoded from.
+func cloneAll(texts []string) {
+	size := 0
+	for _, s := range texts {
+		size += len(s)
 	}
-	out := make(map[string]string, len(labels))
-	for k, v := range labels {
-		if s, ok := v.(string); ok {
-			out[strings.Clone(k)] = strings.Clone(s)
-		}
+	var b strings.Builder
+	b.Grow(size)
+	for _, s := range texts {
+		b.WriteString(s)
 	}
-	return out
+	all := b.String()
+	for i, s := range texts {
+		texts[i], all = all[:len(s)], all[len(s):]
+	}
 }
 
 // At returns the object as stored at rev: with that resourceVersion.
