@@ -2,22 +2,32 @@ package fakeapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/authz/chain"
 )
 
 // Authorization configures how the server authorizes requests. Its fields are the flags
 // of kube-apiserver of similar names.
 type Authorization struct {
-	// Modes decide in their order: AlwaysAllow, AlwaysDeny, RBAC and Webhook. Node is
+	// Modes decide in their order: AlwaysAllow, AlwaysDeny, ABAC, RBAC and Webhook. Node is
 	// accepted beside RBAC, and allows nothing by itself here.
 	Modes []string
 
 	// Webhook is that of the mode Webhook.
 	Webhook *AuthorizationWebhook
+
+	// PolicyFile is the name of the file with the policies of the mode ABAC: a Policy in JSON
+	// on each line.
+	//
+	// See https://kubernetes.io/docs/reference/access-authn-authz/abac/.
+	PolicyFile string
 
 	// Config is an AuthorizationConfiguration in YAML or JSON, as the file of
 	// --authorization-config is. It excludes Modes and Webhook.
@@ -62,10 +72,15 @@ func (c *config) setAuthorization() error {
 			return nil
 		}
 	}
+	c.abac = sync.OnceValues(func() (*authz.ABAC, error) { return authz.ReadABAC(a.PolicyFile) })
 	options := c.authorizationOptions()
 	var modes *chain.Chain
 	var err error
-	switch {
+	switch hasABAC := slices.Contains(a.Modes, "ABAC"); {
+	case a.Config == nil && hasABAC && a.PolicyFile == "":
+		err = errors.New("authorization-mode ABAC's authorization policy file not passed")
+	case a.Config == nil && !hasABAC && a.PolicyFile != "":
+		err = errors.New("cannot specify --authorization-policy-file without mode ABAC")
 	case a.Config == nil:
 		modes, err = chain.OfModes(a.Modes, a.Webhook.legacy(), options)
 	case len(a.Modes) > 0 || a.Webhook != nil:
@@ -82,7 +97,7 @@ func (c *config) setAuthorization() error {
 
 // authorizationOptions returns what the modes need beside their configuration.
 func (c *config) authorizationOptions() chain.Options {
-	return chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent()}
+	return chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent(), ABAC: c.abac}
 }
 
 // enabled reports whether a feature gate is on. The server refuses wrong gates later.

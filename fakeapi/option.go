@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -46,8 +47,9 @@ type config struct {
 	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
 	authentication *Authentication
 	authorization  *Authorization
-	rbac           bool // of WithRBAC
-	alwaysDeny     bool // of WithAlwaysDeny
+	abac           func() (*authz.ABAC, error) // reads the policies of the mode ABAC once
+	rbac           bool                        // of WithRBAC
+	alwaysDeny     bool                        // of WithAlwaysDeny
 
 	namespaces []string // of WithNamespaces; nil without it
 

@@ -17,19 +17,21 @@ import (
 type authorizationFlags struct {
 	modes   []string
 	config  string
+	policy  string // the file of ABAC
 	webhook fakeapi.AuthorizationWebhook
 
 	sets []*pflag.FlagSet // that have the flags
 }
 
 // modes are the modes of --authorization-mode that this server has.
-var modes = []string{"AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"}
+var modes = []string{"AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webhook"}
 
 func (a *authorizationFlags) define(fs flagSet) {
 	a.sets = append(a.sets, fs.FlagSet)
 	w := &a.webhook
-	fs.StringSliceVar(&a.modes, "authorization-mode", nil, "authorize with `MODE`,... in their order: AlwaysAllow, AlwaysDeny, RBAC, Webhook, and Node beside RBAC (default AlwaysAllow)")
+	fs.StringSliceVar(&a.modes, "authorization-mode", nil, "authorize with `MODE`,... in their order: AlwaysAllow, AlwaysDeny, ABAC, RBAC, Webhook, and Node beside RBAC (default AlwaysAllow)")
 	fs.StringVar(&a.config, "authorization-config", "", "authorize with the modes in the AuthorizationConfiguration `FILE`")
+	fs.StringVar(&a.policy, "authorization-policy-file", "", "the policies of the mode ABAC, a Policy in JSON on each line of `FILE`")
 	fs.StringVar(&w.Kubeconfig, "authorization-webhook-config-file", "", "the webhook of the mode Webhook, in the kubeconfig `FILE`")
 	fs.StringVar(&w.Version, "authorization-webhook-version", "v1beta1", "the `VERSION` of the SubjectAccessReviews for the webhook: v1 or v1beta1")
 	fs.DurationVar(&w.AuthorizedTTL, "authorization-webhook-cache-authorized-ttl", 5*time.Minute, "cache for `DURATION` that the webhook allows a request")
@@ -65,8 +67,8 @@ func (a *authorizationFlags) validate() (errs []error) {
 	for i, mode := range a.modes {
 		repeated = repeated || slices.Contains(a.modes[:i], mode)
 		switch {
-		case mode == "ABAC":
-			errs = append(errs, errors.New("--authorization-mode: fakeapi does not have ABAC"))
+		case mode == "ABAC" && a.policy == "":
+			errs = append(errs, errors.New("authorization-mode ABAC's authorization policy file not passed"))
 		case !slices.Contains(modes, mode):
 			errs = append(errs, fmt.Errorf("authorization-mode %q is not a valid mode", mode))
 		case mode == "Node" && !has("RBAC") && !has("AlwaysAllow"):
@@ -74,6 +76,9 @@ func (a *authorizationFlags) validate() (errs []error) {
 		case mode == "Webhook" && a.webhook.Kubeconfig == "":
 			errs = append(errs, errors.New("authorization-mode Webhook's authorization config file not passed"))
 		}
+	}
+	if a.policy != "" && !has("ABAC") {
+		errs = append(errs, errors.New("cannot specify --authorization-policy-file without mode ABAC"))
 	}
 	if a.webhook.Kubeconfig != "" && !has("Webhook") {
 		errs = append(errs, errors.New("cannot specify --authorization-webhook-config-file without mode Webhook"))
@@ -86,10 +91,10 @@ func (a *authorizationFlags) validate() (errs []error) {
 
 // options returns the options for the flags.
 func (a *authorizationFlags) options() ([]fakeapi.Option, error) {
-	out := fakeapi.Authorization{Modes: a.modes}
+	out := fakeapi.Authorization{Modes: a.modes, PolicyFile: a.policy}
 	switch {
 	case a.config != "": // the server reads the file
-		return nil, nil
+		out.Modes = nil
 	case len(a.modes) == 0 || slices.Equal(a.modes, []string{"AlwaysAllow"}):
 		return nil, nil
 	}

@@ -48,7 +48,7 @@ func TestComplete(t *testing.T) {
 	}{
 		{"command", "re", "record\trecord the traffic of a server, or the changes of its objects, to a scenario\nreplay"},
 		{"flag", "serve --reen", "--reenact\tmake the changes of the history in FILE"},
-		{"values of a flag", "serve --authorization-mode ", "AlwaysAllow\nAlwaysDeny\nNode\nRBAC\nWebhook\n:4"},
+		{"values of a flag", "serve --authorization-mode ", "AlwaysAllow\nAlwaysDeny\nABAC\nNode\nRBAC\nWebhook\n:4"},
 		{"releases", "play --release v1.3", "v1.36.3\n"},
 		{"files", "play ", ":0"},
 		{"files of a flag", "serve --objects ", ":0"},

@@ -34,13 +34,6 @@ const flagsVariable = "FAKEAPI_FLAGS"
 // writes its story when it ends.
 const storyVariable = "FAKEAPI_STORY"
 
-// refusedFlags are the flags of kube-apiserver that decide who a client is and what it
-// may do, and that this server does not have, each with what it lacks. A value of one
-// is an error: without it, requests would get other answers than from kube-apiserver.
-var refusedFlags = map[string]string{
-	"authorization-policy-file": "ABAC",
-}
-
 // A kubeAPIServer runs the server under the name and with the flags of
 // kube-apiserver.
 type kubeAPIServer struct {
@@ -210,18 +203,17 @@ func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
 	}
 }
 
-// printHelp prints the flags with an effect, those that are refused, and then those
-// without an effect.
+// printHelp prints the flags with an effect, and then those without an effect.
 func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 	fmt.Fprintf(w, "kube-apiserver of fakeapi: a Kubernetes API server for tests, of release %s.\n\n", c.serve.releaseName)
 	fmt.Fprintf(w, "The environment variable %s has flags of \"fakeapi serve\", and %s a\nfolder for the story of each server.\n", flagsVariable, storyVariable)
 	for _, part := range []struct {
-		title           string
-		effect, refused bool
-	}{{"Flags", true, false}, {"Flags that are refused", false, true}, {"Flags without effect", false, false}} {
+		title  string
+		effect bool
+	}{{"Flags", true}, {"Flags without effect", false}} {
 		fmt.Fprintf(w, "\n%s:\n\n", part.title)
 		fs.VisitAll(func(f *pflag.Flag) {
-			if _, refused := refusedFlags[f.Name]; refused == part.refused && (f.Usage != "") == part.effect {
+			if (f.Usage != "") == part.effect {
 				_, usage := pflag.UnquoteUsage(f)
 				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("      --%-44s %s", f.Name, usage), " "))
 			}
@@ -285,11 +277,6 @@ func (c *kubeAPIServer) validate() (errs []error) {
 	if len(c.etcd.servers) == 0 {
 		errs = append(errs, errors.New("--etcd-servers must be specified"))
 	}
-	c.given.Visit(func(f *pflag.Flag) {
-		if missing, ok := refusedFlags[f.Name]; ok && f.Value.String() != "" {
-			errs = append(errs, fmt.Errorf("--%s: fakeapi has no %s", f.Name, missing))
-		}
-	})
 	errs = append(errs, c.serve.authn.validate()...)
 	errs = append(errs, c.serve.authz.validate()...)
 	errs = append(errs, c.setPlugins()...)

@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 		{"flag without value", "serve --listen", 2, "", "flag needs an argument: --listen"},
 		{"argument", "serve now", 2, "", `unexpected argument "now"`},
 		{"certificate without TLS", "serve --cert-dir x", 2, "", "--cert-dir needs --tls"},
-		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "fakeapi does not have ABAC"},
+		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "authorization-mode ABAC's authorization policy file not passed"},
 		{"allowed host", "serve --allowed-hosts http://a", 2, "", `"http://a" is not a host name`},
 		{"release", "serve --release v1.2", 2, "", `unknown release "v1.2": there are v1.32`},
 		{"release without all", "serve --release v1.35 --runtime-config api/all=true", 2, "", `unknown release "v1.35.4-all"`},

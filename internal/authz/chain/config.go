@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/configfile"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
@@ -90,6 +91,8 @@ type Options struct {
 	Selectors bool
 	// UserAgent is that of requests to webhooks.
 	UserAgent string
+	// ABAC returns the policies of the mode ABAC. It is called for that mode only.
+	ABAC func() (*authz.ABAC, error)
 }
 
 // Load reads, validates and compiles an AuthorizationConfiguration in YAML or JSON. The
@@ -338,20 +341,24 @@ func (c *Configuration) compile(o Options) (*Chain, error) {
 	for _, a := range c.Authorizers {
 		switch a.Type {
 		case typeABAC:
-			return nil, errors.New("--authorization-mode: fakeapi does not have ABAC")
+			policies, err := o.ABAC()
+			if err != nil {
+				return nil, err
+			}
+			out.modes = append(out.modes, mode{name: typeABAC, abac: policies})
 		case typeNode:
 			if !has(typeRBAC) && !has(typeAlwaysAllow) {
 				return nil, errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
 			}
-			out.modes = append(out.modes, mode{typeNode, nil})
+			out.modes = append(out.modes, mode{name: typeNode})
 		case typeWebhook:
 			w, err := a.compile(o)
 			if err != nil {
 				return nil, err
 			}
-			out.modes = append(out.modes, mode{typeWebhook, w})
+			out.modes = append(out.modes, mode{name: typeWebhook, webhook: w})
 		default:
-			out.modes = append(out.modes, mode{a.Type, nil})
+			out.modes = append(out.modes, mode{name: a.Type})
 		}
 	}
 	return out, nil

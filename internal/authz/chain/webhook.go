@@ -21,10 +21,11 @@ import (
 // A Chain is the modes of a valid configuration. It is immutable.
 type Chain struct{ modes []mode }
 
-// A mode is the type of a mode, and its webhook.
+// A mode is the type of a mode, and its configuration.
 type mode struct {
 	name    string
 	webhook *webhookConfig // of Webhook
+	abac    *authz.ABAC    // of ABAC
 }
 
 // AllowsAnonymous reports whether requests without credentials may be those of
@@ -48,6 +49,8 @@ func (c *Chain) Modes(policy authz.Policy, client *webhook.Client) []authz.Mode 
 			out = append(out, authz.AlwaysAllow{})
 		case typeAlwaysDeny:
 			out = append(out, authz.AlwaysDeny{})
+		case typeABAC:
+			out = append(out, m.abac)
 		case typeRBAC:
 			out = append(out, authz.RBAC{Policy: policy})
 		case typeWebhook:
