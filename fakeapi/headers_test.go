@@ -102,3 +102,17 @@ func TestUnreadBodies(t *testing.T) {
 		})
 	}
 }
+
+func TestStrictTransportSecurity(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithStrictTransportSecurity("max-age=31536000", "includeSubDomains"))
+	for _, path := range []string{"/healthz", "/api/v1/pods", "/none"} {
+		resp, err := srv.Client().Get(srv.URL + path)
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Equal(t, "max-age=31536000; includeSubDomains", resp.Header.Get("Strict-Transport-Security"), path)
+	}
+	for _, directive := range []string{"", "max-age", "a=b"} {
+		_, err := fakeapi.New(fakeapi.WithStrictTransportSecurity(directive))
+		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption, directive)
+	}
+}

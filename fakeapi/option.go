@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -20,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -50,6 +53,8 @@ type config struct {
 	abac           func() (*authz.ABAC, error) // reads the policies of the mode ABAC once
 	rbac           bool                        // of WithRBAC
 	alwaysDeny     bool                        // of WithAlwaysDeny
+
+	transportSecurity []string // of WithStrictTransportSecurity
 
 	namespaces []string // of WithNamespaces; nil without it
 
@@ -130,6 +135,40 @@ func WithRuntimeConfig(versions map[string]bool) Option {
 // are an ErrInvalidOption.
 func WithMaxInflight(reads, writes int) Option {
 	return func(c *config) { c.server.MaxReads, c.server.MaxWrites = reads, writes }
+}
+
+// WithMinWatchTimeout ends watches without timeoutSeconds after a random time from d on, below
+// twice that, on the server's clock, as --min-request-timeout of kube-apiserver does. The default
+// is 30 minutes. With 0 these watches end at once. A negative d is an ErrInvalidOption.
+func WithMinWatchTimeout(d time.Duration) Option {
+	return func(c *config) { c.server.MinWatchTimeout = &d }
+}
+
+// WithStrictTransportSecurity adds the header Strict-Transport-Security to all answers, as
+// --strict-transport-security-directives of kube-apiserver does. Directives are
+// max-age=SECONDS, includeSubDomains and preload. Others are an ErrInvalidOption.
+func WithStrictTransportSecurity(directives ...string) Option {
+	return func(c *config) { c.transportSecurity = directives }
+}
+
+// setTransportSecurity applies WithStrictTransportSecurity.
+func (c *config) setTransportSecurity() error {
+	var errs []error
+	for _, d := range c.transportSecurity {
+		name, _, hasValue := strings.Cut(d, "=")
+		switch {
+		case strings.TrimSpace(d) == "":
+			errs = append(errs, errors.New("empty value in strict-transport-security-directives"))
+		case d == "includeSubDomains" || d == "preload":
+		case name != "max-age" || !hasValue || strings.Count(d, "=") > 1:
+			errs = append(errs, errors.New("--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information"))
+		}
+	}
+	if len(errs) > 0 {
+		return optionError(errors.New(status.Aggregate(errs)))
+	}
+	c.server.StrictTransportSecurity = strings.Join(c.transportSecurity, "; ")
+	return nil
 }
 
 // WithManualClock stops the server's time at start. Only Server.Clock().Advance
@@ -348,6 +387,9 @@ func newConfig(options []Option) (*config, error) {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setAuthorization(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	if err := c.setTransportSecurity(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setClientCAs(); err != nil {

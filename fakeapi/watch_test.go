@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,25 @@ func TestWatchOptions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A watch without timeoutSeconds ends between the shortest time and twice that.
+func TestMinWatchTimeout(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithMinWatchTimeout(time.Minute), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	resp, err := srv.Client().Get(srv.URL + "/api/v1/pods?watch=1&allowWatchBookmarks=true")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.NoError(t, srv.Clock().Advance(2*time.Minute))
+	_, err = io.ReadAll(resp.Body)
+	assert.NoError(t, err) // the watch has ended
+
+	srv = fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithMinWatchTimeout(0))
+	resp, err = srv.Client().Get(srv.URL + "/api/v1/pods?watch=1")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	_, err = io.ReadAll(resp.Body)
+	assert.NoError(t, err)
+
+	_, err = fakeapi.New(fakeapi.WithMinWatchTimeout(-1))
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }

@@ -57,6 +57,8 @@ type kubeAPIServer struct {
 	audit                         auditFlags
 	fairness                      bool
 	maxReads, maxWrites           int
+	minWatchSeconds               int
+	transportSecurity             []string
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
 	version                       string
@@ -161,6 +163,8 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
 	flagSet{fs}.Func("runtime-config", "turn API versions and resources on and off", func(value string) error { c.runtimeConfig = append(c.runtimeConfig, value); return nil })
 	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
+	fs.IntVar(&c.minWatchSeconds, "min-request-timeout", 1800, "end watches without timeoutSeconds after a random time from so many seconds on, below twice that")
+	fs.StringSliceVar(&c.transportSecurity, "strict-transport-security-directives", nil, "the directives of the header Strict-Transport-Security of all answers")
 	fs.IntVar(&c.maxReads, "max-requests-inflight", 400, "the limit of reads in flight")
 	fs.IntVar(&c.maxWrites, "max-mutating-requests-inflight", 200, "the limit of writes in flight")
 	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.serve.featureGates = append(c.serve.featureGates, value); return nil })
@@ -392,7 +396,10 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		c.proxyHeaders.AllowedNames = c.proxyNames
 		authentication.RequestHeader = &c.proxyHeaders
 	}
-	more := []fakeapi.Option{fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...)}
+	more := []fakeapi.Option{
+		fakeapi.WithMinWatchTimeout(time.Duration(c.minWatchSeconds) * time.Second), fakeapi.WithStrictTransportSecurity(c.transportSecurity...),
+		fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...),
+	}
 	if !c.fairness {
 		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))
 	}

@@ -87,6 +87,9 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"certificate of a name without a key", "--tls-sni-cert-key=a.crt", 1, "", `Error: invalid argument "a.crt" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths`},
 		{"certificate without names", "--tls-sni-cert-key=a.crt,a.key:", 1, "", `empty names list is not allowed`},
 		{"certificate of a name is missing", "--etcd-servers=http://127.0.0.1:1 --tls-sni-cert-key=none.crt,none.key:foo", 1, "", "none.crt"},
+		{"shortest time of watches", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --min-request-timeout=-1", 1, "", `err="--min-request-timeout can not be negative value"`},
+		{"header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=max-age,preload", 1, "", `err="--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload.`},
+		{"empty header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=preload,", 1, "", `err="empty value in strict-transport-security-directives"`},
 		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

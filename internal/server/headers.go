@@ -20,6 +20,9 @@ func (r *request) setHeaders() {
 	h := r.w.Header()
 	h.Set(auditIDHeader, r.auditID)
 	h["Cache-Control"] = noCache
+	if value := r.server.config.StrictTransportSecurity; value != "" {
+		h.Set("Strict-Transport-Security", value)
+	}
 }
 
 // Answers share the values of headers that most of them have. Nobody changes them.

@@ -68,6 +68,14 @@ type Config struct {
 	// addresses at which they are called. The map must not change.
 	Services map[string]string
 
+	// MinWatchTimeout is the shortest time that a watch without timeoutSeconds lasts. The
+	// longest is twice that. Nil means 30 minutes. A watch ends at once if it is 0.
+	MinWatchTimeout *time.Duration
+
+	// StrictTransportSecurity is the header Strict-Transport-Security of all answers; ""
+	// is none.
+	StrictTransportSecurity string
+
 	// Reloads count the reloads of configuration files, for metrics.
 	Reloads []*metrics.Reloads
 
@@ -83,6 +91,13 @@ type Config struct {
 
 	// FeatureGates are set in Release, see Release.WithGates.
 	FeatureGates map[string]bool
+}
+
+func (c *Config) minWatchTimeout() time.Duration {
+	if c.MinWatchTimeout == nil {
+		return defaultWatchTimeout
+	}
+	return *c.MinWatchTimeout
 }
 
 // A Server is the HTTP handler of an API server. It is safe for concurrent use.
@@ -120,6 +135,9 @@ var _ http.Handler = (*Server)(nil)
 func New(c Config) (*Server, error) {
 	if c.MaxReads < 0 || c.MaxWrites < 0 {
 		return nil, errors.New("the limit of requests in flight is negative")
+	}
+	if c.minWatchTimeout() < 0 {
+		return nil, errors.New("--min-request-timeout can not be negative value")
 	}
 	if c.Release == nil {
 		r, err := release.Open("")

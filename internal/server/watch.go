@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	// minWatchTimeout is the shortest time that a watch without timeoutSeconds
-	// lasts. The longest is twice that.
-	minWatchTimeout = 30 * time.Minute
+	// defaultWatchTimeout is the default of Config.MinWatchTimeout.
+	defaultWatchTimeout = 30 * time.Minute
 
 	// bookmarkInterval is the time between the bookmarks of a watch that allows
 	// them. The last one is sent bookmarkLead before its end.
@@ -289,7 +288,8 @@ func (r *request) watchTimeout(o *listOptions) time.Duration {
 	if n := valueOf(o.timeoutSeconds); n != 0 {
 		return time.Duration(min(n, int64(1<<31))) * time.Second
 	}
-	return minWatchTimeout + time.Duration(r.server.registry.IDs().Fraction()*float64(minWatchTimeout))
+	shortest := r.server.config.minWatchTimeout()
+	return shortest + time.Duration(r.server.registry.IDs().Fraction()*float64(shortest))
 }
 
 // nextBookmark returns a timer that fires when the next bookmark is due: shortly
