@@ -53,10 +53,11 @@ var axes = []axis{
 			return err
 		})
 	}},
-	{"idle watches of other namespaces", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=%d", true)},
-	{"watches of the namespace that select nothing", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&labelSelector=no=thing&resourceVersion=%d", true)},
-	{"watches of the namespace that read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", true)},
-	{"watches of the namespace that do not read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", false)},
+	{"idle watches of other namespaces", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=%d", jsonType, true)},
+	{"watches of the namespace that select nothing", []int{1, 10, 100, 1_000, 10_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&labelSelector=no=thing&resourceVersion=%d", jsonType, true)},
+	{"watches of the namespace that read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", jsonType, true)},
+	{"watches of the namespace that read protobuf", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", protobufType, true)},
+	{"watches of the namespace that do not read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", jsonType, false)},
 }
 
 // definition is a definition of a custom resource with a schema.
@@ -66,10 +67,10 @@ const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResour
 		"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`
 
 // watches returns the function that opens watches of a path with a revision.
-func watches(path string, reads bool) func(s *server, from, to int) error {
+func watches(path, accept string, reads bool) func(s *server, from, to int) error {
 	return func(s *server, from, to int) error {
 		for range to - from {
-			if err := s.watch(fmt.Sprintf(path, s.Revision()), reads); err != nil {
+			if err := s.watch(fmt.Sprintf(path, s.Revision()), accept, reads); err != nil {
 				return err
 			}
 		}

@@ -85,8 +85,13 @@ func (s *server) do(method, path, contentType, body string) ([]byte, error) {
 }
 
 // watch opens a watch that stays open. If it reads, it reads its events.
-func (s *server) watch(path string, reads bool) error {
-	resp, err := s.client.Get(s.URL + path)
+func (s *server) watch(path, accept string, reads bool) error {
+	req, err := http.NewRequest("GET", s.URL+path, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := s.client.Do(req)
 	if err != nil {
 		return err
 	}
@@ -104,9 +109,10 @@ type request struct {
 }
 
 const (
-	jsonType  = "application/json"
-	mergeType = "application/merge-patch+json"
-	applyType = "application/apply-patch+yaml"
+	jsonType     = "application/json"
+	protobufType = "application/vnd.kubernetes.protobuf"
+	mergeType    = "application/merge-patch+json"
+	applyType    = "application/apply-patch+yaml"
 )
 
 // requests are in the order in which they are measured: what is created is deleted.

@@ -121,6 +121,7 @@ type Server struct {
 	impersonations impersonation.Modes
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
+	events    eventCache
 
 	// ctx ends with the server, and with it open watches.
 	ctx    context.Context

@@ -15,7 +15,6 @@ import (
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -334,11 +333,12 @@ func (st *watchStream) flush() error {
 
 // change writes the event of a change.
 func (st *watchStream) change(c storage.Change) error {
-	if c.Type != storage.Deleted {
-		return st.event(string(c.Type), c.Object)
+	if st.sharesEvents() {
+		_, err := st.w.Write(st.server.events.get(eventKey{st.typ, c, st.out}, func() []byte { return st.encode(string(c.Type), changed(c)) }))
+		return err
 	}
-	if _, isWhole := st.shape.(whole); !isWhole || st.out.Format != codec.JSON {
-		return st.event(string(c.Type), c.Object.At(c.Revision))
+	if c.Type != storage.Deleted || st.out.View != codec.Whole {
+		return st.event(string(c.Type), changed(c))
 	}
 	st.w.WriteString(`{"type":"DELETED","object":`)
 	if err := c.Object.WriteAt(st.w, c.Revision); err != nil {
@@ -348,13 +348,29 @@ func (st *watchStream) change(c storage.Change) error {
 	return err
 }
 
+// sharesEvents reports whether the events of changes are in a form that has to be made and
+// is the same for all watches. JSON is stored, and a Table has columns in the first event
+// of a watch only.
+func (st *watchStream) sharesEvents() bool {
+	return st.out.View == codec.PartialMetadata || st.out.View == codec.Whole && st.out.Format != codec.JSON
+}
+
+// changed returns the object of an event.
+func changed(c storage.Change) *storage.Object {
+	if c.Type == storage.Deleted {
+		return c.Object.At(c.Revision)
+	}
+	return c.Object
+}
+
+// event writes an event.
 func (st *watchStream) event(typ string, o *storage.Object) error {
 	if st.out.View == codec.PartialMetadataList {
 		return errNoEvent
 	}
 	if st.out.Format != codec.JSON {
-		doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o) })
-		return st.encoded(typ, doc, st.shape.wire())
+		_, err := st.w.Write(st.encode(typ, o))
+		return err
 	}
 	st.w.WriteString(`{"type":"`)
 	st.w.WriteString(typ)
@@ -366,15 +382,14 @@ func (st *watchStream) event(typ string, o *storage.Object) error {
 	return err
 }
 
+// encode returns an event.
+func (st *watchStream) encode(typ string, o *storage.Object) []byte {
+	doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o) })
+	return st.out.Format.AppendEvent(nil, typ, st.out.Format.Append(nil, doc, st.shape.wire()))
+}
+
 // errNoEvent ends a watch whose client asks for events as lists.
 var errNoEvent = errors.New("an event is no list")
-
-// encoded writes an event in a media type other than JSON.
-func (st *watchStream) encoded(typ string, doc []byte, t *wire.Type) error {
-	object := st.out.Format.Append(nil, doc, t)
-	_, err := st.w.Write(st.out.Format.AppendEvent(nil, typ, object))
-	return err
-}
 
 // bookmark writes a bookmark: all events up to rev were sent. initial marks the
 // one after the initial events.
