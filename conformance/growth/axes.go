@@ -32,7 +32,7 @@ var axes = []axis{
 	}},
 	{"definitions of custom resources", []int{1, 10, 100, 1_000}, func(s *server, from, to int) error {
 		return s.each(from, to, func(i int) error {
-			_, err := s.Put(fmt.Sprintf(definition, i))
+			_, err := s.Put(fmt.Sprintf(definition, fmt.Sprintf("g%d", i)))
 			return err
 		})
 	}},
@@ -60,9 +60,10 @@ var axes = []axis{
 	{"watches of the namespace that do not read", []int{1, 10, 100, 1_000}, watches("/api/v1/namespaces/measured/configmaps?watch=1&resourceVersion=%d", jsonType, false)},
 }
 
-// definition is a definition of a custom resource with a schema.
-const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.g%[1]d.example.com"},"spec":{
-	"group":"g%[1]d.example.com","scope":"Namespaced","names":{"kind":"Widget","plural":"widgets"},
+// definition is a definition of a custom resource with a schema, in a group of that name
+// below example.com.
+const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.%[1]s.example.com"},"spec":{
+	"group":"%[1]s.example.com","scope":"Namespaced","names":{"kind":"Widget","plural":"widgets"},
 	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
 		"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`
 

@@ -145,6 +145,15 @@ var requests = []request{
 			fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm-4"},"data":{"key":"%d"}}`, s.serial))
 		return err
 	}},
+	{"definition, created and deleted", func(s *server) error {
+		const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+		group := fmt.Sprintf("measured-%d", s.serial)
+		if _, err := s.do("POST", definitions, jsonType, fmt.Sprintf(definition, group)); err != nil {
+			return err
+		}
+		_, err := s.do("DELETE", definitions+"/widgets."+group+".example.com", jsonType, "")
+		return err
+	}},
 	{"watch, opened and closed", func(s *server) error {
 		resp, err := s.client.Get(s.URL + path + "?watch=1")
 		if err != nil {

@@ -23,9 +23,14 @@ type Surface struct {
 // Builtin returns the types of the release.
 func (s *Surface) Builtin() *resource.Types { return s.base.types }
 
-// Replaced returns a channel that is closed when the server serves another
-// Surface.
-func (s *Surface) Replaced() <-chan struct{} { return s.replaced }
+// Replaced returns a channel that is closed when the server serves another Surface, which
+// may not serve t. It is nil if t is built in: definitions do not change such types.
+func (s *Surface) Replaced(t *resource.Type) <-chan struct{} {
+	if s.base.types.Has(t) {
+		return nil
+	}
+	return s.replaced
+}
 
 // Serves reports whether t is still served as it was: with the same codec.
 // Watches of a type that is not end.

@@ -227,7 +227,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			due = true
 		case <-grown:
 			due, grown = true, st.server.registry.Store().Grown()
-		case <-now.Replaced():
+		case <-now.Replaced(st.typ):
 			now = st.server.registry.Surface()
 			ended = !now.Serves(st.typ) // after the events that are left
 		case <-end.C:
