@@ -138,7 +138,7 @@ func (m module) run(ctx context.Context, source string, env []string, packages, 
 func (m module) runPackage(ctx context.Context, source, folder string, env []string, tests *regexp.Regexp) ([]result, error) {
 	executable := filepath.Join(source, "bin", folder, filepath.Base(folder)+".test") // tests compare its name
 	defer os.Remove(executable)                                                       // it has more than 100 MB
-	build := command(ctx, "go", "test", "-vet=off", "-c", "-o", executable, "./"+folder)
+	build := command(ctx, "go", "test", "-vet=off", "-ldflags=-s -w", "-c", "-o", executable, "./"+folder)
 	build.Dir = source
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/selector"
+	"github.com/kubefake/kubefake/internal/sharding"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -104,8 +105,15 @@ func (r *request) listOptions() (*listOptions, error) {
 		return nil, status.InvalidOptions("ListOptions", errs)
 	}
 	target := r.target()
-	o.Selection, err = target.Select(registry.Selector{Labels: labels, Fields: fields})
-	return o, err
+	if o.Selection, err = target.Select(registry.Selector{Labels: labels, Fields: fields}); err != nil {
+		return nil, err
+	}
+	if shards := q.Get("shardSelector"); shards != "" && r.server.config.Release.Enabled("ShardedListAndWatch") {
+		if o.Shards, err = sharding.Parse(shards); err != nil {
+			return nil, status.Unclassified(err.Error())
+		}
+	}
+	return o, nil
 }
 
 // answerList writes a page in a representation. JSON is written while the page is

@@ -76,6 +76,11 @@ func writeListMeta(w *bufio.Writer, t *resource.Type, page *storage.Page, whole 
 		w.WriteString(`,"remainingItemCount":`)
 		w.WriteString(strconv.FormatInt(page.Remaining, 10))
 	}
+	if whole && !t.TypeMetaInItems && !page.Shards.Empty() { // lists of custom resources have none
+		w.WriteString(`,"shardInfo":{"selector":"`)
+		w.WriteString(page.Shards.String())
+		w.WriteString(`"}`)
+	}
 	w.WriteByte('}')
 }
 

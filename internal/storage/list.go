@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/sharding"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -24,14 +25,17 @@ type Selection struct {
 	Name string
 	// Match, if not nil, selects the objects for which it returns true.
 	Match func(*Object) bool
+	// Shards selects the objects of some shards. The objects that follow a page are counted
+	// without regard to it.
+	Shards sharding.Selector
 }
 
-// everything reports whether the selection has all objects of its namespace, so that
-// they can be counted without reading them.
+// everything reports whether the selection has all objects of its namespace that are in
+// its shards, so that they can be counted without reading them.
 func (s *Selection) everything() bool { return s.Name == "" && s.Match == nil }
 
 func (s *Selection) matches(o *Object) bool {
-	return (s.Name == "" || o.Name == s.Name) && (s.Match == nil || s.Match(o))
+	return (s.Name == "" || o.Name == s.Name) && s.Shards.Matches(o.UID, o.Namespace) && (s.Match == nil || s.Match(o))
 }
 
 // prefix returns the prefix of the keys of the selection. exact reports whether it is
@@ -71,6 +75,8 @@ type Page struct {
 	Continue string
 	// Remaining is the number of objects after this page, or -1 if unknown.
 	Remaining int64
+	// Shards are those that the items were selected from.
+	Shards sharding.Selector
 }
 
 // Empty reports whether the page has no items.
@@ -101,7 +107,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 			return nil, err
 		}
 	}
-	page := &Page{Revision: view.Revision(), Remaining: -1}
+	page := &Page{Revision: view.Revision(), Remaining: -1, Shards: q.Shards}
 	if exact {
 		page.Items, err = q.walk(ctx, t, func(yield func(*mvcc.Item[*Object]) bool) {
 			if item, ok := view.Get(prefix); ok {
