@@ -42,7 +42,7 @@ type TearDownFunc func()
 // function of this name in k8s.io/kubernetes/test/integration/framework.
 func StartTestServer(_ context.Context, t testing.TB, setup TestServerSetup) (client.Interface, *rest.Config, TearDownFunc) {
 	t.Helper()
-	enabled, ok := runtimeConfig(setup.ModifyServerConfig)
+	more, ok := configFlags(setup.ModifyServerConfig)
 	if !ok {
 		t.Skip("it changes the server in its process")
 	}
@@ -50,7 +50,7 @@ func StartTestServer(_ context.Context, t testing.TB, setup TestServerSetup) (cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, stop, err := startFakeServer(t, dir, setup.ModifyServerRunOptions, enabled)
+	config, stop, err := startFakeServer(t, dir, setup.ModifyServerRunOptions, more)
 	if err != nil {
 		os.RemoveAll(dir)
 		t.Fatal(err)
@@ -112,9 +112,9 @@ func startFakeServer(t testing.TB, dir string, modify func(*options.ServerRunOpt
 	return server.Config(), server.Stop, nil
 }
 
-// runtimeConfig returns the flags for what modify enables. It reports false if modify changes
+// configFlags returns the flags for what modify sets. It reports false if modify changes
 // anything else.
-func runtimeConfig(modify func(*controlplane.Config)) (flags []string, ok bool) {
+func configFlags(modify func(*controlplane.Config)) (flags []string, ok bool) {
 	if modify == nil {
 		return nil, true
 	}
@@ -130,11 +130,15 @@ func runtimeConfig(modify func(*controlplane.Config)) (flags []string, ok bool) 
 	modify(c)
 	enabled, _ := c.ControlPlane.Extra.APIResourceConfigSource.(*serverstorage.ResourceConfig)
 	c.ControlPlane.Extra.APIResourceConfigSource = nil
+	if reconciler := c.Extra.EndpointReconcilerType; reconciler != "" {
+		flags = append(flags, "--endpoint-reconciler-type="+string(reconciler))
+		c.Extra.EndpointReconcilerType = ""
+	}
 	if !reflect.DeepEqual(c, empty()) {
 		return nil, false
 	}
 	if enabled == nil {
-		return nil, true
+		return flags, true
 	}
 	usual := controlplane.DefaultAPIResourceConfigSource()
 	for version, on := range enabled.GroupVersionConfigs {
