@@ -151,6 +151,12 @@ func WithStrictTransportSecurity(directives ...string) Option {
 	return func(c *config) { c.transportSecurity = directives }
 }
 
+// WithFlags sets the command-line flags that /flagz shows, with their values. Without this
+// option it shows none.
+func WithFlags(flags map[string]string) Option {
+	return func(c *config) { c.server.Flags = maps.Clone(flags) }
+}
+
 // setTransportSecurity applies WithStrictTransportSecurity.
 func (c *config) setTransportSecurity() error {
 	var errs []error

@@ -63,6 +63,7 @@ type kubeAPIServer struct {
 	etcd                          etcdClient
 	version                       string
 	given                         *pflag.FlagSet // all flags; those without a field too
+	texts                         [][2]string    // names and values as given
 }
 
 // newKubeAPIServer returns the program kube-apiserver of an executable, whose folder
@@ -76,7 +77,10 @@ func newKubeAPIServer(executable string) program {
 		served := releaseOf(executable)
 		c.serve.releaseName = served.Name()
 		fs := c.flags(served.Minor())
-		switch err := fs.Parse(args); {
+		switch err := fs.ParseAll(args, func(f *pflag.Flag, value string) error {
+			c.texts = append(c.texts, [2]string{f.Name, value})
+			return fs.Set(f.Name, value)
+		}); {
 		case errors.Is(err, pflag.ErrHelp):
 			c.printHelp(stdout, fs)
 			return 0
@@ -397,6 +401,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		authentication.RequestHeader = &c.proxyHeaders
 	}
 	more := []fakeapi.Option{
+		fakeapi.WithFlags(c.flagValues()),
 		fakeapi.WithMinWatchTimeout(time.Duration(c.minWatchSeconds) * time.Second), fakeapi.WithStrictTransportSecurity(c.transportSecurity...),
 		fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...),
 	}
@@ -425,6 +430,26 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		return nil, err
 	}
 	return append(append(options, more...), fakeapi.WithAuthentication(authentication)), nil
+}
+
+// flagValues returns the flags with their values, as /flagz shows them.
+//
+// Differs from kube-apiserver: debugging: the default of a flag without effect is the zero
+// value of its type. Request: GET /flagz.
+func (c *kubeAPIServer) flagValues() map[string]string {
+	values := map[string]string{}
+	c.given.VisitAll(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	for _, given := range c.texts {
+		name, text := given[0], given[1]
+		if _, ok := c.given.Lookup(name).Value.(funcValue); !ok {
+			continue
+		}
+		if values[name] != "" {
+			text = values[name] + "," + text
+		}
+		values[name] = text
+	}
+	return values
 }
 
 // A fileReader reads files until an error.

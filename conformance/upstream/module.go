@@ -30,7 +30,7 @@ type module struct {
 var apiextensions = module{
 	path: "k8s.io/apiextensions-apiserver", version: "v0." + version,
 	fakeserver: "test/fakeserver",
-	replaced:   map[string]string{"apiextensions.go": "pkg/cmd/server/testing/testserver.go"},
+	replaced:   map[string]string{"apiextensions/testserver.go": "pkg/cmd/server/testing/testserver.go"},
 	root:       "test/integration",
 }
 
@@ -38,8 +38,8 @@ var kubernetes = module{
 	path: "k8s.io/kubernetes", version: "v1." + version,
 	fakeserver: "test/utils/fakeserver",
 	replaced: map[string]string{
-		"kube-apiserver.go": "cmd/kube-apiserver/app/testing/testserver.go",
-		"framework.go":      "test/integration/framework/test_server.go",
+		"kubernetes/kube-apiserver.go": "cmd/kube-apiserver/app/testing/testserver.go",
+		"kubernetes/framework.go":      "test/integration/framework/test_server.go",
 	},
 	root: "test/integration",
 	uses: []module{apiextensions},

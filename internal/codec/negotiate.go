@@ -86,7 +86,7 @@ func (o Offer) Negotiate(r *http.Request) (Response, error) {
 	if !ok {
 		return Response{}, &NotAcceptableError{Offered: o.mediaTypes()}
 	}
-	response.Pretty = response.Format == JSON && (response.Pretty || wantsPretty(r))
+	response.Pretty = response.Format == JSON && (response.Pretty || WantsPretty(r))
 	return response, nil
 }
 
@@ -110,7 +110,7 @@ func (o Offer) NegotiateError(r *http.Request) Response {
 	if !ok {
 		return Response{Pretty: true}
 	}
-	response.Pretty = response.Format == JSON && (response.Pretty || wantsPretty(r))
+	response.Pretty = response.Format == JSON && (response.Pretty || WantsPretty(r))
 	return response
 }
 
@@ -271,9 +271,9 @@ func (o Offer) allows(f Format, c *choice) bool {
 	return false
 }
 
-// wantsPretty reports whether a request asks for indented JSON, or comes from
+// WantsPretty reports whether a request asks for indented JSON, or comes from
 // curl, wget or a browser.
-func wantsPretty(r *http.Request) bool {
+func WantsPretty(r *http.Request) bool {
 	if strings.Contains(r.URL.RawQuery, "pretty") {
 		if value := r.URL.Query().Get("pretty"); value != "" {
 			pretty, _ := strconv.ParseBool(value)

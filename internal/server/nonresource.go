@@ -12,7 +12,10 @@ import (
 )
 
 // serveNonResource serves the paths below no group version: health, version,
-// discovery, OpenAPI and metrics.
+// discovery, OpenAPI, metrics and the pages about the process.
+//
+// Differs from kube-apiserver: debugging: the verbosity of the log is not set. Request: PUT
+// /debug/flags/v.
 func (r *request) serveNonResource() error {
 	switch {
 	case r.serveHealth():
@@ -41,7 +44,10 @@ func (r *request) serveNonResource() error {
 		}
 		return serve(r)
 	}
-	if gate, ok := unimplementedPaths[r.Path]; ok && (gate == "" || r.server.config.Release.Enabled(gate)) {
+	if servesZpage(r.server.config.Release, r.Path) {
+		return r.serveZpage(zpages[r.Path])
+	}
+	if r.Path == "/debug/flags/v" {
 		return status.NotImplemented(r.Path)
 	}
 	// Below a group that it serves, kube-apiserver answers with a Status, elsewhere
@@ -66,21 +72,14 @@ var selfPaths = map[string]func(*request) error{
 // issuerPaths are the selfPaths that a slash may follow.
 var issuerPaths = map[string]bool{"/.well-known/openid-configuration": true, serviceaccount.KeySetPath: true}
 
-// unimplementedPaths are served by kube-apiserver, with the feature gate of the path if it
-// has one, and answered with 501 here.
-//
-// Differs from kube-apiserver: debugging: flags and the status page of the process are not
-// served. Request: GET /flagz, GET /statusz, PUT /debug/flags/v.
-var unimplementedPaths = map[string]string{"/debug/flags/v": "", "/flagz": "ComponentFlagz", "/statusz": "ComponentStatusz"}
-
 // rootPaths returns the paths that / lists beside those of discovery.
 func rootPaths(r *release.Release) []string {
 	paths := []string{
 		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version",
 		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
 	}
-	for path, gate := range unimplementedPaths {
-		if gate != "" && r.Enabled(gate) {
+	for _, path := range []string{flagzPath, statuszPath} {
+		if servesZpage(r, path) {
 			paths = append(paths, path)
 		}
 	}

@@ -76,6 +76,9 @@ type Config struct {
 	// is none.
 	StrictTransportSecurity string
 
+	// Flags are those that /flagz shows, with their values. The map must not change.
+	Flags map[string]string
+
 	// Reloads count the reloads of configuration files, for metrics.
 	Reloads []*metrics.Reloads
 

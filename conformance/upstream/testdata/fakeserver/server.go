@@ -188,7 +188,7 @@ func Changed(sets map[string]*pflag.FlagSet) []string {
 	for _, set := range sets {
 		set.VisitAll(func(f *pflag.Flag) {
 			switch f.Name {
-			case "bind-address", "secure-port", "cert-dir", "etcd-servers", "feature-gates", "emulated-version", "min-compatibility-version", "v", "vmodule", "logging-format":
+			case "bind-address", "secure-port", "cert-dir", "etcd-servers", "feature-gates", "emulated-version", "min-compatibility-version", "vmodule", "logging-format":
 				return
 			}
 			value := f.Value.String()
