@@ -2,6 +2,7 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
@@ -108,6 +109,9 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 // --max-request-bytes.
 const maxTransaction = 1536 << 10
 
+// maxMessage is the largest message that a client of etcd sends, in bytes.
+const maxMessage = 2 << 20
+
 // fit returns a draft that etcd would store, and its object: as they are or, if they are too
 // large, without managed fields. It fails for those that are too large even so, and for the
 // result of a server-side apply.
@@ -130,13 +134,18 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 // shorter.
 func checkSize(t *resource.Type, draft *storage.Object) error {
 	const around = 128 // bytes around the object and its key, which a transaction has three times
-	left := maxTransaction - around - 3*(len("/registry/")+len(t.Key(draft.Namespace, draft.Name)))
+	key := len("/registry/") + len(t.Key(draft.Namespace, draft.Name))
+	left := maxTransaction - around - 3*key
 	size := len(draft.JSON())
 	if size < left/4 {
 		return nil // not even in protobuf
 	}
 	if w := t.Codec.Wire(); w != nil && t.Group != "apiextensions.k8s.io" && t.Group != "apiregistration.k8s.io" {
 		size = len(w.AppendProto(nil, draft.Decode(t)))
+	}
+	const aroundValue = 61 // bytes around the object and its key, which a message has twice
+	if message := size + aroundValue + 2*key; message > maxMessage {
+		return status.Unclassified(fmt.Sprintf("rpc error: code = ResourceExhausted desc = trying to send message larger than max (%d vs. %d)", message, maxMessage))
 	}
 	if size > left {
 		return status.Unclassified("etcdserver: request is too large")

@@ -65,8 +65,8 @@ func NewTypes(types []*Type) *Types {
 
 // Replace returns the set with other types of one definition: without those of old, and
 // with those of replacement. Both are the versions of one resource, the preferred one
-// first, and may be empty. A fixed type hides a type of a definition of the same path or
-// kind. Replace takes time in the order of the logarithm of the number of definitions.
+// first, and may be empty. A version with fixed types has no types of definitions: those are
+// hidden. Replace takes time in the order of the logarithm of the number of definitions.
 func (s *Types) Replace(old, replacement []*Type) *Types {
 	out := &Types{fixed: s.fixed, defined: s.defined, kinds: s.kinds.With(old, replacement)}
 	out.defined = s.defined.With(ofDefinition(old), ofDefinition(replacement))
@@ -102,7 +102,7 @@ func (s *Types) Defined() iter.Seq[*Type] {
 	return func(yield func(*Type) bool) {
 		for d := range s.defined.All() {
 			for _, t := range d.versions {
-				if s.fixedAt(t) == nil && !yield(t) {
+				if !s.fixed.versions[t.GroupVersion] && !yield(t) {
 					return
 				}
 			}
@@ -110,13 +110,13 @@ func (s *Types) Defined() iter.Seq[*Type] {
 	}
 }
 
-// fixedAt returns the fixed type of the path of t, or nil.
-func (s *Types) fixedAt(t *Type) *Type { return s.fixed.byPath[path{t.Group, t.Version, t.Name}] }
-
 // Lookup returns the type served at a path, or nil.
 func (s *Types) Lookup(group, version, resource string) *Type {
 	if t := s.fixed.byPath[path{group, version, resource}]; t != nil {
 		return t
+	}
+	if s.fixed.versions[GroupVersion{group, version}] {
+		return nil
 	}
 	return s.lookupDefined(group, version, resource)
 }
@@ -140,11 +140,11 @@ func (s *Types) Has(t *Type) bool { return s.Lookup(t.Group, t.Version, t.Name) 
 
 // ForKind returns the type of the objects of a kind, or nil.
 func (s *Types) ForKind(k Kind) *Type {
-	if t := s.fixed.byKind[k]; t != nil {
+	if t := s.fixed.byKind[k]; t != nil || s.fixed.versions[k.GroupVersion] {
 		return t
 	}
 	t, ok := s.kinds.First(&Type{GroupVersion: k.GroupVersion, Kind: k.Kind})
-	if !ok || t.GroupVersion != k.GroupVersion || t.Kind != k.Kind || s.fixedAt(t) != nil {
+	if !ok || t.GroupVersion != k.GroupVersion || t.Kind != k.Kind {
 		return nil
 	}
 	return t

@@ -18,12 +18,27 @@ func prepareServiceAccount(obj, _ map[string]any) {
 	}
 }
 
+const mountableSecretsAnnotation = "kubernetes.io/enforce-mountable-secrets"
+
+// serviceAccountWarnings warns of a deprecated annotation that a write adds.
+func serviceAccountWarnings(obj, old map[string]any) []string {
+	annotated := func(obj map[string]any) bool {
+		_, ok := object.Map(object.Meta(obj), "annotations")[mountableSecretsAnnotation]
+		return ok
+	}
+	if !annotated(obj) || old != nil && annotated(old) {
+		return nil
+	}
+	return []string{"metadata.annotations[" + mountableSecretsAnnotation + "]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"}
+}
+
 var serviceAccountStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Prepare:                  prepareServiceAccount,
+		WarningsOnWrite:          serviceAccountWarnings,
 	},
 	Cells: serviceAccountCells,
 }
