@@ -28,37 +28,65 @@ func checkJobSpecUpdate(p validation.View, old map[string]any) {
 }
 
 // checkJobTemplateUpdate checks that an update keeps the pod template. The scheduling
-// directives and resources of a suspended Job without pods may change.
+// directives and resources of a suspended Job without pods may change, by gates.
 func checkJobTemplateUpdate(p validation.View, old map[string]any) {
-	template, was := object.Map(p.Obj, "template"), object.Map(old, "spec", "template")
-	if !idle(old) {
-		if !validation.Equal(template, was) {
-			p.Add(validation.Invalid(p.At("template"), validation.AsGoType("core.PodTemplateSpec", template), "field is immutable"))
-		}
+	const (
+		directivesGate = "MutableSchedulingDirectivesForSuspendedJobs"
+		resourcesGate  = "MutablePodResourcesForSuspendedJobs"
+	)
+	if validation.Equal(object.Map(p.Obj, "template"), object.Map(old, "spec", "template")) {
 		return
 	}
-	spec, oldSpec := object.Map(template, "spec"), maps.Clone(object.Map(was, "spec"))
-	if oldSpec == nil {
-		return
-	}
-	for _, name := range []string{"nodeSelector", "tolerations", "schedulingGates"} {
-		object.Keep(oldSpec, spec, name)
-	}
-	keepNodeAffinity(oldSpec, spec)
-	for _, list := range []string{"containers", "initContainers"} {
-		keepResources(oldSpec, spec, list)
-	}
-	if !validation.Equal(spec, oldSpec) {
-		p.Add(validation.Invalid(p.At("template.spec"), validation.AsGoType("core.PodSpec", spec), "field is immutable"))
+	suspended, started := object.Bool(old, "spec", "suspend"), object.Value(old, "status", "startTime") != nil
+	active, _ := object.Int(old, "status", "active")
+	idle := suspended && active == 0 && (!started || object.Condition(old, "Suspended", "True") != nil)
+	for _, row := range []struct {
+		directives, resources bool // may change
+		mark                  func(validation.List) validation.List
+	}{
+		{idle, idle, func(l validation.List) validation.List { return l.WithGate(directivesGate).WithGate(resourcesGate) }},
+		{idle, false, func(l validation.List) validation.List { return l.WithGate(directivesGate).WithoutGate(resourcesGate) }},
+		{suspended && !started, idle, func(l validation.List) validation.List { return l.WithoutGate(directivesGate).WithGate(resourcesGate) }},
+		{suspended && !started, false, func(l validation.List) validation.List { return l.WithoutGate(directivesGate).WithoutGate(resourcesGate) }},
+	} {
+		p.AddList(row.mark(checkTemplateChange(p, old, row.directives, row.resources)))
 	}
 }
 
-// idle reports whether a Job is suspended and has no pods: it never started, or its
-// pods are deleted.
-func idle(job map[string]any) bool {
-	active, _ := object.Int(job, "status", "active")
-	return object.Bool(job, "spec", "suspend") && active == 0 &&
-		(object.Value(job, "status", "startTime") == nil || object.Condition(job, "Suspended", "True") != nil)
+// checkTemplateChange checks that nothing of a pod template changes but what may.
+func checkTemplateChange(p validation.View, old map[string]any, directives, resources bool) validation.List {
+	template, was := object.Map(p.Obj, "template"), maps.Clone(object.Map(old, "spec", "template"))
+	spec, oldSpec := object.Map(template, "spec"), maps.Clone(object.Map(was, "spec"))
+	if oldSpec == nil {
+		return nil
+	}
+	if directives {
+		for _, name := range []string{"nodeSelector", "tolerations", "schedulingGates"} {
+			object.Keep(oldSpec, spec, name)
+		}
+		keepNodeAffinity(oldSpec, spec)
+		if now := object.Map(template, "metadata"); now != nil {
+			meta := maps.Clone(object.EnsureMap(was, "metadata"))
+			for _, name := range []string{"annotations", "labels"} {
+				object.Keep(meta, now, name)
+			}
+			was["metadata"] = meta
+		}
+	}
+	was["spec"] = oldSpec
+	if !resources {
+		if validation.Equal(template, was) {
+			return nil
+		}
+		return validation.List{validation.Invalid(p.At("template"), validation.AsGoType("core.PodTemplateSpec", template), "field is immutable")}
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		keepResources(oldSpec, spec, list)
+	}
+	if validation.Equal(spec, oldSpec) {
+		return nil
+	}
+	return validation.List{validation.Invalid(p.At("template.spec"), validation.AsGoType("core.PodSpec", spec), "field is immutable")}
 }
 
 // keepNodeAffinity copies the node affinity from src to dst. It deletes it from dst
