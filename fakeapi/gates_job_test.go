@@ -55,3 +55,37 @@ func TestSuspendedJobGates(t *testing.T) {
 		})
 	}
 }
+
+// The transitions of the status of a Job are checked with the gate of the field managedBy.
+func TestJobManagedByGate(t *testing.T) {
+	const path = "/apis/batch/v1/namespaces/default/jobs"
+	for _, row := range []struct {
+		name string
+		on   bool
+		want int
+	}{{"strict", true, 422}, {"not strict", false, 200}} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"), fakeapi.WithFeatureGates(map[string]bool{"JobManagedBy": row.on}))
+			code, _ := do(t, srv, "POST", path, `{"metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
+			require.Equal(t, 201, code)
+			code, answer := do(t, srv, "PATCH", path+"/a/status", `{"status":{"startTime":"2026-01-02T03:04:05Z","conditions":[{"type":"Failed","status":"True"}]}}`)
+			assert.Equal(t, row.want, code, answer["message"])
+		})
+	}
+}
+
+// Claims lose the class of their attributes without its gate.
+func TestVolumeAttributesClassGate(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		on   bool
+		want any
+	}{{"on", true, "gold"}, {"off", false, nil}} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.34"), fakeapi.WithFeatureGates(map[string]bool{"VolumeAttributesClass": row.on}))
+			code, claim := do(t, srv, "POST", "/api/v1/namespaces/default/persistentvolumeclaims", `{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"volumeAttributesClassName":"gold","resources":{"requests":{"storage":"1Gi"}}}}`)
+			require.Equal(t, 201, code, claim["message"])
+			assert.Equal(t, row.want, claim["spec"].(map[string]any)["volumeAttributesClassName"])
+		})
+	}
+}

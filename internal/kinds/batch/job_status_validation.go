@@ -24,21 +24,33 @@ type jobStatus struct {
 }
 
 func validateJobStatus(obj, old map[string]any) validation.List {
-	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
-		s := jobStatus{
-			View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, old: validation.View{Obj: object.Map(old, "status")},
-			now: trueConditions(obj), before: trueConditions(old),
-		}
-		s.NonNegative("active", "succeeded", "failed", "ready", "terminating")
-		s.checkUncountedPods()
-		s.checkCompletion()
-		s.checkFinished()
-		s.checkIndexes()
-		s.checkPodCounts()
-		s.checkSuccessCriteria()
-		s.checkUpdate()
-	})
+	collect := func(check func(s *jobStatus)) validation.List {
+		return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
+			check(&jobStatus{
+				View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, old: validation.View{Obj: object.Map(old, "status")},
+				now: trueConditions(obj), before: trueConditions(old),
+			})
+		})
+	}
+	return slices.Concat(
+		collect(func(s *jobStatus) {
+			s.NonNegative("active", "succeeded", "failed", "ready", "terminating")
+			s.checkUncountedPods()
+		}),
+		collect(func(s *jobStatus) {
+			s.checkCompletion()
+			s.checkFinished()
+			s.checkIndexes()
+			s.checkPodCounts()
+		}).WithGate(managedByGate),
+		collect((*jobStatus).checkSuccessCriteria),
+		collect((*jobStatus).checkUpdate).WithGate(managedByGate),
+	)
 }
+
+// managedByGate is the gate of a field that other controllers than that of
+// kube-controller-manager use. They are checked more strictly.
+const managedByGate = "JobManagedBy"
 
 // The types of a Job's conditions. A Job has SuccessCriteriaMet before Complete, and
 // FailureTarget before Failed.

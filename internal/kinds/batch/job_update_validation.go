@@ -47,7 +47,9 @@ func checkJobTemplateUpdate(p validation.View, old map[string]any) {
 		{idle, idle, func(l validation.List) validation.List { return l.WithGate(directivesGate).WithGate(resourcesGate) }},
 		{idle, false, func(l validation.List) validation.List { return l.WithGate(directivesGate).WithoutGate(resourcesGate) }},
 		{suspended && !started, idle, func(l validation.List) validation.List { return l.WithoutGate(directivesGate).WithGate(resourcesGate) }},
-		{suspended && !started, false, func(l validation.List) validation.List { return l.WithoutGate(directivesGate).WithoutGate(resourcesGate) }},
+		{suspended && !started, false, func(l validation.List) validation.List {
+			return l.WithoutGate(directivesGate).WithoutGate(resourcesGate)
+		}},
 	} {
 		p.AddList(row.mark(checkTemplateChange(p, old, row.directives, row.resources)))
 	}

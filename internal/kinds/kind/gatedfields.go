@@ -40,6 +40,12 @@ var gatedPodFields = []gatedField{
 
 // gatedFields are those of other kinds, by group and kind.
 var gatedFields = map[resource.Kind][]gatedField{
+	storedKind("", "PersistentVolume"): {{gate: "VolumeAttributesClass", path: "spec.volumeAttributesClassName"}},
+	storedKind("", "PersistentVolumeClaim"): {
+		{gate: "VolumeAttributesClass", path: "spec.volumeAttributesClassName"},
+		{gate: "VolumeAttributesClass", path: "status.currentVolumeAttributesClassName"},
+		{gate: "VolumeAttributesClass", path: "status.modifyVolumeStatus"},
+	},
 	storedKind("apps", "StatefulSet"): {{gate: "MaxUnavailableStatefulSet", path: "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 	storedKind("autoscaling", "HorizontalPodAutoscaler"): {
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
