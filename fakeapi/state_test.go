@@ -5,6 +5,7 @@ package fakeapi_test
 import (
 	"bytes"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,27 @@ func TestInvalidState(t *testing.T) {
 			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(tt.state)))
 			assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 			assert.ErrorContains(t, err, tt.err)
+		})
+	}
+}
+
+// A server with a second range adds it to the default ServiceCIDR of its state.
+func TestStateWithSecondServiceRange(t *testing.T) {
+	one, two, other := netip.MustParsePrefix("10.0.0.0/24"), netip.MustParsePrefix("2001:db8::/112"), netip.MustParsePrefix("10.9.0.0/24")
+	for _, row := range []struct {
+		name   string
+		ranges []netip.Prefix
+		want   []any
+	}{
+		{"second range", []netip.Prefix{one, two}, []any{"10.0.0.0/24", "2001:db8::/112"}},
+		{"other ranges", []netip.Prefix{other, two}, []any{"10.0.0.0/24"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			state := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithServiceRanges(one)))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithServiceRanges(row.ranges...), fakeapi.WithState(strings.NewReader(state)))
+			code, cidr := do(t, srv, "GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "")
+			require.Equal(t, http.StatusOK, code)
+			assert.Equal(t, row.want, cidr["spec"].(map[string]any)["cidrs"])
 		})
 	}
 }

@@ -271,5 +271,9 @@ func copyFile(to, from string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(to, b, 0o644)
+	mode := os.FileMode(0o644) // the module proxy keeps none
+	if bytes.HasPrefix(b, []byte("#!")) && !strings.Contains(to, "not-executable") {
+		mode = 0o755
+	}
+	return os.WriteFile(to, b, mode)
 }

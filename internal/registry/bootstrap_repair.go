@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -75,6 +77,31 @@ func (g *Registry) repair() {
 		if seeds.repaired[key] && g.store.Newest(key) == nil {
 			g.createAgain(seed.typ, key, seed.draft(values))
 		}
+	}
+}
+
+// upgradeServiceCIDR adds the second of two configured ranges to the ServiceCIDR kubernetes of
+// a loaded state that has only the first.
+func (g *Registry) upgradeServiceCIDR() {
+	t, ranges := g.allocator.ServiceCIDRs, g.allocator.Ranges
+	if t == nil || len(ranges) != 2 {
+		return
+	}
+	op, o := g.internal("update", Request{Type: t, Name: "kubernetes", UserAgent: ownUserAgent}), &WriteOptions{}
+	stored := g.store.Newest(op.key())
+	if stored == nil {
+		return
+	}
+	if cidrs := object.List(stored.Decode(t), "spec", "cidrs"); len(cidrs) != 1 || cidrs[0] != ranges[0].String() {
+		return
+	}
+	_, err := op.change(change{options: o, update: func(old *state) (map[string]any, error) {
+		next := object.Copy(old.object)
+		object.Set(next, []any{ranges[0].String(), ranges[1].String()}, "spec", "cidrs")
+		return op.withManagedFields(next, old, o), nil
+	}})
+	if err != nil {
+		g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "the ServiceCIDR kubernetes is not upgraded: " + err.Error(), Resource: "servicecidrs.networking.k8s.io"})
 	}
 }
 

@@ -203,6 +203,7 @@ func New(c Config) (*Registry, error) {
 	}
 	g.config.State = nil // it is no longer needed
 	g.repair()
+	g.upgradeServiceCIDR()
 	return g, nil
 }
 
