@@ -3,6 +3,7 @@ package dynamic
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
@@ -87,27 +88,33 @@ func bind(policies []*policy, bindings map[string][]*binding) (all []*boundPolic
 // cannot block the requests that are needed to change it.
 var exemptReviews = []string{"tokenreviews", "selfsubjectreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "localsubjectaccessreviews", "selfsubjectrulesreviews"}
 
-// isExempt reports whether policies do not handle the request.
+// isExempt reports whether policies do not handle the request: it is for policies or their
+// bindings, or for one of the exempt reviews. They handle configurations of webhooks.
 func (r *request) isExempt() bool {
-	isReview := r.Type.Group == "authentication.k8s.io" || r.Type.Group == "authorization.k8s.io"
-	return isReview && slices.Contains(exemptReviews, r.Type.Name)
+	switch r.Type.Group {
+	case Group:
+		return strings.Contains(r.Type.Name, "admissionpolic")
+	case "authentication.k8s.io", "authorization.k8s.io":
+		return slices.Contains(exemptReviews, r.Type.Name)
+	}
+	return false
 }
 
 // Mutate runs plugins, which may be nil, and then lets policies and webhooks
 // change the object of a request. If that changes the object after a policy or
 // webhook that asks for reinvocation, all run a second time.
 //
-// Neither policies nor webhooks handle requests to [Group] itself.
+// Webhooks do not handle requests to [Group] itself.
 //
 // Errors: *status.Status; those of plugins.
 func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server Server, plugins func(*admission.Attributes) error) error {
 	if plugins == nil {
 		plugins = func(*admission.Attributes) error { return nil }
 	}
-	if s == nil || a.Type.Group == Group || len(s.mutatingWebhooks)+len(s.mutatingPolicies) == 0 {
+	r := &request{a, server}
+	if s == nil || len(s.mutatingWebhooks)+len(s.mutatingPolicies) == 0 || a.Type.Group == Group && r.isExempt() {
 		return plugins(a)
 	}
-	r := &request{a, server}
 	var policies, webhooks reinvocation
 	for {
 		if r.Object != nil {
@@ -121,8 +128,10 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 				return err
 			}
 		}
-		if err := mutateByWebhooks(ctx, s.mutatingWebhooks, r, &webhooks); err != nil {
-			return err
+		if r.Type.Group != Group {
+			if err := mutateByWebhooks(ctx, s.mutatingWebhooks, r, &webhooks); err != nil {
+				return err
+			}
 		}
 		if policies.isSecond || !policies.isNeeded && !webhooks.isNeeded {
 			return nil
@@ -135,7 +144,7 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 //
 // Errors: *status.Status.
 func (s *Snapshot) Validate(ctx context.Context, a *admission.Attributes, server Server) error {
-	if s == nil || a.Type.Group == Group {
+	if s == nil {
 		return nil
 	}
 	r := &request{a, server}
@@ -143,6 +152,9 @@ func (s *Snapshot) Validate(ctx context.Context, a *admission.Attributes, server
 		if err := validateByPolicies(ctx, s.validatingPolicies, r); err != nil {
 			return err
 		}
+	}
+	if r.Type.Group == Group {
+		return nil
 	}
 	return validateByWebhooks(ctx, s.validatingWebhooks, r)
 }
