@@ -29,8 +29,9 @@ func hookConfiguration(kind, path string) string {
 		rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}]}`
 }
 
-// admit is a handler of webhooks: /label adds a label, and /deny denies objects without
-// it. /convert converts by changing apiVersion.
+// admit is a handler of webhooks: /label adds a label, /deny denies objects without it,
+// /rename changes the name, and /name denies a request by its name. /convert converts by
+// changing apiVersion.
 func admit(w http.ResponseWriter, r *http.Request) {
 	var review map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -46,6 +47,12 @@ func admit(w http.ResponseWriter, r *http.Request) {
 	case "/deny":
 		labels, _ := request["object"].(map[string]any)["metadata"].(map[string]any)["labels"].(map[string]any)
 		response["allowed"] = labels["hooked"] == "yes"
+	case "/rename":
+		response["patchType"] = "JSONPatch"
+		response["patch"] = []byte(`[{"op":"replace","path":"/metadata/name","value":"other"}]`)
+	case "/name":
+		response["allowed"] = false
+		response["status"] = map[string]any{"message": request["name"]}
 	case "/convert":
 		response["result"] = map[string]any{"status": "Success"}
 		objects := request["objects"].([]any)
@@ -117,6 +124,17 @@ func TestInstallWebhooksInMemory(t *testing.T) {
 		assert.Equal(t, 2, slow.Hits(), "faults apply")
 		assert.Equal(t, 2*time.Second, time.Since(begin))
 	})
+}
+
+// Validating webhooks are told the name that the object has before webhooks change it.
+func TestRenamingWebhook(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(),
+		fakeapi.WithObjects(hookConfiguration("MutatingWebhookConfiguration", "/rename"), hookConfiguration("ValidatingWebhookConfiguration", "/name")))
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(admit)})
+	require.NoError(t, err)
+	c, obj := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"asked-for"}}`)
+	assert.Equal(t, 400, c)
+	assert.Equal(t, `admission webhook "hook.shop.example.com" denied the request: asked-for`, obj["message"])
 }
 
 // The certificate has the names of the Services, and the objects have its CA.

@@ -114,7 +114,7 @@ func (d *definition) served() []Step {
 	var out []Step
 	for _, v := range d.versions {
 		s := get(d.collection(v))
-		s.Await = true
+		s.Await = http.StatusOK
 		out = append(out, s)
 	}
 	return out

@@ -74,13 +74,16 @@ func TestNormalize(t *testing.T) {
 
 func tellerOf(t *testing.T) *teller {
 	const token = "differ"
-	tell := &teller{run: "00000"}
-	for i := range tell.ends {
-		srv, err := startOurs(token)
+	var ends []*end
+	for range 2 {
+		srv, err := startOurs(token, "CBORServingAndStorage=true")
 		require.NoError(t, err)
 		t.Cleanup(srv.Close)
-		tell.ends[i] = newEnd(srv.URL, token)
-		t.Cleanup(tell.ends[i].client.CloseIdleConnections)
+		e := newEnd(srv.URL, token)
+		t.Cleanup(e.client.CloseIdleConnections)
+		ends = append(ends, e)
 	}
+	tell := newTeller("00000", ends...)
+	t.Cleanup(tell.close)
 	return tell
 }

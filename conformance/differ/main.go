@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ func main() {
 	var (
 		real     = flag.String("real", "", "URL of the real kube-apiserver")
 		other    = flag.String("other", "", "URL of the server to compare with it; a server of this process by default")
+		gates    = flag.String("gates", "", "feature gates of the server of this process, as those of the real one: A=true,B=false")
 		token    = flag.String("token", "admintoken", "bearer token of an administrator of both")
 		area     = flag.String("area", "", "only stories of this area: "+strings.Join(slices.Sorted(maps.Keys(areas)), ", "))
 		seed     = flag.Uint64("seed", 1, "seed of the stories")
@@ -42,13 +44,13 @@ func main() {
 		verbose  = flag.Bool("v", false, "print every step of the stories that differ")
 	)
 	flag.Parse()
-	if err := run(*real, *other, *token, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
+	if err := run(*real, *other, *token, *gates, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "differ:", err)
 		os.Exit(1)
 	}
 }
 
-func run(real, other, token, area string, seed uint64, steps, only, parallel int, verbose bool) error {
+func run(real, other, token, gates, area string, seed uint64, steps, only, parallel int, verbose bool) error {
 	if real == "" {
 		return fmt.Errorf("-real is missing")
 	}
@@ -62,14 +64,16 @@ func run(real, other, token, area string, seed uint64, steps, only, parallel int
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if other == "" {
-		srv, err := startOurs(token)
+		srv, err := startOurs(token, gates)
 		if err != nil {
 			return err
 		}
 		defer srv.Close()
 		other = srv.URL
 	}
-	t := &teller{ends: [2]*end{newEnd(real, token), newEnd(other, token)}, run: fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), lag: 200 * time.Millisecond}
+	t := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), newEnd(real, token), newEnd(other, token))
+	defer t.close()
+	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
 	for _, name := range names {
 		total, err := t.area(ctx, name, seed, steps/len(names), only, parallel, verbose)
 		if err != nil {
@@ -81,9 +85,27 @@ func run(real, other, token, area string, seed uint64, steps, only, parallel int
 }
 
 // startOurs starts a server of this process.
-func startOurs(token string) (*fakeapi.Server, error) {
-	return fakeapi.New(fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")),
+func startOurs(token, gates string) (*fakeapi.Server, error) {
+	set, err := parseGates(gates)
+	if err != nil {
+		return nil, err
+	}
+	return fakeapi.New(fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")), fakeapi.WithFeatureGates(set),
 		fakeapi.WithToken(token, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}))
+}
+
+// parseGates parses A=true,B=false.
+func parseGates(text string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' }) {
+		name, value, _ := strings.Cut(part, "=")
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return nil, fmt.Errorf("-gates: %q: %w", part, err)
+		}
+		out[name] = on
+	}
+	return out, nil
 }
 
 // area tells the stories of an area until they have had a number of steps.

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,15 +19,24 @@ import (
 //	{id}        a name of the story: its namespace, and a part of its API groups
 //	{rv PATH}   the resource version that the end has answered last for the object of PATH
 //	{uid PATH}  its UID
+//	{hook}      the URL of the webhooks of this program
+//	{ca}        the certificate authority of that URL, in base64
 type Step struct {
 	Method string
 	Path   string
 	Header map[string]string
 	Body   string
 
-	// Await repeats the request until both ends answer it with 200 or have not for some
-	// seconds. Such steps are not compared. They are left out after a refused step.
-	Await bool
+	// Encoding is the media type in which a body of JSON is sent, "hex" if the body is the
+	// hexadecimal digits of what is sent, or "" if it is sent as it is. Cut is how many
+	// bytes are left out at its end.
+	Encoding string
+	Cut      int
+
+	// Await, unless it is 0, repeats the request until both ends answer it with this
+	// status, or have not for some time. Such steps are not compared. They are left
+	// out after a refused step.
+	Await int
 	// Pause lets the caches of a real server follow the change.
 	Pause bool
 }
@@ -41,6 +52,12 @@ func (s Step) String() string {
 	}
 	if s.Body != "" {
 		text += " " + s.Body
+	}
+	if s.Encoding != "" {
+		text += " (" + s.Encoding + ")"
+	}
+	if s.Cut > 0 {
+		text += fmt.Sprintf(" (without the last %d bytes)", s.Cut)
 	}
 	return text
 }
@@ -98,11 +115,15 @@ func (s Step) with(name, value string) Step {
 // areas are the kinds of stories. An area returns the requests of a story after that which
 // creates the namespace.
 var areas = map[string]func(r *source) []Step{
-	"access":  access,
-	"apply":   apply,
-	"crds":    crds,
-	"http":    oddRequests,
-	"watches": watches,
+	"access":    access,
+	"apply":     apply,
+	"crds":      crds,
+	"encodings": encodings,
+	"http":      oddRequests,
+	"policies":  policies,
+	"quotas":    quotas,
+	"watches":   watches,
+	"webhooks":  webhooks,
 }
 
 // newStory returns a story of an area.
@@ -119,22 +140,34 @@ type teller struct {
 	ends [2]*end
 	run  string // makes the names of this run unlike those of others
 	// lag is how long the caches of an end may need to follow a change.
-	lag   time.Duration
-	names atomic.Int64
+	lag time.Duration
+	// patience is how long a step that waits does.
+	patience time.Duration
+	hooks    *hooks
+	names    atomic.Int64
 }
+
+// newTeller returns a teller. It must be closed.
+func newTeller(run string, ends ...*end) *teller {
+	return &teller{ends: [2]*end(ends), run: run, hooks: startHooks()}
+}
+
+func (t *teller) close() { t.hooks.close() }
+
+func (t *teller) newView(id string) *view { return newView(id, t.hooks.placeholders()...) }
 
 // tell tells a story until a step differs. It returns how many steps it has told. The error
 // is that of a request to the first end.
 func (t *teller) tell(ctx context.Context, story []Step) (told int, d *difference, err error) {
 	id := fmt.Sprintf("d%s%04x", t.run, t.names.Add(1))
-	views := [2]*view{newView(id), newView(id)}
+	views := [2]*view{t.newView(id), t.newView(id)}
 	defer t.clean(ctx, views)
 	refused := false
 	for i, s := range story {
-		if s.Await && refused {
+		if s.Await != 0 && refused {
 			continue
 		}
-		if s.Await {
+		if s.Await != 0 {
 			if err := t.await(ctx, s, views); err != nil {
 				return i, nil, err
 			}
@@ -159,15 +192,15 @@ func (t *teller) tell(ctx context.Context, story []Step) (told int, d *differenc
 	return len(story), nil, nil
 }
 
-// await repeats a step at both ends until they answer it with 200, for some seconds.
+// await repeats a step at both ends until they answer it as it says.
 func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
 	for k, e := range t.ends {
-		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-			a, err := e.send(ctx, s, views[k])
+		for deadline := time.Now().Add(t.patience); ; time.Sleep(100 * time.Millisecond) {
+			a, err := e.send(ctx, s, views[k].aside())
 			if err != nil {
 				return err
 			}
-			if a.status == http.StatusOK || time.Now().After(deadline) {
+			if a.status == s.Await || time.Now().After(deadline) {
 				break
 			}
 		}
@@ -176,11 +209,14 @@ func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
 	return nil
 }
 
-// clean removes what slows a server down when there are many.
+// clean removes what a story has made outside its namespace, then the namespace.
 func (t *teller) clean(ctx context.Context, views [2]*view) {
 	for k, e := range t.ends {
-		for _, path := range []string{definitions + "/things.{id}.example.com", "/api/v1/namespaces/{id}"} {
-			_, _ = e.send(ctx, Step{Method: http.MethodDelete, Path: path}, views[k]) // it may be gone
+		paths := slices.Sorted(maps.Keys(views[k].uids))
+		for _, path := range slices.Backward(paths) {
+			if strings.Contains(path, views[k].id) && !strings.Contains(path, "/namespaces/"+views[k].id+"/") {
+				_, _ = e.send(ctx, Step{Method: http.MethodDelete, Path: path}, views[k]) // it may be gone
+			}
 		}
 	}
 }

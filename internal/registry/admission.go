@@ -31,7 +31,7 @@ func (op *operation) admissionAttributes(operation admission.Operation, obj, old
 		Reader: reader{op}, Access: reader{op},
 	}
 	if a.Name == "" {
-		a.Name = object.String(obj, "metadata", "name")
+		a.Name = op.created
 	}
 	if a.Namespace == "" && op.Type.Group == "" && op.Type.Name == "namespaces" {
 		a.Namespace = a.Name
@@ -61,6 +61,7 @@ func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
 
 // admitMutating is mutate before duplicate owner references are dropped.
 func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) error {
+	op.created = object.String(obj, "metadata", "name")
 	configured := op.webhooksAndPolicies()
 	plugins := op.chain()
 	if configured == nil && !plugins.Handles(op.Type) {

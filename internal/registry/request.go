@@ -146,6 +146,7 @@ type operation struct {
 	applies      bool                  // the write is a server-side apply
 	reconciling  bool                  // the write is one of reconcileDefinitions
 	fieldManager string                // of this write; "" before it is known
+	created      string                // the name of the new object, before admission changes it
 	revision     mvcc.Revision         // of the last commit; 0 before
 	inserted     *state                // the object that insert stored
 	reservation  allocator.Reservation // cluster IPs and node ports, until release

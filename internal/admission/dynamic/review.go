@@ -1,10 +1,12 @@
 package dynamic
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 
@@ -46,12 +48,13 @@ func supportedVersion(versions []string) string {
 	return "v1"
 }
 
-// parseReview parses the JSON or YAML answer to a review of the version.
+// parseReview parses the JSON or YAML answer to a review of the version. A text that begins
+// as an object of JSON is JSON.
 func parseReview(body []byte, version string) (*AdmissionReview, error) {
 	if len(body) == 0 {
 		return nil, errors.New("0-length response with status code: 200 and content type: application/json")
 	}
-	if !json.Valid(body) {
+	if !json.Valid(body) && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")) {
 		converted, err := yaml.YAMLToJSON(body)
 		if err != nil {
 			return nil, err

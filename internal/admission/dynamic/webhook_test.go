@@ -156,6 +156,26 @@ func TestMutatingWebhookOfAnotherVersion(t *testing.T) {
 	assert.Equal(t, int64(7), object.Value(metric, "resource", "target", "averageUtilization"))
 }
 
+func TestParseReview(t *testing.T) {
+	for _, row := range []struct{ name, body, err string }{
+		{"JSON", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u"}}`, ""},
+		{"YAML", "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse: {uid: u}", ""},
+		{"part of JSON", ` {"apiVersion":`, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		{"part of YAML", "a: [", "yaml: line 1: did not find expected node content"},
+		{"other version", `{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}`, "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			review, err := parseReview([]byte(row.body), "v1")
+			if row.err != "" {
+				assert.EqualError(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "u", review.Response.UID)
+		})
+	}
+}
+
 // No response of a webhook makes the server panic.
 func FuzzReview(f *testing.F) {
 	for _, body := range []string{
