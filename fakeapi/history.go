@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/kubefake/kubefake/internal/storage"
@@ -19,6 +20,19 @@ func (s *Server) Compact() {
 	if _, err := s.api.Registry().Compact(0, true); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
 		panic("fakeapi: " + err.Error()) // unreachable: the newest revision can be compacted to
 	}
+}
+
+// CompactTo removes the history before a revision. That of the revision itself and of later
+// ones remains. It does nothing if a compaction went further, and fails with
+// ErrFutureRevision for a revision that is newer than Revision.
+func (s *Server) CompactTo(revision int64) error {
+	if revision <= 0 { // 0 is the newest one for a Registry
+		return nil
+	}
+	if _, err := s.api.Registry().Compact(mvcc.Revision(revision), true); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
+		return fmt.Errorf("fakeapi: %w", err)
+	}
+	return nil
 }
 
 // Expire compacts and ends every open watch with 410, so that every client has to

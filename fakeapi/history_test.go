@@ -203,3 +203,24 @@ func TestRequests(t *testing.T) {
 	assert.Equal(t, http.StatusNotImplemented, log[2].Code)
 	assert.Equal(t, `404 GET /api/v1/namespaces/default/pods/a (Go-http-client/1.1): pods "a" not found`, log[1].String())
 }
+
+func TestCompactTo(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	first := srv.Revision()
+	_, err := srv.Put(configMap("a", "2"))
+	require.NoError(t, err)
+	second := srv.Revision()
+	_, err = srv.Put(configMap("a", "3"))
+	require.NoError(t, err)
+
+	require.NoError(t, srv.CompactTo(second))
+	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(first))
+	require.ErrorIs(t, err, fakeapi.ErrCompacted)
+	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(second))
+	require.NoError(t, err)
+	require.NoError(t, srv.CompactTo(first), "it was compacted")
+	require.NoError(t, srv.CompactTo(0))
+	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(second))
+	require.NoError(t, err, "0 removes nothing")
+	require.ErrorIs(t, srv.CompactTo(srv.Revision()+1), fakeapi.ErrFutureRevision)
+}

@@ -61,8 +61,8 @@ type change struct {
 func (c *change) key() objectKey { return objectKey{c.what.Resource, c.what.Namespace, c.what.Name} }
 
 // harvest reads the changes that were made since the last call, before compaction removes
-// them.
-func (t *trial) harvest() {
+// them. It returns the newest revision whose changes are read.
+func (t *trial) harvest() (revision int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, w := range t.srv.Writes(t.next) {
@@ -75,6 +75,7 @@ func (t *trial) harvest() {
 			t.changes = append(t.changes, h)
 		}
 	}
+	return t.next - 1
 }
 
 // summarize finds what oracles and the search compare.

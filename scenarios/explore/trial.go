@@ -395,8 +395,9 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 	case Expire:
 		p.Respond(fakeapi.Fault{Code: http.StatusGone, Reason: "Expired"})
 	case Compact:
-		t.harvest()
-		t.srv.Compact()
+		if err := t.srv.CompactTo(t.harvest()); err != nil { // later writes go on meanwhile
+			panic("explore: " + err.Error()) // unreachable: the revision exists
+		}
 		p.Respond(fakeapi.Fault{Code: http.StatusInternalServerError})
 	case Hold:
 		t.hold(p, t.pace.Hold)

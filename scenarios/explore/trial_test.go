@@ -1,12 +1,16 @@
 package explore
 
 import (
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestWatchesAt(t *testing.T) {
@@ -58,5 +62,40 @@ func TestSkewed(t *testing.T) {
 		rest := d % time.Millisecond
 		assert.False(t, seen[rest], "the rest of %v is that of another timer", d)
 		seen[rest] = true
+	}
+}
+
+// A compaction does not remove a change that harvest has not read.
+func TestCompactWhileOthersWrite(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	run := &trial{srv: srv, next: srv.Revision() + 1}
+	const writes = 300
+	done := make(chan error, 1)
+	go func() {
+		for i := range writes {
+			_, err := srv.Put(map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap",
+				"metadata": map[string]any{"namespace": "default", "name": "a"}, "data": map[string]any{"n": fmt.Sprint(i)},
+			})
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for writing := true; writing; {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			writing = false
+		default:
+			run.act(Compact, &fakeapi.Point{Request: &http.Request{}})
+		}
+	}
+	run.harvest()
+	require.Len(t, run.changes, writes)
+	for i, c := range run.changes {
+		assert.Equal(t, fmt.Sprint(i), object.String(c.object, "data", "n"))
 	}
 }
