@@ -5,6 +5,7 @@ package fakeapi_test
 import (
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestControlIndex(t *testing.T) {
 
 // Each example of the index succeeds.
 func TestControlIndexExamples(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithTLS())
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithProcess("manager", func(os.Signal) error { return nil }))
 	_, body := index(t, srv, "/debug/fakeapi/", "*/*")
 	example := regexp.MustCompile(`curl --insecure (?:-X (\w+) )?'?` + regexp.QuoteMeta(srv.URL) + `([^' \n]*)'?(?: --json '(.*)')?\n`)
 	examples := example.FindAllStringSubmatch(body, -1)

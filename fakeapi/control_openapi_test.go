@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,8 @@ func conforms(document map[string]any, schema map[string]any, v any, path string
 
 // Every request of the OpenAPI document works, and its answer is as described.
 func TestControlOpenAPI(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")),
+		fakeapi.WithProcess("manager", func(os.Signal) error { return nil }))
 	document := openAPI(t, srv)
 	call := func(method, path, query, body string) (int, any) {
 		t.Helper()

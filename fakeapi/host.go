@@ -20,7 +20,8 @@ const maxForks = 128
 
 // A host does for the control endpoint what the methods of a Server do.
 type host struct {
-	server *Server
+	server  *Server
+	stopped stopped
 
 	mu     sync.Mutex // guards the fields below; held while a fork starts
 	closed bool
@@ -131,13 +132,14 @@ func (h *host) end(forks []hostedFork) {
 	closing.Wait()
 }
 
-// close ends all forks, and lets no further one start.
+// close ends all forks, lets no further one start, and lets processes continue.
 func (h *host) close() {
 	h.mu.Lock()
 	forks := h.forks
 	h.forks, h.closed = nil, true
 	h.mu.Unlock()
 	h.end(forks)
+	h.continueStopped()
 }
 
 func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {

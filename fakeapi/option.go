@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,8 @@ type config struct {
 	transportSecurity []string // of WithStrictTransportSecurity
 
 	namespaces []string // of WithNamespaces; nil without it
+
+	processes map[string]func(os.Signal) error // of WithProcess, by name
 
 	controllers []string // of WithControllers
 	stages      []files  // of WithStages

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,7 @@ type serveCommand struct {
 	speed            float64
 	crds             []string
 	services         map[string]string
+	processes        map[string]string // files with process IDs, by name
 	seed             uint64
 	clock            time.Time
 	history          time.Duration
@@ -250,9 +252,22 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
 			fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
 			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.Func("process", "let faults and scenarios send signals to the process whose ID is in a file, by a name, as in `NAME=FILE`; repeatable", c.setProcess)
 			fs.Uint64Var(&c.chaos, "chaos", 0, "inject random faults of all types, the same in each run with `SEED`; 0 injects none")
 		}},
 	}
+}
+
+func (c *serveCommand) setProcess(value string) error {
+	name, file, ok := strings.Cut(value, "=")
+	if !ok || name == "" || file == "" {
+		return errors.New("it must be NAME=FILE")
+	}
+	if c.processes == nil {
+		c.processes = map[string]string{}
+	}
+	c.processes[name] = file
+	return nil
 }
 
 func (c *serveCommand) setService(value string) error {
@@ -370,6 +385,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	for service, addr := range c.services {
 		namespace, name, _ := strings.Cut(service, "/")
 		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))
+	}
+	for name, file := range c.processes {
+		options = append(options, fakeapi.WithProcess(name, func(s os.Signal) error { return signalProcess(file, s) }))
 	}
 	return options, nil
 }

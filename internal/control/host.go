@@ -25,6 +25,8 @@ type Host interface {
 	Replicas() []Replica
 	// Failover moves clients to an API server of the cluster.
 	Failover(userAgent, replica string) error
+	// Signal sends a signal to a process that the host knows by a name.
+	Signal(in Signal) error
 	// Kubeconfig returns a kubeconfig file with a token of a user.
 	Kubeconfig(user authn.User) (Kubeconfig, error)
 	// InstallWebhooks lets the client serve webhooks.
@@ -116,6 +118,19 @@ func failover(h Host, in Failover) (Replicas, error) {
 	}
 	return Replicas{h.Replicas()}, nil
 }
+
+// A Signal is a signal to a process.
+type Signal struct {
+	// Process is the name that the flag --process or fakeapi.WithProcess gives the process.
+	Process string `json:"process"`
+	// Signal is SIGKILL, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGSTOP or
+	// SIGCONT. On Windows it is SIGKILL.
+	Signal string `json:"signal"`
+	// Duration, such as 15s, sends SIGCONT that long after SIGSTOP.
+	Duration string `json:"duration,omitempty"`
+}
+
+func signal(h Host, in Signal) (Signal, error) { return in, h.Signal(in) }
 
 // A User is the user of a kubeconfig. Without a name it is admin, a member of
 // system:masters.

@@ -44,6 +44,8 @@ var Operations = []Operation{
 
 	{"POST", "disconnect", "disconnect", "breaks the connections of the watches of a client, and of its requests that wait in a fault", "", `{"userAgent": "manager/*"}`, serve((*Control).disconnect)},
 
+	{"POST", "signal", "signal", "sends a signal to a process that the server knows by a name", "", `{"process": "manager", "signal": "SIGKILL"}`, onHost(signal)},
+
 	{"GET", "clock", "clock", "the time, and the number of timers", "", "", serve((*Control).clock)},
 	{"POST", "clock", "advanceClock", "advances the clock, and runs the timers that are due", "", `{"advance": "10m"}`, serve((*Control).advance)},
 

@@ -492,6 +492,17 @@ export interface Disconnected {
   connections: number;
 }
 
+/** A Signal is a signal to a process. */
+export interface Signal {
+  /** process is the name that the flag --process or fakeapi.WithProcess gives the process. */
+  process: string;
+  /** signal is SIGKILL, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGSTOP or SIGCONT. On
+   * Windows it is SIGKILL. */
+  signal: string;
+  /** duration, such as 15s, sends SIGCONT that long after SIGSTOP. */
+  duration?: string;
+}
+
 /** A Clock is the state of the clock of the server. */
 export interface Clock {
   now: string;
@@ -605,6 +616,9 @@ export class Control {
 
   /** Breaks the connections of the watches of a client, and of its requests that wait in a fault. */
   disconnect(request: UserAgent): Promise<Disconnected>;
+
+  /** Sends a signal to a process that the server knows by a name. */
+  signal(request: Signal): Promise<Signal>;
 
   /** The time, and the number of timers. */
   clock(): Promise<Clock>;

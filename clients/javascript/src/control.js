@@ -100,6 +100,10 @@ export class Control {
     return this.#send('POST', '/debug/fakeapi/disconnect', {}, request);
   }
 
+  signal(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/signal', {}, request);
+  }
+
   clock() {
     return this.#send('GET', '/debug/fakeapi/clock', {}, undefined);
   }

@@ -570,6 +570,21 @@ class Disconnected(TypedDict):
     connections: int
 
 
+class _Signal(TypedDict):
+    """A Signal is a signal to a process."""
+    # process is the name that the flag --process or fakeapi.WithProcess gives the process.
+    process: str
+    # signal is SIGKILL, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGSTOP or SIGCONT. On
+    # Windows it is SIGKILL.
+    signal: str
+
+
+class Signal(_Signal, total=False):
+    """A Signal is a signal to a process."""
+    # duration, such as 15s, sends SIGCONT that long after SIGSTOP.
+    duration: str
+
+
 class Clock(TypedDict):
     """A Clock is the state of the clock of the server."""
     now: str
@@ -760,6 +775,17 @@ class Control:
             manager/*.
         """
         return self._send("POST", "/debug/fakeapi/disconnect", {}, _given({"userAgent": user_agent}))
+
+    def signal(self, *, process: str, signal: str, duration: str | None = None) -> Signal:
+        """Sends a signal to a process that the server knows by a name.
+
+        :param process: process is the name that the flag --process or fakeapi.WithProcess gives
+            the process.
+        :param signal: signal is SIGKILL, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2,
+            SIGSTOP or SIGCONT. On Windows it is SIGKILL.
+        :param duration: duration, such as 15s, sends SIGCONT that long after SIGSTOP.
+        """
+        return self._send("POST", "/debug/fakeapi/signal", {}, _given({"process": process, "signal": signal, "duration": duration}))
 
     def clock(self) -> Clock:
         """The time, and the number of timers."""
