@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -41,4 +42,11 @@ func (s *Server) startControllers(names []string) error {
 	s.api.Controllers().SetRootCA(s.CACertificate())
 	s.api.Controllers().SetSigner(httptest.IssueCertificate)
 	return s.api.Controllers().Select(names)
+}
+
+// RunControllers does what the controllers of the server have to do at the server's time, and
+// returns when nothing of it is left, or when ctx ends. Without it they do the same a little
+// later. Settle also waits for clients.
+func (s *Server) RunControllers(ctx context.Context) error {
+	return s.api.Controllers().RunDue(ctx)
 }

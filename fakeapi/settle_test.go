@@ -175,3 +175,19 @@ func TestExpectWriteBudget(t *testing.T) {
 		})
 	}
 }
+
+// RunControllers does what controllers have to do, and does not wait for clients.
+func TestRunControllers(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers("serviceaccount-controller"))
+	watch(t, srv, "")
+	_, err := srv.Put(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "shop"}})
+	require.NoError(t, err)
+	require.NoError(t, srv.RunControllers(context.Background()))
+	_, err = srv.Get("serviceaccounts", "shop", "default")
+	assert.NoError(t, err)
+
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	assert.ErrorIs(t, srv.RunControllers(ended), context.Canceled)
+	assert.NoError(t, fakeapi.Start(t, fakeapi.WithInMemory()).RunControllers(ended), "there is none")
+}

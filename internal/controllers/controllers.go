@@ -134,6 +134,14 @@ func (m *Manager) RunContext(ctx context.Context) error {
 	return nil
 }
 
+// RunDue is RunContext, except that it does not end batches.
+func (m *Manager) RunDue(ctx context.Context) error {
+	if r := m.current(); r != nil {
+		return r.RunDue(ctx)
+	}
+	return nil
+}
+
 // Next returns the next time at which a controller has something to do; false if there
 // is none.
 func (m *Manager) Next() (time.Time, bool) {

@@ -27,7 +27,8 @@
 //
 // With Go 1.25 and a *testing.T, each run has a testing/synctest bubble: time passes only
 // when the system waits, so that minutes cost milliseconds, and the same seed gives the
-// same plans and the same runs. The system must use Transport of the server that Start
+// same plans and the same runs: events are delivered one after the other, each when the
+// system has nothing left to do. The system must use Transport of the server that Start
 // gets, which restconfig.For does, and its goroutines must end when the context ends. In
 // a bubble, set ErrorHandlers of k8s.io/apimachinery/pkg/util/runtime to its first
 // element; see fakeapi.WithInMemory. In other cases runs take real time; see [Pace].

@@ -130,6 +130,9 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 	leaked := s.enclose(func() {
 		time.Sleep(time.Until(start))
 		t := &trial{system: s.system, pace: s.pace, plan: plan}
+		if s.bubbles {
+			t.turns = newTurns()
+		}
 		o, err = t.run(s.base, page)
 		if s.bubbles {
 			time.Sleep(2 * stopTimeout) // for goroutines that look now and then whether they should end

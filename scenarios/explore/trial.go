@@ -23,7 +23,8 @@ type trial struct {
 	srv    *fakeapi.Server
 	base   int64 // revision of srv at the start
 
-	life *supervisor
+	life  *supervisor
+	turns *turns // of deliveries; nil without a bubble
 
 	mu       sync.Mutex // guards the fields below
 	healed   bool       // no decision is made any more
@@ -80,6 +81,9 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		t.mu.Lock()
 		t.requests = append(t.requests, q)
 		t.mu.Unlock()
+		if t.turns != nil && q.route.IsResource {
+			t.runControllers(r.Context())
+		}
 		answer := &answerWriter{ResponseWriter: w}
 		defer func() {
 			t.mu.Lock()
@@ -88,6 +92,14 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), requestKey{}, q)))
 	})
+}
+
+// runControllers lets the controllers of the server finish what they have to do now, so that
+// they do not race with the system. They may wait for the system, if it serves webhooks.
+func (t *trial) runControllers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	_ = t.srv.RunControllers(ctx)
 }
 
 // clientOf returns a user agent without what follows the first space.
@@ -143,6 +155,9 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	if t.turns != nil {
+		go t.turns.run(ctx)
+	}
 	t.life = newSupervisor(ctx, t)
 	go t.life.run()
 	o := &outcome{base: from, plan: t.plan}
@@ -329,7 +344,7 @@ func (t *trial) observe(p *fakeapi.Point) {
 		p.Reset()
 		return
 	}
-	if isBackground(p.Resource) {
+	if p.Event != "" && t.turns != nil && !t.turns.wait(p) || isBackground(p.Resource) {
 		return
 	}
 	pt := Point{Client: clientOf(p.UserAgent), Verb: p.Verb, Event: p.Event, Resource: p.Resource, Namespace: p.Namespace}

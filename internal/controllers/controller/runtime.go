@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +61,7 @@ type Runtime struct {
 	// may advance the clock.
 	calling atomic.Bool
 
-	mu        sync.Mutex // held while controllers run; guards the fields below
+	turn      turn // held while controllers run; guards the fields below
 	informers informers
 	ready     []readyKey
 	delays    delays
@@ -86,11 +85,11 @@ type Starter struct {
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
 		server: &apiServer{c.Registry, c.Faults}, clock: c.Registry.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
-		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1),
+		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1), turn: make(turn, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn.lock()
+	defer r.turn.unlock()
 	for _, s := range controllers {
 		r.names = append(r.names, s.Name)
 	}
@@ -115,8 +114,8 @@ func (r *Runtime) Close() {
 	if r.done != nil {
 		<-r.done
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn.lock()
+	defer r.turn.unlock()
 	r.informers.log.Close()
 	if r.timer != nil {
 		r.timer.Stop()
@@ -173,31 +172,36 @@ func (r *Runtime) RunOutside() bool {
 	return !r.calling.Load() && r.Run() != nil
 }
 
-// lock locks mu unless ctx ends before. A controller may wait in a function of a fault
-// for any time.
-func (r *Runtime) lock(ctx context.Context) error {
-	for !r.mu.TryLock() {
-		if !r.calling.Load() {
-			r.mu.Lock()
-			return nil
-		}
-		timer := time.NewTimer(time.Millisecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+// RunDue is RunContext, except that it does not end batches.
+func (r *Runtime) RunDue(ctx context.Context) error {
+	_, err := r.run(ctx, false)
+	return err
 }
 
-// run is Run and RunContext. It ends batches if endBatches is true.
+// A turn is a mutex for which a goroutine can wait until a context ends: a controller may
+// wait in a function of a fault, or for a webhook, for any time. In a testing/synctest
+// bubble time passes while a goroutine waits for it.
+type turn chan struct{}
+
+func (t turn) lock()   { t <- struct{}{} }
+func (t turn) unlock() { <-t }
+
+// lockUntil locks unless ctx ends before.
+func (t turn) lockUntil(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// run is Run, RunContext and RunDue. It ends batches if endBatches is true.
 func (r *Runtime) run(ctx context.Context, endBatches bool) (<-chan struct{}, error) {
-	if err := r.lock(ctx); err != nil {
+	if err := r.turn.lockUntil(ctx); err != nil {
 		return nil, err
 	}
-	defer r.mu.Unlock()
+	defer r.turn.unlock()
 	for r.ctx.Err() == nil && r.failed == nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -231,8 +235,8 @@ func (r *Runtime) run(ctx context.Context, endBatches bool) (<-chan struct{}, er
 // delay, or, while informers lag, of a timer that may move a watch cache, if that is
 // earlier. It returns false if there is none.
 func (r *Runtime) Next() (next time.Time, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn.lock()
+	defer r.turn.unlock()
 	if len(r.delays) > 0 {
 		next, ok = r.delays[0].at, true
 	}

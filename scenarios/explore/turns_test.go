@@ -1,0 +1,85 @@
+package explore_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+// Two goroutines of a system follow two watches. They see what is written at the same time
+// in the order of the writes, in every run.
+func TestDeliveriesTakeTurns(t *testing.T) {
+	needsBubble(t)
+	const each = 10
+	var want []string
+	write := func(srv *fakeapi.Server) error {
+		for i := range each {
+			for _, kind := range []string{"ConfigMap", "Secret"} {
+				_, err := srv.Put(map[string]any{
+					"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": strings.ToLower(fmt.Sprint(kind, i))},
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for i := range each {
+		want = append(want, fmt.Sprint("configmap", i), fmt.Sprint("secret", i))
+	}
+
+	runs, differ := 0, 0
+	start := func(ctx context.Context, srv *fakeapi.Server) error {
+		var mu sync.Mutex
+		var seen []string
+		var watches sync.WaitGroup
+		for _, resource := range []string{"configmaps", "secrets"} {
+			watches.Add(1)
+			go func() {
+				defer watches.Done()
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/api/v1/namespaces/default/"+resource+"?watch=1", nil)
+				if err != nil {
+					return
+				}
+				resp, err := srv.Client().Do(r)
+				if err != nil {
+					return
+				}
+				defer resp.Body.Close()
+				for events := json.NewDecoder(resp.Body); ; {
+					var e struct{ Object fakeapi.Object }
+					if events.Decode(&e) != nil {
+						return
+					}
+					mu.Lock()
+					seen = append(seen, e.Object.Name())
+					mu.Unlock()
+				}
+			}()
+		}
+		watches.Wait()
+		runs++
+		if !slices.Equal(want, seen) {
+			differ++
+		}
+		return nil
+	}
+	explore.Find(t, explore.System{
+		Start: start, Workload: explore.Steps(5*time.Second, write), Dir: t.TempDir(),
+		Actions: []explore.Action{explore.Conflict}, // it writes nothing: the reference run is made twice
+	})
+	assert.Equal(t, 2, runs)
+	assert.Zero(t, differ, "of %d runs", runs)
+}
