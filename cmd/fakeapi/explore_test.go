@@ -59,7 +59,7 @@ func TestExplore(t *testing.T) {
 	assert.Contains(t, out.String(), "the plan of "+saved[0]+" fails")
 	errs.Reset()
 	assert.Equal(t, 1, run(context.Background(), []string{"play", saved[0]}, nil, &out, &errs))
-	assert.Contains(t, errs.String(), "fakeapi explore --plan "+saved[0]+" plays it")
+	assert.Contains(t, errs.String(), "fakeapi explore --plan "+saved[0]+" --workload FILE -- PROGRAM")
 }
 
 func TestExploreUsage(t *testing.T) {

@@ -165,7 +165,8 @@ func (c *playCommand) playFile(ctx context.Context, name string, player *scenari
 	f, err := c.inputs.loadScenarios(name)
 	if err != nil {
 		if _, notPlan := explore.ReadPlan(name); notPlan == nil {
-			return sum, fmt.Errorf("%s: it is a plan and not a scenario: fakeapi explore --plan %s plays it", name, name)
+			return sum, fmt.Errorf("%s: it is a plan for a program under a workload, and not a scenario; play it with them: "+
+				"fakeapi explore --plan %s --workload FILE -- PROGRAM, or go test -explore.plan %s", name, name, name)
 		}
 		return sum, err
 	}

@@ -99,31 +99,36 @@ func parsePlan(text []byte) (*planFile, error) {
 	return f, nil
 }
 
-func (f *planFile) format() ([]byte, error) {
+// format returns the text of the file, with the command that plays it unless that is "".
+func (f *planFile) format(command string) ([]byte, error) {
 	b, err := yaml.Marshal(f)
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte("# A plan of package explore. The test that has found it plays it first.\n"), b...), nil
+	text := "# A plan of package explore. The test that has found it plays it first.\n"
+	if command != "" {
+		text += "# " + command + "\n"
+	}
+	return append([]byte(text), b...), nil
 }
 
 // save writes the plan and the story of a finding, and sets the names of the files.
 func (p *planFiles) save(f *Finding) error {
 	if p.dir != "" {
 		file := &planFile{Version: 1, Oracle: f.Oracle, Finding: f.Violation.String(), Seed: f.Seed, Plan: f.Plan}
-		text, err := file.format()
+		f.File = filepath.Join(p.dir, nameFor(f.Oracle, f.Plan)+".yaml")
+		if p.command != nil {
+			f.Command = p.command(f.File)
+		}
+		text, err := file.format(f.Command)
 		if err != nil {
 			return err
 		}
 		if err := os.MkdirAll(p.dir, 0o777); err != nil {
 			return err
 		}
-		f.File = filepath.Join(p.dir, nameFor(f.Oracle, f.Plan)+".yaml")
 		if err := os.WriteFile(f.File, text, 0o666); err != nil {
 			return err
-		}
-		if p.command != nil {
-			f.Command = p.command(f.File)
 		}
 	}
 	return p.saveStory(f)
@@ -149,7 +154,7 @@ func (p *planFiles) pending(plan Plan, seed uint64) (forget func()) {
 		return none
 	}
 	file := &planFile{Version: 1, Oracle: Panics, Finding: "the process ended during this plan", Seed: seed, Plan: plan}
-	text, err := file.format()
+	text, err := file.format("")
 	if err != nil || os.MkdirAll(p.dir, 0o777) != nil {
 		return none
 	}
