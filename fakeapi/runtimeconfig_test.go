@@ -32,6 +32,7 @@ func TestRuntimeConfig(t *testing.T) {
 		{"alpha", map[string]bool{"api/alpha": true}, map[string]int{alpha: 200, deployments: 200}},
 		{"all", map[string]bool{"api/all": true}, map[string]int{alpha: 200, deployments: 200}},
 		{"all but one", map[string]bool{"api/all": true, "apps/v1": false}, map[string]int{alpha: 200, deployments: 404}},
+		{"another name of v1, with a resource", map[string]bool{"api/all": false, "api/v1/pods": true, "rbac.authorization.k8s.io/v1": true}, map[string]int{"/api/v1/pods": 200, "/api/v1/secrets": 200, deployments: 404}},
 		{"only some", map[string]bool{"api/all": false, "v1": true, "rbac.authorization.k8s.io/v1": true}, map[string]int{"/api/v1/pods": 200, deployments: 404, "/openapi/v2": 200}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -431,7 +431,8 @@ func (c *serveCommand) setRuntimeConfig(value string) error {
 			continue
 		}
 		on, err := strconv.ParseBool(text)
-		isStage := strings.HasPrefix(key, "api/")
+		// api/v1 is another name of v1, and api/legacy has no effect.
+		isStage := strings.HasPrefix(key, "api/") && key != "api/v1" && !strings.HasPrefix(key, "api/v1/") && key != "api/legacy"
 		switch {
 		case isStage && text != "true" && text != "false":
 			return fmt.Errorf("invalid value %s=%s", key, text)

@@ -56,8 +56,11 @@ func (c RuntimeConfig) parse() ([]selection, error) {
 			continue
 		}
 		parts := strings.Split(key, "/")
-		if key == "v1" || strings.HasPrefix(key, "v1/") {
+		switch {
+		case key == "v1" || strings.HasPrefix(key, "v1/"):
 			parts = append([]string{""}, parts...)
+		case key == "api/v1" || strings.HasPrefix(key, "api/v1/"): // with a resource, too, the whole version
+			parts = []string{"", "v1"}
 		}
 		if len(parts) != 2 && len(parts) != 3 {
 			return nil, fmt.Errorf("runtime-config invalid key %s", key)
