@@ -52,6 +52,10 @@ var Operations = []Operation{
 	{"GET", "controllers", "controllers", "the controllers that run, and the names of all", "", "", serve((*Control).controllers)},
 	{"POST", "controllers", "selectControllers", "starts and stops controllers, as the flag --controllers selects them", "", `{"select": ["serviceaccount-controller"]}`, serve((*Control).selectControllers)},
 	{"DELETE", "controllers", "stopControllers", "stops all controllers", "", "", serve((*Control).stopControllers)},
+	{"POST", "pods", "changePods", "says what the containers of Pods do, what they have written, and what they use", "", `{"selector": "app=web", "do": "crash-loop"}`, serve((*Control).changePods)},
+	{"POST", "nodes", "changeNode", "stops and starts the kubelet of a Node", "", `{"name": "node-1", "stopped": true}`, serve((*Control).changeNode)},
+	{"POST", "metrics", "setMetric", "sets a metric that HorizontalPodAutoscalers read", "", `{"name": "queue-length", "value": "30"}`, serve((*Control).setMetric)},
+	{"POST", "status", "changeStatus", "writes fields of the status of an object, or that it is ready", "", `{"resource": "namespaces", "name": "default", "status": {"phase": "Active"}}`, serve((*Control).changeStatus)},
 	{"POST", "settle", "settle", "waits until controllers and clients have nothing left to do, on a manual clock up to a time ahead", "", `{"ahead": "10m"}`, serve((*Control).settle)},
 
 	{"GET", "openapi", "openapi", "this list as an OpenAPI document, from which clients can be generated", "", "", serve((*Control).openAPI)},

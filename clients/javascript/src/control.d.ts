@@ -532,6 +532,58 @@ export interface ControllerSelection {
   select: string[];
 }
 
+/** A PodsChange says what Pods do and answer, those that exist and those that will. */
+export interface PodsChange {
+  /** selector is a label selector, such as app=web. Without it, all Pods are selected. */
+  selector?: string;
+  /** namespace limits the change to the Pods of a namespace. */
+  namespace?: string;
+  /** container limits the change to the container of a name. */
+  container?: string;
+  /** do is what the containers do while the controller "kubelet" runs: run, complete, crash-loop,
+   * fail-image-pull or hang. */
+  do?: string;
+  /** exitCode is that of complete. */
+  exitCode?: number;
+  /** log is what the containers have written, as kubectl logs shows it. */
+  log?: string;
+  /** usage has quantities by resource, cpu or memory: how much of it each container uses. The
+   * horizontal-pod-autoscaler-controller reads it. */
+  usage?: Record<string, string>;
+  /** metrics has the values of custom metrics of each Pod, quantities by name. */
+  metrics?: Record<string, string>;
+}
+
+/** A NodeChange stops or starts the kubelet of a Node. */
+export interface NodeChange {
+  name: string;
+  /** stopped stops the kubelet, as if the machine were off: it renews no Lease, and the Pods of the
+   * Node stay as they are. Without it, the kubelet starts again. */
+  stopped?: boolean;
+}
+
+/** A Metric is the value of a metric that a HorizontalPodAutoscaler has as one of type External or
+ * Object. */
+export interface Metric {
+  name: string;
+  /** value is a quantity. */
+  value: string;
+}
+
+/** A StatusChange says what the status of an object becomes. */
+export interface StatusChange {
+  /** resource is a resource, such as deployments.apps or pods. */
+  resource: string;
+  /** namespace is empty at cluster scope. */
+  namespace?: string;
+  name: string;
+  /** status is a JSON merge patch of the status. */
+  status?: Record<string, any>;
+  /** ready writes the status that the object has when it has reached what its spec asks for: of a
+   * workload, a Job or a Pod. status is then merged into that. */
+  ready?: boolean;
+}
+
 /** A Settling says when a server has settled, and how far to move its clock. */
 export interface Settling {
   /** ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead to each
@@ -634,6 +686,18 @@ export class Control {
 
   /** Stops all controllers. */
   stopControllers(): Promise<Controllers>;
+
+  /** Says what the containers of Pods do, what they have written, and what they use. */
+  changePods(request?: PodsChange): Promise<Revision>;
+
+  /** Stops and starts the kubelet of a Node. */
+  changeNode(request: NodeChange): Promise<Revision>;
+
+  /** Sets a metric that HorizontalPodAutoscalers read. */
+  setMetric(request: Metric): Promise<Revision>;
+
+  /** Writes fields of the status of an object, or that it is ready. */
+  changeStatus(request: StatusChange): Promise<Revision>;
 
   /** Waits until controllers and clients have nothing left to do, on a manual clock up to a time
    * ahead. */

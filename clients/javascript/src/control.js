@@ -124,6 +124,22 @@ export class Control {
     return this.#send('DELETE', '/debug/fakeapi/controllers', {}, undefined);
   }
 
+  changePods(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/pods', {}, request);
+  }
+
+  changeNode(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/nodes', {}, request);
+  }
+
+  setMetric(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/metrics', {}, request);
+  }
+
+  changeStatus(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/status', {}, request);
+  }
+
   settle(request = {}) {
     return this.#send('POST', '/debug/fakeapi/settle', {}, request);
   }

@@ -48,20 +48,26 @@ func parse(name, value string) (int64, error) {
 	return Milli(value), nil
 }
 
-// Measure sets the value of a metric of Pods. It has precedence over those that were set
-// before, and replaces one of the same metric, Pods and container. It fails if the value is
-// not a quantity.
-func (s *Set) Measure(m Measurement) error {
-	milli, err := parse(m.Name, m.Value)
-	if err != nil {
-		return err
+// Measure sets the values of metrics of Pods. They have precedence over those that were set
+// before, and replace those of the same metric, Pods and container. It fails without an
+// effect if a value is not a quantity.
+func (s *Set) Measure(values ...Measurement) error {
+	parsed := make([]measured, len(values))
+	for i, m := range values {
+		milli, err := parse(m.Name, m.Value)
+		if err != nil {
+			return err
+		}
+		parsed[i] = measured{m, milli}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.metrics.measured = append(slices.DeleteFunc(s.metrics.measured, func(old measured) bool {
-		return old.Namespace == m.Namespace && old.Labels.String() == m.Labels.String() && old.Container == m.Container &&
-			old.Name == m.Name && old.Custom == m.Custom
-	}), measured{m, milli})
+	for _, m := range parsed {
+		s.metrics.measured = append(slices.DeleteFunc(s.metrics.measured, func(old measured) bool {
+			return old.Namespace == m.Namespace && old.Labels.String() == m.Labels.String() && old.Container == m.Container &&
+				old.Name == m.Name && old.Custom == m.Custom
+		}), m)
+	}
 	return nil
 }
 

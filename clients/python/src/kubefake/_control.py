@@ -614,6 +614,66 @@ class ControllerSelection(TypedDict):
     select: List[str]
 
 
+class PodsChange(TypedDict, total=False):
+    """A PodsChange says what Pods do and answer, those that exist and those that will."""
+    # selector is a label selector, such as app=web. Without it, all Pods are selected.
+    selector: str
+    # namespace limits the change to the Pods of a namespace.
+    namespace: str
+    # container limits the change to the container of a name.
+    container: str
+    # do is what the containers do while the controller "kubelet" runs: run, complete, crash-loop,
+    # fail-image-pull or hang.
+    do: str
+    # exitCode is that of complete.
+    exitCode: int
+    # log is what the containers have written, as kubectl logs shows it.
+    log: str
+    # usage has quantities by resource, cpu or memory: how much of it each container uses. The
+    # horizontal-pod-autoscaler-controller reads it.
+    usage: Dict[str, str]
+    # metrics has the values of custom metrics of each Pod, quantities by name.
+    metrics: Dict[str, str]
+
+
+class _NodeChange(TypedDict):
+    """A NodeChange stops or starts the kubelet of a Node."""
+    name: str
+
+
+class NodeChange(_NodeChange, total=False):
+    """A NodeChange stops or starts the kubelet of a Node."""
+    # stopped stops the kubelet, as if the machine were off: it renews no Lease, and the Pods of the
+    # Node stay as they are. Without it, the kubelet starts again.
+    stopped: bool
+
+
+class Metric(TypedDict):
+    """A Metric is the value of a metric that a HorizontalPodAutoscaler has as one of type External or
+    Object."""
+    name: str
+    # value is a quantity.
+    value: str
+
+
+class _StatusChange(TypedDict):
+    """A StatusChange says what the status of an object becomes."""
+    # resource is a resource, such as deployments.apps or pods.
+    resource: str
+    name: str
+
+
+class StatusChange(_StatusChange, total=False):
+    """A StatusChange says what the status of an object becomes."""
+    # namespace is empty at cluster scope.
+    namespace: str
+    # status is a JSON merge patch of the status.
+    status: Dict[str, Any]
+    # ready writes the status that the object has when it has reached what its spec asks for: of a
+    # workload, a Job or a Pod. status is then merged into that.
+    ready: bool
+
+
 class Settling(TypedDict, total=False):
     """A Settling says when a server has settled, and how far to move its clock."""
     # ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead to each
@@ -812,6 +872,50 @@ class Control:
     def stop_controllers(self) -> Controllers:
         """Stops all controllers."""
         return self._send("DELETE", "/debug/fakeapi/controllers", {}, None)
+
+    def change_pods(self, *, selector: str | None = None, namespace: str | None = None, container: str | None = None, do: str | None = None, exit_code: int | None = None, log: str | None = None, usage: Dict[str, str] | None = None, metrics: Dict[str, str] | None = None) -> Revision:
+        """Says what the containers of Pods do, what they have written, and what they use.
+
+        :param selector: selector is a label selector, such as app=web. Without it, all Pods are
+            selected.
+        :param namespace: namespace limits the change to the Pods of a namespace.
+        :param container: container limits the change to the container of a name.
+        :param do: do is what the containers do while the controller "kubelet" runs: run,
+            complete, crash-loop, fail-image-pull or hang.
+        :param exit_code: exitCode is that of complete.
+        :param log: log is what the containers have written, as kubectl logs shows it.
+        :param usage: usage has quantities by resource, cpu or memory: how much of it each
+            container uses. The horizontal-pod-autoscaler-controller reads it.
+        :param metrics: metrics has the values of custom metrics of each Pod, quantities by
+            name.
+        """
+        return self._send("POST", "/debug/fakeapi/pods", {}, _given({"selector": selector, "namespace": namespace, "container": container, "do": do, "exitCode": exit_code, "log": log, "usage": usage, "metrics": metrics}))
+
+    def change_node(self, *, name: str, stopped: bool | None = None) -> Revision:
+        """Stops and starts the kubelet of a Node.
+
+        :param stopped: stopped stops the kubelet, as if the machine were off: it renews no
+            Lease, and the Pods of the Node stay as they are. Without it, the kubelet starts again.
+        """
+        return self._send("POST", "/debug/fakeapi/nodes", {}, _given({"name": name, "stopped": stopped}))
+
+    def set_metric(self, *, name: str, value: str) -> Revision:
+        """Sets a metric that HorizontalPodAutoscalers read.
+
+        :param value: value is a quantity.
+        """
+        return self._send("POST", "/debug/fakeapi/metrics", {}, _given({"name": name, "value": value}))
+
+    def change_status(self, *, resource: str, namespace: str | None = None, name: str, status: Dict[str, Any] | None = None, ready: bool | None = None) -> Revision:
+        """Writes fields of the status of an object, or that it is ready.
+
+        :param resource: resource is a resource, such as deployments.apps or pods.
+        :param namespace: namespace is empty at cluster scope.
+        :param status: status is a JSON merge patch of the status.
+        :param ready: ready writes the status that the object has when it has reached what its
+            spec asks for: of a workload, a Job or a Pod. status is then merged into that.
+        """
+        return self._send("POST", "/debug/fakeapi/status", {}, _given({"resource": resource, "namespace": namespace, "name": name, "status": status, "ready": ready}))
 
     def settle(self, *, ahead: str | None = None, quiet: str | None = None, timeout: str | None = None) -> Revision:
         """Waits until controllers and clients have nothing left to do, on a manual clock up to a time
