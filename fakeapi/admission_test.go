@@ -81,6 +81,15 @@ func TestWebhooks(t *testing.T) {
 	assert.Nil(t, labels(created), "Reset removes the configuration")
 }
 
+func TestWebhookBundle(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a},
+		webhooks: [{name: a.example.com, admissionReviewVersions: [v1], sideEffects: None, clientConfig: {url: "https://127.0.0.1:1/", caBundle: eA==},
+		rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}]}`))
+	code, answer := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	assert.Equal(t, 500, code)
+	assert.Equal(t, `Internal error occurred: failed calling webhook "a.example.com": could not get REST client: unable to load root certificates: unable to parse bytes as PEM block`, answer["message"])
+}
+
 // The server corrects managed fields and owners that a webhook has changed.
 func TestMutatedMetadata(t *testing.T) {
 	mutation := func(expression string) map[string]any {

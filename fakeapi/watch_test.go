@@ -37,6 +37,7 @@ func TestWatchOptions(t *testing.T) {
 		{"another name", legacy + "/a?fieldSelector=metadata.name%3Db", "", 400, "fieldSelector metadata.name doesn't match requested name", ""},
 		{"no name", legacy + "/a?fieldSelector=metadata.namespace%3Ddefault", "", 400, "fieldSelector metadata.name doesn't match requested name", ""},
 		{"bookmark without objects", all + stream + "&includeObject=None&timeoutSeconds=1", rows, 200, `"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion"`, `"name":"a"`},
+		{"bookmark as a Table has no defaults", "/api/v1/secrets?watch=1&timeoutSeconds=1" + stream, rows, 200, `"cells":["","",0,"`, "Opaque"},
 		{"bookmark of a Deployment", "/apis/apps/v1/deployments?watch=1&timeoutSeconds=1" + stream, "", 200, `"spec":{"replicas":0,`, ""},
 		{"bookmark of a DaemonSet", "/apis/apps/v1/daemonsets?watch=1&timeoutSeconds=1" + stream, "", 200, `"deprecated.daemonset.template.generation":"0"`, ""},
 	} {

@@ -23,7 +23,7 @@ func oddRequests(r *source) []Step {
 		"/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/apis/unknown", "/apis/unknown/v1", "/apis/apps/v9", "/api/v2", "/healthz", "/livez/ping", "/readyz/unknown",
 		"/", "/unknown", "/api/", "/apis/", "/api/v1/", "/apis/apps/", "/apis/apps/v1/", "//api/v1", "/api/v1/namespaces/{id}/configmaps/", "/api//v1", "/.well-known/openid-configuration",
 		"/api/v1/configmaps/a", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/missing", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-		"/apis/authentication.k8s.io/v1/tokenreviews", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "/api/v1/namespaces/{id}/serviceaccounts/default/token", "/api/v1/namespaces/{id}/bindings", "/api/v1/componentstatuses",
+		"/apis/authentication.k8s.io/v1/tokenreviews", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "/api/v1/namespaces/{id}/serviceaccounts/default/token", "/api/v1/namespaces/{id}/bindings",
 		"/api/v1/watch/namespaces/{id}/configmaps/a/x", "/api/v1/proxy/nodes/a", "/apis/policy/v1/namespaces/{id}/poddisruptionbudgets", "/apis/rbac.authorization.k8s.io/v1/clusterroles/{id}",
 	}
 	options := []string{

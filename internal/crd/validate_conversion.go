@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // conversion validates spec.conversion.
@@ -46,7 +47,7 @@ func (c *specValidator) conversion(path *validation.Path) validation.List {
 		errs = append(errs, validation.WebhookService(service, at.Child("service"))...)
 	}
 	if bundle := object.String(config, "caBundle"); bundle != "" && !isBundle(bundle) && !c.mayHaveInvalidBundle() {
-		errs = append(errs, validation.Invalid(at.Child("caBundle"), unversioned.Value{Type: "[]byte", Value: bundle}, "unable to load root certificates: unable to parse bytes as PEM block"))
+		errs = append(errs, validation.Invalid(at.Child("caBundle"), unversioned.Value{Type: "[]byte", Value: bundle}, webhook.ErrCABundle.Error()))
 	}
 	return append(errs, c.reviewVersions(reviews, path.Child("conversionReviewVersions"))...)
 }

@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -69,11 +70,17 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	return out, nil
 }
 
+func isNoObject(v any) bool {
+	_, ok := v.(map[string]any)
+	return !ok
+}
+
 // apply merges applied into live, which has no managedFields, and returns the
 // merged object and its managed fields. The caller owns the object. apply does not
 // change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
-	if _, present := managedFields(applied); present {
+	// What is no list of objects is found below: its type is wrong.
+	if list, present := managedFields(applied); present && !slices.ContainsFunc(list, isNoObject) {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}
 	before := m

@@ -270,6 +270,7 @@ data: {a: "` + strings.Repeat("x", 256<<10) + `", b: x}
 		{"a configuration with managedFields fails", configMap, []step{
 			Apply{By: "one", Object: `metadata: {managedFields: [{manager: x}]}`, Err: "metadata.managedFields must be nil"},
 			Apply{By: "one", Object: `metadata: {managedFields: []}`, Err: "metadata.managedFields must be nil"},
+			Apply{By: "one", Object: `metadata: {managedFields: [x]}`, Err: "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .metadata.managedFields[0]: expected map, got &{x}"},
 		}},
 		{"lists with a patch merge strategy are maps and sets", custom(t, `
 type: object

@@ -55,6 +55,15 @@ func NoTypeRegistered(minor int, k Kind) error {
 	return fmt.Errorf("no kind is registered for the type %s.%s in scheme %q", k.Version, k.Kind, Scheme(minor))
 }
 
+// InternalType returns the name of the Go type in which kube-apiserver keeps the objects of
+// t: core.Pod, or unstructured.Unstructured for custom resources. Error texts show it.
+func (t *Type) InternalType() string {
+	if t.Codec.Wire() == nil {
+		return "unstructured.Unstructured"
+	}
+	return InternalPackage(t.Group) + "." + t.Kind
+}
+
 // InternalPackage returns the name of the Go package in which kube-apiserver
 // keeps the internal version of a group. Error texts show it.
 func InternalPackage(group string) string {

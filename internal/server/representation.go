@@ -42,18 +42,18 @@ func (r *request) representation(t *resource.Type, list bool) (representation, e
 		return r.tableRows(t, apiVersion)
 	case codec.PartialMetadata:
 		if list {
-			refused = "a list (*%s.%sList)"
+			refused = "a list (*%sList)"
 		}
 	case codec.PartialMetadataList:
 		if !list && r.Verb != "watch" {
-			refused = "not a list (*%s.%s)"
+			refused = "not a list (*%s)"
 		}
 	default:
 		return whole{t}, nil
 	}
 	if refused != "" {
 		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
-			"you requested %s, but the requested object is "+refused, r.out.View, resource.InternalPackage(t.Group), t.Kind), nil)
+			"you requested %s, but the requested object is "+refused, r.out.View, t.InternalType()), nil)
 	}
 	return &metadataOnly{apiVersion: apiVersion, typ: t}, nil
 }
@@ -221,7 +221,11 @@ func (s *tableRows) columns(w *bufio.Writer) {
 
 func (s *tableRows) object(w *bufio.Writer, o *storage.Object) error {
 	s.begin(w)
-	w.WriteString(`{"resourceVersion":"` + storage.FormatVersion(o.Revision) + `"}`)
+	if o.Revision == 0 { // it is not stored
+		w.WriteString(`{}`)
+	} else {
+		w.WriteString(`{"resourceVersion":"` + storage.FormatVersion(o.Revision) + `"}`)
+	}
 	s.columns(w)
 	w.WriteByte('[')
 	s.row(w, o)

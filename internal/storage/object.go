@@ -30,7 +30,7 @@ type Object struct {
 	// when it reads the object: storing the object again changes it.
 	Completed bool
 
-	typ         *resource.Type // the type that encoded the object
+	typ         *resource.Type // the type that encoded the object; nil in a Bookmark
 	encoded     wire.Encoded
 	conversions *conversions // nil for types without versions
 }
@@ -222,14 +222,14 @@ func (o *Object) WriteAt(w io.Writer, rev mvcc.Revision) error {
 }
 
 // Decode returns the object in generic form, with the defaults of its type, unless the
-// type has versions: then it has the defaults of the version in which it is stored. The
-// caller owns the map.
+// type has versions: then it has the defaults of the version in which it is stored. A
+// Bookmark has none. The caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any {
 	obj, _, err := t.Codec.Decode(o.JSON(), false)
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
-	if t.Default != nil && t.Versions == nil {
+	if t.Default != nil && t.Versions == nil && o.typ != nil {
 		t.Default(obj)
 	}
 	return obj

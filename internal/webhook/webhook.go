@@ -181,6 +181,10 @@ func (c *Client) timeoutParameter(ctx context.Context) string {
 	return "?timeout=" + strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10) + "s"
 }
 
+// ErrCABundle is returned by Client.Call if the caBundle of a clientConfig is no
+// certificate. Such a webhook is not called.
+var ErrCABundle = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+
 // target returns the URL of a clientConfig's webhook and a transport to it. The
 // connections of the transport are closed when ctx ends.
 func (c *Client) target(ctx context.Context, config map[string]any) (string, http.RoundTripper, error) {
@@ -189,7 +193,7 @@ func (c *Client) target(ctx context.Context, config map[string]any) (string, htt
 		pem, err := base64.StdEncoding.DecodeString(bundle)
 		trust.RootCAs = x509.NewCertPool()
 		if err != nil || !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return "", nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+			return "", nil, ErrCABundle
 		}
 	}
 	transport := NewTransport(ctx, trust)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
+	client "github.com/kubefake/kubefake/internal/webhook"
 )
 
 // A webhook is one webhook of a configuration. Its expressions are compiled on
@@ -127,6 +128,9 @@ func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionR
 	}
 	uid := r.server.UID()
 	body, err := r.server.Call(ctx, c.clientConfig, c.timeout, c.body(r, uid))
+	if errors.Is(err, client.ErrCABundle) {
+		return nil, &callError{c.name, fmt.Errorf("could not get REST client: %w", err)}
+	}
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
