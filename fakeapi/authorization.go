@@ -16,8 +16,7 @@ import (
 // Authorization configures how the server authorizes requests. Its fields are the flags
 // of kube-apiserver of similar names.
 type Authorization struct {
-	// Modes decide in their order: AlwaysAllow, AlwaysDeny, ABAC, RBAC and Webhook. Node is
-	// accepted beside RBAC, and allows nothing by itself here.
+	// Modes decide in their order: AlwaysAllow, AlwaysDeny, ABAC, Node, RBAC and Webhook.
 	Modes []string
 
 	// Webhook is that of the mode Webhook.

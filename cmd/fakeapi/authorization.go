@@ -29,7 +29,7 @@ var modes = []string{"AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webho
 func (a *authorizationFlags) define(fs flagSet) {
 	a.sets = append(a.sets, fs.FlagSet)
 	w := &a.webhook
-	fs.StringSliceVar(&a.modes, "authorization-mode", nil, "authorize with `MODE`,... in their order: AlwaysAllow, AlwaysDeny, ABAC, RBAC, Webhook, and Node beside RBAC (default AlwaysAllow)")
+	fs.StringSliceVar(&a.modes, "authorization-mode", nil, "authorize with `MODE`,... in their order: AlwaysAllow, AlwaysDeny, ABAC, Node, RBAC, Webhook (default AlwaysAllow)")
 	fs.StringVar(&a.config, "authorization-config", "", "authorize with the modes in the AuthorizationConfiguration `FILE`")
 	fs.StringVar(&a.policy, "authorization-policy-file", "", "the policies of the mode ABAC, a Policy in JSON on each line of `FILE`")
 	fs.StringVar(&w.Kubeconfig, "authorization-webhook-config-file", "", "the webhook of the mode Webhook, in the kubeconfig `FILE`")
@@ -71,8 +71,6 @@ func (a *authorizationFlags) validate() (errs []error) {
 			errs = append(errs, errors.New("authorization-mode ABAC's authorization policy file not passed"))
 		case !slices.Contains(modes, mode):
 			errs = append(errs, fmt.Errorf("authorization-mode %q is not a valid mode", mode))
-		case mode == "Node" && !has("RBAC") && !has("AlwaysAllow"):
-			errs = append(errs, errors.New("--authorization-mode: fakeapi has Node only together with RBAC"))
 		case mode == "Webhook" && a.webhook.Kubeconfig == "":
 			errs = append(errs, errors.New("authorization-mode Webhook's authorization config file not passed"))
 		}

@@ -72,12 +72,14 @@ type Annotation struct {
 
 // Access is what plugins need of the server besides objects.
 type Access interface {
-	// Authorize decides whether the user of the request may do at. reason may be "".
-	Authorize(at authz.Attributes) (allowed bool, reason string)
+	// Authorize decides whether the user of the request may do at.
+	Authorize(at authz.Attributes) authz.Decision
 	// Type returns the served type of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
 	// Enabled reports whether a feature gate of the release is enabled.
 	Enabled(gate string) bool
+	// Before reports whether the release is older than the minor one.
+	Before(minor int) bool
 }
 
 // Annotate adds an annotation for the audit log.

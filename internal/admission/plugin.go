@@ -35,11 +35,14 @@ type Validator interface {
 	Validate(a *Attributes) error
 }
 
-// An OperationValidator is a validator of all resources that handles other operations
-// than Create and Update too.
-type OperationValidator interface {
-	Validator
+// An OperationPlugin handles other operations than Create and Update too, on all
+// resources.
+type OperationPlugin interface {
+	Plugin
 
 	// Operations returns Delete, Connect or both.
 	Operations() []Operation
+
+	// CheckOperation refuses the request with an error, like [Mutator.Mutate].
+	CheckOperation(a *Attributes) error
 }

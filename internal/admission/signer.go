@@ -15,7 +15,7 @@ func AuthorizedForSigner(access Access, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {
 		at := authz.Attributes{Verb: verb, IsResource: true, Group: "certificates.k8s.io", Resource: "signers", Name: name}
-		if allowed, _ := access.Authorize(at); allowed {
+		if access.Authorize(at).Allowed {
 			return true
 		}
 	}

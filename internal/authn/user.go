@@ -43,6 +43,14 @@ const (
 // InGroup reports whether the user is a member of the group.
 func (u *User) InGroup(group string) bool { return slices.Contains(u.Groups, group) }
 
+// Node returns the name of the node whose kubelet the user is: a member of system:nodes
+// with a name that begins with system:node:. ok is false for any other user. The name may
+// be "".
+func (u *User) Node() (name string, ok bool) {
+	name, ok = strings.CutPrefix(u.Name, nodePrefix)
+	return name, ok && u.InGroup(NodesGroup)
+}
+
 // WithGroup returns the user as a member of the group. It does not change u.
 func (u User) WithGroup(group string) User {
 	if !u.InGroup(group) {

@@ -18,8 +18,13 @@ type Decision struct {
 	Err             error
 }
 
-// ErrNoRules is an error of [Mode.Rules] of a mode that has no rules, such as a webhook.
-var ErrNoRules = errors.New("webhook authorizer does not support user rule resolution")
+// A NoRulesError is the error of [Mode.Rules] of a mode that cannot list its rules, such as
+// a webhook.
+type NoRulesError struct{ Mode string }
+
+func (e NoRulesError) Error() string {
+	return e.Mode + " authorizer does not support user rule resolution"
+}
 
 // A Mode is one of the modes of --authorization-mode. It is safe for concurrent use.
 type Mode interface {

@@ -59,7 +59,7 @@ func (c escalationCheck) role() error {
 	if c.Authorize(c.ctx, c.user, at).Allowed {
 		return nil
 	}
-	rules, err := parseRules(c.Type.Codec.Append(nil, c.Object))
+	rules, err := ParseRules(c.Type.Codec.Append(nil, c.Object))
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}

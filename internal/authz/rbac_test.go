@@ -39,7 +39,7 @@ func (p policy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	if !ok {
 		return nil, &MissingRoleError{ref.Kind, ref.Name}
 	}
-	return parseRules([]byte(role))
+	return ParseRules([]byte(role))
 }
 
 var testPolicy = policy{

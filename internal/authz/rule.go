@@ -19,8 +19,8 @@ type Rule struct {
 	NonResourceURLs []string `json:"nonResourceURLs"`
 }
 
-// parseRules returns the rules of a Role or ClusterRole.
-func parseRules(body []byte) ([]Rule, error) {
+// ParseRules returns the rules of a Role or ClusterRole.
+func ParseRules(body []byte) ([]Rule, error) {
 	var role struct {
 		Rules []Rule `json:"rules"`
 	}

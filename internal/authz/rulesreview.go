@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -28,7 +29,7 @@ func (a Authorizer) ReviewRules(review map[string]any, u *authn.User) (map[strin
 		}
 	}
 	out := map[string]any{"resourceRules": resources, "nonResourceRules": paths}
-	if slices.Contains(errs, ErrNoRules) {
+	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, new(NoRulesError)) }) {
 		out["incomplete"] = true
 	}
 	if len(errs) > 0 {

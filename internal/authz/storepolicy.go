@@ -71,5 +71,5 @@ func (p *StorePolicy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	if o == nil {
 		return nil, &MissingRoleError{Kind: ref.Kind, Name: ref.Name}
 	}
-	return storage.Parse(p.Cache, o, parseRules)
+	return storage.Parse(p.Cache, o, ParseRules)
 }

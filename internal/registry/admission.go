@@ -244,13 +244,15 @@ func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map
 var _ admission.Access = reader{}
 
 // Authorize implements [admission.Access].
-func (r reader) Authorize(at authz.Attributes) (allowed bool, reason string) {
-	d := r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
-	return d.Allowed, d.Reason
+func (r reader) Authorize(at authz.Attributes) authz.Decision {
+	return r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
 }
 
 // Enabled implements [admission.Access].
 func (r reader) Enabled(gate string) bool { return r.op.config.Release.Enabled(gate) }
+
+// Before implements [admission.Access].
+func (r reader) Before(minor int) bool { return r.op.config.Release.Minor() < minor }
 
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.

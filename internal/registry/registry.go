@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn/tokenwebhook"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/authz/chain"
+	"github.com/kubefake/kubefake/internal/authz/node"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -232,7 +233,10 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 	}
 	if c.Auth.Modes != nil {
 		policy := &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
-		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(policy, c.Webhooks)}
+		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(chain.Server{
+			Policy: policy, Webhooks: c.Webhooks,
+			Node: &node.Mode{Types: g.base.types, Store: store, Cache: g.base.parsed, Release: c.Release},
+		})}
 	}
 	g.allocator = g.newAllocator()
 	g.served.Store(served)

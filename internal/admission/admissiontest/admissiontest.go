@@ -2,6 +2,7 @@
 package admissiontest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
@@ -30,6 +32,8 @@ type Request struct {
 	Object      string          // what the request writes
 	Old         string          // "" for a creation
 	Gates       map[string]bool // feature gates that are not enabled as by default in the newest release
+	Minor       int             // of the release; 0 is the newest
+	User        *authn.User     // who makes the request; nil for nobody in particular
 	Forbidden   []string        // what the user may not do: "update nodes/finalizers n", without group and namespace
 
 	Error    string   // of the plugin; "" if it admits the request
@@ -113,7 +117,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
-		Access: access{t, r.Forbidden, r.Gates},
+		Access: access{t, r.Forbidden, r.Gates, cmp.Or(r.Minor, 36)}, User: r.User,
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
@@ -127,23 +131,26 @@ type access struct {
 	t         testing.TB
 	forbidden []string
 	gates     map[string]bool
+	minor     int
 }
 
 func (x access) Enabled(gate string) bool {
 	if on, ok := x.gates[gate]; ok {
 		return on
 	}
-	p, err := release.Open("v1.36")
+	p, err := release.Open("v1." + strconv.Itoa(x.minor))
 	require.NoError(x.t, err)
 	return p.Enabled(gate)
 }
 
-func (x access) Authorize(at authz.Attributes) (bool, string) {
+func (x access) Before(minor int) bool { return x.minor < minor }
+
+func (x access) Authorize(at authz.Attributes) authz.Decision {
 	resource := at.Resource
 	if at.Subresource != "" {
 		resource += "/" + at.Subresource
 	}
-	return !slices.Contains(x.forbidden, at.Verb+" "+resource+" "+at.Name), ""
+	return authz.Decision{Allowed: !slices.Contains(x.forbidden, at.Verb+" "+resource+" "+at.Name)}
 }
 
 func (x access) Type(kind resource.Kind) *resource.Type {

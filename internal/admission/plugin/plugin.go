@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespaceexists"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
 	"github.com/kubefake/kubefake/internal/admission/plugin/nodedeclaredfeaturevalidator"
+	"github.com/kubefake/kubefake/internal/admission/plugin/noderestriction"
 	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
 	"github.com/kubefake/kubefake/internal/admission/plugin/persistentvolumeclaimresize"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
@@ -42,6 +43,7 @@ func All() []admission.Plugin {
 		namespaceexists.Plugin{},
 		limitpodhardantiaffinitytopology.Plugin{},
 		limitranger.Plugin{},
+		noderestriction.Plugin{},
 		taintnodesbycondition.Plugin{},
 		alwayspullimages.Plugin{},
 		podsecurity.Plugin{},
@@ -77,7 +79,7 @@ type Chain struct {
 	enabled    func(name string) bool
 	steps      map[status.GroupResource]*steps
 	rest       *steps // of resources that are not in steps; nil for none
-	operations map[admission.Operation][]admission.Validator
+	operations map[admission.Operation][]admission.OperationPlugin
 
 	namespaceAutoProvision bool // enabled
 	namespaceLifecycle     bool // enabled
@@ -95,7 +97,7 @@ func New(enabled func(name string) bool) *Chain {
 	c := &Chain{
 		enabled:    enabled,
 		steps:      map[status.GroupResource]*steps{},
-		operations: map[admission.Operation][]admission.Validator{},
+		operations: map[admission.Operation][]admission.OperationPlugin{},
 
 		namespaceAutoProvision: enabled("NamespaceAutoProvision"),
 		namespaceLifecycle:     enabled(namespacelifecycle.Plugin{}.Name()),
@@ -111,9 +113,9 @@ func New(enabled func(name string) bool) *Chain {
 
 // add adds the next plugin in order.
 func (c *Chain) add(p admission.Plugin) {
-	if v, ok := p.(admission.OperationValidator); ok {
-		for _, operation := range v.Operations() {
-			c.operations[operation] = append(c.operations[operation], v)
+	if o, ok := p.(admission.OperationPlugin); ok {
+		for _, operation := range o.Operations() {
+			c.operations[operation] = append(c.operations[operation], o)
 		}
 	}
 	resources := p.Resources()
@@ -230,8 +232,8 @@ func (c *Chain) HandlesOperation(o admission.Operation) bool { return len(c.oper
 // CheckOperation lets the plugins check a deletion or a connection. A refusal is a
 // *status.Status.
 func (c *Chain) CheckOperation(a *admission.Attributes) error {
-	for _, v := range c.operations[a.Operation] {
-		if err := v.Validate(a); err != nil {
+	for _, o := range c.operations[a.Operation] {
+		if err := o.CheckOperation(a); err != nil {
 			return a.Forbidden(err)
 		}
 	}

@@ -21,7 +21,7 @@ type known struct {
 // NamespaceAutoProvision. The others are known by name and have no effect.
 //
 // Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
-// NodeRestriction, ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit,
+// ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit,
 // PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists and
 // JobValidation can be enabled and disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
 // namespace without a ServiceAccount.

@@ -334,9 +334,6 @@ func (v *validator) conditions(list []MatchCondition, at *validation.Path) (comp
 // compile returns the Chain of a valid configuration. It reads the kubeconfig files of
 // webhooks.
 func (c *Configuration) compile(o Options) (*Chain, error) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(c.Authorizers, func(a Authorizer) bool { return a.Type == name })
-	}
 	out := &Chain{}
 	for _, a := range c.Authorizers {
 		switch a.Type {
@@ -346,11 +343,6 @@ func (c *Configuration) compile(o Options) (*Chain, error) {
 				return nil, err
 			}
 			out.modes = append(out.modes, mode{name: typeABAC, abac: policies})
-		case typeNode:
-			if !has(typeRBAC) && !has(typeAlwaysAllow) {
-				return nil, errors.New("--authorization-mode: fakeapi has Node only together with RBAC")
-			}
-			out.modes = append(out.modes, mode{name: typeNode})
 		case typeWebhook:
 			w, err := a.compile(o)
 			if err != nil {

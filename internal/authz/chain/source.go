@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
-	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // A Source holds a Chain that may be replaced while servers use it. It is safe for
@@ -56,15 +55,14 @@ func (c *Chain) without(other *Chain) (names []string) {
 }
 
 // Modes returns the modes of one server, as [Chain.Modes] does, of the newest Chain.
-func (s *Source) Modes(policy authz.Policy, client *webhook.Client) []authz.Mode {
-	return []authz.Mode{&newest{source: s, policy: policy, client: client}}
+func (s *Source) Modes(server Server) []authz.Mode {
+	return []authz.Mode{&newest{source: s, server: server}}
 }
 
 // newest is the mode of one server that decides as the modes of the newest Chain do.
 type newest struct {
 	source *Source
-	policy authz.Policy
-	client *webhook.Client
+	server Server
 
 	mu    sync.Mutex // held while built changes
 	built atomic.Pointer[built]
@@ -86,7 +84,7 @@ func (n *newest) modes() []authz.Mode {
 	defer n.mu.Unlock()
 	b := n.built.Load()
 	if b == nil || b.chain != c {
-		b = &built{c, c.Modes(n.policy, n.client)}
+		b = &built{c, c.Modes(n.server)}
 		n.built.Store(b)
 	}
 	return b.modes

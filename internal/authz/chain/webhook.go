@@ -39,9 +39,16 @@ func (c *Chain) AllowsAnonymous() bool {
 	return true
 }
 
-// Modes returns the modes of one server. Webhooks are called by the client, and their
-// answers are cached on its clock.
-func (c *Chain) Modes(policy authz.Policy, client *webhook.Client) []authz.Mode {
+// A Server is what the modes of one server need of it.
+type Server struct {
+	Policy authz.Policy // of RBAC
+	Node   authz.Mode
+	// Webhooks calls webhooks. Their answers are cached on its clock.
+	Webhooks *webhook.Client
+}
+
+// Modes returns the modes of one server.
+func (c *Chain) Modes(s Server) []authz.Mode {
 	var out []authz.Mode
 	for _, m := range c.modes {
 		switch m.name {
@@ -52,12 +59,14 @@ func (c *Chain) Modes(policy authz.Policy, client *webhook.Client) []authz.Mode 
 		case typeABAC:
 			out = append(out, m.abac)
 		case typeRBAC:
-			out = append(out, authz.RBAC{Policy: policy})
+			out = append(out, authz.RBAC{Policy: s.Policy})
+		case typeNode:
+			out = append(out, s.Node)
 		case typeWebhook:
 			out = append(out, &webhookMode{
 				webhookConfig: m.webhook,
-				reviewer:      &webhook.Reviewer{Client: client, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration, UserAgent: m.webhook.UserAgent},
-				answers:       ttlcache.New[answer](client.Clock.Now, maxAnswers),
+				reviewer:      &webhook.Reviewer{Client: s.Webhooks, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration, UserAgent: m.webhook.UserAgent},
+				answers:       ttlcache.New[answer](s.Webhooks.Clock.Now, maxAnswers),
 			})
 		}
 	}
@@ -145,7 +154,7 @@ func (w *webhookMode) cache(key string, at *authz.Attributes, got answer) {
 
 // Rules implements [authz.Mode].
 func (w *webhookMode) Rules(*authn.User, string) ([]authz.Rule, []error) {
-	return nil, []error{authz.ErrNoRules}
+	return nil, []error{authz.NoRulesError{Mode: "webhook"}}
 }
 
 // matches reports whether all match conditions are true. A condition that is false

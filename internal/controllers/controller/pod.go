@@ -3,6 +3,7 @@ package controller
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -74,18 +75,10 @@ func PodCondition(pod map[string]any, typ, status, reason, message string, now t
 // DisruptionTarget is the type of the condition of Pods that are about to be deleted.
 const DisruptionTarget = "DisruptionTarget"
 
-// ClaimName returns the name of the claim of a volume of a Pod, "" if it has none.
-func ClaimName(pod string, v map[string]any) string {
-	if v["ephemeral"] != nil {
-		return pod + "-" + object.String(v, "name")
-	}
-	return object.String(v, "persistentVolumeClaim", "claimName")
-}
-
 // PodClaims returns the claims that the volumes of a Pod name, in their order.
 func PodClaims(pod *Object) (keys []Key) {
 	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-		if name := ClaimName(pod.Name, v); name != "" {
+		if name := pods.VolumeClaimName(pod.Name, v); name != "" {
 			keys = append(keys, Key{pod.Namespace, name})
 		}
 	}

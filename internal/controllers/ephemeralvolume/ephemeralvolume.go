@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -75,7 +76,7 @@ func (c *ephemeral) sync(k controller.Key) error {
 }
 
 func (c *ephemeral) ensure(pod *controller.Object, v map[string]any) error {
-	name := controller.ClaimName(pod.Name, v)
+	name := pods.VolumeClaimName(pod.Name, v)
 	if claim := c.claims.Get(pod.Namespace, name); claim != nil {
 		if !controller.ControlledBy(claim.Generic(), pod.UID) {
 			return fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, pod.Namespace, pod.Name)

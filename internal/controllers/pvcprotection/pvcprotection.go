@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -103,7 +104,7 @@ func uses(pod, claim *controller.Object) bool {
 	grace, ok := object.Int(obj, "metadata", "deletionGracePeriodSeconds")
 	down := pod.Terminating && ok && grace == 0
 	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
-		if controller.ClaimName(pod.Name, v) == claim.Name &&
+		if pods.VolumeClaimName(pod.Name, v) == claim.Name &&
 			(v["ephemeral"] == nil || !down && controller.ControlledBy(claim.Generic(), pod.UID)) {
 			return true
 		}

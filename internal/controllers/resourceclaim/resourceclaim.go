@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -61,7 +62,7 @@ func Start(e *controller.Env) {
 	c.pods = e.Informer(controller.Pods, c.podChanged)
 	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
 		for entry := range entries(pod) {
-			if name, _ := claimName(pod, entry); name != "" {
+			if name, _ := pods.ResourceClaimName(pod.Generic(), entry); name != "" {
 				keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name}.String())
 			}
 		}
@@ -101,20 +102,6 @@ func entries(pod *controller.Object) func(func(map[string]any) bool) {
 	return object.Each(object.Value(pod.Generic(), "spec", "resourceClaims"))
 }
 
-// claimName returns the name of the ResourceClaim of an entry of a Pod, "" if there is none.
-// known is false if the claim of a template has not been created.
-func claimName(pod *controller.Object, entry map[string]any) (name string, known bool) {
-	if name := object.String(entry, "resourceClaimName"); name != "" {
-		return name, true
-	}
-	for status := range object.Each(object.Value(pod.Generic(), "status", "resourceClaimStatuses")) {
-		if status["name"] == entry["name"] {
-			return object.String(status, "resourceClaimName"), true
-		}
-	}
-	return "", false
-}
-
 func (c *claims) podChanged(old, pod *controller.Object) {
 	if pod != nil {
 		c.podQueue.Add(pod.Key())
@@ -125,7 +112,7 @@ func (c *claims) podChanged(old, pod *controller.Object) {
 			delete(c.made, pod.UID)
 		}
 		for entry := range entries(pod) {
-			if name, _ := claimName(pod, entry); name != "" {
+			if name, _ := pods.ResourceClaimName(pod.Generic(), entry); name != "" {
 				c.claimQueue.Add(controller.Key{Namespace: pod.Namespace, Name: name})
 			}
 		}
@@ -172,7 +159,7 @@ func (c *claims) syncPod(k controller.Key) error {
 		return nil // the scheduler reserves
 	}
 	for entry := range entries(pod) {
-		name, known := claimName(pod, entry)
+		name, known := pods.ResourceClaimName(pod.Generic(), entry)
 		if !known {
 			return nil // the status that was written queues the Pod
 		}
@@ -202,7 +189,7 @@ func owned(pod, claim *controller.Object, entry map[string]any) bool {
 // ensure creates the claim of an entry from its template, unless it exists.
 func (c *claims) ensure(pod *controller.Object, entry map[string]any, created map[string]string) error {
 	template := object.String(entry, "resourceClaimTemplateName")
-	name, known := claimName(pod, entry)
+	name, known := pods.ResourceClaimName(pod.Generic(), entry)
 	if template == "" || known && name == "" {
 		return nil
 	}

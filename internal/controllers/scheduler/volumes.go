@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -20,7 +21,7 @@ type volumes struct {
 // all Nodes, it returns the plugin and the reason.
 func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
 	for entry := range object.Each(object.Value(p.generic(), "spec", "volumes")) {
-		name, ephemeral := controller.ClaimName(p.object.Name, entry), entry["ephemeral"] != nil
+		name, ephemeral := pods.VolumeClaimName(p.object.Name, entry), entry["ephemeral"] != nil
 		if name == "" {
 			continue
 		}

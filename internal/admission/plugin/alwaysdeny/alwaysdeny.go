@@ -9,12 +9,13 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// Plugin implements [admission.Mutator] and [admission.OperationValidator].
+// Plugin implements [admission.Mutator], [admission.Validator] and [admission.OperationPlugin].
 type Plugin struct{}
 
 var (
-	_ admission.Mutator            = Plugin{}
-	_ admission.OperationValidator = Plugin{}
+	_ admission.Mutator         = Plugin{}
+	_ admission.Validator       = Plugin{}
+	_ admission.OperationPlugin = Plugin{}
 )
 
 var errDenied = errors.New("admission control is denying all modifications")
@@ -35,3 +36,6 @@ func (Plugin) Mutate(*admission.Attributes) error { return errDenied }
 
 // Validate refuses the request.
 func (Plugin) Validate(*admission.Attributes) error { return errDenied }
+
+// CheckOperation refuses the request.
+func (Plugin) CheckOperation(*admission.Attributes) error { return errDenied }

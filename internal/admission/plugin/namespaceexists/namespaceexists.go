@@ -8,10 +8,13 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// Plugin implements [admission.OperationValidator].
+// Plugin implements [admission.Validator] and [admission.OperationPlugin].
 type Plugin struct{}
 
-var _ admission.OperationValidator = Plugin{}
+var (
+	_ admission.Validator       = Plugin{}
+	_ admission.OperationPlugin = Plugin{}
+)
 
 // Name returns "NamespaceExists".
 func (Plugin) Name() string { return "NamespaceExists" }
@@ -31,3 +34,6 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	}
 	return status.NotFound(status.GroupResource{Resource: "namespaces"}, a.Namespace)
 }
+
+// CheckOperation fails with 404 if the namespace does not exist.
+func (p Plugin) CheckOperation(a *admission.Attributes) error { return p.Validate(a) }

@@ -40,8 +40,8 @@ func (Plugin) Validate(a *admission.Attributes) error {
 			Verb: "delete", IsResource: true,
 			Group: a.Type.Group, Resource: a.Type.Name, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
 		}
-		if allowed, reason := a.Access.Authorize(at); !allowed {
-			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, <nil>", reason)
+		if d := a.Access.Authorize(at); !d.Allowed {
+			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, <nil>", d.Reason)
 		}
 	}
 	blocking := newBlocking(owners, before)
@@ -49,7 +49,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return nil
 	}
 	anything := authz.Attributes{Verb: "update", IsResource: true, Group: "*", Resource: "*", Subresource: "finalizers", Name: "*"}
-	if allowed, _ := a.Access.Authorize(anything); allowed {
+	if a.Access.Authorize(anything).Allowed {
 		return nil
 	}
 	for _, owner := range blocking {
@@ -96,8 +96,8 @@ func checkBlocking(a *admission.Attributes, owner map[string]any) error {
 	if t.Namespaced {
 		at.Namespace = a.Namespace
 	}
-	if allowed, reason := a.Access.Authorize(at); !allowed {
-		return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: %v, <nil>", reason)
+	if d := a.Access.Authorize(at); !d.Allowed {
+		return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: %v, <nil>", d.Reason)
 	}
 	return nil
 }

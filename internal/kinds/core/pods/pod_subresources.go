@@ -20,7 +20,7 @@ func replaceSpec(pod, old, spec map[string]any) {
 // isMirror reports whether the Pod is a mirror Pod: the API object of a kubelet's
 // static Pod.
 func isMirror(pod map[string]any) bool {
-	return object.Value(pod, "metadata", "annotations", mirrorAnnotation) != nil
+	return object.Value(pod, "metadata", "annotations", MirrorAnnotation) != nil
 }
 
 // prepareEphemeralContainers replaces only ephemeralContainers.

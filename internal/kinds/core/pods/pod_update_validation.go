@@ -36,7 +36,7 @@ func checkAnnotationsUpdate(p validation.View, old map[string]any) {
 		switch {
 		case strings.HasPrefix(key, appArmorPrefix):
 			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" AppArmor annotations"))
-		case key == mirrorAnnotation:
+		case key == MirrorAnnotation:
 			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" mirror pod annotation"))
 		}
 	}

@@ -26,9 +26,12 @@ func checkTemplate(p validation.View) {
 	}
 }
 
-// The annotations of Pods that are validated.
+// MirrorAnnotation is the annotation of a Pod that shows one which a kubelet runs from a
+// file.
+const MirrorAnnotation = "kubernetes.io/config.mirror"
+
+// Other annotations of Pods that are validated.
 const (
-	mirrorAnnotation       = "kubernetes.io/config.mirror" // marks a mirror Pod
 	deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 	seccompAnnotation      = "seccomp.security.alpha.kubernetes.io/pod"
 	seccompPrefix          = "container.seccomp.security.alpha.kubernetes.io/" // followed by the container's name
@@ -39,8 +42,8 @@ const (
 // CheckPodAnnotations validates annotations with a meaning for Pods. spec is the
 // spec of the Pod.
 func CheckPodAnnotations(p, spec validation.View) {
-	if p.Has(mirrorAnnotation) && spec.String("nodeName") == "" {
-		p.Add(validation.Invalid(p.Path.Key(mirrorAnnotation), p.String(mirrorAnnotation), "must set spec.nodeName if mirror pod annotation is set"))
+	if p.Has(MirrorAnnotation) && spec.String("nodeName") == "" {
+		p.Add(validation.Invalid(p.Path.Key(MirrorAnnotation), p.String(MirrorAnnotation), "must set spec.nodeName if mirror pod annotation is set"))
 	}
 	if cost, ok := p.Obj[deletionCostAnnotation].(string); ok && !isDeletionCost(cost) {
 		p.Add(validation.Invalid(p.Path.Key(deletionCostAnnotation), cost, "must be a 32bit integer"))
@@ -77,7 +80,7 @@ func checkPod(p validation.View) {
 	meta, spec := p.Field("metadata"), p.Field("spec")
 	annotations := meta.Field("annotations")
 	CheckPodAnnotations(annotations, spec)
-	checkPodSpec(spec, podMeta{isPod: true, name: meta.String("name"), isMirror: annotations.Has(mirrorAnnotation)})
+	checkPodSpec(spec, podMeta{isPod: true, name: meta.String("name"), isMirror: annotations.Has(MirrorAnnotation)})
 	if spec.String("serviceAccountName") == "" {
 		forbidTokenProjections(spec)
 	}

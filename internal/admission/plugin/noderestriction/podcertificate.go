@@ -1,0 +1,56 @@
+package noderestriction
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// unclassified returns an error that is answered with 500: the kubelet may try again.
+func unclassified(format string, args ...any) error {
+	return status.Unclassified(fmt.Sprintf(format, args...))
+}
+
+// checkCertificateFor compares the spec of a PodCertificateRequest with the node, the pod
+// and the ServiceAccount that it names.
+func checkCertificateFor(a *admission.Attributes, node string, spec map[string]any) error {
+	text := func(field string) string { return object.String(spec, field) }
+	uid := func(obj map[string]any) string { return object.String(obj, "metadata", "uid") }
+	podName := a.Namespace + "/" + text("podName")
+	if text("nodeName") != node {
+		return fmt.Errorf("PodCertificateRequest.Spec.NodeName=%q, which is not the requesting node %q", text("nodeName"), node)
+	}
+	own, err := get(a, "Node", "", node)
+	switch {
+	case err != nil:
+		return unclassified("while retrieving node %q named in the PodCertificateRequest: %v", node, err)
+	case uid(own) != text("nodeUID"):
+		return unclassified("PodCertificateRequest for pod %q names node UID %q, inconsistent with the running node (%q)", podName, text("nodeUID"), uid(own))
+	}
+	pod, err := get(a, "Pod", a.Namespace, text("podName"))
+	switch {
+	case err != nil:
+		return unclassified("while retrieving pod %q named in the PodCertificateRequest: %v", podName, err)
+	case uid(pod) != text("podUID"):
+		return unclassified("PodCertificateRequest for pod %q contains pod UID (%q) which differs from running pod %q", podName, text("podUID"), uid(pod))
+	case nodeName(pod) != node:
+		return fmt.Errorf("pod %q is not running on node %q named in the PodCertificateRequest", podName, node)
+	case pods.IsMirror(pod):
+		return fmt.Errorf("pod %q is a mirror pod", podName)
+	}
+	account, used := text("serviceAccountName"), object.String(pod, "spec", "serviceAccountName")
+	if account != used {
+		return fmt.Errorf("PodCertificateRequest for pod %q contains serviceAccountName (%q) that differs from running pod (%q)", podName, account, used)
+	}
+	stored, err := get(a, "ServiceAccount", a.Namespace, account)
+	switch {
+	case err != nil:
+		return unclassified("while retrieving service account %q named in the PodCertificateRequest: %v", a.Namespace+"/"+account, err)
+	case uid(stored) != text("serviceAccountUID"):
+		return unclassified("PodCertificateRequest for pod %q names service account UID %q, which differs from the running service account (%q)", podName, text("serviceAccountUID"), uid(stored))
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package noderestriction
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// checkServiceAccount allows to request tokens that are bound to pods on the node.
+func checkServiceAccount(a *admission.Attributes, node string) error {
+	if a.Operation != admission.Create || a.Subresource != "token" {
+		return nil
+	}
+	ref := object.Map(a.Object, "spec", "boundObjectRef")
+	uid := object.String(ref, "uid")
+	switch {
+	case object.String(ref, "apiVersion") != "v1" || object.String(ref, "kind") != "Pod" || object.String(ref, "name") == "":
+		return errors.New("node requested token not bound to a pod")
+	case uid == "":
+		return errors.New("node requested token with a pod binding without a uid")
+	}
+	pod, err := get(a, "Pod", a.Namespace, object.String(ref, "name"))
+	switch {
+	case err != nil:
+		return err
+	case object.String(pod, "metadata", "uid") != uid:
+		return fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", uid)
+	case nodeName(pod) != node:
+		return errors.New("node requested token bound to a pod scheduled on a different node")
+	case !a.Access.Enabled("ServiceAccountNodeAudienceRestriction"):
+		return nil
+	}
+	return checkAudience(a, pod)
+}
+
+// checkAudience allows the audiences that the volumes of the pod need, and those that the
+// kubelet is authorized for.
+func checkAudience(a *admission.Attributes, pod map[string]any) error {
+	audiences := object.Strings(a.Object, "spec", "audiences")
+	if len(audiences) > 1 {
+		return errors.New("node may only request 0 or 1 audiences")
+	}
+	audience := ""
+	if len(audiences) == 1 {
+		audience = audiences[0]
+	}
+	found, err := needsAudience(a, pod, audience)
+	switch {
+	case err != nil:
+		return fmt.Errorf("error validating audience %q: %w", audience, err)
+	case found:
+		return nil
+	case a.Access.Before(33):
+		return fmt.Errorf("audience %q not found in pod spec volume", audience)
+	}
+	d := a.Access.Authorize(authz.Attributes{
+		Verb: "request-serviceaccounts-token-audience", IsResource: true,
+		Version: "v1", Resource: audience, Namespace: a.Namespace, Name: a.Name,
+	})
+	switch {
+	case d.Allowed:
+		return nil
+	case d.Err != nil:
+		return fmt.Errorf("audience %q not found in pod spec volume, error authorizing %s to request tokens for this audience: %w", audience, a.User.Name, d.Err)
+	}
+	return fmt.Errorf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", audience, a.User.Name)
+}
+
+// needsAudience reports whether a volume of a pod needs tokens for an audience: a projected
+// one, or one whose CSI driver requests them.
+func needsAudience(a *admission.Attributes, pod map[string]any, audience string) (bool, error) {
+	var errs []error
+	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
+		for source := range object.Each(object.Value(v, "projected", "sources")) {
+			if token := object.Map(source, "serviceAccountToken"); token != nil && object.String(token, "audience") == audience {
+				return true, nil
+			}
+		}
+		driver, err := driverOf(a, pod, v)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if driver == "" {
+			continue
+		}
+		stored := a.Reader.Get(driverKind, "", driver)
+		if stored == nil {
+			errs = append(errs, status.NotFound(status.GroupResource{Group: "storage.k8s.io", Resource: "csidriver"}, driver))
+			continue
+		}
+		for request := range object.Each(object.Value(stored, "spec", "tokenRequests")) {
+			if object.String(request, "audience") == audience {
+				return true, nil
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return false, errors.New(status.Aggregate(errs))
+	}
+	return false, nil
+}
+
+var driverKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "storage.k8s.io", Version: "v1"}, Kind: "CSIDriver"}
+
+// driverOf returns the name of the CSI driver of a volume, "" if it has none.
+func driverOf(a *admission.Attributes, pod, v map[string]any) (string, error) {
+	if claim := pods.VolumeClaimName(object.String(pod, "metadata", "name"), v); claim != "" {
+		return driverOfClaim(a, claim)
+	}
+	if csi := object.Map(v, "csi"); csi != nil {
+		return object.String(csi, "driver"), nil
+	}
+	return migrated(a, v), nil
+}
+
+// driverOfClaim returns the name of the CSI driver of a claim's volume, "" if it has none.
+func driverOfClaim(a *admission.Attributes, name string) (string, error) {
+	claim, err := get(a, "PersistentVolumeClaim", a.Namespace, name)
+	if err != nil {
+		return "", err
+	}
+	pv, err := get(a, "PersistentVolume", "", object.String(claim, "spec", "volumeName"))
+	if err != nil {
+		return "", err
+	}
+	spec := object.Map(pv, "spec")
+	if csi := object.Map(spec, "csi"); csi != nil {
+		return object.String(csi, "driver"), nil
+	}
+	return migrated(a, spec), nil
+}
+
+// migratedSources are the sources of volumes that CSI drivers serve in place of Kubernetes.
+var migratedSources = []struct{ source, driver string }{
+	{"awsElasticBlockStore", "ebs.csi.aws.com"},
+	{"azureDisk", "disk.csi.azure.com"},
+	{"azureFile", "file.csi.azure.com"},
+	{"cinder", "cinder.csi.openstack.org"},
+	{"gcePersistentDisk", "pd.csi.storage.gke.io"},
+	{"portworxVolume", "pxd.portworx.com"},
+	{"vsphereVolume", "csi.vsphere.vmware.com"},
+}
+
+// migrated returns the CSI driver that serves the source of a volume in place of
+// Kubernetes, "" for none.
+func migrated(a *admission.Attributes, source map[string]any) string {
+	if a.Access.Before(33) {
+		return ""
+	}
+	for _, m := range migratedSources {
+		if source[m.source] != nil {
+			return m.driver
+		}
+	}
+	return ""
+}
