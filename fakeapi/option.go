@@ -275,6 +275,16 @@ func WithoutAdmissionPlugins(names ...string) Option {
 	return func(c *config) { c.server.Plugins.Disable = append(c.server.Plugins.Disable, names...) }
 }
 
+// WithAdmissionControlConfig reads the AdmissionConfiguration in a file: the limitedResources
+// of ResourceQuota, the defaults and exemptions of PodSecurity, and the kubeConfigFile of
+// MutatingAdmissionWebhook and ValidatingAdmissionWebhook. A wrong file is an
+// ErrInvalidOption.
+//
+// See https://kubernetes.io/docs/reference/config-api/apiserver-config.v1/#apiserver-config-k8s-io-v1-AdmissionConfiguration.
+func WithAdmissionControlConfig(file string) Option {
+	return func(c *config) { c.server.Plugins.ConfigFile = file }
+}
+
 // WithServiceRanges sets the ranges of cluster IPs, at most one for each IP
 // family. The first range has at least eight addresses; its family is the default
 // of Services. The default is 10.0.0.0/24. Other ranges are an ErrInvalidOption.

@@ -157,6 +157,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringSliceVar(&c.etcd.servers, "etcd-servers", nil, "the etcd that keeps the state between starts")
 	fs.StringSliceVar(&c.plugins.Enable, "enable-admission-plugins", nil, "enable these admission plugins")
 	fs.StringSliceVar(&c.plugins.Disable, "disable-admission-plugins", nil, "disable these admission plugins")
+	fs.StringVar(&c.plugins.ConfigFile, "admission-control-config-file", "", "configure admission plugins by the AdmissionConfiguration in this file")
 	fs.StringSliceVar(&c.admissionControl, "admission-control", nil, "enable only these admission plugins")
 	c.audit.define(fs, minor)
 	fs.StringVar(&c.etcd.prefix, "etcd-prefix", "/registry", "the state of this name")
@@ -404,6 +405,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		fakeapi.WithFlags(c.flagValues()),
 		fakeapi.WithMinWatchTimeout(time.Duration(c.minWatchSeconds) * time.Second), fakeapi.WithStrictTransportSecurity(c.transportSecurity...),
 		fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...),
+		fakeapi.WithAdmissionControlConfig(c.plugins.ConfigFile),
 	}
 	if !c.fairness {
 		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))

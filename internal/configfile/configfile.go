@@ -1,5 +1,5 @@
 // Package configfile reads the configuration files of kube-apiserver: objects of
-// apiserver.config.k8s.io.
+// apiserver.config.k8s.io and of other groups.
 package configfile
 
 import (
@@ -15,14 +15,26 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// group is the API group of the files.
-const group = "apiserver.config.k8s.io"
+// Group is the API group of most files.
+const Group = "apiserver.config.k8s.io"
 
-// Decode reads an object of a kind in YAML or JSON into the struct that out points to.
-// versions are those of the kind. Unknown fields, a field that is there twice, and
+// Decode is DecodeAny for a kind of Group. versions are those of the kind.
+func Decode(text []byte, kind string, versions []string, out any) error {
+	kinds := make([]Kind, len(versions))
+	for i, version := range versions {
+		kinds[i] = Kind{Group + "/" + version, kind}
+	}
+	return DecodeAny(text, kinds, out)
+}
+
+// A Kind is a kind of configuration in one version.
+type Kind struct{ APIVersion, Kind string }
+
+// DecodeAny reads an object in YAML or JSON into the struct that out points to. kinds are
+// those that the object may have. Unknown fields, a field that is there twice, and
 // another kind or version are errors. The fields of the struct have tags of
 // encoding/json.
-func Decode(text []byte, kind string, versions []string, out any) error {
+func DecodeAny(text []byte, kinds []Kind, out any) error {
 	body, err := text, error(nil)
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // it is no JSON
 		body, err = yaml.YAMLToJSON(text)
@@ -30,17 +42,16 @@ func Decode(text []byte, kind string, versions []string, out any) error {
 	if err != nil {
 		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}
-	var meta struct{ APIVersion, Kind string }
+	var meta Kind
 	if err := json.Unmarshal(body, &meta); err != nil {
 		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}
-	prefix, version, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
 	case meta.Kind == "":
 		return fmt.Errorf("Object 'Kind' is missing in '%s'", text)
 	case meta.APIVersion == "":
 		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", text)
-	case prefix != group || meta.Kind != kind || !slices.Contains(versions, version):
+	case !slices.Contains(kinds, meta):
 		return fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
 	}
 	if err := json.Unmarshal(body, out); err != nil {

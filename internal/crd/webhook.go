@@ -58,7 +58,7 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 	if err != nil {
 		return nil, err
 	}
-	body, err := o.Webhooks.Post(ctx, object.Map(hook, "clientConfig"), webhookTimeout, request)
+	body, err := o.Webhooks.Post(ctx, object.Map(hook, "clientConfig"), nil, webhookTimeout, request)
 	if err != nil {
 		return nil, failed(err)
 	}

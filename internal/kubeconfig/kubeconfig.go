@@ -226,6 +226,73 @@ func tlsConfig(c *cluster, u *user, dir string) (*tls.Config, error) {
 	return out, nil
 }
 
+// Users are the users of a kubeconfig file, of which each has the credentials for some
+// hosts. They are immutable.
+type Users struct {
+	dir  string
+	file config
+}
+
+// LoadUsers reads the users of a file.
+func LoadUsers(path string) (*Users, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	u := &Users{dir: filepath.Dir(path)}
+	if err := yaml.Unmarshal(text, &u.file); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// For returns next with the credentials for a host and its port: those of the user that has
+// its name, else of the longest name that begins with "*." and ends as the host does. At
+// port 443, names without a port are tried next; then the user "*", and then that of the
+// current context.
+func (u *Users) For(host string, next *http.Transport) (http.RoundTripper, error) {
+	found := u.named(host)
+	if name, port, err := net.SplitHostPort(host); found == nil && err == nil && port == "443" {
+		found = u.named(name)
+	}
+	if found == nil {
+		found = u.file.user("*")
+	}
+	if found == nil {
+		_, found, _ = u.file.find("")
+	}
+	if found == nil {
+		return next, nil
+	}
+	trust, err := tlsConfig(&cluster{}, found, u.dir)
+	if err != nil {
+		return nil, err
+	}
+	authorize, err := found.authorization(u.dir)
+	if err != nil {
+		return nil, err
+	}
+	next.TLSClientConfig.Certificates = trust.Certificates
+	return &authorized{next, authorize}, nil
+}
+
+// named returns the user for a host by its name or its pattern, nil if there is none.
+func (u *Users) named(host string) *user {
+	if found := u.file.user(host); found != nil {
+		return found
+	}
+	for rest := host; ; {
+		_, after, ok := strings.Cut(rest, ".")
+		if !ok {
+			return nil
+		}
+		if found := u.file.user("*." + after); found != nil {
+			return found
+		}
+		rest = after
+	}
+}
+
 // content returns inline data or the content of a file.
 func content(dir, path string, data []byte) ([]byte, error) {
 	if len(data) > 0 || path == "" {

@@ -95,7 +95,7 @@ func (op *operation) repairManagedFields(meta, before map[string]any) {
 // the kind of the subresource.
 func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	configured, quotas, plugins := op.webhooksAndPolicies(), op.quotas(), op.chain()
-	if configured == nil && quotas == nil && !plugins.Handles(op.Type) {
+	if configured == nil && quotas == nil && !plugins.Handles(op.Type) && !plugins.LimitsByDefault() {
 		return nil
 	}
 	a := op.writeAttributes(obj, old, o)
@@ -221,8 +221,8 @@ func (r reader) Type(kind resource.Kind) *resource.Type {
 func (e admissionEnv) Authorizer() library.Authorizer { return celAuthorizer{e.op} }
 
 // Call implements [dynamic.Server].
-func (e admissionEnv) Call(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
-	return e.op.webhooks.Post(ctx, config, timeout, review)
+func (e admissionEnv) Call(ctx context.Context, plugin string, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
+	return e.op.webhooks.Post(ctx, config, e.op.plugins.Credentials(plugin), timeout, review)
 }
 
 // UID implements [dynamic.Server].

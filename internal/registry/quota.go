@@ -28,10 +28,14 @@ func (op *operation) quotas() (all []*storage.Object) {
 // the write. A dry run adds nothing. Usage stays charged if the write fails later,
 // as in kube-apiserver, whose quota controller recalculates it.
 func (op *operation) chargeQuotas(a *admission.Attributes, quotas []*storage.Object) error {
-	if len(quotas) == 0 || !op.plugins.HandlesQuota(a) {
+	if len(quotas) == 0 && !op.plugins.LimitsByDefault() || !op.plugins.HandlesQuota(a) {
 		return nil
 	}
 	t := op.surface.ForKind(resourcequota.Kind)
+	if len(quotas) == 0 {
+		_, err := op.plugins.EvaluateQuota(a, nil)
+		return err
+	}
 	for len(quotas) > 0 {
 		decoded := make([]map[string]any, len(quotas))
 		for i, o := range quotas {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -87,12 +88,17 @@ func (e *StatusError) Error() string {
 // response body. The URL of the request has, as the parameter timeout, the time until ctx
 // ends or the timeout is over, in whole seconds.
 //
+// credentials has those for the webhook; nil has none.
+//
 // Errors: *StatusError; a *url.Error if the webhook cannot be reached, is not
 // trusted, or does not respond within the timeout; an error for an invalid caBundle.
-func (c *Client) Post(ctx context.Context, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
+func (c *Client) Post(ctx context.Context, config map[string]any, credentials *kubeconfig.Users, timeout time.Duration, review []byte) ([]byte, error) {
 	ctx, cancel := c.withTimeout(ctx, timeout)
 	defer cancel()
 	target, transport, err := c.target(ctx, config)
+	if plain, ok := transport.(*http.Transport); ok && credentials != nil {
+		transport, err = credentials.For(hostOf(target), plain)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +190,18 @@ func (c *Client) timeoutParameter(ctx context.Context) string {
 // ErrCABundle is returned by Client.Call if the caBundle of a clientConfig is no
 // certificate. Such a webhook is not called.
 var ErrCABundle = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+
+// hostOf returns the host of a URL and its port.
+func hostOf(target string) string {
+	u, err := url.Parse(target)
+	switch {
+	case err != nil:
+		return ""
+	case u.Port() != "":
+		return u.Host
+	}
+	return net.JoinHostPort(u.Hostname(), "443")
+}
 
 // target returns the URL of a clientConfig's webhook and a transport to it. The
 // connections of the transport are closed when ctx ends.

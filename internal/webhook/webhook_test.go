@@ -71,7 +71,7 @@ func TestPost(t *testing.T) {
 		{"service whose name is not in the certificate", map[string]any{"caBundle": bundle, "service": map[string]any{"name": "example", "namespace": "ns", "port": int64(443)}}, "", "not example.ns.svc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			body, err := c.Post(t.Context(), tt.config, 5*time.Second, []byte("{}"))
+			body, err := c.Post(t.Context(), tt.config, nil, 5*time.Second, []byte("{}"))
 			if tt.failure != "" {
 				assert.ErrorContains(t, err, tt.failure)
 				return
@@ -86,12 +86,12 @@ func TestPost(t *testing.T) {
 		defer cancel()
 		manual.Advance(time.Millisecond)
 		c := &webhook.Client{Clock: manual}
-		body, err := c.Post(ctx, map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, 5*time.Second, []byte("{}"))
+		body, err := c.Post(ctx, map[string]any{"url": srv.URL + "/timeout", "caBundle": bundle}, nil, 5*time.Second, []byte("{}"))
 		require.NoError(t, err)
 		assert.Equal(t, "3s", string(body))
 	})
 	t.Run("too slow", func(t *testing.T) {
-		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, time.Millisecond, nil)
+		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, nil, time.Millisecond, nil)
 		assert.ErrorContains(t, err, "context deadline exceeded")
 	})
 }
@@ -115,7 +115,7 @@ func TestPostWithoutHandshake(t *testing.T) {
 		_, err = io.Copy(io.Discard, conn) // returns when the client closes the connection
 		ended <- err
 	}()
-	_, err = (&webhook.Client{}).Post(ctx, map[string]any{"url": "https://" + l.Addr().String()}, time.Hour, nil)
+	_, err = (&webhook.Client{}).Post(ctx, map[string]any{"url": "https://" + l.Addr().String()}, nil, time.Hour, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.NoError(t, <-ended)
 }
@@ -140,7 +140,7 @@ func TestBackend(t *testing.T) {
 	}}
 	c.SetBackend(&webhook.Backend{Addr: addr})
 	call := func(service string) (string, error) {
-		body, err := c.Post(t.Context(), map[string]any{"caBundle": bundle, "service": map[string]any{"name": service, "namespace": "com", "path": "/echo"}}, 5*time.Second, []byte("{}"))
+		body, err := c.Post(t.Context(), map[string]any{"caBundle": bundle, "service": map[string]any{"name": service, "namespace": "com", "path": "/echo"}}, nil, 5*time.Second, []byte("{}"))
 		return string(body), err
 	}
 	listening := make(chan *http.Server, 1)
@@ -168,7 +168,7 @@ func TestBackend(t *testing.T) {
 	body, err := call("example")
 	require.NoError(t, err)
 	assert.Equal(t, "example.com.svc:0", body)
-	_, err = c.Post(t.Context(), map[string]any{"service": map[string]any{"name": "other", "namespace": "ns"}}, 5*time.Second, nil)
+	_, err = c.Post(t.Context(), map[string]any{"service": map[string]any{"name": "other", "namespace": "ns"}}, nil, 5*time.Second, nil)
 	assert.ErrorContains(t, err, "connection refused", "a Service with an address of its own")
 }
 

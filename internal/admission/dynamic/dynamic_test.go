@@ -77,7 +77,7 @@ func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[stri
 	return out, nil
 }
 
-func (s *server) Call(_ context.Context, config map[string]any, _ time.Duration, body []byte) ([]byte, error) {
+func (s *server) Call(_ context.Context, _ string, config map[string]any, _ time.Duration, body []byte) ([]byte, error) {
 	url := object.String(config, "url")
 	s.called = append(s.called, url)
 	answer, ok := s.hooks[url]

@@ -17,7 +17,7 @@ type Server interface {
 	// Authorizer authorizes the user of the request.
 	Authorizer() library.Authorizer
 	// Call sends a review to a webhook and returns the body of the response.
-	Call(ctx context.Context, clientConfig map[string]any, timeout time.Duration, review []byte) ([]byte, error)
+	Call(ctx context.Context, plugin string, clientConfig map[string]any, timeout time.Duration, review []byte) ([]byte, error)
 	// UID returns a new UID for a review.
 	UID() string
 	// Merge returns a live object of a type with an applied configuration merged

@@ -127,7 +127,11 @@ func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionR
 		return nil, status.BadRequest(fmt.Sprintf("admission webhook %q does not support dry run", c.name))
 	}
 	uid := r.server.UID()
-	body, err := r.server.Call(ctx, c.clientConfig, c.timeout, c.body(r, uid))
+	plugin := "ValidatingAdmissionWebhook"
+	if mutating {
+		plugin = "MutatingAdmissionWebhook"
+	}
+	body, err := r.server.Call(ctx, plugin, c.clientConfig, c.timeout, c.body(r, uid))
 	if errors.Is(err, client.ErrCABundle) {
 		return nil, &callError{c.name, fmt.Errorf("could not get REST client: %w", err)}
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/runtimeclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/storageobjectinuseprotection"
 	"github.com/kubefake/kubefake/internal/admission/plugin/taintnodesbycondition"
+	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -77,6 +78,7 @@ func All() []admission.Plugin {
 // deletion, the second runs after policies and webhooks.
 type Chain struct {
 	enabled    func(name string) bool
+	config     configuration
 	steps      map[status.GroupResource]*steps
 	rest       *steps // of resources that are not in steps; nil for none
 	operations map[admission.Operation][]admission.OperationPlugin
@@ -93,9 +95,12 @@ type steps struct {
 }
 
 // New returns the chain of the plugins whose names are enabled.
-func New(enabled func(name string) bool) *Chain {
+func New(enabled func(name string) bool) *Chain { return newChain(enabled, configuration{}) }
+
+func newChain(enabled func(name string) bool, config configuration) *Chain {
 	c := &Chain{
 		enabled:    enabled,
+		config:     config,
 		steps:      map[status.GroupResource]*steps{},
 		operations: map[admission.Operation][]admission.OperationPlugin{},
 
@@ -105,7 +110,7 @@ func New(enabled func(name string) bool) *Chain {
 	}
 	for _, p := range All() {
 		if enabled(p.Name()) {
-			c.add(p)
+			c.add(c.config.configured(p))
 		}
 	}
 	return c
@@ -240,17 +245,23 @@ func (c *Chain) CheckOperation(a *admission.Attributes) error {
 	return nil
 }
 
+// Credentials returns the credentials for the webhooks of a plugin, nil for none.
+func (c *Chain) Credentials(plugin string) *kubeconfig.Users { return c.config.credentials[plugin] }
+
+// LimitsByDefault reports whether some resources need a quota.
+func (c *Chain) LimitsByDefault() bool { return c.resourceQuota && len(c.config.quota.Limited) > 0 }
+
 // HandlesQuota reports whether ResourceQuota is enabled and the request can
 // change the use of a quota.
 func (c *Chain) HandlesQuota(a *admission.Attributes) bool {
-	return c.resourceQuota && resourcequota.Plugin{}.Handles(a)
+	return c.resourceQuota && c.config.quota.Handles(a)
 }
 
 // EvaluateQuota returns status.used of each of the ResourceQuotas in the
 // namespace after a request that HandlesQuota; nil for a quota whose use does not
 // change. A refusal is a *status.Status.
 func (c *Chain) EvaluateQuota(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
-	used, err = resourcequota.Plugin{}.Evaluate(a, quotas)
+	used, err = c.config.quota.Evaluate(a, quotas)
 	if err != nil {
 		return nil, a.Forbidden(err)
 	}

@@ -16,7 +16,7 @@ type known struct {
 	since int  // the minor release that added it; 0: before all releases here
 }
 
-// all are the plugins of kube-apiserver in the order in which it runs them. This server
+// allPlugins are the plugins of kube-apiserver in the order in which it runs them. This server
 // has those of All, the webhooks and policies, and AlwaysAdmit and
 // NamespaceAutoProvision. The others are known by name and have no effect.
 //
@@ -25,7 +25,7 @@ type known struct {
 // PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists and
 // JobValidation can be enabled and disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
 // namespace without a ServiceAccount.
-var all = []known{
+var allPlugins = []known{
 	{"AlwaysAdmit", false, 0},
 	{"NamespaceAutoProvision", false, 0},
 	{"NamespaceLifecycle", true, 0},
@@ -71,18 +71,31 @@ var all = []known{
 
 // A Selection says which plugins are enabled: those of Enable, and of the plugins that
 // kube-apiserver enables by default those that are not in Disable.
-type Selection struct{ Enable, Disable []string }
+type Selection struct {
+	Enable, Disable []string
+
+	// ConfigFile is the name of a file with an AdmissionConfiguration; "" for none.
+	ConfigFile string
+}
 
 // Chain returns the chain of a minor release with the selected plugins. It fails with
-// the errors of Check.
+// the errors of Check, and for a wrong configuration.
 func (s Selection) Chain(minor int) (*Chain, error) {
-	if len(s.Enable)+len(s.Disable) == 0 {
+	if len(s.Enable)+len(s.Disable) == 0 && s.ConfigFile == "" {
 		return defaultChain(minor), nil
 	}
 	if errs := s.Check(minor); len(errs) > 0 {
 		return nil, errors.New(status.Aggregate(errs))
 	}
-	return s.chain(minor), nil
+	enabled := s.enabled(minor)
+	if s.ConfigFile == "" {
+		return New(enabled), nil
+	}
+	config, err := readConfiguration(s.ConfigFile, enabled)
+	if err != nil {
+		return nil, err
+	}
+	return newChain(enabled, config), nil
 }
 
 // Check returns the errors of kube-apiserver for names that a minor release does not
@@ -109,25 +122,26 @@ func (s Selection) Check(minor int) (errs []error) {
 	return errs
 }
 
-func (s Selection) chain(minor int) *Chain {
+// enabled returns a function that reports whether a plugin is enabled.
+func (s Selection) enabled(minor int) func(name string) bool {
 	enabled := map[string]bool{}
-	for _, p := range all {
+	for _, p := range allPlugins {
 		if p.since <= minor {
 			enabled[p.name] = slices.Contains(s.Enable, p.name) || p.on && !slices.Contains(s.Disable, p.name)
 		}
 	}
-	return New(func(name string) bool { return enabled[name] })
+	return func(name string) bool { return enabled[name] }
 }
 
 // exists reports whether kube-apiserver has a plugin in a minor release.
 func exists(minor int, name string) bool {
-	return slices.ContainsFunc(all, func(p known) bool { return p.name == name && p.since <= minor })
+	return slices.ContainsFunc(allPlugins, func(p known) bool { return p.name == name && p.since <= minor })
 }
 
 // Names returns the names of the plugins of kube-apiserver in a minor release, in the
 // order in which it runs them.
 func Names(minor int) (names []string) {
-	for _, p := range all {
+	for _, p := range allPlugins {
 		if p.since <= minor {
 			names = append(names, p.name)
 		}
@@ -144,7 +158,7 @@ var defaultChains sync.Map // of int to *Chain
 func defaultChain(minor int) *Chain {
 	c, ok := defaultChains.Load(minor)
 	if !ok {
-		c, _ = defaultChains.LoadOrStore(minor, Selection{}.chain(minor))
+		c, _ = defaultChains.LoadOrStore(minor, New(Selection{}.enabled(minor)))
 	}
 	return c.(*Chain)
 }

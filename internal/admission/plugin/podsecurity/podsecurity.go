@@ -11,7 +11,7 @@ import (
 )
 
 // Plugin implements [admission.Validator].
-type Plugin struct{}
+type Plugin struct{ Configuration *Configuration }
 
 var _ admission.Validator = Plugin{}
 
@@ -53,22 +53,26 @@ var (
 // invalid labels of namespaces. It warns of pods and pod templates that violate
 // the warn level, and of existing pods that violate a stricter enforce level of
 // their namespace.
-func (Plugin) Validate(a *admission.Attributes) error {
+func (p Plugin) Validate(a *admission.Attributes) error {
+	c := p.Configuration
 	switch a.GroupResource() {
 	case pods:
 		switch a.Subresource {
 		case "", "ephemeralcontainers", "resize":
-			return validatePod(a)
+			return c.validatePod(a)
 		}
 		return nil
 	case namespaces:
 		if a.Subresource == "" {
-			return validateNamespace(a)
+			return c.validateNamespace(a)
 		}
 		return nil
 	}
 	if template := object.Map(a.Object, templatePaths[a.GroupResource()]...); template != nil && a.Subresource == "" {
-		policy := policyOf(a)
+		if c.exempts(a) || c.exemptsClass(a, template) {
+			return nil
+		}
+		policy := c.policyOf(a)
 		auditViolations(a, policy.audit, template)
 		warn(a, policy.warn, template)
 	}
@@ -77,8 +81,8 @@ func (Plugin) Validate(a *admission.Attributes) error {
 
 // policyOf returns the policy of the namespace of a request. Errors of its labels are
 // annotations of the audit log.
-func policyOf(a *admission.Attributes) policy {
-	policy, errs := parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+func (c *Configuration) policyOf(a *admission.Attributes) policy {
+	policy, errs := c.parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
 	if len(errs) > 0 {
 		a.Annotate(labelPrefix+"error", "Failed to parse policy: "+errs.Message())
 	}
@@ -86,11 +90,11 @@ func policyOf(a *admission.Attributes) policy {
 }
 
 // validatePod checks a pod that is new or has new containers or images.
-func validatePod(a *admission.Attributes) error {
-	if a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) {
+func (c *Configuration) validatePod(a *admission.Attributes) error {
+	if c.exempts(a) || a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) || c.exemptsClass(a, a.Object) {
 		return nil
 	}
-	policy := policyOf(a)
+	policy := c.policyOf(a)
 	a.Annotate(labelPrefix+"enforce-policy", policy.enforce.String())
 	auditViolations(a, policy.audit, a.Object)
 	if violations := policy.enforce.violations(a.Object); len(violations) > 0 {
@@ -125,8 +129,8 @@ func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {
 	}
 }
 
-func validateNamespace(a *admission.Attributes) error {
-	policy, errs := parsePolicy(a.Object)
+func (c *Configuration) validateNamespace(a *admission.Attributes) error {
+	policy, errs := c.parsePolicy(a.Object)
 	invalid := func() error {
 		return status.Invalid(status.GroupKind{Kind: "Namespace"}, a.Name, errs)
 	}
@@ -134,24 +138,34 @@ func validateNamespace(a *admission.Attributes) error {
 		if len(errs) > 0 {
 			return invalid()
 		}
+		if c.exemptsNamespace(a.Name) {
+			c.warnOfExemption(a, policy)
+		}
 		return nil
 	}
-	old, oldErrs := parsePolicy(a.Old)
+	old, oldErrs := c.parsePolicy(a.Old)
 	if len(errs) > 0 && errs.Message() != oldErrs.Message() {
 		return invalid()
 	}
 	relaxed := policy.enforce.version == old.enforce.version && policy.enforce.level <= old.enforce.level
-	if policy.enforce.level != levelPrivileged && !relaxed {
-		warnOfPods(a, policy.enforce)
+	switch {
+	case policy.enforce.level == levelPrivileged || relaxed:
+	case c.exemptsNamespace(a.Name):
+		c.warnOfExemption(a, policy)
+	default:
+		c.warnOfPods(a, policy.enforce)
 	}
 	return nil
 }
 
 // warnOfPods warns of the pods in the namespace a.Name that violate a level.
 // Pods with the same violations share a warning.
-func warnOfPods(a *admission.Attributes, level levelVersion) {
+func (c *Configuration) warnOfPods(a *admission.Attributes, level levelVersion) {
 	pods := map[string][]string{}
 	for _, pod := range a.Reader.List(podKind, a.Name) {
+		if c.hasExemptClass(pod) {
+			continue
+		}
 		if violations := level.violations(pod); len(violations) > 0 {
 			reasons := joinReasons(violations)
 			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))

@@ -21,6 +21,12 @@ const (
 
 var levelNames = []string{"privileged", "baseline", "restricted"}
 
+// What errors say of levels and versions that do not exist.
+const (
+	levelRule   = "must be one of privileged, baseline, restricted"
+	versionRule = `must be "latest" or "v1.x"`
+)
+
 func (l level) String() string { return levelNames[l] }
 
 // latest is the newest version.
@@ -57,12 +63,12 @@ type policy struct {
 	enforce, audit, warn levelVersion
 }
 
-// parsePolicy parses the labels of a namespace. An invalid level in the enforce
+// parsePolicy parses the labels of a namespace. The defaults have what no label says. An invalid level in the enforce
 // label means levelRestricted, in other labels levelPrivileged; an invalid version means
 // latest.
-func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
+func (c *Configuration) parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 	labels := object.Map(namespace, "metadata", "labels")
-	p = policy{enforce: levelVersion{version: latest}, audit: levelVersion{version: latest}, warn: levelVersion{version: latest}}
+	p = c.defaults()
 	if !hasPolicy(labels) {
 		return p, nil
 	}
@@ -77,7 +83,7 @@ func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 			var ok bool
 			if mode.value.level, ok = parseLevel(level); !ok {
 				mode.value.level = mode.fallback
-				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name), level, "must be one of "+strings.Join(levelNames, ", ")))
+				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name), level, levelRule))
 			}
 			given[mode.name] = ok || mode.name == "warn"
 		}
@@ -85,7 +91,7 @@ func parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
 		if hasVersion {
 			var ok bool
 			if mode.value.version, ok = parseVersion(version); !ok {
-				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, `must be "latest" or "v1.x"`))
+				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, versionRule))
 			}
 			given[mode.name+"-version"] = true
 		}

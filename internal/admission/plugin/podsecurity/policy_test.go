@@ -120,7 +120,7 @@ func TestParsePolicy(t *testing.T) {
 				}
 				object.Set(namespace, v, "metadata", "labels", name)
 			}
-			policy, errs := parsePolicy(namespace)
+			policy, errs := (*Configuration)(nil).parsePolicy(namespace)
 			assert.Equal(t, tt.enforce, policy.enforce.String())
 			assert.Equal(t, tt.warn, policy.warn.String())
 			assert.Equal(t, tt.errs, errs.Message())

@@ -25,7 +25,10 @@ import (
 
 // Plugin evaluates requests. Unlike other plugins it needs its caller to store
 // the new use of the quotas.
-type Plugin struct{}
+type Plugin struct {
+	// Limited are the resources that need a quota.
+	Limited []LimitedResource
+}
 
 var _ admission.Plugin = Plugin{}
 
@@ -56,7 +59,7 @@ func (Plugin) Handles(a *admission.Attributes) bool {
 // Evaluate returns the status.used of each quota after a request that the plugin
 // handles; nil for a quota whose use does not change. The quotas are those of
 // the namespace and are not changed. An error refuses the request.
-func (Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
+func (p Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
 	e := evaluatorOf(storedResource(a.Type))
 	obj, old := a.Object, a.Old
 	if stored := a.Type.Storage(); stored != a.Type {
@@ -78,10 +81,15 @@ func (Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used [
 		matching = append(matching, i)
 	}
 	used = make([]map[string]any, len(quotas))
+	usage := e.usage(obj)
+	if len(p.Limited) > 0 {
+		if err := p.checkCovered(a, &e, obj, old, quotas, matching); err != nil {
+			return nil, err
+		}
+	}
 	if len(matching) == 0 {
 		return used, nil
 	}
-	usage := e.usage(obj)
 	for _, i := range matching {
 		delta := usage
 		if old != nil && e.matches(quotas[i], old) {
