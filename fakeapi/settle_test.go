@@ -107,7 +107,12 @@ func TestSettleWaitsForClients(t *testing.T) {
 func TestSettleWaitsForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.Fault{Verb: "list", Delay: time.Minute}))
-		go do(t, srv, "GET", configMapsPath, "")
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			do(t, srv, "GET", configMapsPath, "")
+		}()
+		defer func() { <-answered }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
