@@ -212,6 +212,15 @@ func (h *host) Failover(userAgent, replica string) error {
 	return nil
 }
 
+func (h *host) Upgrade(release string) error {
+	if err := h.server.Upgrade(release); err != nil {
+		return hostError(err)
+	}
+	return nil
+}
+
+func (h *host) Release() string { return h.server.Release() }
+
 func noReplica(id string) *status.Status {
 	return status.Failure(http.StatusNotFound, status.ReasonNotFound, fmt.Sprintf("there is no replica %q", id), nil)
 }

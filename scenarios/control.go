@@ -29,6 +29,8 @@ func (p *play) control(st *Step) error {
 		return p.post("faults", st.Fault)
 	case st.Restart != "":
 		return p.post("faults", map[string]string{"resource": st.Restart, "watch": "close", "watches": "open"})
+	case st.Upgrade != "":
+		return p.post("upgrade", map[string]string{"release": st.Upgrade})
 	}
 	return errors.New("unreachable: a step without an action") // Scenario.check rejects it
 }

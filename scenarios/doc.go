@@ -82,6 +82,7 @@
 //	lag: {resource: pods, by: 3s}              # only a resource, or {}, ends the lag
 //	fault: {verb: update, code: 409, times: 1} # do: DELETE /debug/fakeapi/faults removes it
 //	restart: pods              # end the open watches, so that clients reopen them; "*" means all
+//	upgrade: v1.36             # restart the server with another Kubernetes release
 //
 // expect waits for what a client under test writes: it repeats a GET until the answer
 // matches or the timeout ends. Members of the answer that want does not mention are

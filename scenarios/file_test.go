@@ -59,6 +59,7 @@ steps:
 - lag: {by: 3s}
 - fault: {times: 2}
 - restart: pods
+- upgrade: v1.36
 - expect: /api/v1/nodes/a
   within: 5s
   want: {body: {spec: {}}}
@@ -82,7 +83,7 @@ func TestParse(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"create", "POST /a", "POST /b", "watch /api/v1/pods?watch=1", "events of pods", "put ConfigMap x/a",
-		"compact", "compact", "pause 150ms", "advance 10m0s", "lag", "fault", "restart watches of pods", "expect /api/v1/nodes/a",
+		"compact", "compact", "pause 150ms", "advance 10m0s", "lag", "fault", "restart watches of pods", "upgrade to v1.36", "expect /api/v1/nodes/a",
 	}, names)
 
 	text, err := Format(s, s)

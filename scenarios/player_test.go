@@ -71,7 +71,7 @@ func TestPlayerWithoutNamespaces(t *testing.T) {
 }
 
 // played are the files in testdata that are played against a server of their own.
-var played = []string{"testdata/time.yaml", "testdata/trouble.yaml", "testdata/webhooks.yaml"}
+var played = []string{"testdata/time.yaml", "testdata/trouble.yaml", "testdata/upgrade.yaml", "testdata/webhooks.yaml"}
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 

@@ -45,7 +45,7 @@ type Change struct {
 }
 
 // A Step is one action of a scenario. Exactly one of Do, Watch, Events, Put and
-// Delete, Compact, Pause, Advance, Lag, Fault, Restart and Expect is set, except
+// Delete, Compact, Pause, Advance, Lag, Fault, Restart, Upgrade and Expect is set, except
 // that a step with Do may have Advance too.
 type Step struct {
 	Name string `json:"name,omitempty"`
@@ -75,6 +75,7 @@ type Step struct {
 	Lag     map[string]any `json:"lag,omitempty"`
 	Fault   map[string]any `json:"fault,omitempty"`
 	Restart string         `json:"restart,omitempty"`
+	Upgrade string         `json:"upgrade,omitempty"` // the release
 
 	Expect string   `json:"expect,omitempty"` // "/path"
 	Within Duration `json:"within,omitempty"`
@@ -109,6 +110,7 @@ var actions = []struct {
 	{"lag", func(s *Step) bool { return s.Lag != nil }, func(*Step) string { return "lag" }},
 	{"fault", func(s *Step) bool { return s.Fault != nil }, func(*Step) string { return "fault" }},
 	{"restart", func(s *Step) bool { return s.Restart != "" }, func(s *Step) string { return "restart watches of " + s.Restart }},
+	{"upgrade", func(s *Step) bool { return s.Upgrade != "" }, func(s *Step) string { return "upgrade to " + s.Upgrade }},
 	{"expect", func(s *Step) bool { return s.Expect != "" }, func(s *Step) string { return "expect " + s.Expect }},
 }
 

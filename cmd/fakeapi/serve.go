@@ -60,6 +60,7 @@ type serveCommand struct {
 	compactEvery     time.Duration
 	compactKeep      time.Duration
 	lags             []lag
+	upgrades         []upgrade
 	faults           []string
 	chaos            uint64
 	control          bool
@@ -136,6 +137,7 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	defer remove()
 	defer manageMemory(srv)()
+	defer c.upgradeLater(ctx, srv, stderr)()
 	ready := func() {
 		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" && !c.authn.isSet() {
 			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
@@ -250,6 +252,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
 			fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
 			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
+			fs.Func("upgrade-after", "restart the server with another release after a time, as in `DURATION[=RELEASE]` (30s, 1m=v1.35); without a release, with the newest one; repeatable", c.setUpgrade)
 			fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
 			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Func("process", "let faults and scenarios send signals to the process whose ID is in a file, by a name, as in `NAME=FILE`; repeatable", c.setProcess)

@@ -12,9 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // do sends a request with a bearer token, or without one if token is "".
@@ -192,6 +195,23 @@ func TestServeLag(t *testing.T) {
 			require.Equal(t, http.StatusOK, code)
 			assert.Len(t, list["items"], tt.names)
 		})
+	}
+}
+
+func TestServeUpgrade(t *testing.T) {
+	s := start(t, "--release", "v1.34", "--manual-clock", "2030-01-02T03:04:05Z", "--upgrade-after", "1h", "--upgrade-after", "30m=1.35")
+	version := func() any {
+		_, v := s.do(t, "GET", "/version", "", "")
+		return v["gitVersion"]
+	}
+	assert.Equal(t, "v1.34.4", version())
+	for _, want := range []string{"v1.35.4", release.Default} {
+		code, _ := s.do(t, "POST", "/debug/fakeapi/clock", "", `{"advance":"30m"}`)
+		require.Equal(t, http.StatusOK, code)
+		require.Eventually(t, func() bool { return version() == want }, time.Minute, time.Millisecond, "upgraded to %s", want)
+	}
+	for _, value := range []string{"soon", "-1s", "1s=", "1s=v1.2"} {
+		assert.Error(t, newServe().flagSet().Parse([]string{"--upgrade-after", value}), value)
 	}
 }
 

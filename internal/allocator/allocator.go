@@ -45,17 +45,26 @@ type Store interface {
 // for concurrent use.
 type Allocator struct {
 	Config
+	*reservations
+}
 
+// reservations are the items that are reserved. The Allocators of a cluster share them.
+type reservations struct {
 	mu       sync.Mutex // held from the search of a free item to its reservation
 	reserved map[string]bool
 }
 
 // New returns an Allocator without reservations.
-func New(c Config) *Allocator {
+func New(c Config) *Allocator { return sharing(c, &reservations{}) }
+
+// With returns an Allocator of another configuration that shares the reservations of a.
+func (a *Allocator) With(c Config) *Allocator { return sharing(c, a.reservations) }
+
+func sharing(c Config, r *reservations) *Allocator {
 	if len(c.Ranges) == 0 {
 		c.Ranges = defaultRanges
 	}
-	return &Allocator{Config: c}
+	return &Allocator{c, r}
 }
 
 // A Reservation is the cluster IPs and node ports that one write reserves. The

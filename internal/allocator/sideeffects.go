@@ -49,6 +49,13 @@ func (a *Allocator) SideEffects(t *resource.Type, old, next *storage.Object) (e 
 	return e
 }
 
+// LacksIPAddress reports whether a cluster IP of a stored Service has no IPAddress.
+func (a *Allocator) LacksIPAddress(service *storage.Object) bool {
+	return a.IPAddresses != nil && slices.ContainsFunc(clusterIPs(a.Services, service), func(ip string) bool {
+		return a.Store.Newest(a.IPAddresses.Key("", parseIP(ip).String())) == nil
+	})
+}
+
 func clusterIPs(t *resource.Type, o *storage.Object) []string {
 	if o == nil {
 		return nil

@@ -160,6 +160,36 @@ func uncovered(held, rules []Rule) []Rule {
 	return out
 }
 
+// MissingRules returns rules for what the expected rules of a role permit and its own do not,
+// one for each permission.
+func MissingRules(rules, expected []any) []any {
+	var out []any
+	for _, r := range uncovered(ruleObjects(rules), ruleObjects(expected)) {
+		rule := map[string]any{}
+		for name, values := range map[string][]string{
+			"verbs": r.Verbs, "apiGroups": r.APIGroups, "resources": r.Resources, "resourceNames": r.ResourceNames, "nonResourceURLs": r.NonResourceURLs,
+		} {
+			if len(values) > 0 {
+				rule[name] = object.FromStrings(values)
+			}
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+// ruleObjects returns rules that are given in generic form.
+func ruleObjects(rules []any) []Rule {
+	var out []Rule
+	for r := range object.Each(rules) {
+		out = append(out, Rule{
+			Verbs: object.Strings(r, "verbs"), APIGroups: object.Strings(r, "apiGroups"), Resources: object.Strings(r, "resources"),
+			ResourceNames: object.Strings(r, "resourceNames"), NonResourceURLs: object.Strings(r, "nonResourceURLs"),
+		})
+	}
+	return out
+}
+
 // split returns the single permissions of a rule: rules with one verb, and
 // either one resource and at most one name, or one path.
 func (r *Rule) split() []Rule {

@@ -27,6 +27,10 @@ type Host interface {
 	Failover(userAgent, replica string) error
 	// Signal sends a signal to a process that the host knows by a name.
 	Signal(in Signal) error
+	// Upgrade restarts the server with another Kubernetes release.
+	Upgrade(release string) error
+	// Release returns the name of the release that the server has.
+	Release() string
 	// Kubeconfig returns a kubeconfig file with a token of a user.
 	Kubeconfig(user authn.User) (Kubeconfig, error)
 	// InstallWebhooks lets the client serve webhooks.
@@ -131,6 +135,22 @@ type Signal struct {
 }
 
 func signal(h Host, in Signal) (Signal, error) { return in, h.Signal(in) }
+
+// A Release is a Kubernetes release.
+type Release struct {
+	// Release is its name, such as v1.36.3. In a request it may leave out the patch release.
+	Release string `json:"release"`
+}
+
+func upgrade(h Host, in Release) (Release, error) {
+	if in.Release == "" {
+		return Release{}, status.BadRequest("release: it is not named")
+	}
+	if err := h.Upgrade(in.Release); err != nil {
+		return Release{}, err
+	}
+	return Release{h.Release()}, nil
+}
 
 // A User is the user of a kubeconfig. Without a name it is admin, a member of
 // system:masters.

@@ -30,6 +30,8 @@ var Operations = []Operation{
 	{"GET", "replicas", "listReplicas", "the API servers of the cluster", "", "", onHost(listReplicas)},
 	{"POST", "failover", "failover", "moves clients to another API server of the cluster", "", `{"userAgent": "manager/*", "replica": "1"}`, onHost(failover)},
 
+	{"POST", "upgrade", "upgrade", "restarts the server with another Kubernetes release, over the same objects", "", `{"release": "v1.36"}`, onHost(upgrade)},
+
 	{"POST", "kubeconfig", "kubeconfig", "a kubeconfig file of a user", "", `{"name": "alice", "groups": ["developers"]}`, onHost(kubeconfig)},
 	{"POST", "webhooks", "installWebhooks", "a certificate and an address for webhooks", "", `{"services": ["shop/admission"]}`, onHost(installWebhooks)},
 

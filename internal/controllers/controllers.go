@@ -102,6 +102,15 @@ func (m *Manager) Select(selection []string) error {
 	return err
 }
 
+// Upgrade restarts the controllers with another release of the server.
+func (m *Manager) Upgrade(to *release.Release) error {
+	m.mu.Lock()
+	m.config.Release = to
+	selected := slices.Clone(m.selected)
+	m.mu.Unlock()
+	return m.Select(selected)
+}
+
 // Selection returns the argument of the last Select.
 func (m *Manager) Selection() []string {
 	m.mu.Lock()

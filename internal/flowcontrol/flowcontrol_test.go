@@ -19,7 +19,7 @@ import (
 func objects(bodies map[string]string) iter.Seq[*storage.Object] {
 	var all []*storage.Object
 	for name, body := range bodies {
-		o := storage.FromJSON(&resource.Type{}, storage.Object{Name: name}, []byte(`{"metadata":{"name":"`+name+`","uid":"`+name+`"},"spec":`+body+"}\n"))
+		o := storage.FromJSON(&resource.Type{}, &storage.Object{Name: name}, []byte(`{"metadata":{"name":"`+name+`","uid":"`+name+`"},"spec":`+body+"}\n"))
 		all = append(all, o)
 	}
 	return slices.Values(all)

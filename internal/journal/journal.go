@@ -124,6 +124,7 @@ const (
 	Compaction NoteKind = "compaction" // history was compacted up to a revision
 	Clock      NoteKind = "clock"      // the clock was advanced
 	State      NoteKind = "state"      // an earlier state was restored
+	Upgrade    NoteKind = "upgrade"    // an API server restarted with another release
 	Controller NoteKind = "controller" // a controller has failed
 )
 

@@ -114,7 +114,7 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 // default ones, so that no plugin refuses them.
 func (op *operation) chain() *plugin.Chain {
 	if op.SkipWebhooks {
-		return plugin.Default(op.config.Release.Minor())
+		return plugin.Default(op.base.release.Minor())
 	}
 	return op.plugins
 }
@@ -182,15 +182,22 @@ func (op *operation) webhooksAndPolicies() *dynamic.Snapshot {
 func (g *Registry) reloadAdmission() {
 	g.reloading.Lock()
 	defer g.reloading.Unlock()
+	for _, a := range g.apis() {
+		g.reloadAdmissionIn(a)
+	}
+}
+
+// reloadAdmissionIn is reloadAdmission for the API of one release.
+func (g *Registry) reloadAdmissionIn(a *releaseAPI) {
 	var all []dynamic.Configuration
-	for t := range g.base.types.All() {
-		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() && g.plugins.Enabled(configuredPlugins[t.Name]) {
+	for t := range a.types.All() {
+		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() && a.plugins.Enabled(configuredPlugins[t.Name]) {
 			for o := range g.store.All(t.Prefix) {
 				all = append(all, dynamic.Configuration{ID: o, Object: o.Decode(t)})
 			}
 		}
 	}
-	g.configured.Store(dynamic.New(all, g.configured.Load()))
+	a.configured.Store(dynamic.New(all, a.configured.Load()))
 }
 
 // configuredPlugins are the plugins that run webhooks and policies, by the resources of
@@ -236,7 +243,7 @@ func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map
 	}
 	managers := op.surface.fieldManagersOf(t).objects
 	if codec := op.bodyCodec(); codec.Kind().Kind != t.Kind {
-		managers = fieldmanager.New(codec.ManagedKind(op.config.Release))
+		managers = fieldmanager.New(codec.ManagedKind(op.base.release))
 	}
 	return managers.Merge(live, applied)
 }
@@ -249,10 +256,10 @@ func (r reader) Authorize(at authz.Attributes) authz.Decision {
 }
 
 // Enabled implements [admission.Access].
-func (r reader) Enabled(gate string) bool { return r.op.config.Release.Enabled(gate) }
+func (r reader) Enabled(gate string) bool { return r.op.base.release.Enabled(gate) }
 
 // Before implements [admission.Access].
-func (r reader) Before(minor int) bool { return r.op.config.Release.Minor() < minor }
+func (r reader) Before(minor int) bool { return r.op.base.release.Minor() < minor }
 
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.

@@ -10,25 +10,31 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-func (g *Registry) newAllocator() *allocator.Allocator {
-	types := g.base.types
-	return allocator.New(allocator.Config{
+// newAllocator returns the allocator of an API of the registry. It shares the reservations
+// of the first one.
+func (g *Registry) newAllocator(a *releaseAPI) *allocator.Allocator {
+	types := a.types
+	config := allocator.Config{
 		Ranges:       g.config.ServiceRanges,
 		Services:     types.Lookup("", "v1", "services"),
 		Endpoints:    types.Lookup("", "v1", "endpoints"),
 		IPAddresses:  types.Lookup("networking.k8s.io", "v1", "ipaddresses"),
 		ServiceCIDRs: types.Lookup("networking.k8s.io", "v1", "servicecidrs"),
 		Store:        g.store,
-		Cache:        g.base.parsed,
+		Cache:        a.parsed,
 		Random:       g.ids.Below,
-		NewObject:    g.newObject,
-	})
+		NewObject:    func(t *resource.Type, obj map[string]any) *storage.Object { return g.newObject(a, t, obj) },
+	}
+	if first := g.api(); first != nil {
+		return first.allocator.With(config)
+	}
+	return allocator.New(config)
 }
 
 // newObject returns an object that the server itself creates, with defaults,
 // managed fields, uid and creation time.
-func (g *Registry) newObject(t *resource.Type, obj map[string]any) *storage.Object {
-	op := g.internal("create", Request{Type: t, UserAgent: ownUserAgent})
+func (g *Registry) newObject(a *releaseAPI, t *resource.Type, obj map[string]any) *storage.Object {
+	op := g.internal("create", Request{Type: t, Surface: a.served.Load(), UserAgent: ownUserAgent})
 	obj = op.fieldManagers().Update(nil, defaulted(t, obj), op.fieldOptions(&WriteOptions{}))
 	meta := object.Meta(obj)
 	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()

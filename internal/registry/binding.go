@@ -147,7 +147,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 		delete(st, "nominatedNodeName")
 	}
 	copied := []string{"annotations"}
-	if op.config.Release.Enabled("PodTopologyLabelsAdmission") {
+	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
 		copied = append(copied, "labels")
 	}
 	for _, member := range copied {
@@ -155,7 +155,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 			object.Set(pod, v, "metadata", member, k)
 		}
 	}
-	if op.config.Release.Enabled("PodTopologyLabelsAdmission") {
+	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
 		podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
 	}
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})

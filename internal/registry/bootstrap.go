@@ -62,7 +62,7 @@ func describesServed(types *resource.Types, name string) bool {
 // draft returns the seed as an object to store.
 func (s seed) draft(values *release.BootstrapValues) *storage.Object {
 	o := s.Expand(values)
-	head := storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
+	head := &storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
 	return storage.FromJSON(s.typ, head, []byte(o.JSON))
 }
 
@@ -101,7 +101,7 @@ const defaultPort = 6443
 // bootstrap creates the objects of a fresh cluster that differ from server to
 // server.
 func (g *Registry) bootstrap() error {
-	return plant(g.store, g.base.seeds.own, g.seedValues())
+	return plant(g.store, g.api().seeds.own, g.seedValues())
 }
 
 // seedValues returns the values in which own seeds differ.
@@ -113,7 +113,7 @@ func (g *Registry) seedValues() *release.BootstrapValues {
 	return &release.BootstrapValues{
 		Now:    g.now(),
 		UID:    g.ids.UID,
-		Ranges: g.allocator.Ranges,
+		Ranges: g.api().allocator.Ranges,
 		Port:   port,
 	}
 }

@@ -31,7 +31,7 @@ type repairs struct {
 // scheduleRepair schedules a repair if the object at key, which was deleted, is
 // one that the server creates again.
 func (g *Registry) scheduleRepair(key string) {
-	if !g.base.seeds.repaired[key] {
+	if !g.api().seeds.repaired[key] {
 		return
 	}
 	g.repairs.mu.Lock()
@@ -71,11 +71,11 @@ func (g *Registry) repair() {
 	g.repairs.mu.Lock()
 	g.repairs.timer = nil
 	g.repairs.mu.Unlock()
-	seeds, values := g.base.seeds, g.seedValues()
+	seeds, values := g.api().seeds, g.seedValues()
 	for _, seed := range seeds.own {
 		key := seed.typ.Key(seed.Namespace, seed.Name)
 		if seeds.repaired[key] && g.store.Newest(key) == nil {
-			g.createAgain(seed.typ, key, seed.draft(values))
+			g.createAgain(g.Surface(), seed.typ, key, seed.draft(values))
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (g *Registry) repair() {
 // upgradeServiceCIDR adds the second of two configured ranges to the ServiceCIDR kubernetes of
 // a loaded state that has only the first.
 func (g *Registry) upgradeServiceCIDR() {
-	t, ranges := g.allocator.ServiceCIDRs, g.allocator.Ranges
+	t, ranges := g.api().allocator.ServiceCIDRs, g.api().allocator.Ranges
 	if t == nil || len(ranges) != 2 {
 		return
 	}
@@ -107,8 +107,8 @@ func (g *Registry) upgradeServiceCIDR() {
 
 // createAgain stores a missing seed, unless it is a Service whose address another
 // Service has in the meantime.
-func (g *Registry) createAgain(t *resource.Type, key string, draft *storage.Object) {
-	op := g.internal("create", Request{Type: t, UserAgent: ownUserAgent})
+func (g *Registry) createAgain(surface *Surface, t *resource.Type, key string, draft *storage.Object) {
+	op := g.internal("create", Request{Type: t, Surface: surface, UserAgent: ownUserAgent})
 	defer op.release()
 	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, services.ClusterIPs(draft.Decode(t))) {
 		return

@@ -33,7 +33,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 	got, err := c.CheckBody(doc, op.isOtherVersion)
 	switch {
 	case err != nil && op.isScale() && op.Type.Scale.CustomPath != "":
-		return nil, status.BadRequest(resource.NoTypeRegistered(op.config.Release.Minor(), c.Kind()).Error())
+		return nil, status.BadRequest(resource.NoTypeRegistered(op.base.release.Minor(), c.Kind()).Error())
 	case err != nil:
 		return nil, err
 	}

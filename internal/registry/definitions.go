@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/sortedset"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -116,7 +117,7 @@ func withEntry(m map[string]*definition, name string, d *definition, present boo
 // definitionsType returns the type of CustomResourceDefinitions, nil in a release
 // without.
 func (g *Registry) definitionsType() *resource.Type {
-	return g.base.types.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+	return g.api().types.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }
 
 // reconcileDefinitions completes the status of definitions, serves their types, and
@@ -149,7 +150,7 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 // allDefinitions returns the names of the definitions that are served or in the store.
 func (g *Registry) allDefinitions() []string {
 	var names []string
-	for d := range g.served.Load().definitions.all.All() {
+	for d := range g.Surface().definitions.all.All() {
 		names = append(names, d.name)
 	}
 	if t := g.definitionsType(); t != nil {
@@ -163,11 +164,18 @@ func (g *Registry) allDefinitions() []string {
 // loadDefinitions serves the definitions of the given names as they are in the store
 // now. decoded may hold one of them.
 func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *state) {
+	for _, a := range g.apis() {
+		g.loadDefinitionsIn(a, t, names, decoded)
+	}
+}
+
+// loadDefinitionsIn is loadDefinitions for the API of one release.
+func (g *Registry) loadDefinitionsIn(a *releaseAPI, t *resource.Type, names []string, decoded *state) {
 	view, err := g.store.View(0)
 	if err != nil {
 		panic("registry: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
-	was := g.served.Load()
+	was := a.served.Load()
 	now, types := was.definitions, was.Types
 	for _, name := range names {
 		var before, after []*resource.Type
@@ -179,7 +187,7 @@ func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *st
 			if old != nil && old.stored == item.Value {
 				continue
 			}
-			next = g.newDefinition(t, item, old, decoded)
+			next = g.newDefinition(a.release, t, item, old, decoded)
 			after = next.Types
 		}
 		now = now.with(name, next)
@@ -187,13 +195,13 @@ func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *st
 			types = types.Replace(before, after)
 		}
 	}
-	g.serve(now, types)
+	a.serve(now, types)
 }
 
 // reloadWebhookConversions makes the definitions again whose conversion calls webhooks,
 // so that a fork calls them on its own clock and through its own faults.
 func (g *Registry) reloadWebhookConversions() {
-	was := g.served.Load()
+	was := g.Surface()
 	if len(was.definitions.webhooks) == 0 {
 		return
 	}
@@ -201,13 +209,13 @@ func (g *Registry) reloadWebhookConversions() {
 	for name, d := range was.definitions.webhooks {
 		now, types = now.with(name, nil), types.Replace(d.Types, nil)
 	}
-	g.serve(now, types)
+	g.api().serve(now, types)
 	g.loadDefinitions(g.definitionsType(), slices.Collect(maps.Keys(was.definitions.webhooks)), nil)
 }
 
-// newDefinition returns the definition that is in the store. old is what is served of
-// it, or nil.
-func (g *Registry) newDefinition(t *resource.Type, item *mvcc.Item[*storage.Object], old *definition, decoded *state) *definition {
+// newDefinition returns the definition that is in the store, by the rules of a release. old
+// is what is served of it, or nil.
+func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvcc.Item[*storage.Object], old *definition, decoded *state) *definition {
 	d := &definition{stored: item.Value}
 	if decoded != nil && decoded.stored == item.Value {
 		d.object = decoded.object
@@ -219,11 +227,11 @@ func (g *Registry) newDefinition(t *resource.Type, item *mvcc.Item[*storage.Obje
 	if old != nil {
 		before = old.Definition
 	}
-	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created), Rules: crd.RulesOf(g.config.Release.Minor())})
+	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created), Rules: crd.RulesOf(r.Minor())})
 	if d.Definition == before {
 		d.managers = old.managers
 	} else {
-		d.managers = newFieldManagerCache(g.config.Release)
+		d.managers = newFieldManagerCache(r)
 	}
 	return d
 }
@@ -232,14 +240,14 @@ func (g *Registry) newDefinition(t *resource.Type, item *mvcc.Item[*storage.Obje
 // returns its name, "" if none needs one, and the definition as written, nil if another
 // write came first.
 func (g *Registry) reconcileStatus(t *resource.Type) (string, *state) {
-	was := g.served.Load()
+	was := g.Surface()
 	for _, name := range slices.Sorted(maps.Keys(was.definitions.unsettled)) {
 		d := was.definitions.unsettled[name]
 		next := crd.Reconcile(d.object, was.definitions.names, g.now())
 		if next == nil {
 			if crd.HasRequestedNames(d.object) && !crd.IsTerminating(d.object) {
-				now := g.served.Load()
-				g.served.Store(now.withDefinitions(now.definitions.settled(name)))
+				now := g.Surface()
+				g.api().served.Store(now.withDefinitions(now.definitions.settled(name)))
 			}
 			continue
 		}
@@ -276,7 +284,7 @@ func (g *Registry) definitionsOperation(r Request) *operation {
 // deleted, and then one such definition. It returns the name of the one that it
 // removed, "" if none.
 func (g *Registry) finalizeDefinition(t *resource.Type) string {
-	unsettled := g.served.Load().definitions.unsettled
+	unsettled := g.Surface().definitions.unsettled
 	for _, name := range slices.Sorted(maps.Keys(unsettled)) {
 		if d := unsettled[name]; crd.IsTerminating(d.object) && g.deleteInstances(d) {
 			g.removeFinalizer(t, d)

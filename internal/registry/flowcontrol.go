@@ -29,11 +29,12 @@ func (g *Registry) Classify(u *authn.User, at *authz.Attributes) *flowcontrol.Cl
 	generation := g.flows.generation.Load()
 	c := g.flows.made.Load()
 	if c == nil || c.generation != generation {
-		schemas, levels := g.base.types.Find("flowschemas."+flowcontrol.Group), g.base.types.Find("prioritylevelconfigurations."+flowcontrol.Group)
+		api := g.api()
+		schemas, levels := api.types.Find("flowschemas."+flowcontrol.Group), api.types.Find("prioritylevelconfigurations."+flowcontrol.Group)
 		if schemas == nil || levels == nil {
 			return nil
 		}
-		c = &madeClassifier{flowcontrol.New(g.base.parsed, g.store.All(schemas.Prefix), g.store.All(levels.Prefix)), generation}
+		c = &madeClassifier{flowcontrol.New(api.parsed, g.store.All(schemas.Prefix), g.store.All(levels.Prefix)), generation}
 		g.flows.made.Store(c)
 	}
 	return c.Classify(u, at)

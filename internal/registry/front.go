@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ type Front struct {
 	registry *Registry
 	name     string // of a replica; "" for the first API server
 	store    *storage.Store
+	api      atomic.Pointer[releaseAPI]
 
 	mu      sync.Mutex                // held while clients changes
 	clients atomic.Pointer[clientSet] // nil if no client has watch caches of its own
@@ -41,14 +43,27 @@ func (g *Registry) Front() *Front { return g.front }
 // Close it.
 func (g *Registry) NewFront(name string) *Front {
 	f := &Front{registry: g, name: name, store: g.store.WithOwnCaches()}
+	f.api.Store(g.api())
+	g.replaceFronts(func(fronts []*Front) []*Front { return append(fronts, f) })
 	if err := f.store.SetLag(nil, mvcc.Lag{}); err != nil {
 		panic("registry: no lag: " + err.Error()) // unreachable: it is a lag of all resources
 	}
 	return f
 }
 
+// replaceFronts replaces the fronts by those that f returns for a copy of them.
+func (g *Registry) replaceFronts(f func([]*Front) []*Front) {
+	g.definitionsMu.Lock()
+	defer g.definitionsMu.Unlock()
+	fronts := f(slices.Clone(*g.fronts.Load()))
+	g.fronts.Store(&fronts)
+}
+
 // Close ends the watch caches of a Front of NewFront.
 func (f *Front) Close() {
+	f.registry.replaceFronts(func(fronts []*Front) []*Front {
+		return slices.DeleteFunc(fronts, func(other *Front) bool { return other == f })
+	})
 	f.store.CloseCaches()
 	if set := f.clients.Load(); set != nil {
 		for _, v := range set.views {
@@ -56,6 +71,9 @@ func (f *Front) Close() {
 		}
 	}
 }
+
+// Surface returns the types that the API server serves now.
+func (f *Front) Surface() *Surface { return f.api.Load().served.Load() }
 
 // Store returns the store with the watch caches that serve a client.
 func (f *Front) Store(userAgent string) *storage.Store {

@@ -145,7 +145,7 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *WriteOptions) (map[string]any, error) {
 	c := op.bodyCodec()
-	s, ok := c.MergeSchema(op.config.Release)
+	s, ok := c.MergeSchema(op.base.release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -122,26 +121,24 @@ type Registry struct {
 	clock      *clock.Clock
 	store      *storage.Store
 	front      *Front // of the first API server
-	base       *base
 	ids        *ids.Source
 	journal    *journal.Journal
 	webhooks   *webhook.Client
 	authorizer authz.Authorizer
-	allocator  *allocator.Allocator // of cluster IPs and node ports
 
 	authenticator *authn.Authenticator
 	tokens        *serviceaccount.Tokens // of service accounts
 
-	served atomic.Pointer[Surface]
-
-	// definitionsMu is held during a write of definitions and until served is in line
-	// with it. It is acquired before the locks of the store.
+	// definitionsMu is held during a write of definitions and until the Surfaces are in
+	// line with it. It is acquired before the locks of the store.
 	definitionsMu sync.Mutex
 
-	plugins    *plugin.Chain
-	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
-	reloading  sync.Mutex                       // held while configured is brought in line with the store
-	flows      flowClassifier
+	// fronts are those of all API servers, the first one first. The slice is replaced under
+	// definitionsMu.
+	fronts atomic.Pointer[[]*Front]
+
+	reloading sync.Mutex // held while admission configuration is brought in line with the store
+	flows     flowClassifier
 
 	decoded decodedCache
 	initial *storage.Snapshot // the state of a fresh server, for Reset
@@ -213,17 +210,18 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 		config:   c,
 		clock:    c.Clock,
 		store:    store,
-		base:     baseOf(c.Release),
 		ids:      ids.New(c.Seed),
 		journal:  c.Journal,
 		webhooks: c.Webhooks,
-		plugins:  plugins,
 	}
 	g.front = &Front{registry: g, store: store}
+	g.fronts.Store(&[]*Front{g.front})
+	g.front.api.Store(g.newReleaseAPI(plugins, served))
+	base := served.base
 	store.OnCompaction((*budget)(g))
 	c.Journal.Limit(max(c.HistoryBytes/4, minJournalBytes))
 	now := c.Clock.Now // one closure for all
-	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: g.base.types, Store: store, Now: now, NewUID: g.ids.UID}
+	g.tokens = &serviceaccount.Tokens{Keys: c.Auth.ServiceAccounts, Types: base.types, Store: store, Now: now, NewUID: g.ids.UID}
 	g.authenticator = &authn.Authenticator{Config: c.Auth.Config, Now: now, ServiceAccounts: g.tokens, Audiences: c.Auth.ServiceAccounts.Audiences()}
 	if c.Auth.Issuers != nil {
 		g.authenticator.Remote = append(g.authenticator.Remote, oidc.New(c.Context, c.Clock, c.Auth.Issuers, g.authenticator.Audiences))
@@ -232,14 +230,12 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 		g.authenticator.Remote = append(g.authenticator.Remote, tokenwebhook.New(c.Auth.TokenWebhook, c.Webhooks, g.authenticator.Audiences))
 	}
 	if c.Auth.Modes != nil {
-		policy := &authz.StorePolicy{Types: g.base.types, Store: store, Cache: g.base.parsed}
+		policy := &authz.StorePolicy{Types: base.types, Store: store, Cache: base.parsed}
 		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(chain.Server{
 			Policy: policy, Webhooks: c.Webhooks,
-			Node: &node.Mode{Types: g.base.types, Store: store, Cache: g.base.parsed, Release: c.Release},
+			Node: &node.Mode{Types: base.types, Store: store, Cache: base.parsed, Release: c.Release},
 		})}
 	}
-	g.allocator = g.newAllocator()
-	g.served.Store(served)
 	if every := c.Compaction.Every; every > 0 {
 		g.compaction = c.Clock.Every(every, g.compactOnSchedule)
 	}
@@ -253,14 +249,16 @@ func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal,
 	config := g.config
 	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
 	g.definitionsMu.Lock()
-	store, served := g.store.Fork(c, config.historyLimits()), g.served.Load()
+	store, api := g.store.Fork(c, config.historyLimits()), g.api()
+	served := api.served.Load()
 	g.definitionsMu.Unlock()
-	out := newRegistry(config, g.plugins, store, served.clone())
+	config.Release = served.Release()
+	out := newRegistry(config, api.plugins, store, served)
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial
-	out.configured.Store(g.configured.Load())
+	out.api().configured.Store(api.configured.Load())
 	out.reloadWebhookConversions()
 	return out
 }
@@ -275,8 +273,11 @@ func (g *Registry) Close() {
 	}
 }
 
-// Surface returns the types that are served now.
-func (g *Registry) Surface() *Surface { return g.served.Load() }
+// api returns the API that the first API server serves.
+func (g *Registry) api() *releaseAPI { return g.front.api.Load() }
+
+// Surface returns the types that the first API server serves now.
+func (g *Registry) Surface() *Surface { return g.front.Surface() }
 
 // Store returns the objects and their history.
 func (g *Registry) Store() *storage.Store { return g.store }

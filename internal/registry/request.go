@@ -41,6 +41,10 @@ type Request struct {
 	// UserAgent names the field manager of a write whose options name none.
 	UserAgent string
 
+	// Surface is what the API server that was asked serves. Type is of it. Nil is that of the
+	// first API server.
+	Surface *Surface
+
 	// Store has the watch caches that Get reads; nil has those of the first API server.
 	Store *storage.Store
 
@@ -136,6 +140,7 @@ type Answer struct {
 // An operation is one call of the registry while it runs.
 type operation struct {
 	*Registry
+	*releaseAPI
 	Request
 	ctx     context.Context
 	verb    string // for authorization and the journal
@@ -155,7 +160,10 @@ type operation struct {
 // operation begins a call. The Surface is read once: a call sees the same types
 // to its end.
 func (g *Registry) operation(ctx context.Context, verb string, r Request) *operation {
-	op := &operation{Registry: g, Request: r, ctx: ctx, verb: verb, surface: g.served.Load()}
+	if r.Surface == nil {
+		r.Surface = g.Surface()
+	}
+	op := &operation{Registry: g, releaseAPI: r.Surface.api, Request: r, ctx: ctx, verb: verb, surface: r.Surface}
 	if r.Subresource != "" {
 		op.sub = r.Type.Subresource(r.Subresource)
 		op.target = targetOf(r.Type, r.Subresource)
@@ -172,6 +180,12 @@ func (g *Registry) internal(verb string, r Request) *operation {
 	}
 	r.SkipWebhooks = true
 	return g.operation(g.config.Context, verb, r)
+}
+
+// internal begins a write that the operation causes.
+func (op *operation) internal(verb string, r Request) *operation {
+	r.Surface = op.surface
+	return op.Registry.internal(verb, r)
 }
 
 // ended returns the error of the context if the request has ended: its client is
@@ -195,7 +209,7 @@ func (op *operation) warn(texts ...string) {
 	if op.Warnings == nil {
 		return
 	}
-	for _, text := range validation.Warnings(op.config.Release.Minor(), texts) {
+	for _, text := range validation.Warnings(op.base.release.Minor(), texts) {
 		op.Warnings.Warn(text)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // versions, the revision, and the key of service account tokens if the process has
 // generated it.
 func (g *Registry) WriteState(w io.Writer) error {
-	header := storage.StateHeader{Release: g.config.Release.Name(), ServiceAccountKey: g.config.Auth.ServiceAccounts.GeneratedKey()}
+	header := storage.StateHeader{Release: g.Surface().Release().Name(), ServiceAccountKey: g.config.Auth.ServiceAccounts.GeneratedKey()}
 	return g.store.Snapshot().Write(w, header)
 }
 
@@ -44,7 +44,7 @@ func (g *Registry) load(s *storage.State) error {
 	var custom []*storage.StateItem
 	for i := range s.Items {
 		item := &s.Items[i]
-		t := g.base.types.Lookup(item.Group, item.Version, item.Resource)
+		t := g.api().types.Lookup(item.Group, item.Version, item.Resource)
 		if t == nil {
 			custom = append(custom, item)
 			continue
@@ -75,7 +75,7 @@ func (g *Registry) load(s *storage.State) error {
 // customType returns the type of a custom resource of a state, nil if no definition has
 // it.
 func (g *Registry) customType(item *storage.StateItem) *resource.Type {
-	served := g.served.Load()
+	served := g.Surface()
 	d := served.definitions.get(item.Resource + "." + item.Group)
 	if d == nil || len(d.Types) == 0 {
 		return nil

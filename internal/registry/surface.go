@@ -15,19 +15,24 @@ import (
 type Surface struct {
 	*resource.Types
 
-	base        *base
+	api         *releaseAPI
+	base        *base // of api
 	definitions definitions
 	replaced    chan struct{} // closed when a Surface of other types takes its place
+	restarted   chan struct{} // closed when an API server leaves the API for another release's
 }
+
+// Release returns the release whose API is served.
+func (s *Surface) Release() *release.Release { return s.base.release }
 
 // Builtin returns the types of the release.
 func (s *Surface) Builtin() *resource.Types { return s.base.types }
 
 // Replaced returns a channel that is closed when the server serves another Surface, which
-// may not serve t. It is nil if t is built in: definitions do not change such types.
+// may not serve t. Definitions do not close that of a type that is built in.
 func (s *Surface) Replaced(t *resource.Type) <-chan struct{} {
 	if s.base.types.Has(t) {
-		return nil
+		return s.restarted
 	}
 	return s.replaced
 }
@@ -77,13 +82,13 @@ func baseOf(p *release.Release) *base {
 // builtinSurface returns a Surface of the built-in types of a release alone.
 func builtinSurface(p *release.Release) *Surface {
 	b := baseOf(p)
-	return &Surface{Types: b.types, base: b, definitions: b.definitions, replaced: make(chan struct{})}
+	return &Surface{Types: b.types, base: b, definitions: b.definitions, replaced: make(chan struct{}), restarted: make(chan struct{})}
 }
 
-// clone returns a copy of s that another Registry may serve.
-func (s *Surface) clone() *Surface {
+// copyFor returns a copy of s for a to serve.
+func (s *Surface) copyFor(a *releaseAPI) *Surface {
 	out := *s
-	out.replaced = make(chan struct{})
+	out.api, out.replaced, out.restarted = a, make(chan struct{}), make(chan struct{})
 	return &out
 }
 
@@ -94,15 +99,23 @@ func (s *Surface) withDefinitions(d definitions) *Surface {
 	return &out
 }
 
+// restart tells the watches of the Surface to look which one serves them.
+func (a *releaseAPI) restart() {
+	was := a.served.Load()
+	a.served.Store(was.copyFor(a))
+	close(was.replaced)
+	close(was.restarted)
+}
+
 // serve replaces the Surface by one of other definitions and types.
-func (g *Registry) serve(d definitions, types *resource.Types) {
-	was := g.served.Load()
+func (a *releaseAPI) serve(d definitions, types *resource.Types) {
+	was := a.served.Load()
 	out := was.withDefinitions(d)
 	if types == was.Types {
-		g.served.Store(out)
+		a.served.Store(out)
 		return
 	}
 	out.Types, out.replaced = types, make(chan struct{})
-	g.served.Store(out)
+	a.served.Store(out)
 	close(was.replaced)
 }

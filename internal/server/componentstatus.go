@@ -39,7 +39,7 @@ func (r *request) componentStatuses() error {
 				return r.answer(http.StatusOK, c.object(r.typ))
 			}
 		}
-		if r.server.config.Release.Minor() < 33 {
+		if r.surface.Release().Minor() < 33 {
 			return status.Unclassified("Component not found: " + r.Name)
 		}
 		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.Name)

@@ -190,7 +190,7 @@ func (r *request) logOptions() (errs validation.List, err error) {
 //
 // See https://github.com/kubernetes/kubernetes/issues/133515.
 func (r *request) authorizeUpgrade() error {
-	if r.Verb == "create" || !r.server.config.Release.Enabled("AuthorizePodWebsocketUpgradeCreatePermission") {
+	if r.Verb == "create" || !r.surface.Release().Enabled("AuthorizePodWebsocketUpgradeCreatePermission") {
 		return nil
 	}
 	at := r.attributes()

@@ -29,7 +29,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 	if d := s.documents.Load(); d != nil && d.types == surface.Types {
 		return d
 	}
-	base := builtinDocumentsOf(s.config.Release)
+	base := builtinDocumentsOf(surface.Release())
 	d := &documents{types: surface.Types, discovery: base.documents}
 	sets := []*openapi.Set{base.openapi}
 	if custom := slices.Collect(surface.Defined()); len(custom) > 0 {
@@ -39,7 +39,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 		}
 		all.Types = slices.Concat(all.Types, custom)
 		d.discovery = discovery.New(all)
-		sets = append(sets, customOpenAPI(s.config.Release, custom))
+		sets = append(sets, customOpenAPI(surface.Release(), custom))
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
 		return openapi.New(sets, s.registry.Clock().Now)

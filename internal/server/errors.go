@@ -46,7 +46,7 @@ func (r *request) asStatus(err error) *status.Status {
 	case errors.As(err, &version):
 		// The error of kube-apiserver's watch cache for a version that does not
 		// parse has no reason.
-		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || r.server.config.Release.Minor() < 33 && r.readsCache()) {
+		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || r.surface.Release().Minor() < 33 && r.readsCache()) {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())

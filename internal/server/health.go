@@ -10,7 +10,7 @@ import (
 // serveHealth serves /healthz, /livez, /readyz and their checks. It returns false
 // for other paths.
 func (r *request) serveHealth() bool {
-	endpoint, check, ok := health.ParsePath(r.server.config.Release, r.Path)
+	endpoint, check, ok := health.ParsePath(r.surface.Release(), r.Path)
 	if !ok {
 		return false
 	}
@@ -27,6 +27,6 @@ func (r *request) serveHealth() bool {
 		return true
 	}
 	r.w.WriteHeader(http.StatusOK)
-	io.WriteString(r.w, health.Report(r.server.config.Release, endpoint, q["exclude"]))
+	io.WriteString(r.w, health.Report(r.surface.Release(), endpoint, q["exclude"]))
 	return true
 }

@@ -88,7 +88,7 @@ func gauge(name, help string, value int64) metrics.Family {
 func (r *request) serveHealthMetrics() error {
 	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Help: "This metric records the result of a single healthcheck."}
 	for _, endpoint := range health.Endpoints() {
-		for _, check := range health.Checks(r.server.config.Release, endpoint) {
+		for _, check := range health.Checks(r.surface.Release(), endpoint) {
 			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"name", check, "type", endpoint}, Value: 1})
 		}
 	}
@@ -99,7 +99,7 @@ func (r *request) answerMetrics(families ...metrics.Family) error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	r.write(http.StatusOK, metrics.ContentType(r.server.config.Release.Minor()), metrics.Encode(families...))
+	r.write(http.StatusOK, metrics.ContentType(r.surface.Release().Minor()), metrics.Encode(families...))
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (s *Server) objectsFamily() metrics.Family {
 // buildFamily returns the version of the release.
 func (s *Server) buildFamily() metrics.Family {
 	var version struct{ Major, Minor, GitVersion string }
-	if err := json.Unmarshal(s.config.Release.VersionInfo(), &version); err != nil {
+	if err := json.Unmarshal(s.Release().VersionInfo(), &version); err != nil {
 		panic("server: the version of a release does not decode: " + err.Error()) // unreachable: releases are embedded
 	}
 	return metrics.Family{Name: "kubernetes_build_info", Type: metrics.Gauge, Help: "A metric with a constant '1' value labeled by major, minor, git version.",

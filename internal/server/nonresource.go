@@ -27,7 +27,7 @@ func (r *request) serveNonResource() error {
 		if !codec.Accepts(r.http.Header.Get("Accept"), codec.JSON.MediaType()) {
 			return status.UnroutedAccept([]string{codec.JSON.MediaType()})
 		}
-		r.writeJSON(http.StatusOK, r.server.config.Release.VersionInfo())
+		r.writeJSON(http.StatusOK, r.surface.Release().VersionInfo())
 		return nil
 	}
 	if strings.HasPrefix(r.Path, "/openapi/") {
@@ -44,7 +44,7 @@ func (r *request) serveNonResource() error {
 		}
 		return serve(r)
 	}
-	if servesZpage(r.server.config.Release, r.Path) {
+	if servesZpage(r.surface.Release(), r.Path) {
 		return r.serveZpage(zpages[r.Path])
 	}
 	if r.Path == "/debug/flags/v" {

@@ -79,7 +79,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
 	labels, err := selector.ParseLabels(q.Get("labelSelector"))
 	if err != nil {
-		return nil, status.BadRequest(validation.Reword(r.server.config.Release.Minor(), err.Error()))
+		return nil, status.BadRequest(validation.Reword(r.surface.Release().Minor(), err.Error()))
 	}
 	fields, err := selector.ParseFields(q.Get("fieldSelector"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	// A watch without a version begins with the present state, like a streaming
 	// list. The options of a watch by the deprecated path are those of a list.
 	watch := valueOf(boolOf(q, "watch"))
-	if watch && r.server.config.Release.Enabled("WatchList") && o.sendInitialEvents == nil && o.Match == "" && (o.Version == "" || o.Version == "0") {
+	if watch && r.surface.Release().Enabled("WatchList") && o.sendInitialEvents == nil && o.Match == "" && (o.Version == "" || o.Version == "0") {
 		yes := true
 		o.sendInitialEvents = &yes
 		o.Match = storage.MatchNotOlderThan
@@ -108,7 +108,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	if o.Selection, err = target.Select(registry.Selector{Labels: labels, Fields: fields}); err != nil {
 		return nil, err
 	}
-	if shards := q.Get("shardSelector"); shards != "" && r.server.config.Release.Enabled("ShardedListAndWatch") {
+	if shards := q.Get("shardSelector"); shards != "" && r.surface.Release().Enabled("ShardedListAndWatch") {
 		if o.Shards, err = sharding.Parse(shards); err != nil {
 			return nil, status.Unclassified(err.Error())
 		}

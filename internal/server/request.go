@@ -63,7 +63,7 @@ func (r *request) ctx() context.Context {
 func (r *request) target() registry.Request {
 	out := registry.Request{
 		Type: r.typ, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
-		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r, Store: r.store(),
+		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r, Surface: r.surface, Store: r.store(),
 	}
 	if r.event != nil {
 		out.Decoded = r.auditObject

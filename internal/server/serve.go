@@ -32,7 +32,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	r := &request{
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w},
-		surface: s.registry.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
+		surface: s.front.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
 	}
 	if !r.isLongRunning() {
 		s.activity.Begin(&r.call, hr)
@@ -147,7 +147,7 @@ func (r *request) authorize() error {
 
 // unnamedUser returns the error of an impersonation without a user name.
 func (r *request) unnamedUser(err *impersonation.UnnamedError) error {
-	p := r.server.config.Release
+	p := r.surface.Release()
 	switch {
 	case p.Enabled("ConstrainedImpersonation"):
 		return status.BadRequest(err.Error())
@@ -168,7 +168,7 @@ func (r *request) impersonate() error {
 	if requested == nil || err != nil {
 		return err
 	}
-	user, constraint, err := r.server.impersonations.Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, constraint, err := r.server.impersonations.Load().Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (r *request) routed() bool {
 
 // offer returns the media types that the request's resource supports.
 func (r *request) offer() codec.Offer {
-	o := codec.Offer{CBOR: r.server.config.Release.Enabled("CBORServingAndStorage")}
+	o := codec.Offer{CBOR: r.surface.Release().Enabled("CBORServingAndStorage")}
 	if r.typ != nil {
 		o.Custom = r.byDefinition
 		o.List = r.Verb == "list" || r.Verb == "watch"

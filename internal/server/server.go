@@ -121,7 +121,7 @@ type Server struct {
 	started       time.Time
 	auditIDs      *ids.Source
 
-	impersonations impersonation.Modes
+	impersonations atomic.Pointer[impersonation.Modes]
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
 	events    eventCache
@@ -190,11 +190,16 @@ func New(c Config) (*Server, error) {
 // newServer returns a server without a registry.
 func newServer(c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
-	s.impersonations.LegacyOnly = !c.Release.Enabled("ConstrainedImpersonation")
+	s.setImpersonations(c.Release)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
+}
+
+// setImpersonations sets the modes of impersonation that a release has.
+func (s *Server) setImpersonations(r *release.Release) {
+	s.impersonations.Store(&impersonation.Modes{LegacyOnly: !r.Enabled("ConstrainedImpersonation")})
 }
 
 // newFaults returns the faults of a server, which end with its context.
@@ -233,6 +238,7 @@ func (s *Server) noteFault(h fault.Hit) {
 // constant time.
 func (s *Server) Fork() (*Server, error) {
 	config := s.config
+	config.Release = s.registry.Surface().Release()
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
 	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
@@ -249,13 +255,36 @@ func (s *Server) Fork() (*Server, error) {
 // clock and controllers, and watch caches, lags and faults of its own. It ends with s at
 // the latest. The caller must Close it before s.
 func (s *Server) NewReplica(name string) *Server {
-	out := newServer(s.config)
+	config := s.config
+	config.Release = s.registry.Surface().Release()
+	out := newServer(config)
 	out.ctx, out.cancel = context.WithCancel(s.ctx)
 	out.faults = out.newFaults()
 	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
 	out.front, out.replica = s.registry.NewFront(name), true
 	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity)
 	return out
+}
+
+// Release returns the release whose API the server serves.
+func (s *Server) Release() *release.Release { return s.front.Surface().Release() }
+
+// Upgrade restarts the API server with another release, newer or older, over the same
+// objects; see [registry.Front.Upgrade]. The controllers restart with the first API server
+// of a cluster. It fails for feature gates that the release does not have or has locked.
+func (s *Server) Upgrade(to *release.Release) error {
+	to, err := to.WithGates(s.config.FeatureGates)
+	if err != nil {
+		return err
+	}
+	if err := s.front.Upgrade(to); err != nil {
+		return err
+	}
+	s.setImpersonations(to)
+	if s.replica {
+		return nil
+	}
+	return s.manager.Upgrade(to)
 }
 
 // Front returns the watch caches of the server.

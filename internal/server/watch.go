@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
-	if r.server.config.Release.Minor() < 34 && r.out.View == codec.Table && valueOf(o.sendInitialEvents) && o.bookmarks {
+	if r.surface.Release().Minor() < 34 && r.out.View == codec.Table && valueOf(o.sendInitialEvents) && o.bookmarks {
 		return r.offer().Refuse()
 	}
 	shape, err := r.representation(r.typ, false)
@@ -119,7 +120,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 		return nil, err
 	}
 	if st.cursor, err = s.Watch(st.ctx(), st.typ, o.Selection, after); err != nil && !st.typ.NoWatchCache {
-		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, s.Compacted()))
+		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, max(s.Compacted(), s.Began())))
 	}
 	if err != nil {
 		return nil, status.Expired("The resourceVersion for the provided watch is too old.")
@@ -204,7 +205,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 			continue
 		}
 		if ended {
-			st.ended = "the resource is not served any more"
+			st.ended = cmp.Or(st.ended, "the resource is not served any more")
 			return nil
 		}
 		if due { // all events are sent
@@ -228,8 +229,11 @@ func (st *watchStream) run(initial *storage.Page) error {
 		case <-grown:
 			due, grown = true, st.server.registry.Store().Grown()
 		case <-now.Replaced(st.typ):
-			now = st.server.registry.Surface()
+			now = st.server.front.Surface()
 			ended = !now.Serves(st.typ) // after the events that are left
+			if now.Release() != st.surface.Release() {
+				st.ended = "the server restarted with another release"
+			}
 		case <-end.C:
 			over, st.ended = true, "its time was up"
 		case <-st.ctx().Done():
@@ -404,7 +408,7 @@ func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 // initial events has in releases before v1.34, "" in newer ones.
 func (st *watchStream) blueprint() string {
 	switch t := st.typ; {
-	case st.server.config.Release.Minor() >= 34:
+	case st.surface.Release().Minor() >= 34:
 		return ""
 	case st.out.View == codec.PartialMetadata || st.out.View == codec.PartialMetadataList:
 		return emptyList("PartialObjectMetadataList", "meta.k8s.io/"+st.out.Version)

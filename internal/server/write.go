@@ -155,7 +155,7 @@ func (r *request) patchType() string {
 func (r *request) checkPatchType() error {
 	switch mediaType := r.patchType(); {
 	case mediaType == patch.StrategicType:
-		if _, ok := r.typ.Codec.MergeSchema(r.server.config.Release); ok {
+		if _, ok := r.typ.Codec.MergeSchema(r.surface.Release()); ok {
 			return nil
 		}
 	case slices.Contains(patchTypes, mediaType), mediaType == patch.ApplyCBORType && r.offer().CBOR:
@@ -288,7 +288,7 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 		return nil, err
 	}
 	malformed := status.BadRequest
-	if r.server.config.Release.Minor() < 35 {
+	if r.surface.Release().Minor() < 35 {
 		malformed = status.Unclassified
 	}
 	doc, err := format.Parse(body)
@@ -299,7 +299,7 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 	if err != nil {
 		return nil, malformed(err.Error())
 	}
-	if err := resource.CheckDeleteOptions(r.server.config.Release.Minor(), got.Or(deleteOptionsKind)); err != nil {
+	if err := resource.CheckDeleteOptions(r.surface.Release().Minor(), got.Or(deleteOptionsKind)); err != nil {
 		return nil, malformed(err.Error())
 	}
 	obj, _, err := doc.Decode(deleteOptionsCodec, false)
@@ -321,7 +321,7 @@ func (r *request) writeOptions(kind string) (*registry.WriteOptions, error) {
 
 // released returns the errors of options in the words of the server's release.
 func (r *request) released(errs validation.List) validation.List {
-	return errs.In(r.server.config.Release, "", "")
+	return errs.In(r.surface.Release(), "", "")
 }
 
 // patchOptions reads and validates the query of a patch.

@@ -107,7 +107,7 @@ func (r *request) negotiateZpage(kind string) (version string, asText bool, err 
 	}
 	offered := []string{codec.JSON.MediaType(), codec.YAML.MediaType(), "text/plain"}
 	formats := []codec.Format{codec.JSON, codec.YAML, codec.JSON}
-	if r.server.config.Release.Enabled("CBORServingAndStorage") {
+	if r.surface.Release().Enabled("CBORServingAndStorage") {
 		offered, formats = append(offered, codec.CBOR.MediaType()), append(formats, codec.CBOR)
 	}
 	for _, clause := range accept.Parse(header) {
@@ -149,7 +149,7 @@ type processStatus struct {
 }
 
 func (s *Server) processStatus() *processStatus {
-	r := s.config.Release
+	r := s.Release()
 	var info struct{ GoVersion string }
 	if err := json.Unmarshal(r.VersionInfo(), &info); err != nil {
 		panic("server: the version of the release: " + err.Error()) // unreachable: it is embedded

@@ -11,13 +11,34 @@ import (
 )
 
 // An object is stored in the version that was the storage version when it was written,
-// with the fields that this version had then. Types with several versions convert it
-// when it is read.
+// with the fields that this version had then. It is converted when it is read as another
+// type: in another version, or by the rules of another release.
 
 // conversions caches an object in other versions than the stored one.
 type conversions struct {
 	mu        sync.Mutex
 	byVersion map[resource.GroupVersion]*Object
+}
+
+// cachedIn returns the object in t's version if it has been converted before, or nil.
+func (o *Object) cachedIn(t *resource.Type) *Object {
+	if c := o.conversions.Load(); c != nil {
+		return c.get(t)
+	}
+	return nil
+}
+
+// cache keeps the object in t's version. The two share their cache.
+func (o *Object) cache(t *resource.Type, converted *Object) {
+	c := o.conversions.Load()
+	if c == nil {
+		c = &conversions{}
+		if !o.conversions.CompareAndSwap(nil, c) {
+			c = o.conversions.Load()
+		}
+	}
+	converted.conversions.Store(c)
+	c.put(t, converted)
 }
 
 func (c *conversions) get(t *resource.Type) *Object {
@@ -38,10 +59,16 @@ func (c *conversions) put(t *resource.Type, o *Object) {
 	c.byVersion[t.GroupVersion] = o
 }
 
+// isOf reports whether the object is encoded as t encodes it.
+func (o *Object) isOf(t *resource.Type) bool { return o.typ == t || o.typ.Codec == t.Codec }
+
 // In returns the object in t's version. It returns the object itself if it is encoded
 // in that version and t's type has not changed since. It fails with a
 // *ConversionError.
 func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
+	if o.isOf(t) {
+		return o, nil
+	}
 	all, err := In(ctx, t, []*Object{o})
 	if err != nil {
 		return nil, err
@@ -52,20 +79,17 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 // In returns the objects in t's version. It converts all objects of other versions in
 // one call. It fails with a *ConversionError.
 func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, error) {
-	if t.Versions == nil {
-		return objects, nil
-	}
 	var out []*Object // a copy of objects, nil while no object has changed
 	var raw []map[string]any
 	var index []int // the indexes of the objects of raw
 	for i, o := range objects {
-		if o.typ.Codec == t.Codec {
+		if o.isOf(t) {
 			continue
 		}
 		if out == nil {
 			out = append(out, objects...)
 		}
-		if converted := o.conversions.get(t); converted != nil {
+		if converted := o.cachedIn(t); converted != nil {
 			out[i] = converted
 			continue
 		}
@@ -90,8 +114,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 			case version != "":
 				made = made.WithVersionText(version)
 			}
-			made.conversions = from.conversions
-			from.conversions.put(t, made)
+			from.cache(t, made)
 			out[index[i]] = made
 		}
 	}
@@ -104,6 +127,9 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 // convert returns objects in t's version, without the fields that it does not have. It
 // takes ownership of objs and fails with a *ConversionError.
 func convert(ctx context.Context, t *resource.Type, objs []map[string]any) ([]map[string]any, error) {
+	if t.Convert == nil {
+		return objs, nil
+	}
 	converted, err := t.Convert(ctx, objs)
 	if err != nil {
 		return nil, &ConversionError{err}
@@ -120,11 +146,15 @@ func convert(ctx context.Context, t *resource.Type, objs []map[string]any) ([]ma
 }
 
 // read decodes the object with t's current definition of the version in which it is
-// stored.
+// stored. That of a built-in version that t's release does not serve is the release's that
+// stored it.
 func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	apiVersion := o.typ.GroupVersion.String()
 	from := t.In(apiVersion)
-	if from == nil {
+	switch {
+	case from == nil && t.UnknownVersion == nil:
+		from = o.typ
+	case from == nil:
 		return nil, &ConversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
 	obj, _, err := from.Codec.Decode(o.JSON(), false)

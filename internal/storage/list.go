@@ -154,12 +154,20 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 }
 
 // walk returns the objects of items that match the selection, in t's version. For a
-// type without versions it reads the items during the iteration.
+// type without versions it reads the items during the iteration: their conversion from
+// another release does not fail.
 func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*mvcc.Item[*Object]]) (iter.Seq[*Object], error) {
 	if t.Versions == nil {
 		return func(yield func(*Object) bool) {
 			for item := range items {
-				if s.matches(item.Value) && !yield(item.Value) {
+				o := item.Value
+				if !o.isOf(t) {
+					var err error
+					if o, err = o.In(ctx, t); err != nil {
+						panic("storage: an object of another release does not decode: " + err.Error()) // unreachable: fields keep their types
+					}
+				}
+				if s.matches(o) && !yield(o) {
 					return
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -32,16 +33,24 @@ type Object struct {
 
 	typ         *resource.Type // the type that encoded the object; nil in a Bookmark
 	encoded     wire.Encoded
-	conversions *conversions // nil for types without versions
+	conversions atomic.Pointer[conversions] // nil while it is not read as another type
 }
 
 // FromJSON returns an Object that is not stored yet. json is in the form that New
 // encodes; head has its names, labels and fields.
-func FromJSON(t *resource.Type, head Object, json []byte) *Object {
-	o := head
-	o.setEncoded(t, json)
+func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
+	o := head.copy()
+	o.typ, o.encoded = t, wire.NewEncoded(json)
 	o.UID = o.encoded.UID()
-	return &o
+	return o
+}
+
+// copy returns a copy of the object, without its conversions.
+func (o *Object) copy() *Object {
+	return &Object{
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: o.Labels, Fields: o.Fields,
+		Revision: o.Revision, Terminating: o.Terminating, Completed: o.Completed, typ: o.typ, encoded: o.encoded,
+	}
 }
 
 // New encodes obj as an Object that is not stored yet. It removes the
@@ -71,15 +80,8 @@ func New(t *resource.Type, obj map[string]any) *Object {
 			o.Labels[texts[i]] = texts[i+1]
 		}
 	}
-	o.setEncoded(t, encode(t, obj))
+	o.typ, o.encoded = t, wire.NewEncoded(encode(t, obj))
 	return o
-}
-
-func (o *Object) setEncoded(t *resource.Type, json []byte) {
-	o.typ, o.encoded = t, wire.NewEncoded(json)
-	if t.Versions != nil {
-		o.conversions = &conversions{}
-	}
 }
 
 // buffers are buffers for encoding objects of unknown length.
@@ -145,21 +147,18 @@ func cloneAll(texts []string) {
 
 // At returns the object as stored at rev: with that resourceVersion.
 func (o *Object) At(rev mvcc.Revision) *Object {
-	out := *o
+	out := o.copy()
 	out.Revision = rev
-	if o.conversions != nil {
-		out.conversions = &conversions{}
-	}
 	out.encoded = o.encoded.WithVersion(int64(rev))
-	return &out
+	return out
 }
 
 // WithVersionText returns an object that is not stored, with any text as its
 // resourceVersion.
 func (o *Object) WithVersionText(resourceVersion string) *Object {
-	out := *o
+	out := o.copy()
 	out.encoded = o.encoded.WithVersionText(resourceVersion)
-	return &out
+	return out
 }
 
 const (

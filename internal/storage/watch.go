@@ -44,7 +44,7 @@ type Watch struct {
 // objects. It fails with an *ExpiredError if the version is compacted.
 func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, after mvcc.Revision) (*Watch, error) {
 	cache := s.watchCache(t)
-	if after < max(s.oldest(t), mvcc.Revision(t.Since)) && after < cache.Revision() {
+	if after < s.Watchable(t) && after < cache.Revision() {
 		return nil, &ExpiredError{}
 	}
 	prefix, _ := sel.prefix(t)

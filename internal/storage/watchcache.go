@@ -25,6 +25,10 @@ type watchCaches struct {
 	// nothing that a cache would not show.
 	lagging atomic.Bool
 
+	// began is the revision at which the caches begin, if they have begun anew. No watch
+	// starts before it.
+	began atomic.Int64
+
 	mu       sync.Mutex             // guards the fields below
 	initial  *mvcc.Replica[*Object] // the initial state of a new watch cache
 	byPrefix map[string]*watchCache // by the prefix of the resource's keys
@@ -143,6 +147,32 @@ func (cs *watchCaches) setLocked(c *watchCache, lag mvcc.Lag) {
 		c.timer = nil
 	}
 	cs.scheduleLocked(c)
+}
+
+// RestartCaches makes the watch caches begin at the present revision, as those of a process
+// that starts do. Their lags remain. Watches that are open continue.
+func (s *Store) RestartCaches() {
+	rev, cs := s.Revision(), s.caches
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.began.Store(int64(rev))
+	cs.initial.Skip(rev)
+	for _, c := range cs.byPrefix {
+		c.Skip(rev)
+	}
+	cs.notifyLocked()
+}
+
+// Began returns the revision of the last RestartCaches, 0 if there was none.
+func (s *Store) Began() mvcc.Revision { return mvcc.Revision(s.caches.began.Load()) }
+
+// Watchable returns the oldest revision after which a watch of t can start.
+func (s *Store) Watchable(t *resource.Type) mvcc.Revision {
+	oldest := max(s.oldest(t), mvcc.Revision(t.Since))
+	if t.NoWatchCache {
+		return oldest
+	}
+	return max(oldest, s.Began())
 }
 
 // A CacheLag is the lag of the watch cache of a resource.

@@ -275,6 +275,12 @@ export interface Failover {
   replica: string;
 }
 
+/** A Release is a Kubernetes release. */
+export interface Release {
+  /** release is its name, such as v1.36.3. In a request it may leave out the patch release. */
+  release: string;
+}
+
 /** A User is the user of a kubeconfig. Without a name it is admin, a member of system:masters. */
 export interface User {
   name?: string;
@@ -638,6 +644,9 @@ export class Control {
 
   /** Moves clients to another API server of the cluster. */
   failover(request: Failover): Promise<Replicas>;
+
+  /** Restarts the server with another Kubernetes release, over the same objects. */
+  upgrade(request: Release): Promise<Release>;
 
   /** A kubeconfig file of a user. */
   kubeconfig(request?: User): Promise<Kubeconfig>;

@@ -60,6 +60,10 @@ export class Control {
     return this.#send('POST', '/debug/fakeapi/failover', {}, request);
   }
 
+  upgrade(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/upgrade', {}, request);
+  }
+
   kubeconfig(request = {}) {
     return this.#send('POST', '/debug/fakeapi/kubeconfig', {}, request);
   }

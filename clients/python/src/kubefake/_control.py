@@ -348,6 +348,12 @@ class Failover(TypedDict):
     replica: str
 
 
+class Release(TypedDict):
+    """A Release is a Kubernetes release."""
+    # release is its name, such as v1.36.3. In a request it may leave out the patch release.
+    release: str
+
+
 class User(TypedDict, total=False):
     """A User is the user of a kubeconfig. Without a name it is admin, a member of system:masters."""
     name: str
@@ -759,6 +765,14 @@ class Control:
         :param replica: replica is the ID of the replica. 1 is the first server.
         """
         return self._send("POST", "/debug/fakeapi/failover", {}, _given({"userAgent": user_agent, "replica": replica}))
+
+    def upgrade(self, *, release: str) -> Release:
+        """Restarts the server with another Kubernetes release, over the same objects.
+
+        :param release: release is its name, such as v1.36.3. In a request it may leave out the
+            patch release.
+        """
+        return self._send("POST", "/debug/fakeapi/upgrade", {}, _given({"release": release}))
 
     def kubeconfig(self, *, name: str | None = None, uid: str | None = None, groups: List[str] | None = None, extra: Dict[str, List[str]] | None = None) -> Kubeconfig:
         """A kubeconfig file of a user."""
