@@ -36,6 +36,7 @@ type config struct {
 	http          httptest.Options
 	server        server.Config
 	release       string
+	profile       string // the file of WithProfileFile; "" without it
 	runtimeConfig release.RuntimeConfig
 	start         *time.Time // of a manual clock; nil: it runs with the wall clock
 	objects       []any
@@ -373,6 +374,9 @@ func newConfig(options []Option) (*config, error) {
 	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}}
 	for _, o := range options {
 		o(c)
+	}
+	if err := c.readProfile(); err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	r, err := release.Open(c.release)
 	if err != nil {

@@ -44,6 +44,8 @@ type recordCommand struct {
 	faults       []string
 	seed         uint64
 
+	profile bool
+
 	state     string
 	namespace string
 	retry     time.Duration
@@ -72,6 +74,10 @@ func newRecordCommand() *cobra.Command {
 // server, or the changes of its objects.
 func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
+	case c.profile && (c.state != "" || c.faults != nil || c.proxySet):
+		return &usageError{errors.New("--profile records no traffic, so it cannot be combined with --state, --faults and --proxy-kubeconfig")}
+	case c.profile:
+		return c.recordProfile(ctx, stdout, stderr)
 	case c.state != "" && (c.faults != nil || c.proxySet):
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	case c.state == "" && c.proxy == "":
@@ -119,6 +125,9 @@ func (c *recordCommand) flags() []flagGroup {
 			fs.StringVar(&c.proxy, "proxy-kubeconfig", "proxy.kubeconfig", "write a kubeconfig for the proxy, with the token that it demands, to `FILE`")
 			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
+		}},
+		{"Or record the shape of a cluster", func(fs flagSet) {
+			fs.BoolVar(&c.profile, "profile", false, "write the release, API versions, feature gates, definitions, classes, admission configuration and namespaces of the cluster to the file of --out, for serve --profile")
 		}},
 		{"Or record the changes of objects", func(fs flagSet) {
 			fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")

@@ -272,3 +272,14 @@ func TestRecordKilled(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "hunter2")
 }
+
+func TestRecordProfile(t *testing.T) {
+	dir := t.TempDir()
+	config, out := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "mycluster.profile")
+	start(t, "--release", "v1.34", "--kubeconfig", config)
+	assert.Contains(t, runs(t, 0, "record", "--profile", "--kubeconfig", config, "--out", out), "v1.34.4")
+	served := start(t, "--profile", out)
+	_, version := served.do(t, "GET", "/version", "", "")
+	assert.Equal(t, "v1.34.4", version["gitVersion"])
+	runs(t, 2, "record", "--profile", "--state", "pods", "--kubeconfig", config, "--out", out)
+}

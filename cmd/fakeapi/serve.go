@@ -40,6 +40,7 @@ type serveCommand struct {
 	authn            authenticationFlags
 	authz            authorizationFlags
 	releaseName      string
+	profile          string
 	runtimeConfig    release.RuntimeConfig
 	featureGates     []string
 	serviceRanges    []netip.Prefix
@@ -229,6 +230,7 @@ func (c *serveCommand) flags() []flagGroup {
 		{"API", func(fs flagSet) {
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 			fs.Func("runtime-config", "turn API versions and resources on and off, as in `KEY=true`,...; keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION and GROUP/VERSION/RESOURCE", c.setRuntimeConfig)
+			fs.StringVar(&c.profile, "profile", "", "serve the API of the cluster in `FILE`, which fakeapi record --profile writes; its webhooks are called only if --enable-admission-plugins names their plugins")
 			fs.Func("feature-gates", "set feature gates of the release, as in `GATE=true`,...; AllAlpha and AllBeta set all of a stage", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
@@ -313,7 +315,6 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
 		fakeapi.WithAllowedHosts(c.allowedHosts...),
-		fakeapi.WithRelease(c.releaseName),
 		fakeapi.WithRuntimeConfig(c.runtimeConfig),
 		fakeapi.WithFeatureGates(gates),
 		fakeapi.WithAdmissionPlugins(c.enablePlugins...),
@@ -325,6 +326,12 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithEventTTL(c.eventTTL),
 		fakeapi.WithControllers(c.controllers...),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
+	}
+	if c.profile != "" {
+		options = append(options, fakeapi.WithProfileFile(c.profile))
+	}
+	if c.profile == "" || c.releaseName != release.Default {
+		options = append(options, fakeapi.WithRelease(c.releaseName))
 	}
 	if !c.clock.IsZero() {
 		options = append(options, fakeapi.WithManualClock(c.clock))
