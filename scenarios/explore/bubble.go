@@ -3,4 +3,4 @@
 package explore
 
 // bubbleFor returns nil: testing/synctest needs Go 1.25.
-func bubbleFor(TB) func(f func()) error { return nil }
+func bubbleFor(TB) enclosure { return nil }

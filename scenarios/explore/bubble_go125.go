@@ -3,29 +3,63 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
-// bubbleFor returns a function that calls another one in a testing/synctest bubble, nil if
-// t cannot have one. The function returns an error if goroutines of the bubble do not
-// end.
-func bubbleFor(t TB) func(f func()) error {
+// bubbleFor returns an enclosure that calls functions in a testing/synctest bubble, nil if t
+// cannot have one. It gives up a function whose bubble stands still.
+func bubbleFor(t TB) enclosure {
 	test, ok := t.(*testing.T)
 	if !ok {
 		return nil
 	}
-	return func(f func()) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%v%s", p, blocked())
-			}
+	return func(steps *stepCounter, f func()) error {
+		ended := make(chan error, 1)
+		go func() {
+			err := errFailed
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("%v%s", p, blocked())
+				}
+				ended <- err
+			}()
+			synctest.Test(test, func(*testing.T) { f() })
+			err = nil
 		}()
-		synctest.Test(test, func(*testing.T) { f() })
-		return nil
+		guard := time.NewTicker(standstill)
+		defer guard.Stop()
+		err := steps.watch(guard.C, ended)
+		if err == errFailed {
+			test.FailNow()
+		}
+		return err
+	}
+}
+
+// errFailed is of a function that has ended its goroutine, as FailNow does.
+var errFailed = errors.New("the test has failed")
+
+// standstill is how long, in real time, a bubble may make no step while one is due.
+const standstill = 30 * time.Second
+
+// watch returns what ended sends, or an error if no turn comes between two ticks while one is
+// asked for.
+func (c *stepCounter) watch(ticks <-chan time.Time, ended <-chan error) error {
+	for given := int64(-1); ; given = c.given.Load() {
+		select {
+		case err := <-ended:
+			return err
+		case <-ticks:
+			if !c.idle() && c.given.Load() == given {
+				return fmt.Errorf("a goroutine waits for a mutex that another one holds during a request, see System.Unordered%s", blocked())
+			}
+		}
 	}
 }
 

@@ -27,17 +27,18 @@
 //
 // With Go 1.25 and a *testing.T, each run has a testing/synctest bubble: time passes only
 // when the system waits, so that minutes cost milliseconds, and the same seed gives the
-// same plans and the same runs: events are delivered one after the other, each when the
-// system has nothing left to do. The system must use Transport of the server that Start
-// gets, which restconfig.For does, and its goroutines must end when the context ends. In
-// a bubble, set ErrorHandlers of k8s.io/apimachinery/pkg/util/runtime to its first
-// element; see fakeapi.WithInMemory. In other cases runs take real time; see [Pace].
+// same plans and the same runs: requests of the system are served and events delivered one
+// after the other, each when the system has nothing left to do; see [System.Unordered]. The
+// system must use Transport of the server that Start gets, which restconfig.For does, and
+// its goroutines must end when the context ends. In a bubble, set ErrorHandlers of
+// k8s.io/apimachinery/pkg/util/runtime to its first element; see fakeapi.WithInMemory. In
+// other cases runs take real time; see [Pace].
 //
 // # Limits
 //
 // A decision is recognized by client, verb, resource, object and number, not by time. A
 // panic in a goroutine other than that of Start ends the process, as Go requires; the
-// file of the plan that was running remains and is played first the next time. Goroutines
-// of one run may interleave differently in another; a finding says how often its plan
-// failed when it was repeated.
+// file of the plan that was running remains and is played first the next time. In real
+// time, goroutines of one run may interleave differently in another; a finding says how
+// often its plan failed when it was repeated.
 package explore

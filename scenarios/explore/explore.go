@@ -102,8 +102,12 @@ func Search(ctx context.Context, s System) (*Report, error) {
 	return s.search(ctx, nil, planFiles{dir: s.Dir, only: s.PlanFile, stories: s.Dir})
 }
 
+// An enclosure calls a function, and may watch the steps of its run. It returns an error if
+// goroutines of the function do not end.
+type enclosure func(steps *stepCounter, f func()) error
+
 // search searches, in bubbles if there are some.
-func (s *System) search(ctx context.Context, bubble func(func()) error, files planFiles) (*Report, error) {
+func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) (*Report, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -118,7 +122,7 @@ func (s *System) search(ctx context.Context, bubble func(func()) error, files pl
 	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(24 * time.Hour)}
 	limit := s.For
 	if bubble == nil {
-		x.enclose = func(f func()) error { f(); return nil }
+		x.enclose = func(_ *stepCounter, f func()) error { f(); return nil }
 		x.pace = s.Pace.or(realPace).skewed()
 		limit = max(limit, 0)
 		if limit == 0 {

@@ -20,8 +20,8 @@ type search struct {
 	system   *System
 	pace     Pace
 	base     *fakeapi.Server
-	enclose  func(f func()) error // calls f, in a bubble if there is one
-	bubbles  bool                 // enclose calls f in a bubble
+	enclose  enclosure // calls a function, in a bubble if there is one
+	bubbles  bool      // enclose calls it in a bubble
 	began    time.Time
 	deadline time.Time
 	report   *Report
@@ -127,11 +127,12 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 	if s.bubbles {
 		start = bubbleEpoch.next(4 * s.pace.Limit)
 	}
-	leaked := s.enclose(func() {
+	var steps stepCounter
+	leaked := s.enclose(&steps, func() {
 		time.Sleep(time.Until(start))
 		t := &trial{system: s.system, pace: s.pace, plan: plan}
 		if s.bubbles {
-			t.turns = newTurns()
+			t.turns = newTurns(&steps)
 		}
 		o, err = t.run(s.base, page)
 		if s.bubbles {
@@ -153,7 +154,9 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 
 // An epoch gives each run in a bubble a later time than the one before. A bubble starts in
 // the year 2000, but what a process keeps between runs, such as the time of client-go's
-// last error, must not be in the future; nor must the objects of the base.
+// last error, must not be in the future; nor must the objects of the base. Runs begin at a
+// whole second, so that timestamps of objects, which have no fractions, differ in all runs
+// by the same, and a day after the base, so that none finds its objects young.
 type epoch struct {
 	mu     sync.Mutex // guards newest
 	newest time.Time  // of the runs
@@ -162,15 +165,18 @@ type epoch struct {
 // bubbleEpoch is that of the process, as is what the runs share.
 var bubbleEpoch epoch
 
+// baseAge is the age of the base when the first run begins.
+const baseAge = 24 * time.Hour
+
 // next returns the time at which a run starts that takes at most d.
 func (e *epoch) next(d time.Duration) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	start := e.newest
-	if now := time.Now(); start.Before(now) {
-		start = now
+	if earliest := time.Now().Add(baseAge).Truncate(time.Second); start.Before(earliest) {
+		start = earliest
 	}
-	e.newest = start.Add(d)
+	e.newest = start.Add(d).Truncate(time.Second)
 	return start
 }
 

@@ -56,6 +56,12 @@ type System struct {
 	// runs are the most deterministic.
 	Parallel int
 
+	// Unordered serves the requests of the system in a bubble when they come. By default
+	// each of them waits until the system has nothing left to do with the one before, so
+	// that runs do not differ. A system needs Unordered if goroutines wait for a mutex
+	// that another one holds while it makes a request: the bubble would stand still.
+	Unordered bool
+
 	// Pace says how long things take.
 	Pace Pace
 

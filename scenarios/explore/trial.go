@@ -24,7 +24,7 @@ type trial struct {
 	base   int64 // revision of srv at the start
 
 	life  *supervisor
-	turns *turns // of deliveries; nil without a bubble
+	turns *turns // of requests and deliveries; nil without a bubble
 
 	mu       sync.Mutex // guards the fields below
 	healed   bool       // no decision is made any more
@@ -71,7 +71,12 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		if i.dead.Load() {
 			panic(http.ErrAbortHandler)
 		}
-		q := &request{of: i, route: route.Parse(r.Method, r.URL), client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
+		to := route.Parse(r.Method, r.URL)
+		inTurns := t.turns != nil && to.IsResource
+		if inTurns && !t.system.Unordered && (!t.turns.serve(r) || i.dead.Load()) {
+			panic(http.ErrAbortHandler)
+		}
+		q := &request{of: i, route: to, client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
 		query := r.URL.Query()
 		for _, selector := range []string{"labelSelector", "fieldSelector"} {
 			if v := query.Get(selector); v != "" {
@@ -81,7 +86,7 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		t.mu.Lock()
 		t.requests = append(t.requests, q)
 		t.mu.Unlock()
-		if t.turns != nil && q.route.IsResource {
+		if inTurns {
 			t.runControllers(r.Context())
 		}
 		answer := &answerWriter{ResponseWriter: w}
@@ -218,6 +223,9 @@ func (t *trial) started() {
 	defer cancel()
 	for {
 		_ = t.srv.Settle(ctx) // a system that polls never settles
+		for t.turns != nil && !t.turns.steps.idle() && ctx.Err() == nil {
+			time.Sleep(time.Nanosecond)
+		}
 		t.mu.Lock()
 		asked := len(t.requests) > 0
 		t.mu.Unlock()
@@ -344,7 +352,7 @@ func (t *trial) observe(p *fakeapi.Point) {
 		p.Reset()
 		return
 	}
-	if p.Event != "" && t.turns != nil && !t.turns.wait(p) || isBackground(p.Resource) {
+	if p.Event != "" && t.turns != nil && !t.turns.deliver(p) || isBackground(p.Resource) {
 		return
 	}
 	pt := Point{Client: clientOf(p.UserAgent), Verb: p.Verb, Event: p.Event, Resource: p.Resource, Namespace: p.Namespace}

@@ -3,36 +3,62 @@ package explore
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// turns deliver the events of all watches one after the other. Each event waits until the
-// system has nothing left to do with the one before, so that goroutines of the system that
-// follow different watches do not race. The order of events that are due at the same time is
-// that of their revisions, the same in every run.
+// turns let the system go one step at a time. A step is a request of the system that is
+// served, or an event that is delivered to one of its watches. Each waits until the system has
+// nothing left to do with the one before, so that its goroutines do not race. The order of
+// steps that are due at the same time is the same in every run: requests come first, events
+// follow in the order of their revisions.
 type turns struct {
 	mu      sync.Mutex // guards waiting
 	waiting []*turn
 	wake    chan struct{} // has an element if a turn was added
+	steps   *stepCounter
 }
 
-// A turn is an event that waits.
+// A stepCounter counts the turns of a run. It may be read outside of the run's bubble.
+type stepCounter struct{ asked, given atomic.Int64 }
+
+// idle reports whether each turn that was asked for has come.
+func (c *stepCounter) idle() bool { return c.asked.Load() == c.given.Load() }
+
+// A turn is a request or an event that waits.
 type turn struct {
-	version, client, resource, name string
-	watch                           int
-	come                            chan struct{} // closed when the event may be sent
+	version  string // of an event
+	client   string
+	resource string
+	name     string // of an event's object, or the method and the query of a request
+	watch    int
+	come     chan struct{} // closed when it is its turn
 }
 
-func newTurns() *turns { return &turns{wake: make(chan struct{}, 1)} }
+func newTurns(steps *stepCounter) *turns { return &turns{wake: make(chan struct{}, 1), steps: steps} }
 
-// wait returns when it is the turn of an event. It reports whether its client is still there.
-func (t *turns) wait(p *fakeapi.Point) bool {
-	mine := &turn{p.ResourceVersion, clientOf(p.UserAgent), p.Resource, p.Namespace + "/" + p.Name, p.Watch, make(chan struct{})}
+// deliver returns when it is the turn of an event. It reports whether its client is still
+// there.
+func (t *turns) deliver(p *fakeapi.Point) bool {
+	return t.wait(p.Context(), &turn{version: p.ResourceVersion, client: clientOf(p.UserAgent), resource: p.Resource, name: p.Namespace + "/" + p.Name, watch: p.Watch})
+}
+
+// serve returns when it is the turn of a request. It reports whether its client is still
+// there.
+func (t *turns) serve(r *http.Request) bool {
+	return t.wait(r.Context(), &turn{client: clientOf(r.UserAgent()), resource: r.URL.Path, name: r.Method + " " + r.URL.RawQuery})
+}
+
+// wait returns when a turn has come. It returns false if ctx has ended before.
+func (t *turns) wait(ctx context.Context, mine *turn) bool {
+	mine.come = make(chan struct{})
+	t.steps.asked.Add(1)
 	t.mu.Lock()
 	t.waiting = append(t.waiting, mine)
 	t.mu.Unlock()
@@ -43,7 +69,7 @@ func (t *turns) wait(p *fakeapi.Point) bool {
 	select {
 	case <-mine.come:
 		return true
-	case <-p.Context().Done():
+	case <-ctx.Done():
 		return false
 	}
 }
@@ -62,6 +88,7 @@ func (t *turns) run(ctx context.Context) {
 			if next == nil {
 				break
 			}
+			t.steps.given.Add(1)
 			close(next.come)
 		}
 	}

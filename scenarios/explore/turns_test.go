@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -82,4 +83,82 @@ func TestDeliveriesTakeTurns(t *testing.T) {
 	})
 	assert.Equal(t, 2, runs)
 	assert.Zero(t, differ, "of %d runs", runs)
+}
+
+// Goroutines of a system make requests at the same time. They are served in the same order in
+// every run.
+func TestRequestsTakeTurns(t *testing.T) {
+	needsBubble(t)
+	const clients = 20
+	var runs [][]string
+	start := func(ctx context.Context, srv *fakeapi.Server) error {
+		var wg sync.WaitGroup
+		for i := range clients {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				body := fmt.Sprintf(`{"metadata":{"name":"settings-%02d"}}`, i)
+				_ = post(ctx, srv, "/api/v1/namespaces/default/configmaps?fieldManager="+strings.Repeat("x", i+1), body)
+			}()
+		}
+		wg.Wait()
+		var order []string
+		for _, w := range srv.Writes(0) {
+			if strings.HasPrefix(w.Changes[0].Name, "settings-") {
+				order = append(order, w.Changes[0].Name)
+			}
+		}
+		runs = append(runs, order)
+		<-ctx.Done()
+		return nil
+	}
+	explore.Find(t, explore.System{
+		Start: start, Workload: explore.Steps(5 * time.Second), Dir: t.TempDir(),
+		Actions: []explore.Action{explore.Conflict}, // no point for it: the reference run is made twice
+	})
+	require.Len(t, runs, 2)
+	assert.Len(t, runs[0], clients)
+	assert.True(t, slices.IsSorted(runs[0]), "%v", runs[0])
+	assert.Equal(t, runs[0], runs[1])
+}
+
+// A goroutine of a system waits for a mutex that another one holds while it makes a request.
+func TestMutexAcrossRequest(t *testing.T) {
+	needsBubble(t)
+	start := func(ctx context.Context, srv *fakeapi.Server) error {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				mu.Lock()
+				defer mu.Unlock()
+				_ = post(ctx, srv, "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"settings"}}`)
+			}()
+		}
+		wg.Wait()
+		<-ctx.Done()
+		return nil
+	}
+	r := explore.Find(t, explore.System{
+		Start: start, Workload: explore.Steps(5 * time.Second), Dir: t.TempDir(),
+		Actions: []explore.Action{explore.Conflict}, Unordered: true,
+	})
+	require.NotNil(t, r)
+	assert.Empty(t, r.Findings)
+}
+
+// post sends a request to create an object.
+func post(ctx context.Context, srv *fakeapi.Server, path, body string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := srv.Client().Do(r)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }
