@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,7 +133,7 @@ func (c *cluster) objects(ctx context.Context, ns string) ([]map[string]any, err
 		}
 		out = append(out, items...)
 	}
-	for _, path := range []string{"/apis/rbac.authorization.k8s.io/v1/clusterroles", "/api/v1/persistentvolumes"} {
+	for _, path := range []string{"/apis/rbac.authorization.k8s.io/v1/clusterroles", "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/storageclasses", "/api/v1/nodes"} {
 		items, err := c.list(ctx, path)
 		if err != nil {
 			return nil, err
@@ -147,15 +148,30 @@ func (c *cluster) objects(ctx context.Context, ns string) ([]map[string]any, err
 	return out, nil
 }
 
-// retryPeriod is longer than the namespace-controller waits before it looks at a namespace
-// whose content remains.
-const retryPeriod = 10 * time.Second
+const (
+	// retryPeriod is longer than the namespace-controller waits before it looks at a
+	// namespace whose content remains.
+	retryPeriod = 10 * time.Second
+
+	// bindPeriod is longer than the persistentvolume-binder-controller waits before it looks
+	// at a claim again. Neither a new volume nor the end of its class makes it look.
+	bindPeriod = 17 * time.Second
+)
 
 // quietFor returns how long objects must not change before they count as settled.
 func (c *cluster) quietFor(objects []map[string]any) time.Duration {
 	for _, o := range objects {
-		if object.String(o, "kind") == "Namespace" && object.String(o, "status", "phase") == "Terminating" {
-			return retryPeriod
+		phase := object.String(o, "status", "phase")
+		switch object.String(o, "kind") {
+		case "Namespace":
+			if phase == "Terminating" {
+				return retryPeriod
+			}
+		case "persistentvolumeclaims":
+			ns := object.String(o, "metadata", "namespace")
+			if phase == "Pending" && strings.HasPrefix(object.String(o, "spec", "storageClassName"), ns+"-") {
+				return bindPeriod
+			}
 		}
 	}
 	return c.quiet
@@ -172,7 +188,7 @@ func (c *cluster) settle(ctx context.Context, ns string) (state, error) {
 		if err != nil {
 			return nil, err
 		}
-		b, err := json.Marshal(objects)
+		b, err := json.Marshal(slices.DeleteFunc(slices.Clone(objects), comesAgain))
 		if err != nil {
 			return nil, err
 		}

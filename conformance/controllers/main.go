@@ -8,6 +8,7 @@
 // A story happens in a namespace of its own. After each of its steps both ends settle.
 // A puppet, the same for both, stands for the scheduler and the kubelets: it binds Pods
 // to nodes and makes them run, succeed or fail as their annotation "puppet" says.
+// Stories about taints and drains have a node of their own.
 // The script controllermanager starts kube-controller-manager.
 //
 // Controllers race. With -twice the real end is compared with itself: what it does not do
@@ -129,7 +130,7 @@ func startOurs() (*fakeapi.Server, error) {
 
 // selection are the controllers of this server: those that kube-controller-manager
 // runs, without those that need the heartbeats of nodes.
-const selection = "*,-scheduler,-kubelet,-storage-provisioner,-node-lifecycle-controller,-taint-eviction-controller"
+const selection = "*,-scheduler,-kubelet,-storage-provisioner,-node-lifecycle-controller"
 
 // A result is what came of one story.
 type result struct {

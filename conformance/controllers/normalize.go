@@ -51,6 +51,7 @@ func normalize(objects []map[string]any, ns string) state {
 func raced(event map[string]any) bool {
 	switch object.String(event, "reason") {
 	case "CalculateExpectedPodCountFailed", // the Pods of a ReplicaSet that is gone may be gone too
+		"WaitForFirstConsumer", "WaitForPodScheduled", // a claim is looked at before or after the Pod that is created with it
 		"ClusterIPNotAllocated": // kube-apiserver looks for leaks while a Service is created
 		return true
 	}
@@ -61,8 +62,13 @@ func raced(event map[string]any) bool {
 // repeated are the reasons of Events that come again with time, or with each retry. Their
 // counts are not compared.
 var repeated = map[string]bool{
-	"FailedCreate": true, "FailedBinding": true, "WaitForFirstConsumer": true, "WaitForPodScheduled": true, "ExternalProvisioning": true,
+	"FailedCreate": true, "FailedBinding": true, "ExternalProvisioning": true,
 	"ProvisioningFailed": true, "VolumeMismatch": true, "NoPods": true, "UnmanagedPods": true,
+}
+
+// comesAgain reports an Event that changes for as long as its cause lasts.
+func comesAgain(o map[string]any) bool {
+	return object.String(o, "kind") == "events" && (raced(o) || repeated[object.String(o, "reason")])
 }
 
 type normalizer struct {

@@ -81,6 +81,7 @@ var kindsOfStories = map[string][]struct {
 		{"quota", (*teller).quota},
 		{"roles", (*teller).roles},
 		{"cascade", (*teller).cascade},
+		{"volumes", (*teller).volumes},
 	},
 	groupWorkloads: {
 		{"deployment", (*teller).deployment},
@@ -90,6 +91,10 @@ var kindsOfStories = map[string][]struct {
 		{"job", (*teller).job},
 		{"service", (*teller).service},
 		{"budget", (*teller).budget},
+		{"retention", (*teller).retention},
+		{"evictions", (*teller).evictions},
+		{"taints", (*teller).taints},
+		{"drain", (*teller).drain},
 	},
 }
 

@@ -71,12 +71,22 @@ func (c *binder) claimChanged(old, claim *controller.Object) {
 	}
 }
 
-// volumeChanged queues a volume, or the claim of one that is gone.
+// volumeChanged queues a volume, or the claim of one that is gone. The claim of a volume that
+// refers to it no longer is queued with a delay.
 func (c *binder) volumeChanged(old, v *controller.Object) {
 	if v != nil {
 		c.volumeQueue.Add(v.Key())
-	} else if ref := object.Map(old.Generic(), "spec", "claimRef"); ref != nil {
+	}
+	if old == nil {
+		return
+	}
+	ref := object.Map(old.Generic(), "spec", "claimRef")
+	switch {
+	case ref == nil:
+	case v == nil:
 		c.claimQueue.Add(claimOf(ref))
+	case object.Map(v.Generic(), "spec", "claimRef") == nil:
+		c.claimQueue.AddAfter(claimOf(ref), resync)
 	}
 }
 

@@ -124,6 +124,13 @@ func TestResync(t *testing.T) {
 	c.Settle(15 * time.Second)
 	assert.Equal(t, "Bound v", state(c, "data"))
 
+	// A volume that loses its reference is bound again.
+	c.MergePatch(pvs+"/v", `{"spec":{"claimRef":null}}`)
+	c.Settle(0)
+	assert.Equal(t, "Available", volumeState(c, "v"))
+	c.Settle(15 * time.Second)
+	assert.Equal(t, "Bound data", volumeState(c, "v"))
+
 	settled := c.Revision()
 	c.Settle(time.Hour)
 	assert.Equal(t, settled, c.Revision(), "nothing is written when all is bound")
