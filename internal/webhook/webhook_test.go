@@ -38,9 +38,6 @@ func serve(t *testing.T) (srv *httptest.Server, bundle string) {
 		case "/status":
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","message":"never"}`)
-		case "/slow":
-			_, _ = io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
 		default:
 			http.Error(w, "no", http.StatusInternalServerError)
 		}
@@ -91,7 +88,21 @@ func TestPost(t *testing.T) {
 		assert.Equal(t, "3s", string(body))
 	})
 	t.Run("too slow", func(t *testing.T) {
-		_, err := c.Post(t.Context(), map[string]any{"url": srv.URL + "/slow", "caBundle": bundle}, nil, time.Millisecond, nil)
+		manual := clock.NewManual(time.Now())
+		c := &webhook.Client{Clock: manual}
+		called := make(chan struct{})
+		slow := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			close(called)
+			<-r.Context().Done()
+		}))
+		defer slow.Close()
+		go func() {
+			<-called
+			manual.Advance(5 * time.Second)
+		}()
+		bundle := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: slow.Certificate().Raw}))
+		_, err := c.Post(t.Context(), map[string]any{"url": slow.URL, "caBundle": bundle}, nil, 5*time.Second, nil)
 		assert.ErrorContains(t, err, "context deadline exceeded")
 	})
 }
