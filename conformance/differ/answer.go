@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -42,7 +43,26 @@ type answer struct {
 // comparedHeaders are the headers that clients read.
 var comparedHeaders = []string{"Content-Type", "Warning", "Allow", "Location", "Retry-After", "Accept-Patch", "Vary", "Www-Authenticate"}
 
-// send sends a request and reads its answer.
+// errPanicked is the error of a request whose handler panics in the server.
+var errPanicked = errors.New("the server panicked")
+
+// panicMessage begins the answer of a server that has recovered from a panic.
+const panicMessage = "This request caused apiserver to panic."
+
+// broken returns the error of a connection, which is an errPanicked if the server closed
+// the connection while it answered.
+func broken(s Step, err error) error {
+	for _, closed := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET} {
+		if errors.Is(err, closed) {
+			err = fmt.Errorf("%w: %w", errPanicked, err)
+			break
+		}
+	}
+	return fmt.Errorf("%s: %w", s, err)
+}
+
+// send sends a request and reads its answer. The error is an errPanicked if the server
+// panics.
 func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
 	var body io.Reader
 	if s.Body != "" {
@@ -60,12 +80,15 @@ func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
+		return nil, broken(s, err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s, err)
+		return nil, broken(s, err)
+	}
+	if resp.StatusCode == http.StatusInternalServerError && bytes.HasPrefix(raw, []byte(panicMessage)) {
+		return nil, fmt.Errorf("%s: %w", s, errPanicked)
 	}
 	a := &answer{status: resp.StatusCode, header: map[string][]string{}}
 	for _, name := range comparedHeaders {
@@ -311,6 +334,8 @@ func (v *view) normalize(field string, value any) any {
 			return v.name("version", t)
 		case field == "continue" && t != "":
 			return "<continue>"
+		case field == "manager" && strings.HasPrefix(t, "kube-apiserver-"):
+			return "kube-apiserver" // the name of the executable
 		case field == "cells" && agePattern.MatchString(t):
 			return "<age>"
 		}
@@ -335,7 +360,7 @@ func ofOther(e any) bool {
 	return storyPattern.MatchString(text)
 }
 
-var undeclared = regexp.MustCompile(`(?s)^(failed to create typed [^:]*: ).*: field not declared in schema.*$`)
+var undeclared = regexp.MustCompile(`(?s)^(failed to (?:create typed [^:]*|convert new object): ).*: field not declared in schema.*$`)
 
 // sortErrors sorts the errors of fields in a message of apply, which are in the order of
 // a Go map. They end with the first field that is not declared, so that others are there by

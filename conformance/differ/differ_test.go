@@ -2,6 +2,9 @@ package main
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -15,7 +18,7 @@ func TestAlike(t *testing.T) {
 	for name := range areas {
 		t.Run(name, func(t *testing.T) {
 			for number := range 3 {
-				story := newStory(name, 1, number)
+				story := newStory(name, tell.api, 1, number)
 				told, d, err := tell.tell(t.Context(), story)
 				require.NoError(t, err)
 				assert.Nil(t, d, "%v", d)
@@ -45,6 +48,40 @@ func TestShrink(t *testing.T) {
 	assert.Equal(t, needed, shorter)
 }
 
+// A story ends before the request for which the first end panics.
+func TestPanic(t *testing.T) {
+	story := []Step{
+		post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "{id}"}}),
+		get("/api/v1/namespaces/{id}"), get("/api/v1/panic"), get("/version"),
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"the connection breaks":  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"the body breaks":        func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush(); panic(http.ErrAbortHandler) },
+		"the server answers 500": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, panicMessage, 500) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell := tellerOf(t)
+			target, err := url.Parse(tell.ends[0].url)
+			require.NoError(t, err)
+			proxy := httputil.NewSingleHostReverseProxy(target)
+			proxy.Transport = tell.ends[0].client.Transport
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/v1/panic" {
+					answer(w, r)
+					return
+				}
+				proxy.ServeHTTP(w, r)
+			}))
+			t.Cleanup(front.Close)
+			tell.ends[0].url = front.URL
+			told, d, err := tell.tell(t.Context(), story)
+			require.ErrorIs(t, err, errPanicked)
+			assert.Nil(t, d)
+			assert.Equal(t, 2, told)
+		})
+	}
+}
+
 // withoutB answers as if there were no object b.
 type withoutB struct{ http.RoundTripper }
 
@@ -57,9 +94,10 @@ func (t withoutB) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestSameStory(t *testing.T) {
+	tell := tellerOf(t)
 	for name := range areas {
-		assert.Equal(t, newStory(name, 7, 3), newStory(name, 7, 3), name)
-		assert.NotEqual(t, newStory(name, 7, 3), newStory(name, 8, 3), name)
+		assert.Equal(t, newStory(name, tell.api, 7, 3), newStory(name, tell.api, 7, 3), name)
+		assert.NotEqual(t, newStory(name, tell.api, 7, 3), newStory(name, tell.api, 8, 3), name)
 	}
 }
 
@@ -76,14 +114,15 @@ func tellerOf(t *testing.T) *teller {
 	const token = "differ"
 	var ends []*end
 	for range 2 {
-		srv, err := startOurs(token, "CBORServingAndStorage=true")
+		srv, err := startOurs(token, "", "CBORServingAndStorage=true", "api/all=true")
 		require.NoError(t, err)
 		t.Cleanup(srv.Close)
 		e := newEnd(srv.URL, token)
 		t.Cleanup(e.client.CloseIdleConnections)
 		ends = append(ends, e)
 	}
-	tell := newTeller("00000", ends...)
+	tell, err := newTeller("00000", ends...)
+	require.NoError(t, err)
 	t.Cleanup(tell.close)
 	return tell
 }

@@ -5,9 +5,10 @@
 //	go run ./differ -real https://127.0.0.1:6443 -area crds -seed 7 -steps 10000
 //
 // A story is a sequence of requests in a namespace and an API group of its own; it depends
-// only on the seed, its area and its number. It ends at the first step whose answers
-// differ. Each kind of difference is printed once, with the shortest story that still
-// shows it.
+// only on the seed, its area and its number, in the area kinds also on the API of the other
+// server. It ends at the first step whose answers differ, or before the first one for which
+// the real server panics: there is nothing to compare with. Each kind of difference is
+// printed once, with the shortest story that still shows it.
 //
 // With -real twice, as -real URL -other URL, it compares two real servers: what differs
 // then is noise.
@@ -15,6 +16,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -35,6 +37,8 @@ func main() {
 		real     = flag.String("real", "", "URL of the real kube-apiserver")
 		other    = flag.String("other", "", "URL of the server to compare with it; a server of this process by default")
 		gates    = flag.String("gates", "", "feature gates of the server of this process, as those of the real one: A=true,B=false")
+		versions = flag.String("runtime-config", "", "API versions of the server of this process, as those of the real one: api/all=true")
+		release  = flag.String("release", "", "Kubernetes release of the server of this process, the newest one by default")
 		token    = flag.String("token", "admintoken", "bearer token of an administrator of both")
 		area     = flag.String("area", "", "only stories of this area: "+strings.Join(slices.Sorted(maps.Keys(areas)), ", "))
 		seed     = flag.Uint64("seed", 1, "seed of the stories")
@@ -44,13 +48,14 @@ func main() {
 		verbose  = flag.Bool("v", false, "print every step of the stories that differ")
 	)
 	flag.Parse()
-	if err := run(*real, *other, *token, *gates, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
+	ours := func() (*fakeapi.Server, error) { return startOurs(*token, *release, *gates, *versions) }
+	if err := run(*real, *other, *token, ours, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "differ:", err)
 		os.Exit(1)
 	}
 }
 
-func run(real, other, token, gates, area string, seed uint64, steps, only, parallel int, verbose bool) error {
+func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, seed uint64, steps, only, parallel int, verbose bool) error {
 	if real == "" {
 		return fmt.Errorf("-real is missing")
 	}
@@ -64,14 +69,17 @@ func run(real, other, token, gates, area string, seed uint64, steps, only, paral
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if other == "" {
-		srv, err := startOurs(token, gates)
+		srv, err := ours()
 		if err != nil {
 			return err
 		}
 		defer srv.Close()
 		other = srv.URL
 	}
-	t := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), newEnd(real, token), newEnd(other, token))
+	t, err := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), newEnd(real, token), newEnd(other, token))
+	if err != nil {
+		return err
+	}
 	defer t.close()
 	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
 	for _, name := range names {
@@ -85,23 +93,29 @@ func run(real, other, token, gates, area string, seed uint64, steps, only, paral
 }
 
 // startOurs starts a server of this process.
-func startOurs(token, gates string) (*fakeapi.Server, error) {
-	set, err := parseGates(gates)
-	if err != nil {
-		return nil, err
+func startOurs(token, release, gates, versions string) (*fakeapi.Server, error) {
+	options := []fakeapi.Option{
+		fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")), fakeapi.WithRelease(release),
+		fakeapi.WithToken(token, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 	}
-	return fakeapi.New(fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")), fakeapi.WithFeatureGates(set),
-		fakeapi.WithToken(token, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}))
+	for text, with := range map[string]func(map[string]bool) fakeapi.Option{gates: fakeapi.WithFeatureGates, versions: fakeapi.WithRuntimeConfig} {
+		set, err := parseSwitches(text)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, with(set))
+	}
+	return fakeapi.New(options...)
 }
 
-// parseGates parses A=true,B=false.
-func parseGates(text string) (map[string]bool, error) {
+// parseSwitches parses A=true,B=false.
+func parseSwitches(text string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' }) {
 		name, value, _ := strings.Cut(part, "=")
 		on, err := strconv.ParseBool(value)
 		if err != nil {
-			return nil, fmt.Errorf("-gates: %q: %w", part, err)
+			return nil, fmt.Errorf("%q: %w", part, err)
 		}
 		out[name] = on
 	}
@@ -131,10 +145,15 @@ func (t *teller) area(ctx context.Context, name string, seed uint64, steps, only
 		wait.Add(1)
 		go func() {
 			defer func() { <-places; wait.Done() }()
-			story := newStory(name, seed, number)
+			story := newStory(name, t.api, seed, number)
 			told, d, err := t.tell(ctx, story)
 			mu.Lock()
-			if err != nil {
+			if errors.Is(err, errPanicked) {
+				total.panics++
+				if verbose {
+					fmt.Printf("%s story %d: %v\n", name, number, err)
+				}
+			} else if err != nil {
 				failed = fmt.Errorf("story %d: %w", number, err)
 			}
 			fresh := total.add(told, d)
@@ -162,6 +181,7 @@ type totals struct {
 	area                         string
 	seed                         uint64
 	stories, alike, steps, equal int
+	panics                       int // stories that end where the real server panics
 	kinds                        map[string]int
 }
 
@@ -193,5 +213,8 @@ func (t *totals) String() string {
 		fmt.Fprintf(&b, "%5d %s\n", t.kinds[k], k)
 	}
 	fmt.Fprintf(&b, "%s: seed %d: stories %d/%d alike, steps %d/%d (%.2f%%)", t.area, t.seed, t.alike, t.stories, t.equal, t.steps, 100*float64(t.equal)/float64(max(t.steps, 1)))
+	if t.panics > 0 {
+		fmt.Fprintf(&b, ", of which %d end where the real server panics", t.panics)
+	}
 	return b.String()
 }

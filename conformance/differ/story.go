@@ -120,17 +120,18 @@ var areas = map[string]func(r *source) []Step{
 	"crds":      crds,
 	"encodings": encodings,
 	"http":      oddRequests,
+	"kinds":     kinds,
 	"policies":  policies,
 	"quotas":    quotas,
 	"watches":   watches,
 	"webhooks":  webhooks,
 }
 
-// newStory returns a story of an area.
-func newStory(area string, seed uint64, number int) []Step {
+// newStory returns a story of an area for a server with an API.
+func newStory(area string, api *api, seed uint64, number int) []Step {
 	h := fnv.New64a()
 	fmt.Fprint(h, area)
-	r := &source{rand.New(rand.NewPCG(seed^h.Sum64(), uint64(number)))}
+	r := &source{rand.New(rand.NewPCG(seed^h.Sum64(), uint64(number))), api}
 	namespace := post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "{id}"}})
 	return append([]Step{namespace}, areas[area](r)...)
 }
@@ -145,11 +146,16 @@ type teller struct {
 	patience time.Duration
 	hooks    *hooks
 	names    atomic.Int64
+	api      *api // that of the second end
 }
 
 // newTeller returns a teller. It must be closed.
-func newTeller(run string, ends ...*end) *teller {
-	return &teller{ends: [2]*end(ends), run: run, hooks: startHooks()}
+func newTeller(run string, ends ...*end) (*teller, error) {
+	api, err := readAPI(ends[1])
+	if err != nil {
+		return nil, err
+	}
+	return &teller{ends: [2]*end(ends), run: run, hooks: startHooks(), api: api}, nil
 }
 
 func (t *teller) close() { t.hooks.close() }
@@ -157,7 +163,8 @@ func (t *teller) close() { t.hooks.close() }
 func (t *teller) newView(id string) *view { return newView(id, t.hooks.placeholders()...) }
 
 // tell tells a story until a step differs. It returns how many steps it has told. The error
-// is that of a request to the first end.
+// is that of a request to the first end; an errPanicked ends the story before a step that
+// has no answer to compare with.
 func (t *teller) tell(ctx context.Context, story []Step) (told int, d *difference, err error) {
 	id := fmt.Sprintf("d%s%04x", t.run, t.names.Add(1))
 	views := [2]*view{t.newView(id), t.newView(id)}
@@ -235,7 +242,10 @@ func (t *teller) shrink(ctx context.Context, story []Step, d *difference) ([]Ste
 }
 
 // A source is a source of random choices.
-type source struct{ *rand.Rand }
+type source struct {
+	*rand.Rand
+	api *api // what the servers serve
+}
 
 // chance is true once in n times.
 func (r *source) chance(n int) bool { return r.IntN(n) == 0 }
