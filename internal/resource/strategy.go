@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -24,6 +25,10 @@ type Strategy struct {
 
 	// AllowCreateOnUpdate lets a PUT create a missing object.
 	AllowCreateOnUpdate bool
+
+	// StatusApplyCreates lets an apply to the status create a missing object, as an apply
+	// to the object does.
+	StatusApplyCreates bool
 
 	// AllowUnconditionalUpdate lets a PUT without a resourceVersion replace the
 	// object.
@@ -100,6 +105,10 @@ type Strategy struct {
 	// request or a file.
 	Default func(obj map[string]any)
 
+	// DefaultTime sets, after Default, the defaults that are the time of the request, in an
+	// object that was decoded from a request. now is in RFC 3339.
+	DefaultTime func(obj map[string]any, now string)
+
 	// CompleteBookmark sets the fields that the object of a BOOKMARK event has beyond
 	// the zero value of this version. In kube-apiserver they come from the conversion
 	// of an empty object of the internal version.
@@ -118,6 +127,10 @@ type Strategy struct {
 	// request. It is called after Prepare, or after the Prepare of the status
 	// subresource.
 	PrepareWithAuthor func(obj, old map[string]any, by Author)
+
+	// Updated counts an update of the object or of a subresource after its commit. It is
+	// not called in a dry run.
+	Updated func(obj, old map[string]any, counts *metrics.Values)
 
 	// DefaultAfterCreate sets the defaults that kube-apiserver sets only when it
 	// decodes a created object from etcd, and reports whether it set any. A create

@@ -34,7 +34,8 @@ var replicationControllerStrategy = kind.Strategy{
 		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
 		FieldLabelError:                kind.FieldLabelNotSupported,
 	},
-	GenerationFields: []string{"spec"},
-	Status:           kind.Status{Validate: replicationControllerCounters.Validate},
-	Cells:            replicationControllerCells,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	GenerationFields:      []string{"spec"},
+	Status:                kind.Status{Validate: replicationControllerCounters.Validate},
+	Cells:                 replicationControllerCells,
 }

@@ -13,7 +13,7 @@ import (
 type gatedField struct {
 	gate string
 	// path names the members from the spec of a Pod, or from the object, to the field.
-	// "[]" follows a list. "*" is every list of containers. "?" follows a member that is
+	// "[]" follows a list, "{}" a map. "*" is every list of containers. "?" follows a member that is
 	// removed too if it has no other fields.
 	path string
 	// since is the minor number of the first release that drops the field, if older ones
@@ -51,8 +51,37 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleUp.tolerance"},
 	},
+	storedKind("resource.k8s.io", "DeviceClass"):           {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
 	storedKind("resource.k8s.io", "ResourceClaim"):         gatedClaimFields("spec."),
 	storedKind("resource.k8s.io", "ResourceClaimTemplate"): gatedClaimFields("spec.spec."),
+	storedKind("resource.k8s.io", "ResourceSlice"): {
+		{gate: "DRAConsumableCapacity", path: "spec.devices[].allowMultipleAllocations"},
+		{gate: "DRAConsumableCapacity", path: "spec.devices[].capacity{}.requestPolicy"},
+		{gate: "DRADeviceBindingConditions", path: "spec.devices[].bindingConditions"},
+		{gate: "DRADeviceBindingConditions", path: "spec.devices[].bindingFailureConditions"},
+		{gate: "DRADeviceBindingConditions", path: "spec.devices[].bindsToNode"},
+		{gate: "DRADeviceTaints", path: "spec.devices[].taints"},
+		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.bools"},
+		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.ints"},
+		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.strings"},
+		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.versions"},
+		{gate: "DRANodeAllocatableResources", path: "spec.devices[].nodeAllocatableResourceMappings"},
+		{gate: "DRAPartitionableDevices", path: "spec.devices[].allNodes"},
+		{gate: "DRAPartitionableDevices", path: "spec.devices[].consumesCounters"},
+		{gate: "DRAPartitionableDevices", path: "spec.devices[].nodeName"},
+		{gate: "DRAPartitionableDevices", path: "spec.devices[].nodeSelector"},
+		{gate: "DRAPartitionableDevices", path: "spec.perDeviceNodeSelection"},
+		{gate: "DRAPartitionableDevices", path: "spec.sharedCounters"},
+	},
+	storedKind("storage.k8s.io", "CSIDriver"): {
+		{gate: "CSIServiceAccountTokenSecrets", path: "spec.serviceAccountTokenInSecrets"},
+		{gate: "MutableCSINodeAllocatableCount", path: "spec.nodeAllocatableUpdatePeriodSeconds"},
+		{gate: "VolumeLimitScaling", path: "spec.preventPodSchedulingIfMissing"},
+	},
+	storedKind("storage.k8s.io", "VolumeAttachment"): {
+		{gate: "MutableCSINodeAllocatableCount", path: "status.attachError.errorCode"},
+		{gate: "MutableCSINodeAllocatableCount", path: "status.detachError.errorCode"},
+	},
 }
 
 // gatedClaimFields are the fields of the spec of a ResourceClaim, whose path is given.
@@ -141,6 +170,15 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 	}
 	if list, ok := strings.CutSuffix(step, "[]"); ok {
 		add(obj[list])
+		return found
+	}
+	if values, ok := strings.CutSuffix(step, "{}"); ok {
+		values, _ := obj[values].(map[string]any)
+		for _, v := range values {
+			if m, ok := v.(map[string]any); ok {
+				found = append(found, m)
+			}
+		}
 		return found
 	}
 	if m, ok := obj[strings.TrimSuffix(step, "?")].(map[string]any); ok {

@@ -49,6 +49,8 @@ func TestRemoveField(t *testing.T) {
 	}{
 		{"in lists", "a[].b", map[string]any{"a": []any{map[string]any{"b": "x", "c": "y"}, map[string]any{"b": "z"}}},
 			map[string]any{"a": []any{map[string]any{"c": "y"}, map[string]any{}}}},
+		{"in a map", "a{}.b", map[string]any{"a": map[string]any{"x": map[string]any{"b": "y", "c": "z"}, "w": map[string]any{}}},
+			map[string]any{"a": map[string]any{"x": map[string]any{"c": "z"}, "w": map[string]any{}}}},
 		{"in containers", "*.a", map[string]any{"initContainers": []any{map[string]any{"a": "x"}}}, map[string]any{"initContainers": []any{map[string]any{}}}},
 		{"with its parent", "a?.b", map[string]any{"a": map[string]any{"b": "x"}}, map[string]any{}},
 		{"parent with others", "a?.b", map[string]any{"a": map[string]any{"b": "x", "c": "y"}}, map[string]any{"a": map[string]any{"c": "y"}}},

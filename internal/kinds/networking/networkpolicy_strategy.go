@@ -32,7 +32,8 @@ var networkPolicyStrategy = kind.Strategy{
 		Validate:                 validateNetworkPolicy,
 		WarningsOnWrite:          warnNetworkPolicy,
 	},
-	GenerationFields: []string{"spec"},
-	GenerationExact:  true,
-	Cells:            func(r table.Row) []any { return []any{r.Name(), r.SelectorCell("spec", "podSelector"), r.Age()} },
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 36, Times: 1},
+	GenerationFields:      []string{"spec"},
+	GenerationExact:       true,
+	Cells:                 func(r table.Row) []any { return []any{r.Name(), r.SelectorCell("spec", "podSelector"), r.Age()} },
 }

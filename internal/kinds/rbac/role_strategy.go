@@ -14,6 +14,7 @@ var clusterRoleStrategy = kind.Strategy{
 		Name:                     validation.RBACName,
 		Validate:                 validateClusterRole,
 	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 }
 
 var roleStrategy = kind.Strategy{
@@ -24,4 +25,5 @@ var roleStrategy = kind.Strategy{
 		Name:                     validation.RBACName,
 		Validate:                 validateRole,
 	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 }

@@ -28,7 +28,8 @@ var clusterRoleBindingStrategy = kind.Strategy{
 		Validate:                 validateClusterRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
-	Cells: roleBindingCells,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	Cells:                 roleBindingCells,
 }
 
 var roleBindingStrategy = kind.Strategy{
@@ -40,5 +41,6 @@ var roleBindingStrategy = kind.Strategy{
 		Validate:                 validateRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
-	Cells: roleBindingCells,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	Cells:                 roleBindingCells,
 }

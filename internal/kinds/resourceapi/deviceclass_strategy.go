@@ -15,6 +15,7 @@ var deviceClassStrategy = kind.Strategy{
 		Name:                     validation.UnprefixedName,
 		Validate:                 validateDeviceClass,
 	},
-	GenerationFields: []string{"spec"},
-	Cells:            table.NameAndAge,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	GenerationFields:      []string{"spec"},
+	Cells:                 table.NameAndAge,
 }

@@ -6,6 +6,13 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
+// defaultTaintRule sets timeAdded of the taint.
+func defaultTaintRule(obj map[string]any, now string) {
+	if taint := object.Map(obj, "spec", "taint"); taint != nil {
+		object.SetDefault(taint, "timeAdded", now)
+	}
+}
+
 // stampTaintRule sets timeAdded of the taint if it is absent, or if the effect changes
 // and timeAdded does not.
 func stampTaintRule(obj, old map[string]any, by resource.Author) {
@@ -22,6 +29,7 @@ var deviceTaintRuleStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
+		DefaultTime:              defaultTaintRule,
 		PrepareWithAuthor:        stampTaintRule,
 		Validate:                 validateTaintRule,
 	},

@@ -28,6 +28,7 @@ func defaultDeviceRequests(spec map[string]any) {
 		if object.String(request, "deviceClassName") != "" {
 			defaultDeviceRequest(request)
 		}
+		defaultDeviceTolerations(request)
 	}
 }
 

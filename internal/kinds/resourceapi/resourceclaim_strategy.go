@@ -14,6 +14,7 @@ var resourceClaimStrategy = kind.Strategy{
 		ValidateInNamespace:      authorizeClaim,
 		Validate:                 validateResourceClaim,
 	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 2},
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Prepare:  prepareResourceClaimStatus,

@@ -9,19 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/table"
 )
 
-// prepareResourceSlice drops the fields of disabled feature gates.
-func prepareResourceSlice(obj, _ map[string]any) {
-	for device := range devices(obj) {
-		delete(device, "nodeAllocatableResourceMappings")
-		for _, v := range object.Map(device, "attributes") {
-			attribute, _ := v.(map[string]any)
-			for _, list := range []string{"bools", "ints", "strings", "versions"} {
-				delete(attribute, list)
-			}
-		}
-	}
-}
-
 // devices iterates over the devices of a slice. In v1beta1 it yields the field basic
 // of each device.
 func devices(slice map[string]any) func(yield func(map[string]any) bool) {
@@ -37,14 +24,28 @@ func devices(slice map[string]any) func(yield func(map[string]any) bool) {
 	}
 }
 
-// stampResourceSlice sets timeAdded of new taints.
-func stampResourceSlice(obj, _ map[string]any, by resource.Author) {
+// defaultResourceSlice sets allocationMultiplier of the resources of devices.
+func defaultResourceSlice(obj map[string]any) {
 	for device := range devices(obj) {
-		for taint := range object.Each(device["taints"]) {
-			object.SetDefault(taint, "timeAdded", by.Now)
+		for _, v := range object.Map(device, "nodeAllocatableResourceMappings") {
+			if mapping, ok := v.(map[string]any); ok {
+				object.SetDefault(mapping, "allocationMultiplier", "1")
+			}
 		}
 	}
 }
+
+// defaultTaintTimes sets timeAdded of taints.
+func defaultTaintTimes(slice map[string]any, now string) {
+	for device := range devices(slice) {
+		for taint := range object.Each(device["taints"]) {
+			object.SetDefault(taint, "timeAdded", now)
+		}
+	}
+}
+
+// stampResourceSlice sets timeAdded of the taints that an apply adds.
+func stampResourceSlice(obj, _ map[string]any, by resource.Author) { defaultTaintTimes(obj, by.Now) }
 
 // sliceFieldLabelError returns the FieldLabelError of a version of ResourceSlices. The
 // text contains the version.
@@ -59,7 +60,8 @@ var resourceSliceStrategy = kind.Strategy{
 		GenerationBeforePrepare:  true,
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
-		Prepare:                  prepareResourceSlice,
+		Default:                  defaultResourceSlice,
+		DefaultTime:              defaultTaintTimes,
 		PrepareWithAuthor:        stampResourceSlice,
 		Validate:                 validateResourceSlice,
 		WarningsOnWrite:          warnResourceSlice,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
@@ -162,7 +163,7 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	if n := device.Len("attributes") + device.Len("capacity"); n > maxAttributes {
 		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxAttributes)))
 	}
-	if n := device.Len("attributes"); n > maxAttributeValues {
+	if n := countAttributeValues(device); n > maxAttributeValues {
 		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attribute values must not exceed %d", maxAttributeValues)))
 	}
 	checkEntries(device, "attributes", maxAttributeNameLength, attributeName, checkDeviceAttribute)
@@ -178,6 +179,23 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	})
 	checkDeviceNodes(device, ownNodes)
 	checkBindingConditions(device)
+	for name, v := range device.Entries("nodeAllocatableResourceMappings") {
+		mapping, _ := v.(map[string]any)
+		device.AddList(checkResourceMapping(device.At("nodeAllocatableResourceMappings").Key(name), name, mapping, object.Map(device.Obj, "capacity")))
+	}
+}
+
+// countAttributeValues counts the values of attributes, those in lists one by one.
+func countAttributeValues(device validation.View) (n int) {
+	for _, v := range object.Map(device.Obj, "attributes") {
+		attribute, _ := v.(map[string]any)
+		listed := 0
+		for _, name := range attributeLists {
+			listed += len(object.List(attribute, name))
+		}
+		n += max(listed, 1)
+	}
+	return n
 }
 
 // checkCounters checks shared or consumed counters.
@@ -195,17 +213,39 @@ func checkCounters(p validation.View) {
 	}
 }
 
-// checkDeviceAttribute checks that an attribute has one value.
+// attributeLists are the fields of an attribute that have several values.
+var attributeLists = []string{"bools", "ints", "strings", "versions"}
+
+// checkDeviceAttribute checks that an attribute has one value, or one list of them.
 func checkDeviceAttribute(attribute validation.View) {
-	if len(attribute.String("string")) > maxAttributeLength {
-		attribute.Add(validation.TooLong(attribute.At("string"), maxAttributeLength))
-	}
-	if attribute.Has("version") {
-		if _, err := semver.Parse(attribute.String("version")); err != nil {
-			attribute.Invalid("version", "must be a string compatible with semver.org spec 2.0.0")
+	checkString := func(text string, path *validation.Path) {
+		if len(text) > maxAttributeLength {
+			attribute.Add(validation.TooLong(path, maxAttributeLength))
 		}
-		if len(attribute.String("version")) > maxAttributeLength {
-			attribute.Add(validation.TooLong(attribute.At("version"), maxAttributeLength))
+	}
+	checkVersion := func(text string, path *validation.Path) {
+		if _, err := semver.Parse(text); err != nil {
+			attribute.Add(validation.Invalid(path, text, "must be a string compatible with semver.org spec 2.0.0"))
+		}
+		checkString(text, path)
+	}
+	checkString(attribute.String("string"), attribute.At("string"))
+	if attribute.Has("version") {
+		checkVersion(attribute.String("version"), attribute.At("version"))
+	}
+	for _, name := range attributeLists {
+		list, ok := attribute.Obj[name].([]any)
+		if ok && len(list) == 0 {
+			attribute.Invalid(name, "must not be empty if specified")
+		}
+		for i, v := range list {
+			text, _ := v.(string)
+			switch name {
+			case "strings":
+				checkString(text, attribute.At(name).Index(i))
+			case "versions":
+				checkVersion(text, attribute.At(name).Index(i))
+			}
 		}
 	}
 	const one = "exactly one value must be specified"
@@ -216,6 +256,29 @@ func checkDeviceAttribute(attribute validation.View) {
 	default:
 		attribute.Add(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))
 	}
+}
+
+// checkResourceMapping checks how a device counts as a resource of its Node.
+func checkResourceMapping(path *validation.Path, name string, mapping, capacity map[string]any) (errs validation.List) {
+	if !resources.IsNative(name) {
+		errs = append(errs, validation.Invalid(path, name, "must be a node allocatable resource name"))
+	}
+	multiplier, multiplied := mapping["allocationMultiplier"].(string)
+	key, keyed := mapping["capacityKey"].(string)
+	if !multiplied && !keyed {
+		return append(errs, validation.Invalid(path, "", "at least one of allocationMultiplier or capacityKey must be set"))
+	}
+	if multiplied && quantity.Compare(multiplier, "0") <= 0 {
+		errs = append(errs, validation.Invalid(path.Child("allocationMultiplier"), multiplier, "must be positive"))
+	}
+	switch {
+	case !keyed:
+	case key == "":
+		errs = append(errs, validation.Invalid(path.Child("capacityKey"), "", "capacityKey must not be an empty string"))
+	case capacity[key] == nil:
+		errs = append(errs, validation.NotFound(path.Child("capacityKey"), key))
+	}
+	return errs
 }
 
 // checkDeviceCapacity checks the request policy of a capacity. shared reports whether

@@ -3,6 +3,7 @@ package storage
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -19,11 +20,9 @@ func defaultCSIDriver(obj map[string]any) {
 	}
 }
 
-// prepareCSIDriver drops the fields of disabled feature gates, and increments the
-// generation if an update changes the spec. A new CSIDriver has no generation.
+// prepareCSIDriver increments the generation if an update changes the spec. A new CSIDriver
+// has no generation.
 func prepareCSIDriver(obj, old map[string]any) {
-	spec := object.EnsureMap(obj, "spec")
-	kind.DropDisabledField(spec, object.Map(old, "spec"), "preventPodSchedulingIfMissing")
 	if old != nil && !validation.Equal(obj["spec"], old["spec"]) {
 		generation, _ := object.Int(old, "metadata", "generation")
 		object.Meta(obj)["generation"] = generation + 1
@@ -37,6 +36,14 @@ var csiDriverStrategy = kind.Strategy{
 		Prepare:             prepareCSIDriver,
 		Validate:            validateCSIDriver,
 		WarningsOnWrite:     warnCSIDriver,
+	},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if r.Enabled("VolumeLimitScaling") {
+			s.Default = func(obj map[string]any) {
+				defaultCSIDriver(obj)
+				object.SetDefault(object.Map(obj, "spec"), "preventPodSchedulingIfMissing", false)
+			}
+		}
 	},
 	Cells: csiDriverCells,
 }

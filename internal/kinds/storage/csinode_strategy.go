@@ -11,5 +11,6 @@ var csiNodeStrategy = kind.Strategy{
 		ReturnDeletedObject: true,
 		Validate:            validateCSINode,
 	},
-	Cells: func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 36, Times: 1},
+	Cells:                 func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
 }

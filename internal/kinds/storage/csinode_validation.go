@@ -42,18 +42,22 @@ func checkCSINode(p validation.View) {
 }
 
 // checkCSINodeUpdate checks that an update changes only the allocatable field of
-// existing drivers.
+// existing drivers, or nothing if the gate for it is off.
 func checkCSINodeUpdate(p validation.View, old map[string]any) {
 	for was := range object.Each(old["drivers"]) {
 		for is := range object.Each(p.Obj["drivers"]) {
 			if is["name"] != was["name"] {
 				continue
 			}
+			const gate = "MutableCSINodeAllocatableCount"
+			if !validation.Equal(is, was) {
+				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate))
+			}
 			is, was := maps.Clone(is), maps.Clone(was)
 			delete(is, "allocatable")
 			delete(was, "allocatable")
 			if !validation.Equal(is, was) {
-				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable"))
+				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithGate(gate, nil))
 			}
 		}
 	}

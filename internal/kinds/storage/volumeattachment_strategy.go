@@ -20,6 +20,7 @@ var volumeAttachmentStrategy = kind.Strategy{
 		Default:             defaultVolumeAttachment,
 		Validate:            validateVolumeAttachment,
 	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateVolumeAttachment,

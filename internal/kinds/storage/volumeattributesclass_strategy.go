@@ -13,6 +13,7 @@ var volumeAttributesClassStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Validate:                 validateVolumeAttributesClass,
 	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 	Cells: func(r table.Row) []any {
 		name := r.Name()
 		if r.Before(34) {

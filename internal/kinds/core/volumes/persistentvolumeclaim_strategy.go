@@ -58,8 +58,9 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 		Validate:                 validateClaim,
 		WarningsOnWrite:          warnClaim,
 	},
-	Status: kind.Status{Validate: validateClaimStatus},
-	Cells:  persistentVolumeClaimCells,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	Status:                kind.Status{Validate: validateClaimStatus},
+	Cells:                 persistentVolumeClaimCells,
 }
 
 // ClaimStorageClass returns the name of the claim's StorageClass, from the beta
