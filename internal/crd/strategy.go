@@ -222,10 +222,10 @@ func (v *version) validateScale(obj map[string]any, field string) validation.Lis
 		return nil
 	}
 	at := fieldPath(object.String(spec, field))
-	value, err := nestedValue(obj, at.names())
+	value, found, err := nestedValue(obj, at.names())
 	n, isInt := value.(int64)
 	switch {
-	case err == "" && value != nil && !isInt:
+	case found && !isInt:
 		err = accessorError(at.names(), value, "int64")
 	case n < 0:
 		err = "should be a non-negative integer"
@@ -245,8 +245,8 @@ func (v *version) validateScaleSelector(obj map[string]any) validation.List {
 		return nil
 	}
 	at := fieldPath(path)
-	value, err := nestedValue(obj, at.names())
-	if _, isText := value.(string); err == "" && value != nil && !isText {
+	value, found, err := nestedValue(obj, at.names())
+	if _, isText := value.(string); found && !isText {
 		err = accessorError(at.names(), value, "string")
 	}
 	if err == "" {
@@ -255,20 +255,24 @@ func (v *version) validateScaleSelector(obj map[string]any) validation.List {
 	return validation.List{validation.Invalid(at.path(), "", err)}
 }
 
-// nestedValue returns the value at a path, nil if there is none. err is not "" if a value on
-// the path is not an object.
-func nestedValue(obj map[string]any, path []string) (v any, err string) {
+// nestedValue returns the value at a path, which may be null, and whether there is one. A
+// null on the path has nothing below it. err is not "" if another value on the path is not
+// an object.
+func nestedValue(obj map[string]any, path []string) (v any, found bool, err string) {
 	v = obj
 	for i, name := range path {
+		if v == nil {
+			return nil, false, ""
+		}
 		m, ok := v.(map[string]any)
 		if !ok {
-			return nil, accessorError(path[:i+1], v, "map[string]interface{}")
+			return nil, false, accessorError(path[:i+1], v, "map[string]interface{}")
 		}
 		if v, ok = m[name]; !ok {
-			return nil, ""
+			return nil, false, ""
 		}
 	}
-	return v, ""
+	return v, true, ""
 }
 
 func accessorError(path []string, v any, want string) string {

@@ -115,10 +115,10 @@ func (c *specValidator) all(path *validation.Path) validation.List {
 	errs = append(errs, subresources(object.Map(c.spec, "subresources"), path.Child("subresources"))...)
 	errs = append(errs, columns(c.spec, path)...)
 	if fields := object.List(c.spec, "selectableFields"); len(fields) > 0 {
-		if props := object.Map(c.spec, "validation", "openAPIV3Schema"); props == nil {
+		if c.spec["validation"] == nil {
 			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included").DetailBefore(34, "selectableFields may only be set when validations.schema is included"))
 		} else {
-			errs = append(errs, selectableFields(fields, props, path)...)
+			errs = append(errs, selectableFields(fields, object.Map(c.spec, "validation", "openAPIV3Schema"), path)...)
 		}
 	}
 	return append(errs, c.conversion(path.Child("conversion"))...)

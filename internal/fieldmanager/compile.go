@@ -39,23 +39,23 @@ type compiled struct {
 // Structs, maps and lists become named types that refer to each other by name:
 // schemas may be recursive, and structured-merge-diff compares types by walking
 // them.
-func compile(s *schema.Schema) *compiled {
+func compile(s *schema.Schema, partialKeys bool) *compiled {
 	if s == nil {
-		return newCompiled(typed.DeducedParseableType, nil)
+		return newCompiled(typed.DeducedParseableType, nil, partialKeys)
 	}
 	c := compiler{out: &smd.Schema{}, types: map[typeKey]*string{}, names: names{}}
 	root := c.typeRef(s, false)
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
-	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names)
+	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
 }
 
-func newCompiled(p typed.ParseableType, n names) *compiled {
+func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
 	null, err := p.FromUnstructured(nil)
 	if err != nil {
 		panic("fieldmanager: " + err.Error()) // unreachable: all types allow a null
 	}
-	return &compiled{p, null, n, resolver{p.Schema, map[string]*resolvedType{}}.resolve(p.TypeRef)}
+	return &compiled{p, null, n, resolver{p.Schema, map[string]*resolvedType{}, partialKeys}.resolve(p.TypeRef)}
 }
 
 type compiler struct {

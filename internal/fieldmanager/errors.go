@@ -4,12 +4,72 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
+
+var (
+	// missingKey matches an element without a key in the errors of structured-merge-diff v4.
+	missingKey = regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
+	// verb matches a % in a value, which structured-merge-diff v4 formats again.
+	verb = regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`)
+)
+
+// describe returns the error of [typed.ParseableType.FromUnstructured] with the texts of
+// structured-merge-diff v6, which kube-apiserver has since release 1.34.
+func (c *compiled) describe(err error) error {
+	var errs typed.ValidationErrors
+	if !errors.As(err, &errs) {
+		return err
+	}
+	errs = slices.Clone(errs)
+	for i, e := range errs {
+		text := verb.ReplaceAllString(e.ErrorMessage, "%$1")
+		if at := missingKey.FindStringIndex(text); at != nil {
+			if list := c.types.listAt(e.Path); list != nil {
+				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
+			}
+		}
+		errs[i].ErrorMessage = text
+	}
+	return errs
+}
+
+// listAt returns the type of the list at a path like .spec.containers[name="c"].ports, nil
+// if there is none.
+func (s *resolvedType) listAt(path string) *listType {
+	for path != "" && s != nil {
+		end := strings.IndexAny(path[1:], ".[") + 1
+		if path[0] == '[' {
+			if s.list == nil {
+				return nil
+			}
+			s, end = s.list.element, strings.IndexByte(path, ']')+1
+		} else {
+			if s.object == nil {
+				return nil
+			}
+			name := path[1:]
+			if end > 0 {
+				name = path[1:end]
+			}
+			_, s = s.object.field(name)
+		}
+		if end == 0 {
+			break
+		}
+		path = path[end:]
+	}
+	if s == nil {
+		return nil
+	}
+	return s.list
+}
 
 // ErrNoVersion is wrapped by the error of Kind.Convert for an API version that
 // the kind does not have.

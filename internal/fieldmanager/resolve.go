@@ -58,6 +58,7 @@ type listType struct {
 	atomic  bool
 	keys    []keyField
 	element *resolvedType
+	partial bool // an element may omit some keys
 }
 
 // A keyField is a key of a map list and its default, nil if it has none.
@@ -92,6 +93,8 @@ func (m *mapType) field(name string) (string, *resolvedType) {
 type resolver struct {
 	schema *smd.Schema
 	named  map[string]*resolvedType // includes types that are still being resolved: types may be recursive
+
+	partialKeys bool // see Kind
 }
 
 // resolve returns the type that ref refers to.
@@ -120,7 +123,7 @@ func (r resolver) resolve(ref smd.TypeRef) *resolvedType {
 }
 
 func (r resolver) list(l *smd.List) *listType {
-	out := &listType{atomic: l.ElementRelationship == smd.Atomic, element: r.resolve(l.ElementType)}
+	out := &listType{atomic: l.ElementRelationship == smd.Atomic, element: r.resolve(l.ElementType), partial: r.partialKeys}
 	element, _ := r.schema.Resolve(l.ElementType)
 	for _, name := range l.Keys {
 		key := keyField{name: name}

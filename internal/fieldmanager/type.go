@@ -31,6 +31,10 @@ type Kind struct {
 	// none.
 	OmitEmpty func(obj map[string]any) map[string]any
 
+	// PartialKeys is whether an element of an associative list may omit some of its keys,
+	// as kube-apiserver allows since release 1.34. Without any key it is never valid.
+	PartialKeys bool
+
 	// Convert converts an object of the kind from any version to another
 	// version of its group, and returns the Type of that version. It is called
 	// if an object has managers that wrote in other versions than the request.
@@ -67,14 +71,19 @@ func New(k Kind) *Type {
 	}
 	t.zero = withoutManagedFields(k.Zero)
 	t.zero["apiVersion"], t.zero["kind"] = t.apiVersion, k.Kind
-	t.compiled = sync.OnceValue(func() *compiled { return compile(k.Schema) })
+	t.compiled = sync.OnceValue(func() *compiled { return compile(k.Schema, k.PartialKeys) })
 	return t
 }
 
 // asTyped returns an object as a typed value. The error describes where the
 // object does not match the schema.
 func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	return t.compiled().FromUnstructured(obj, o...)
+	c := t.compiled()
+	v, err := c.FromUnstructured(obj, o...)
+	if err != nil && t.kind.PartialKeys {
+		err = c.describe(err)
+	}
+	return v, err
 }
 
 // convert returns an object in another version of the kind, and that version's

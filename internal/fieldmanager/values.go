@@ -352,6 +352,9 @@ func (t *listType) pathElement(v any) fieldpath.PathElement {
 		if !ok {
 			v = k.absent
 		}
+		if !ok && v == nil {
+			continue // it omits the key
+		}
 		keys = append(keys, value.Field{Name: k.name, Value: value.NewValueInterface(v)})
 	}
 	keys.Sort()
@@ -427,7 +430,8 @@ func (w walker) validateList(t *listType, list []any, duplicates bool) error {
 	return nil
 }
 
-// hasKeys reports whether an element of an associative list has all keys.
+// hasKeys reports whether an element of an associative list has the keys that it needs: all
+// of them, or one if the list is partial.
 func (t *listType) hasKeys(v any) bool {
 	if len(t.keys) == 0 {
 		switch v.(type) {
@@ -437,10 +441,11 @@ func (t *listType) hasKeys(v any) bool {
 		return true
 	}
 	obj, ok := v.(map[string]any)
+	missing := 0
 	for _, k := range t.keys {
 		if _, present := obj[k.name]; !present && k.absent == nil {
-			return false
+			missing++
 		}
 	}
-	return ok
+	return ok && (missing == 0 || t.partial && missing < len(t.keys))
 }

@@ -1,0 +1,35 @@
+package fakeapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// An element of a list with keys may omit some of them since Kubernetes 1.34. The answers of
+// 1.36 were recorded from kube-apiserver v1.36.3; 1.33 has structured-merge-diff v4.
+func TestApplyWithoutKeys(t *testing.T) {
+	const (
+		crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.x.io}, spec: {group: x.io, scope: Cluster, names: {plural: ks, singular: k, kind: K, listKind: KList},
+			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {l: {type: array,
+			x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, b], items: {type: object, required: [a, b], properties: {a: {type: string}, b: {type: string}, v: {type: string}}}}}}}}}}]}}`
+		typed = "failed to create typed patch object (/x; x.io/v1, Kind=K): .spec.l: "
+	)
+	for _, tt := range []struct{ name, release, list, message string }{
+		{"one key", "1.36", `[{"a":"x"}]`, `K.x.io "x" is invalid: spec.l[0].b: Required value`},
+		{"one key in two elements", "1.36", `[{"a":"x"},{"a":"x","b":"y"}]`, `K.x.io "x" is invalid: spec.l[0].b: Required value`},
+		{"no key", "1.36", `[{"v":"x"}]`, typed + `element 0: associative list with keys has an element that omits all key fields ["a" "b"] (and doesn't have default values for any key fields)`},
+		{"no list", "1.36", `"5%"`, typed + `expected list, got &{5%}`},
+		{"one key of an old release", "1.33", `[{"a":"x"}]`, typed + `element 0: associative list with keys has an element that omits key field "b" (and doesn't have default value)`},
+		{"no list of an old release", "1.33", `"5%"`, typed + `expected list, got &{5%!}(MISSING)`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release), fakeapi.WithObjects(crd))
+			_, answer := askWith(t, srv, "PATCH", "/apis/x.io/v1/ks/x?fieldManager=m", `{"apiVersion":"x.io/v1","kind":"K","metadata":{"name":"x"},"spec":{"l":`+tt.list+`}}`,
+				"Content-Type", "application/apply-patch+yaml")
+			assert.Equal(t, tt.message, answer["message"])
+		})
+	}
+}
