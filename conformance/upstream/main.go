@@ -5,7 +5,9 @@
 //
 //	go run ./upstream                                        # all packages, hours
 //	go run ./upstream -packages 'apiserver/apply$' -run TestApply
-//	go run ./upstream -packages '^$' -table ../docs/upstream-tests.md # writes the page from all runs
+//	go run ./upstream -packages 'integration/auth$' -table ../docs/upstream-tests.md
+//
+// The last one also replaces the rows of its packages in the page; those of others stay.
 //
 // Each test runs in a process of its own. Its output is in the folder bin of the module's
 // sources. The exit status is 1 if a test fails that
@@ -14,6 +16,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -34,7 +37,7 @@ var (
 	run      = flag.String("run", ".", "run the tests that match this expression")
 	parallel = flag.Int("parallel", 2, "run so many tests at a time")
 	timeout  = flag.Duration("timeout", 4*time.Minute, "end a test after this time")
-	table    = flag.String("table", "", "write the results of this run and of earlier ones to this file, in Markdown")
+	table    = flag.String("table", "", "replace the rows of the packages of this run in this file, in Markdown; not with -run")
 )
 
 func main() {
@@ -71,6 +74,9 @@ func runAll(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if *table != "" && *run != "." {
+		return false, errors.New("-table needs all tests of a package, so that there is no -run")
+	}
 	env, stop, err := startPrograms(ctx)
 	if err != nil {
 		return false, err
@@ -101,9 +107,13 @@ func runAll(ctx context.Context) (ok bool, err error) {
 			fmt.Printf("%s passes, and reasons.txt lists it\n", r.name())
 		}
 	}
-	all, err := remember(filepath.Join(*dir, "results.json"), results)
-	if err == nil && *table != "" {
-		err = writeTable(*table, all, reasons)
+	if *table == "" {
+		return ok, nil
 	}
-	return ok, err
+	p, err := readPage(*table)
+	if err != nil {
+		return false, err
+	}
+	p.replace(results)
+	return ok, p.write(*table, reasons)
 }
