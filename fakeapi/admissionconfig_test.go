@@ -137,6 +137,25 @@ plugins:
 	assert.Equal(t, "Bearer its", got)
 }
 
+func TestWrongManifestsDir(t *testing.T) {
+	file := writeFile(t, "a", "")
+	for dir, want := range map[string]string{
+		"a":            `staticManifestsDir: Invalid value: "a": must be an absolute file path`,
+		"/nosuch/path": `staticManifestsDir: Invalid value: "/nosuch/path": unable to read: stat /nosuch/path: no such file or directory`,
+		file:           `staticManifestsDir: Invalid value: "` + file + `": must be a directory`,
+	} {
+		_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ManifestBasedAdmissionControlConfig": true}), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: MutatingAdmissionPolicy
+  configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration, staticManifestsDir: "`+dir+`"}
+`)))
+		require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+		assert.ErrorContains(t, err, `couldn't init admission plugin "MutatingAdmissionPolicy": `+want)
+	}
+}
+
 func TestWrongAdmissionControlConfig(t *testing.T) {
 	const head = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
 	plugin := func(name, config string) string {
@@ -153,6 +172,9 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"wrong exemptions", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, exemptions: {namespaces: [a, a], usernames: ['']}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity invalid: [exemptions.namespaces[1]: Duplicate value: "a", exemptions.usernames[0]: Invalid value: "": username must not be empty]`},
 		{"relative kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission, kubeConfigFile: a}"), initFailed + `"MutatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
 		{"missing kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /nosuch/file}"), initFailed + `"MutatingAdmissionWebhook": stat /nosuch/file: no such file or directory`},
+		{"folder without the gate", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled`},
+		{"kind of another plugin", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration}"), initFailed + `"ValidatingAdmissionPolicy": unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration`},
+		{"wrong type of a field", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: ValidatingAdmissionPolicyConfiguration, staticManifestsDir: 1}"), initFailed + `"ValidatingAdmissionPolicy": json: cannot unmarshal number into Go struct field ValidatingAdmissionPolicyConfiguration.staticManifestsDir of type string`},
 		{"missing file of a plugin", head + "- {name: PodSecurity, path: /nosuch/file}", "Couldn't open admission plugin configuration /nosuch/file: open /nosuch/file: no such file or directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package fakeapi is a Kubernetes API server for tests. It runs in the process
 // of the test and starts in about a millisecond. It needs no etcd, no disk and no
-// network beyond loopback. It responds as kube-apiserver does.
+// network beyond loopback. It responds as kube-apiserver does, of v1.36 or an
+// older release (WithRelease).
 //
 //	func TestController(t *testing.T) {
 //		srv := fakeapi.Start(t)
@@ -37,7 +38,7 @@
 //
 // # Limits
 //
-// This is an API server, not a cluster: nothing schedules or runs Pods. A request
-// that kube-apiserver serves and this server does not fails with 501 and a
-// message that names the missing feature.
+// By itself this is an API server, not a cluster: nothing schedules or runs Pods
+// unless WithControllers says so. A request that kube-apiserver serves and this
+// server does not fails with 501 and a message that names the missing feature.
 package fakeapi

@@ -53,8 +53,8 @@ type Files struct {
 	AuthorizationConfig string
 
 	// OnReload is called after a changed file was read again, with its name: the first name
-	// of a pair. err is why the change has no effect. Calls do not overlap. OnReload must not
-	// close the server.
+	// of a pair, or the staticManifestsDir of an admission plugin. err is why the change has no
+	// effect. Calls do not overlap. OnReload must not close the server.
 	OnReload func(file string, err error)
 }
 
@@ -151,6 +151,7 @@ type reloader struct {
 	proxyCAs  []*x509.Certificate
 
 	watchesCertificate bool
+	watchesManifests   bool
 
 	publishing sync.Mutex // held while a ConfigMap is written
 }
@@ -191,7 +192,7 @@ func (c *config) newReloader() *reloader {
 		text := c.authorization.Config
 		r.watch([]string{f.AuthorizationConfig}, r.setAuthorization, metrics.NewReloads("authorization", text), text)
 	}
-	if r.watcher.Len() == 0 && f.Certificate == "" {
+	if r.watcher.Len() == 0 && f.Certificate == "" && c.server.Plugins.ConfigFile == "" {
 		return nil
 	}
 	return r
@@ -241,7 +242,29 @@ func (r *reloader) attach(s *Server) error {
 		}
 	}
 	r.servers[s] = struct{}{}
-	if r.stop == nil {
+	r.run(s)
+	return nil
+}
+
+// upgraded watches the folders of admission plugins that the new release of a server has.
+func (r *reloader) upgraded(s *Server) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, attached := r.servers[s]; attached {
+		r.run(s)
+	}
+}
+
+// run watches the folders of the release of an attached server, and starts the goroutine if
+// there are files to watch.
+func (r *reloader) run(s *Server) {
+	if !r.watchesManifests {
+		r.watchManifests(s)
+	}
+	if r.stop == nil && r.watcher.Len() > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() {
@@ -253,7 +276,6 @@ func (r *reloader) attach(s *Server) error {
 			<-ended
 		}
 	}
-	return nil
 }
 
 // watchCertificate watches the certificate of the server, which the start of the first
@@ -273,6 +295,41 @@ func (r *reloader) watchCertificate(certificate, key string) error {
 		return r.setCertificates(func(c *httptest.Certificates) { c.Certificate, c.Key = contents[0], contents[1] })
 	}, nil, r.certs.Certificate, r.certs.Key)
 	return nil
+}
+
+// watchManifests watches the folders of admission plugins.
+func (r *reloader) watchManifests(s *Server) {
+	for _, m := range s.api.Manifests() {
+		r.watchesManifests = true
+		reload := func() {
+			err := r.reloadManifests(m.Plugin)
+			if r.files.OnReload != nil {
+				r.files.OnReload(m.Dir, err)
+			}
+		}
+		r.watcher.Add(filewatch.Group{
+			List:       m.Files,
+			Changed:    func([][]byte) { reload() },
+			Unreadable: func(error) { reload() },
+		}, m.Set.Contents...)
+	}
+}
+
+// reloadManifests reads the folder of an admission plugin again, for each server. It returns the
+// first error.
+func (r *reloader) reloadManifests(plugin string) (first error) {
+	r.mu.Lock()
+	servers := slices.Collect(maps.Keys(r.servers))
+	r.mu.Unlock()
+	for _, s := range servers {
+		if s.frontEnd {
+			continue // of another server, which is among them
+		}
+		if err := s.api.ReloadManifests(plugin); first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // detach ends attach. The last server ends the goroutine.

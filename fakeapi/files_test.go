@@ -17,6 +17,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,11 +50,21 @@ func (f *watchedFiles) write(name string, text []byte) string {
 	return path
 }
 
-// rewrite writes a file, and returns the error of its reload.
+// rewrite replaces a file, and returns the error of its reload. The server never reads half
+// of the new text.
 func (f *watchedFiles) rewrite(name string, text []byte) error {
 	f.t.Helper()
-	f.write(name, text)
+	replaceFile(f.t, filepath.Join(f.dir, name), text)
 	return <-f.reloads
+}
+
+// replaceFile replaces the file of a name at once: a reader gets the old text or all of the
+// new one.
+func replaceFile(t *testing.T, path string, text []byte) {
+	t.Helper()
+	next := path + ".new"
+	require.NoError(t, os.WriteFile(next, text, 0o600))
+	require.NoError(t, os.Rename(next, path))
 }
 
 // newCA returns the certificate of a CA in PEM.
@@ -222,7 +234,7 @@ func TestFilesOfConfigurations(t *testing.T) {
 		prefix := "apiserver_" + name + "_config_controller_"
 		assert.Regexp(t, prefix+`automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 2`, body)
 		assert.Regexp(t, prefix+`automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 1`, body)
-		assert.Regexp(t, fmt.Sprintf(prefix+`automatic_reload_last_timestamp_seconds\{.*status="success"\} %d`, issued.Unix()), body)
+		assert.Regexp(t, prefix+`automatic_reload_last_timestamp_seconds\{.*status="success"\} `+regexp.QuoteMeta(strconv.FormatFloat(float64(issued.Unix()), 'g', -1, 64)), body)
 		assert.Regexp(t, prefix+`last_config_info\{.*hash="sha256:[0-9a-f]{64}"\} 1`, body)
 	}
 }

@@ -65,8 +65,8 @@ func TestHistoryBytes(t *testing.T) {
 	_, recent := do(t, srv, "GET", fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.Revision()-1), "")
 	assert.Equal(t, srv.Revision()-1, versionOf(t, recent))
 	_, metrics := text(t, srv, "/metrics")
-	assert.Contains(t, metrics, fmt.Sprintf("\nfakeapi_history_bytes %d\n", srv.HistoryBytes()))
-	assert.Contains(t, metrics, fmt.Sprintf("\nfakeapi_history_limit_bytes %d\n", limit))
+	assert.Equal(t, float64(srv.HistoryBytes()), metric(t, metrics, "fakeapi_history_bytes"))
+	assert.Equal(t, float64(limit), metric(t, metrics, "fakeapi_history_limit_bytes"))
 
 	srv.Compact()
 	assert.Less(t, srv.HistoryBytes(), int64(1<<17), "the newest write")
@@ -107,11 +107,9 @@ func TestJournalBytes(t *testing.T) {
 	assert.Less(t, len(revisions), 100)
 	assert.Equal(t, int64(first), begin+1+int64(story["earlier"].(float64)))
 	_, metrics := text(t, srv, "/metrics")
-	_, value, _ := strings.Cut(metrics, "\nfakeapi_journal_bytes ")
-	bytes, err := strconv.Atoi(value[:strings.IndexByte(value, '\n')])
-	require.NoError(t, err)
-	assert.Less(t, bytes, 4<<20)
-	assert.Greater(t, bytes, 1<<20)
+	bytes := metric(t, metrics, "fakeapi_journal_bytes")
+	assert.Less(t, bytes, 4.0*(1<<20))
+	assert.Greater(t, bytes, 1.0*(1<<20))
 }
 
 // A watch with bookmarks and without changes can be continued from its last bookmark at

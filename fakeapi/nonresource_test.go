@@ -1,8 +1,10 @@
 package fakeapi_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +25,17 @@ func text(t testing.TB, srv *fakeapi.Server, path string) (*http.Response, strin
 	return resp, string(body)
 }
 
+// metric returns the value of a metric in the text of /metrics, by its name and labels.
+func metric(t testing.TB, text, name string) float64 {
+	t.Helper()
+	_, rest, found := strings.Cut(text, "\n"+name+" ")
+	require.True(t, found, "%s in %s", name, text)
+	line, _, _ := strings.Cut(rest, "\n")
+	value, err := strconv.ParseFloat(line, 64)
+	require.NoError(t, err)
+	return value
+}
+
 func TestMetrics(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for range 2 {
@@ -30,14 +43,20 @@ func TestMetrics(t *testing.T) {
 	}
 	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"a"}}`)
 	do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/zz", "")
+	do(t, srv, "GET", "/api/v1/namespaces/default/endpoints", "")
 	resp, body := text(t, srv, "/metrics")
 	assert.Equal(t, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", resp.Header.Get("Content-Type"))
 	for _, line := range []string{
+		`# HELP apiserver_request_total [STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.`,
 		`# TYPE apiserver_request_total counter`,
+		`apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 2`,
+		`apiserver_request_duration_seconds_bucket{component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1",le="+Inf"} 2`,
+		`apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",subresource="",version="v1"} 1`,
 		`apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 2`,
 		`apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		`apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
 		`apiserver_resource_objects{group="",resource="namespaces"} 4`,
+		`apiserver_storage_objects{resource="namespaces"} 4`,
 		`# TYPE kubernetes_feature_enabled gauge`,
 		`kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0`,
 		`kubernetes_feature_enabled{name="WatchList",stage="BETA"} 1`,
@@ -45,10 +64,42 @@ func TestMetrics(t *testing.T) {
 	} {
 		assert.Contains(t, strings.Split(body, "\n"), line)
 	}
+	assert.Greater(t, metric(t, body, `apiserver_storage_size_bytes{storage_cluster_id="etcd-0"}`), 1000.0)
+	assert.Positive(t, metric(t, body, "go_goroutines"))
+	assert.Positive(t, metric(t, body, "process_start_time_seconds"))
 	_, body = text(t, srv, "/metrics/slis")
 	assert.Contains(t, body, `kubernetes_healthcheck{name="etcd",type="readyz"} 1`)
 	resp, _ = text(t, srv, "/metrics/nope")
 	assert.Equal(t, http.StatusNotFound, resp.StatusCode)
+}
+
+// The metrics of PodSecurity count decisions, exemptions and errors.
+func TestPodSecurityMetrics(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const evaluations, labels = "pod_security_evaluations_total", `policy_level="%s",policy_version="%s",request_operation="create",resource="%s",subresource=""}`
+	pod := func(spec string) string {
+		return `{"metadata":{"generateName":"p"},"spec":{` + spec + `"containers":[{"name":"c","image":"i"}]}}`
+	}
+	const path = "/api/v1/namespaces/default/pods"
+	do(t, srv, "POST", path, pod(""))
+	_, body := text(t, srv, "/metrics")
+	assert.Equal(t, 1.0, metric(t, body, evaluations+`{decision="allow",mode="enforce",`+fmt.Sprintf(labels, "privileged", "latest", "pod")))
+	assert.Zero(t, metric(t, body, `pod_security_exemptions_total{request_operation="update",resource="controller",subresource=""}`))
+
+	set := `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline","pod-security.kubernetes.io/enforce-version":"v1.30","pod-security.kubernetes.io/warn":"baseline","pod-security.kubernetes.io/warn-version":"v1.99"}}}`
+	code, _ := askWith(t, srv, "PATCH", "/api/v1/namespaces/default", set, "Content-Type", "application/merge-patch+json")
+	require.Equal(t, http.StatusOK, code)
+	do(t, srv, "POST", path, pod(""))
+	do(t, srv, "POST", path, pod(`"hostNetwork":true,`))
+	do(t, srv, "POST", "/api/v1/namespaces/default/podtemplates", `{"metadata":{"name":"t"},"template":`+pod(`"hostNetwork":true,`)+`}`)
+	_, body = text(t, srv, "/metrics")
+	for _, line := range []string{
+		`{decision="allow",mode="enforce",` + fmt.Sprintf(labels, "baseline", "v1.30", "pod"),
+		`{decision="deny",mode="enforce",` + fmt.Sprintf(labels, "baseline", "v1.30", "pod"),
+		`{decision="deny",mode="warn",` + fmt.Sprintf(labels, "baseline", "future", "controller"),
+	} {
+		assert.Equal(t, 1.0, metric(t, body, evaluations+line))
+	}
 }
 
 func TestIssuerDocuments(t *testing.T) {

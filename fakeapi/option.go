@@ -277,9 +277,11 @@ func WithoutAdmissionPlugins(names ...string) Option {
 }
 
 // WithAdmissionControlConfig reads the AdmissionConfiguration in a file: the limitedResources
-// of ResourceQuota, the defaults and exemptions of PodSecurity, and the kubeConfigFile of
-// MutatingAdmissionWebhook and ValidatingAdmissionWebhook. A wrong file is an
-// ErrInvalidOption.
+// of ResourceQuota, the defaults and exemptions of PodSecurity, the selectors of
+// PodNodeSelector, the kubeConfigFile of MutatingAdmissionWebhook and
+// ValidatingAdmissionWebhook, and, with the feature gate
+// ManifestBasedAdmissionControlConfig, the staticManifestsDir of the plugins of webhooks and
+// policies, whose files are read again when they change. A wrong file is an ErrInvalidOption.
 //
 // See https://kubernetes.io/docs/reference/config-api/apiserver-config.v1/#apiserver-config-k8s-io-v1-AdmissionConfiguration.
 func WithAdmissionControlConfig(file string) Option {

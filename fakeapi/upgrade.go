@@ -35,6 +35,7 @@ func (s *Server) Upgrade(releaseName string) error {
 	if err != nil {
 		return fmt.Errorf("fakeapi: upgrade: %w", optionError(err))
 	}
+	s.config.reloader.upgraded(s)
 	return nil
 }
 

@@ -37,7 +37,12 @@ envtest start: kube-apiserver, etcd and kubectl, each of which is this executabl
 The folders have the layout of setup-envtest.`,
 		Example: `  eval "$(fakeapi envtest env)"
   go test ./...`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
 	}
 	add := func(name, short string, run func(w io.Writer) error, flags func(flagSet)) {
 		sub := &cobra.Command{

@@ -63,7 +63,8 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		}
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n\"%s help COMMAND\" lists the flags of a command.\n", cmd.Root().Name())
+		root := cmd.Root().Name()
+		fmt.Fprintf(w, "\n\"%s help%s COMMAND\" lists the flags of a command.\n", root, strings.TrimPrefix(cmd.CommandPath(), root))
 	}
 }
 

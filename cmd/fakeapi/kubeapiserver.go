@@ -232,6 +232,7 @@ func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 
 // run runs the server until ctx ends.
 func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error {
+	stderr = &sharedWriter{w: stderr}
 	c.serve.tls = true
 	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
 	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {

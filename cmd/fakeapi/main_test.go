@@ -34,6 +34,8 @@ func TestRun(t *testing.T) {
 		{"help of a command", "help log", 0, "--lines NUMBER", ""},
 		{"help of help", "help help", 0, "help [COMMAND]", ""},
 		{"help of a misspelled command", "help lgo", 2, "", `unknown command "lgo"; did you mean log?`},
+		{"misspelled subcommand", "envtest instal", 2, "", "fakeapi envtest: unknown command \"instal\"; did you mean install?\n\"fakeapi envtest --help\" lists the commands.\n"},
+		{"command with subcommands", "envtest", 0, "\n\"fakeapi help envtest COMMAND\" lists the flags of a command.\n", ""},
 		{"help of a flag", "help --serve", 2, "", "unknown flag: --serve"},
 		{"version", "version", 0, "v1.36.3 (default)", ""},
 		{"version flag", "--version", 0, "fakeapi " + programVersion() + "\n", ""},

@@ -110,6 +110,7 @@ func newServeCommand() *cobra.Command {
 // run runs a server until ctx ends. When the server is ready, it prints the URL to
 // stdout, and how to use the server to stderr.
 func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
+	stderr = &sharedWriter{w: stderr}
 	if c.withParent {
 		var stop context.CancelFunc
 		ctx, stop = withParent(ctx)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
@@ -119,4 +120,18 @@ func quote(path string) string {
 		return strconv.Quote(path)
 	}
 	return path
+}
+
+// A sharedWriter may be written by several goroutines, as the log of a server is: reloads of
+// files and upgrades happen while the server runs.
+type sharedWriter struct {
+	mu sync.Mutex // guards w
+	w  io.Writer
+}
+
+// Write implements [io.Writer].
+func (s *sharedWriter) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
 }

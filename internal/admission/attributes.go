@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -53,6 +54,9 @@ type Attributes struct {
 	Reader resource.Reader
 	// Access decides what User may do, and which feature gates are enabled.
 	Access Access
+
+	// Counts are the metrics of the server; nil for none.
+	Counts *metrics.Values
 
 	// Warnings are the warnings for the client, in the order in which they were
 	// added.

@@ -22,8 +22,12 @@ type Group struct {
 	// Names are the names of the files.
 	Names []string
 
-	// Changed gets the contents of the files, in the order of Names, when one of them has
-	// changed. It must not change them. It is not called for what New got.
+	// List returns the names of the files at each look, for files that come and go. It takes
+	// the place of Names. Nil for none.
+	List func() ([]string, error)
+
+	// Changed gets the contents of the files, in the order of their names, when one of them
+	// has changed. It must not change them. It is not called for what Add got.
 	Changed func(contents [][]byte)
 
 	// Unreadable gets the error if a file cannot be read. It is called once until the files
@@ -33,7 +37,9 @@ type Group struct {
 
 // A Watcher looks at files. It is safe for concurrent use.
 type Watcher struct {
-	mu     sync.Mutex // held during Poll
+	polling sync.Mutex // held during Poll
+
+	mu     sync.Mutex // guards groups
 	groups []*group
 }
 
@@ -44,13 +50,19 @@ type group struct {
 	err      string // of the last read, "" if it was successful
 }
 
-// Add adds files whose contents are known. It must not be called after the first Poll.
+// Add adds files whose contents are known. A running Poll does not look at them.
 func (w *Watcher) Add(g Group, contents ...[]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.groups = append(w.groups, &group{Group: g, contents: contents})
 }
 
 // Len returns the number of groups.
-func (w *Watcher) Len() int { return len(w.groups) }
+func (w *Watcher) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.groups)
+}
 
 // Run polls every Interval until ctx ends.
 func (w *Watcher) Run(ctx context.Context) {
@@ -68,16 +80,27 @@ func (w *Watcher) Run(ctx context.Context) {
 
 // Poll looks at all files, and calls the functions of groups that have changed.
 func (w *Watcher) Poll() {
+	w.polling.Lock()
+	defer w.polling.Unlock()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, g := range w.groups {
+	groups := slices.Clone(w.groups)
+	w.mu.Unlock()
+	for _, g := range groups {
 		g.poll(time.Now())
 	}
 }
 
 func (g *group) poll(now time.Time) {
-	infos := make([]os.FileInfo, 0, len(g.Names))
-	for _, name := range g.Names {
+	names := g.Names
+	if g.List != nil {
+		var err error
+		if names, err = g.List(); err != nil {
+			g.failed(err)
+			return
+		}
+	}
+	infos := make([]os.FileInfo, 0, len(names))
+	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			g.failed(err)
@@ -88,8 +111,8 @@ func (g *group) poll(now time.Time) {
 	if g.seen != nil && slices.EqualFunc(g.seen, infos, isSame) {
 		return
 	}
-	contents := make([][]byte, len(g.Names))
-	for i, name := range g.Names {
+	contents := make([][]byte, len(names))
+	for i, name := range names {
 		var err error
 		if contents[i], err = os.ReadFile(name); err != nil {
 			g.failed(err)

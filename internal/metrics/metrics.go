@@ -1,14 +1,12 @@
-// Package metrics counts requests and writes metrics in Prometheus' text format.
+// Package metrics counts what a server does and writes metrics in Prometheus' text format.
 package metrics
 
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // ContentType returns the media type of a release, by its minor number, for Prometheus' text format.
@@ -24,10 +22,11 @@ func ContentType(minor int) string {
 
 // A Family is a metric with its samples.
 type Family struct {
-	Name    string
-	Type    Type
-	Help    string
-	Samples []Sample
+	Name      string
+	Type      Type
+	Stability Stability
+	Help      string
+	Samples   []Sample
 }
 
 // A Type is the type of a metric.
@@ -35,18 +34,37 @@ type Type string
 
 // The types of metrics.
 const (
-	Counter Type = "counter"
-	Gauge   Type = "gauge"
+	Counter   Type = "counter"
+	Gauge     Type = "gauge"
+	Histogram Type = "histogram"
+	Summary   Type = "summary"
+)
+
+// A Stability is how stable Kubernetes keeps a metric. "" is that of metrics which are not of
+// Kubernetes.
+//
+// See https://kubernetes.io/docs/reference/instrumentation/metrics/.
+type Stability string
+
+// The levels of stability.
+const (
+	Alpha  Stability = "ALPHA"
+	Beta   Stability = "BETA"
+	Stable Stability = "STABLE"
 )
 
 // A Sample is a value of a metric with its labels.
 type Sample struct {
+	Suffix string   // of the name, in histograms and summaries: "_bucket", "_sum" or "_count"
 	Labels []string // name, value, name, value, ...
-	Value  int64
+	Value  float64
 }
 
-// Encode returns the families in Prometheus' text format.
+// Encode returns the families in Prometheus' text format, in the order of their names.
+// Families without samples are left out.
 func Encode(families ...Family) []byte {
+	families = slices.Clone(families)
+	slices.SortStableFunc(families, func(a, b Family) int { return strings.Compare(a.Name, b.Name) })
 	var b bytes.Buffer
 	for _, f := range families {
 		f.encode(&b)
@@ -55,9 +73,17 @@ func Encode(families ...Family) []byte {
 }
 
 func (f *Family) encode(b *bytes.Buffer) {
-	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.Name, f.Help, f.Name, f.Type)
+	if len(f.Samples) == 0 {
+		return
+	}
+	help := f.Help
+	if f.Stability != "" {
+		help = fmt.Sprintf("[%s] %s", f.Stability, help)
+	}
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.Name, help, f.Name, f.Type)
 	for _, s := range f.Samples {
 		b.WriteString(f.Name)
+		b.WriteString(s.Suffix)
 		for i := 0; i < len(s.Labels); i += 2 {
 			b.WriteByte("{,"[min(i, 1)])
 			fmt.Fprintf(b, "%s=\"%s\"", s.Labels[i], escapeLabel.Replace(s.Labels[i+1]))
@@ -65,59 +91,10 @@ func (f *Family) encode(b *bytes.Buffer) {
 		if len(s.Labels) > 0 {
 			b.WriteByte('}')
 		}
-		fmt.Fprintf(b, " %d\n", s.Value)
+		fmt.Fprintf(b, " %s\n", number(s.Value))
 	}
 }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// Requests counts requests as apiserver_request_total. The zero value is empty.
-// It is safe for concurrent use.
-type Requests struct {
-	mu     sync.Mutex // guards counts
-	counts map[Request]int64
-}
-
-// A Request is the labels of a request. All members between Code and Verb are
-// zero for a request that is not for a resource: the number of paths has no
-// bound.
-type Request struct {
-	Code                                  int
-	DryRun                                bool
-	Group, Version, Resource, Subresource string
-	Scope                                 string // "resource", "namespace" or "cluster"
-	Verb                                  string
-}
-
-// Count counts a request.
-func (r *Requests) Count(l Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.counts == nil {
-		r.counts = map[Request]int64{}
-	}
-	r.counts[l]++
-}
-
-// Family returns the counts, sorted by labels.
-func (r *Requests) Family() Family {
-	r.mu.Lock()
-	counts := maps.Clone(r.counts)
-	r.mu.Unlock()
-	f := Family{"apiserver_request_total", Counter, "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", nil}
-	for l, n := range counts {
-		component, dryRun := "", ""
-		if l.Resource != "" {
-			component = "apiserver"
-		}
-		if l.DryRun {
-			dryRun = "All"
-		}
-		f.Samples = append(f.Samples, Sample{[]string{
-			"code", strconv.Itoa(l.Code), "component", component, "dry_run", dryRun, "group", l.Group, "resource", l.Resource,
-			"scope", l.Scope, "subresource", l.Subresource, "verb", l.Verb, "version", l.Version,
-		}, n})
-	}
-	slices.SortFunc(f.Samples, func(a, b Sample) int { return slices.Compare(a.Labels, b.Labels) })
-	return f
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,7 @@ func (op *operation) admissionAttributes(operation admission.Operation, obj, old
 	a := &admission.Attributes{
 		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
 		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
-		Reader: reader{op}, Access: reader{op},
+		Reader: reader{op}, Access: reader{op}, Counts: &op.counts,
 	}
 	if a.Name == "" {
 		a.Name = op.created
@@ -190,6 +191,9 @@ func (g *Registry) reloadAdmission() {
 // reloadAdmissionIn is reloadAdmission for the API of one release.
 func (g *Registry) reloadAdmissionIn(a *releaseAPI) {
 	var all []dynamic.Configuration
+	for _, m := range a.manifests {
+		all = append(all, m.Set.Configurations...)
+	}
 	for t := range a.types.All() {
 		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() && a.plugins.Enabled(configuredPlugins[t.Name]) {
 			for o := range g.store.All(t.Prefix) {
@@ -198,6 +202,38 @@ func (g *Registry) reloadAdmissionIn(a *releaseAPI) {
 		}
 	}
 	a.configured.Store(dynamic.New(all, a.configured.Load()))
+}
+
+// Manifests returns the webhooks and policies of the first API server that are in files.
+func (g *Registry) Manifests() []plugin.Manifests {
+	g.reloading.Lock()
+	defer g.reloading.Unlock()
+	return g.api().manifests
+}
+
+// ReloadManifests reads the folder of a plugin again, for each release that is served. If it
+// fails, it changes nothing.
+func (g *Registry) ReloadManifests(name string) error {
+	g.reloading.Lock()
+	defer g.reloading.Unlock()
+	read := map[*releaseAPI][]plugin.Manifests{}
+	for _, a := range g.apis() {
+		i := slices.IndexFunc(a.manifests, func(m plugin.Manifests) bool { return m.Plugin == name })
+		if i < 0 {
+			continue
+		}
+		set, err := a.manifests[i].Load()
+		if err != nil {
+			return err
+		}
+		read[a] = slices.Clone(a.manifests)
+		read[a][i].Set = set
+	}
+	for a, manifests := range read {
+		a.manifests = manifests
+		g.reloadAdmissionIn(a)
+	}
+	return nil
 }
 
 // configuredPlugins are the plugins that run webhooks and policies, by the resources of

@@ -71,7 +71,11 @@ func (op *operation) defaulted(obj map[string]any) map[string]any {
 		op.setKind(obj)
 		return obj
 	}
-	return defaulted(op.Type, obj)
+	obj = defaulted(op.Type, obj)
+	if !op.Type.Virtual() && op.Type.DefaultTime != nil {
+		op.Type.DefaultTime(obj, op.now())
+	}
+	return obj
 }
 
 // setKind sets the kind of the object of a body.

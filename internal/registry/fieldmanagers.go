@@ -48,6 +48,7 @@ func (c *fieldManagerCache) of(t *resource.Type) *fieldManagers {
 
 func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	kind := t.Codec.ManagedKind(c.release)
+	kind.PartialKeys = c.partialKeys()
 	if t.Versions != nil {
 		kind.Convert = c.converter(t)
 	}
@@ -76,6 +77,7 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		scale := t.Scale.Codec.ManagedKind(c.release)
+		scale.PartialKeys = c.partialKeys()
 		scale.Finish = t.Scale.Codec.NormalizeApplied
 		if t.Scale.CustomPath != "" {
 			scale.ApplyError = errScaleVersion
@@ -85,6 +87,9 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	}
 	return m
 }
+
+// partialKeys is [fieldmanager.Kind.PartialKeys] of the release.
+func (c *fieldManagerCache) partialKeys() bool { return c.release.Minor() >= 34 }
 
 // errScaleVersion is kube-apiserver's error of an apply to the Scale of a custom
 // resource, whose converter knows only the versions of the resource.

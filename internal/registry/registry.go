@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -123,6 +124,7 @@ type Registry struct {
 	front      *Front // of the first API server
 	ids        *ids.Source
 	journal    *journal.Journal
+	counts     metrics.Values // of plugins and strategies
 	webhooks   *webhook.Client
 	authorizer authz.Authorizer
 
@@ -152,7 +154,7 @@ type Registry struct {
 // fails for a state that the release cannot have, wrong service ranges, unknown plugins, a wrong compaction schedule and a negative size of
 // the history.
 func New(c Config) (*Registry, error) {
-	plugins, err := c.Plugins.Chain(c.Release.Minor())
+	plugins, err := c.Plugins.Chain(c.Release, baseOf(c.Release).types)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +192,9 @@ func New(c Config) (*Registry, error) {
 	if err := g.bootstrap(); err != nil {
 		g.Close()
 		return nil, err
+	}
+	if len(plugins.Manifests()) > 0 {
+		g.reloadAdmission()
 	}
 	g.initial = g.store.Snapshot()
 	if c.State == nil {
@@ -259,6 +264,7 @@ func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal,
 	out.copyRepairs(g)
 	out.initial = g.initial
 	out.api().configured.Store(api.configured.Load())
+	out.api().manifests = g.Manifests()
 	out.reloadWebhookConversions()
 	return out
 }

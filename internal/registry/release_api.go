@@ -18,11 +18,15 @@ type releaseAPI struct {
 	allocator  *allocator.Allocator // of cluster IPs and node ports
 	served     atomic.Pointer[Surface]
 	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
+
+	// manifests are the webhooks and policies in files. They change under
+	// Registry.reloading, and the slice is replaced.
+	manifests []plugin.Manifests
 }
 
 // newReleaseAPI returns the API of the release of a Surface, of which it serves a copy.
 func (g *Registry) newReleaseAPI(plugins *plugin.Chain, served *Surface) *releaseAPI {
-	a := &releaseAPI{base: served.base, plugins: plugins}
+	a := &releaseAPI{base: served.base, plugins: plugins, manifests: plugins.Manifests()}
 	a.served.Store(served.copyFor(a))
 	a.allocator = g.newAllocator(a)
 	return a

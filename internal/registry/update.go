@@ -167,6 +167,9 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if err != nil {
 		return nil, err
 	}
+	if op.Type.Updated != nil && !o.dryRun() {
+		op.Type.Updated(obj, was, &op.counts)
+	}
 	return &state{stored, obj}, nil
 }
 
@@ -176,7 +179,8 @@ func (op *operation) createByChange(c change) (Result, error) {
 	defer op.release()
 	// A write to the status creates, too, where every PUT does: to that of a Service.
 	allowed := op.Type.AllowCreateOnUpdate && (op.target == targetObject || op.target == targetStatus)
-	if !allowed && !(c.creates && op.target == targetObject) {
+	applied := c.creates && (op.target == targetObject || op.target == targetStatus && op.Type.StatusApplyCreates)
+	if !allowed && !applied {
 		return Result{}, status.NotFound(op.groupResource(), op.Name)
 	}
 	obj, err := c.update(nil)

@@ -21,7 +21,7 @@ import (
 // Config.Plugins that the release does not have.
 func (f *Front) Upgrade(to *release.Release) error {
 	g := f.registry
-	plugins, err := g.config.Plugins.Chain(to.Minor())
+	plugins, err := g.config.Plugins.Chain(to, baseOf(to).types)
 	if err != nil {
 		return err
 	}

@@ -86,15 +86,29 @@ func (r *request) auditAdmission(a admission.Annotation) {
 // removedRelease matches the release in the warning of a deprecated version.
 var removedRelease = regexp.MustCompile(`unavailable in v(\d+\.\d+)\+`)
 
-// auditDeprecation notes that the request is for a deprecated version.
-func (r *request) auditDeprecation() {
-	if r.event == nil || r.byDefinition || len(r.typ.Warnings) == 0 {
+// noteDeprecation notes in the metrics and in the audit log that the request is for a
+// deprecated version.
+func (r *request) noteDeprecation() {
+	if !r.deprecated() {
+		return
+	}
+	removed := ""
+	if m := removedRelease.FindStringSubmatch(r.typ.Warnings[0]); m != nil && !r.byDefinition {
+		removed = m[1]
+	}
+	r.server.deprecated.Set(deprecatedAPIs, 1, r.Group, removed, r.Resource, r.Subresource, r.Version)
+	if r.event == nil {
 		return
 	}
 	r.event.Annotate("k8s.io/deprecated", "true")
-	if m := removedRelease.FindStringSubmatch(r.typ.Warnings[0]); m != nil {
-		r.event.Annotate("k8s.io/removed-release", m[1])
+	if removed != "" {
+		r.event.Annotate("k8s.io/removed-release", removed)
 	}
+}
+
+// deprecated reports whether the version of the kind that the request is for is deprecated.
+func (r *request) deprecated() bool {
+	return len(r.typ.Warnings) > 0 && (r.byDefinition || r.sub == nil || r.sub.Kind.Kind == r.typ.Kind)
 }
 
 // auditObject notes the object of a body.

@@ -4,9 +4,9 @@ import "github.com/kubefake/kubefake/internal/metrics"
 
 // gatesFamily returns the feature gates of the release: 1 for those that are on.
 func (s *Server) gatesFamily() metrics.Family {
-	f := metrics.Family{Name: "kubernetes_feature_enabled", Type: metrics.Gauge, Help: "[BETA] This metric records the data about the stage and enablement of a k8s feature."}
+	f := metrics.Family{Name: "kubernetes_feature_enabled", Type: metrics.Gauge, Stability: metrics.Beta, Help: "This metric records the data about the stage and enablement of a k8s feature."}
 	for _, g := range s.Release().Gates() {
-		stage, value := g.Stage, int64(0)
+		stage, value := g.Stage, 0.0
 		if stage == "GA" {
 			stage = ""
 		}

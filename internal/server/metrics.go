@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -21,7 +20,7 @@ func (r *request) count() {
 		l.Scope, l.Verb = r.metricScope(), r.metricVerb()
 		l.DryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
 	}
-	r.server.requests.Count(l)
+	r.server.requests.Count(l, r.server.config.Clock.Now().Sub(r.start))
 }
 
 // metricScope returns the scope of the request as metrics name it.
@@ -52,41 +51,55 @@ func (r *request) metricVerb() string {
 	return strings.ToUpper(r.Verb)
 }
 
+// deprecatedAPIs has 1 for each deprecated resource that was asked for.
+var deprecatedAPIs = &metrics.Vec{
+	Name: "apiserver_requested_deprecated_apis", Type: metrics.Gauge, Stability: metrics.Stable,
+	Help:   "Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.",
+	Labels: []string{"group", "removed_release", "resource", "subresource", "version"},
+}
+
 // serveMetrics serves /metrics.
 //
-// Differs from kube-apiserver: metrics: kube-apiserver has about two hundred
-// families. Here there are six of them, those of reloaded configuration files, and the
+// Differs from kube-apiserver: metrics: kube-apiserver has about three hundred
+// families. Here there are those of the process and of the Go runtime, of requests and
+// their durations, deprecated APIs, stored objects, the size of the storage, feature gates,
+// the build, PodSecurity, signed certificates and reloaded configuration files, and the
 // families fakeapi_live_bytes, fakeapi_history_bytes, fakeapi_history_limit_bytes and
 // fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
+	s := r.server
+	store := s.registry.Store()
+	live, history := store.LiveBytes(), store.HistoryBytes()
 	families := []metrics.Family{
-		r.server.requests.Family(),
-		r.server.objectsFamily(),
-		metrics.Family{Name: "apiserver_storage_events_received_total", Type: metrics.Counter, Help: "Number of changes in the store.",
-			Samples: []metrics.Sample{{Value: int64(r.server.registry.Store().Revision())}}},
-		r.server.buildFamily(),
-		r.server.gatesFamily(),
-		metrics.Family{Name: "process_start_time_seconds", Type: metrics.Gauge, Help: "Start time of the server since the Unix epoch in seconds.",
-			Samples: []metrics.Sample{{Value: r.server.started.Unix()}}},
-		gauge("fakeapi_live_bytes", "Memory of the newest versions of objects in bytes.", r.server.registry.Store().LiveBytes()),
-		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", r.server.registry.Store().HistoryBytes()),
-		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", r.server.registry.HistoryLimit()),
-		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", r.server.registry.Journal().Bytes()),
+		s.deprecated.Family(deprecatedAPIs),
+		{Name: "apiserver_storage_events_received_total", Type: metrics.Counter, Help: "Number of changes in the store.",
+			Samples: []metrics.Sample{{Value: float64(store.Revision())}}},
+		{Name: "apiserver_storage_size_bytes", Type: metrics.Gauge, Stability: metrics.Stable, Help: "Size of the storage database file physically allocated in bytes.",
+			Samples: []metrics.Sample{{Labels: []string{"storage_cluster_id", "etcd-0"}, Value: float64(live + history)}}},
+		s.buildFamily(),
+		s.gatesFamily(),
+		gauge("fakeapi_live_bytes", "Memory of the newest versions of objects in bytes.", live),
+		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", history),
+		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", s.registry.HistoryLimit()),
+		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", s.registry.Journal().Bytes()),
 	}
-	for _, reloads := range r.server.config.Reloads {
-		families = append(families, reloads.Families()...)
-	}
+	families = append(families, s.requests.Families()...)
+	families = append(families, s.objectsFamilies()...)
+	families = append(families, s.registry.Metrics()...)
+	families = append(families, metrics.Process(s.started)...)
+	families = append(families, metrics.Go()...)
+	families = append(families, metrics.ReloadFamilies(s.reloads())...)
 	return r.answerMetrics(families...)
 }
 
 // gauge returns a family with one sample.
 func gauge(name, help string, value int64) metrics.Family {
-	return metrics.Family{Name: name, Type: metrics.Gauge, Help: help, Samples: []metrics.Sample{{Value: value}}}
+	return metrics.Family{Name: name, Type: metrics.Gauge, Help: help, Samples: []metrics.Sample{{Value: float64(value)}}}
 }
 
 // serveHealthMetrics serves /metrics/slis: the results of the health checks.
 func (r *request) serveHealthMetrics() error {
-	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Help: "This metric records the result of a single healthcheck."}
+	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Stability: metrics.Stable, Help: "This metric records the result of a single healthcheck."}
 	for _, endpoint := range health.Endpoints() {
 		for _, check := range health.Checks(r.surface.Release(), endpoint) {
 			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"name", check, "type", endpoint}, Value: 1})
@@ -103,9 +116,13 @@ func (r *request) answerMetrics(families ...metrics.Family) error {
 	return nil
 }
 
-// objectsFamily returns the number of objects of each resource.
-func (s *Server) objectsFamily() metrics.Family {
-	f := metrics.Family{Name: "apiserver_resource_objects", Type: metrics.Gauge, Help: "Number of stored objects at the time of last check split by kind."}
+// objectsFamilies return the number of objects of each resource, by the name of now and by
+// the deprecated one.
+func (s *Server) objectsFamilies() []metrics.Family {
+	const help = "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1."
+	objects := metrics.Family{Name: "apiserver_resource_objects", Type: metrics.Gauge, Stability: metrics.Alpha, Help: help}
+	deprecated := metrics.Family{Name: "apiserver_storage_objects", Type: metrics.Gauge, Stability: metrics.Stable,
+		Help: "(Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects instead] " + help}
 	store := s.registry.Store()
 	view, err := store.View(0)
 	if err != nil {
@@ -113,22 +130,29 @@ func (s *Server) objectsFamily() metrics.Family {
 	}
 	for t := range s.registry.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
-			count := store.Count(view, t.Prefix, mvcc.PrefixEnd(t.Prefix))
-			f.Samples = append(f.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: int64(count)})
+			count := float64(store.Count(view, t.Prefix, mvcc.PrefixEnd(t.Prefix)))
+			objects.Samples = append(objects.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: count})
+			name := strings.TrimSuffix(t.Name+"."+t.Group, ".")
+			deprecated.Samples = append(deprecated.Samples, metrics.Sample{Labels: []string{"resource", name}, Value: count})
 		}
 	}
-	slices.SortFunc(f.Samples, func(a, b metrics.Sample) int {
-		return cmp.Or(cmp.Compare(a.Labels[1], b.Labels[1]), cmp.Compare(a.Labels[3], b.Labels[3]))
-	})
-	return f
+	for _, f := range []metrics.Family{objects, deprecated} {
+		slices.SortFunc(f.Samples, func(a, b metrics.Sample) int { return slices.Compare(a.Labels, b.Labels) })
+	}
+	return []metrics.Family{objects, deprecated}
 }
 
 // buildFamily returns the version of the release.
 func (s *Server) buildFamily() metrics.Family {
-	var version struct{ Major, Minor, GitVersion string }
+	var version struct{ Major, Minor, GitVersion, GitCommit, GitTreeState, BuildDate, GoVersion, Compiler, Platform string }
 	if err := json.Unmarshal(s.Release().VersionInfo(), &version); err != nil {
 		panic("server: the version of a release does not decode: " + err.Error()) // unreachable: releases are embedded
 	}
-	return metrics.Family{Name: "kubernetes_build_info", Type: metrics.Gauge, Help: "A metric with a constant '1' value labeled by major, minor, git version.",
-		Samples: []metrics.Sample{{Labels: []string{"git_version", version.GitVersion, "major", version.Major, "minor", version.Minor}, Value: 1}}}
+	labels := []string{
+		"build_date", version.BuildDate, "compiler", version.Compiler, "git_commit", version.GitCommit, "git_tree_state", version.GitTreeState,
+		"git_version", version.GitVersion, "go_version", version.GoVersion, "major", version.Major, "minor", version.Minor, "platform", version.Platform,
+	}
+	return metrics.Family{Name: "kubernetes_build_info", Type: metrics.Gauge, Stability: metrics.Beta,
+		Help:    "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+		Samples: []metrics.Sample{{Labels: labels, Value: 1}}}
 }

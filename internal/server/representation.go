@@ -45,7 +45,11 @@ func (r *request) representation(t *resource.Type, list bool) (representation, e
 			refused = "a list (*%sList)"
 		}
 	case codec.PartialMetadataList:
-		if !list && r.Verb != "watch" {
+		switch {
+		case list || r.Verb == "watch":
+		case t.Codec.Wire() == nil: // an Unstructured has the methods of a list
+			return nil, status.Failure(http.StatusInternalServerError, "", "content is not a list", nil)
+		default:
 			refused = "not a list (*%s)"
 		}
 	default:
@@ -237,6 +241,10 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 	s.begin(w)
 	writeListMeta(w, s.typ, page, false)
 	s.columns(w)
+	if s.layout == table.Default && page.Empty() { // as rest.NewDefaultTableConvertor
+		_, err := w.WriteString("null}")
+		return err
+	}
 	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o) }); err != nil {
 		return err
 	}

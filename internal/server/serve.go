@@ -342,7 +342,9 @@ func (r *request) showsTables() bool {
 		return true
 	case "status":
 		switch r.typ.Group + "/" + r.typ.Name {
-		case "apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices", "resource.k8s.io/resourceclaims":
+		case "apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices",
+			"resource.k8s.io/devicetaintrules", "resource.k8s.io/resourceclaims", "resource.k8s.io/resourcepoolstatusrequests",
+			"scheduling.k8s.io/podgroups":
 			return false
 		}
 		return true
@@ -367,7 +369,7 @@ func (r *request) negotiate() (err error) {
 		}
 	}
 	r.warnDeprecated()
-	r.auditDeprecation()
+	r.noteDeprecation()
 	return err
 }
 
@@ -416,7 +418,7 @@ func (r *request) serveResource() error {
 // warnDeprecated warns a client that the version it asks for is deprecated. For
 // custom resources resolveDynamic has done so.
 func (r *request) warnDeprecated() {
-	if !r.byDefinition && (r.sub == nil || r.sub.Kind.Kind == r.typ.Kind) {
+	if !r.byDefinition && r.deprecated() {
 		r.warn(r.typ.Warnings...)
 	}
 }

@@ -106,16 +106,19 @@ func (c *Config) minWatchTimeout() time.Duration {
 // A Server is the HTTP handler of an API server. It is safe for concurrent use.
 // Close it when done.
 type Server struct {
-	config   Config
-	registry *registry.Registry
-	faults   *fault.Set
-	hooks    *webhook.Client
-	control  *control.Control
-	manager  *controllers.Manager
-	requests metrics.Requests
-	activity *activity.Tracker // replicas share it
-	front    *registry.Front
-	replica  bool // closes neither the registry nor the controllers
+	config     Config
+	registry   *registry.Registry
+	faults     *fault.Set
+	hooks      *webhook.Client
+	control    *control.Control
+	manager    *controllers.Manager
+	requests   metrics.Requests
+	deprecated metrics.Values    // of deprecatedAPIs
+	activity   *activity.Tracker // replicas share it
+	front      *registry.Front
+	replica    bool // closes neither the registry nor the controllers
+
+	manifestReloads *manifestCounts
 
 	reads, writes inflight
 	started       time.Time
@@ -179,6 +182,8 @@ func New(c Config) (*Server, error) {
 		s.cancel()
 		return nil, err
 	}
+	s.manifestReloads = &manifestCounts{}
+	s.countManifests(s.started)
 	s.addControl()
 	if _, err := s.faults.Inject(c.Faults...); err != nil {
 		s.Close()
@@ -242,6 +247,8 @@ func (s *Server) Fork() (*Server, error) {
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
 	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
+	out.manifestReloads = &manifestCounts{}
+	out.countManifests(out.started)
 	out.addControl()
 	out.manager.Inherit(s.manager)
 	if err := out.faults.Inherit(s.faults); err != nil {
@@ -261,6 +268,7 @@ func (s *Server) NewReplica(name string) *Server {
 	out.ctx, out.cancel = context.WithCancel(s.ctx)
 	out.faults = out.newFaults()
 	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
+	out.manifestReloads = s.manifestReloads
 	out.front, out.replica = s.registry.NewFront(name), true
 	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity)
 	return out
@@ -281,6 +289,7 @@ func (s *Server) Upgrade(to *release.Release) error {
 		return err
 	}
 	s.setImpersonations(to)
+	s.countManifests(s.config.Clock.Now())
 	if s.replica {
 		return nil
 	}

@@ -175,8 +175,8 @@ func TestSnapshot(t *testing.T) {
 	hook := Configuration{ID: "x", Object: decode(t, webhookConfiguration("Validating", "a", "x", ""))}
 	one := New([]Configuration{hook}, nil)
 	two := New([]Configuration{hook, {ID: "y", Object: decode(t, webhookConfiguration("Validating", "b", "y", ""))}}, one)
-	assert.Same(t, one.validatingWebhooks[0], two.validatingWebhooks[0], "compiled once")
-	assert.Len(t, two.validatingWebhooks, 2)
+	assert.Same(t, one.validatingWebhooks.all[0], two.validatingWebhooks.all[0], "compiled once")
+	assert.Len(t, two.validatingWebhooks.all, 2)
 
 	typ := s.Lookup(Group, "v1", "validatingwebhookconfigurations")
 	a = &admission.Attributes{Operation: admission.Create, Type: typ, Object: hook.Object}

@@ -18,42 +18,75 @@ type Configuration struct {
 	// ID identifies this version of the object. It is comparable.
 	ID     any
 	Object map[string]any
+	// Static says that it is in a file of the server and not in the store: it handles
+	// requests to [Group] too, and is bound only to others in files.
+	Static bool
 }
 
 // A Snapshot is the compiled configuration at one moment. It is immutable. A nil
 // Snapshot has no webhooks and no policies.
 type Snapshot struct {
-	mutatingWebhooks, validatingWebhooks []*webhook
-	mutatingPolicies, validatingPolicies []*boundPolicy
+	mutatingWebhooks, validatingWebhooks hooks[*webhook]
+	mutatingPolicies, validatingPolicies hooks[*boundPolicy]
 	compiled                             map[any]any // by ID of the Configuration
 }
 
-// New compiles configurations, which are sorted by name. It does not compile
-// again what previous, which may be nil, has compiled. It returns nil if there
-// are no configurations.
+// A hooks is webhooks or policies: first those in files, then those in the store.
+type hooks[T any] struct {
+	all    []T
+	static int // the number of those in files
+}
+
+func (h *hooks[T]) add(static bool, more ...T) {
+	h.all = append(h.all, more...)
+	if static {
+		h.static = len(h.all)
+	}
+}
+
+// of returns those that handle a request: all, or only those in files if the request
+// is exempt.
+func (h hooks[T]) of(exempt bool) []T {
+	if exempt {
+		return h.all[:h.static]
+	}
+	return h.all
+}
+
+// A bindingKey is the name of the policy of bindings in files, or in the store.
+type bindingKey struct {
+	static bool
+	policy string
+}
+
+// New compiles configurations: first those in files, then those in the store, each sorted
+// by name. It does not compile again what previous, which may be nil, has compiled. It
+// returns nil if there are no configurations.
 func New(all []Configuration, previous *Snapshot) *Snapshot {
 	if len(all) == 0 {
 		return nil
 	}
 	s := &Snapshot{compiled: map[any]any{}}
-	var mutatingPolicies, validatingPolicies []*policy
-	mutatingBindings, validatingBindings := map[string][]*binding{}, map[string][]*binding{}
+	var mutatingPolicies, validatingPolicies hooks[*policy]
+	mutatingBindings, validatingBindings := map[bindingKey][]*binding{}, map[bindingKey][]*binding{}
 	for _, c := range all {
 		switch c.Object["kind"] {
 		case "MutatingWebhookConfiguration":
-			s.mutatingWebhooks = append(s.mutatingWebhooks, compileOnce(s, previous, c, compileWebhooks)...)
+			s.mutatingWebhooks.add(c.Static, compileOnce(s, previous, c, compileWebhooks)...)
 		case "ValidatingWebhookConfiguration":
-			s.validatingWebhooks = append(s.validatingWebhooks, compileOnce(s, previous, c, compileWebhooks)...)
+			s.validatingWebhooks.add(c.Static, compileOnce(s, previous, c, compileWebhooks)...)
 		case "MutatingAdmissionPolicy":
-			mutatingPolicies = append(mutatingPolicies, compileOnce(s, previous, c, compilePolicy))
+			mutatingPolicies.add(c.Static, compileOnce(s, previous, c, compilePolicy))
 		case "ValidatingAdmissionPolicy":
-			validatingPolicies = append(validatingPolicies, compileOnce(s, previous, c, compilePolicy))
+			validatingPolicies.add(c.Static, compileOnce(s, previous, c, compilePolicy))
 		case "MutatingAdmissionPolicyBinding":
 			b := compileOnce(s, previous, c, compileBinding)
-			mutatingBindings[b.policy] = append(mutatingBindings[b.policy], b)
+			at := bindingKey{c.Static, b.policy}
+			mutatingBindings[at] = append(mutatingBindings[at], b)
 		case "ValidatingAdmissionPolicyBinding":
 			b := compileOnce(s, previous, c, compileBinding)
-			validatingBindings[b.policy] = append(validatingBindings[b.policy], b)
+			at := bindingKey{c.Static, b.policy}
+			validatingBindings[at] = append(validatingBindings[at], b)
 		}
 	}
 	s.mutatingPolicies = bind(mutatingPolicies, mutatingBindings)
@@ -75,10 +108,11 @@ func compileOnce[T any](s, previous *Snapshot, c Configuration, compile func(map
 }
 
 // bind returns the policies that have bindings; others have no effect.
-func bind(policies []*policy, bindings map[string][]*binding) (all []*boundPolicy) {
-	for _, p := range policies {
-		if b := bindings[p.name]; len(b) > 0 {
-			all = append(all, &boundPolicy{p, b})
+func bind(policies hooks[*policy], bindings map[bindingKey][]*binding) (all hooks[*boundPolicy]) {
+	for i, p := range policies.all {
+		static := i < policies.static
+		if b := bindings[bindingKey{static, p.name}]; len(b) > 0 {
+			all.add(static, &boundPolicy{p, b})
 		}
 	}
 	return all
@@ -88,23 +122,35 @@ func bind(policies []*policy, bindings map[string][]*binding) (all []*boundPolic
 // cannot block the requests that are needed to change it.
 var exemptReviews = []string{"tokenreviews", "selfsubjectreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "localsubjectaccessreviews", "selfsubjectrulesreviews"}
 
-// isExempt reports whether policies do not handle the request: it is for policies or their
-// bindings, or for one of the exempt reviews. They handle configurations of webhooks.
-func (r *request) isExempt() bool {
-	switch r.Type.Group {
-	case Group:
-		return strings.Contains(r.Type.Name, "admissionpolic")
-	case "authentication.k8s.io", "authorization.k8s.io":
-		return slices.Contains(exemptReviews, r.Type.Name)
+// isExemptReview reports whether the request is for one of the exempt reviews.
+func (r *request) isExemptReview() bool {
+	return (r.Type.Group == "authentication.k8s.io" || r.Type.Group == "authorization.k8s.io") && slices.Contains(exemptReviews, r.Type.Name)
+}
+
+// isConfiguration reports whether the request is for webhooks, policies or bindings, which
+// webhooks in the store do not handle.
+func (r *request) isConfiguration() bool { return r.Type.Group == Group }
+
+// isPolicy reports whether the request is for policies or bindings, which policies in the
+// store do not handle. They handle configurations of webhooks.
+func (r *request) isPolicy() bool {
+	return r.isConfiguration() && strings.Contains(r.Type.Name, "admissionpolic")
+}
+
+// policiesFor returns the policies that handle the request.
+func policiesFor(r *request, h hooks[*boundPolicy]) []*boundPolicy {
+	if r.isExemptReview() {
+		return nil
 	}
-	return false
+	return h.of(r.isPolicy())
 }
 
 // Mutate runs plugins, which may be nil, and then lets policies and webhooks
 // change the object of a request. If that changes the object after a policy or
 // webhook that asks for reinvocation, all run a second time.
 //
-// Webhooks do not handle requests to [Group] itself.
+// Only webhooks in files handle requests to [Group] itself, and only policies in files those
+// to policies and bindings.
 //
 // Errors: *status.Status; those of plugins.
 func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server Server, plugins func(*admission.Attributes) error) error {
@@ -112,7 +158,11 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 		plugins = func(*admission.Attributes) error { return nil }
 	}
 	r := &request{a, server}
-	if s == nil || len(s.mutatingWebhooks)+len(s.mutatingPolicies) == 0 || a.Type.Group == Group && r.isExempt() {
+	if s == nil {
+		return plugins(a)
+	}
+	mutatingPolicies, mutatingWebhooks := policiesFor(r, s.mutatingPolicies), s.mutatingWebhooks.of(r.isConfiguration())
+	if len(mutatingPolicies)+len(mutatingWebhooks) == 0 {
 		return plugins(a)
 	}
 	var policies, webhooks reinvocation
@@ -123,15 +173,11 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 		if err := plugins(a); err != nil {
 			return err
 		}
-		if !r.isExempt() {
-			if err := mutateByPolicies(ctx, s.mutatingPolicies, r, &policies); err != nil {
-				return err
-			}
+		if err := mutateByPolicies(ctx, mutatingPolicies, r, &policies); err != nil {
+			return err
 		}
-		if r.Type.Group != Group {
-			if err := mutateByWebhooks(ctx, s.mutatingWebhooks, r, &webhooks); err != nil {
-				return err
-			}
+		if err := mutateByWebhooks(ctx, mutatingWebhooks, r, &webhooks); err != nil {
+			return err
 		}
 		if policies.isSecond || !policies.isNeeded && !webhooks.isNeeded {
 			return nil
@@ -148,13 +194,8 @@ func (s *Snapshot) Validate(ctx context.Context, a *admission.Attributes, server
 		return nil
 	}
 	r := &request{a, server}
-	if !r.isExempt() {
-		if err := validateByPolicies(ctx, s.validatingPolicies, r); err != nil {
-			return err
-		}
+	if err := validateByPolicies(ctx, policiesFor(r, s.validatingPolicies), r); err != nil {
+		return err
 	}
-	if r.Type.Group == Group {
-		return nil
-	}
-	return validateByWebhooks(ctx, s.validatingWebhooks, r)
+	return validateByWebhooks(ctx, s.validatingWebhooks.of(r.isConfiguration()), r)
 }

@@ -2,15 +2,20 @@ package plugin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/manifest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/configfile"
+	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -21,8 +26,21 @@ import (
 type configuration struct {
 	quota       resourcequota.Plugin
 	podSecurity podsecurity.Plugin
+	podSelector podnodeselector.Plugin
 	// credentials are those for the webhooks of a plugin, by its name.
 	credentials map[string]*kubeconfig.Users
+	// manifests are the folders of the plugins of webhooks and policies, and what they had
+	// at the start.
+	manifests []Manifests
+
+	types   *resource.Types
+	release validation.Release
+}
+
+// Manifests are the webhooks or the policies that a plugin reads from a folder.
+type Manifests struct {
+	manifest.Source
+	Set *manifest.Set
 }
 
 // admissionKinds and webhookKinds are the kinds of an AdmissionConfiguration, and of what it
@@ -38,6 +56,13 @@ var (
 	}
 )
 
+// policyKinds are the kinds of what an AdmissionConfiguration has for the plugins of
+// policies. A plugin accepts only its own kind.
+var policyKinds = []configfile.Kind{
+	{APIVersion: configfile.Group + "/v1", Kind: "MutatingAdmissionPolicyConfiguration"},
+	{APIVersion: configfile.Group + "/v1", Kind: "ValidatingAdmissionPolicyConfiguration"},
+}
+
 // An admissionConfiguration is the file.
 type admissionConfiguration struct {
 	Plugins []struct {
@@ -49,7 +74,8 @@ type admissionConfiguration struct {
 
 // readConfiguration reads an AdmissionConfiguration and what it has for enabled plugins. The
 // errors are those of kube-apiserver. Plugins without a configuration here ignore theirs.
-func readConfiguration(file string, enabled func(name string) bool) (c configuration, err error) {
+func readConfiguration(file string, enabled func(name string) bool, r validation.Release, types *resource.Types) (c configuration, err error) {
+	c.release, c.types = r, types
 	var all admissionConfiguration
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -92,8 +118,12 @@ func (c *configuration) set(name string, body []byte) (err error) {
 		c.quota, err = resourcequota.Configure(body)
 	case "PodSecurity":
 		c.podSecurity, initErr, err = podsecurity.Configure(body)
+	case "PodNodeSelector":
+		c.podSelector = podnodeselector.Configure(body)
 	case "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook":
-		err = c.setCredentials(name, body)
+		initErr, err = c.setWebhooks(name, body)
+	case "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy":
+		initErr, err = c.setPolicies(name, body)
 	}
 	switch {
 	case err != nil:
@@ -104,23 +134,54 @@ func (c *configuration) set(name string, body []byte) (err error) {
 	return nil
 }
 
-func (c *configuration) setCredentials(name string, body []byte) error {
+// setWebhooks sets the credentials for the webhooks of a plugin, and its folder.
+func (c *configuration) setWebhooks(name string, body []byte) (initErr, err error) {
 	var config struct {
-		KubeConfigFile string `json:"kubeConfigFile"`
+		KubeConfigFile     string `json:"kubeConfigFile"`
+		StaticManifestsDir string `json:"staticManifestsDir"`
 	}
-	if err := configfile.DecodeAny(body, webhookKinds, &config); err != nil {
-		return err
+	if c.release.Minor() < admissionregistration.StaticSince {
+		var older struct {
+			KubeConfigFile string `json:"kubeConfigFile"`
+		}
+		err = decode(body, webhookKinds, "WebhookAdmission", &older)
+		config.KubeConfigFile = older.KubeConfigFile
+	} else {
+		err = decode(body, webhookKinds, "WebhookAdmission", &config)
 	}
-	switch {
-	case config.KubeConfigFile == "":
+	if err != nil {
+		return nil, err
+	}
+	if file := config.KubeConfigFile; file != "" && !filepath.IsAbs(file) {
+		return nil, validation.Invalid(validation.NewPath("kubeConfigFile"), file, "must be an absolute file path")
+	}
+	if err := manifest.CheckDir(config.StaticManifestsDir, c.release); err != nil {
+		return nil, err
+	}
+	if err := c.setCredentials(name, config.KubeConfigFile); err != nil {
+		return nil, err
+	}
+	return c.loadManifests(name, config.StaticManifestsDir), nil
+}
+
+// decode is DecodeAny with the name of kube-apiserver's Go type in errors about types.
+func decode(body []byte, kinds []configfile.Kind, goType string, out any) error {
+	err := configfile.DecodeAny(body, kinds, out)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		wrong.Struct = goType
+	}
+	return err
+}
+
+func (c *configuration) setCredentials(name, file string) error {
+	if file == "" {
 		return nil
-	case !filepath.IsAbs(config.KubeConfigFile):
-		return validation.Invalid(validation.NewPath("kubeConfigFile"), config.KubeConfigFile, "must be an absolute file path")
 	}
-	if _, err := os.Stat(config.KubeConfigFile); err != nil {
+	if _, err := os.Stat(file); err != nil {
 		return err
 	}
-	users, err := kubeconfig.LoadUsers(config.KubeConfigFile)
+	users, err := kubeconfig.LoadUsers(file)
 	if err != nil {
 		return err
 	}
@@ -131,10 +192,49 @@ func (c *configuration) setCredentials(name string, body []byte) error {
 	return nil
 }
 
+// setPolicies sets the folder of a plugin of policies. Releases without folders ignore the
+// configuration.
+func (c *configuration) setPolicies(name string, body []byte) (initErr, err error) {
+	if c.release.Minor() < admissionregistration.StaticSince {
+		return nil, nil
+	}
+	var config struct {
+		Kind               string `json:"kind"`
+		StaticManifestsDir string `json:"staticManifestsDir"`
+	}
+	if err := decode(body, policyKinds, name+"Configuration", &config); err != nil {
+		return nil, err
+	}
+	if config.Kind != name+"Configuration" {
+		return nil, fmt.Errorf("unexpected type: *policyconfig.%s", config.Kind)
+	}
+	if err := manifest.CheckDir(config.StaticManifestsDir, c.release); err != nil {
+		return nil, err
+	}
+	return c.loadManifests(name, config.StaticManifestsDir), nil
+}
+
+// loadManifests reads the folder of a plugin, "" for none.
+func (c *configuration) loadManifests(name, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	source := manifest.Source{Plugin: name, Dir: dir, Types: c.types, Release: c.release}
+	set, err := source.Load()
+	if err != nil {
+		return fmt.Errorf("failed to load static %s manifests from %q: %w", source.What(), dir, err)
+	}
+	c.manifests = append(c.manifests, Manifests{source, set})
+	return nil
+}
+
 // configured returns a plugin with its configuration.
 func (c *configuration) configured(p admission.Plugin) admission.Plugin {
-	if p.Name() == c.podSecurity.Name() {
+	switch p.Name() {
+	case c.podSecurity.Name():
 		return c.podSecurity
+	case c.podSelector.Name():
+		return c.podSelector
 	}
 	return p
 }

@@ -248,6 +248,9 @@ func (c *Chain) CheckOperation(a *admission.Attributes) error {
 // Credentials returns the credentials for the webhooks of a plugin, nil for none.
 func (c *Chain) Credentials(plugin string) *kubeconfig.Users { return c.config.credentials[plugin] }
 
+// Manifests returns the webhooks and the policies in files, as they were at the start.
+func (c *Chain) Manifests() []Manifests { return c.config.manifests }
+
 // LimitsByDefault reports whether some resources need a quota.
 func (c *Chain) LimitsByDefault() bool { return c.resourceQuota && len(c.config.quota.Limited) > 0 }
 

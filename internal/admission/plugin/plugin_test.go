@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -26,15 +27,21 @@ func TestOrder(t *testing.T) {
 }
 
 func TestSelection(t *testing.T) {
-	c, err := plugin.Selection{Enable: []string{"AlwaysDeny"}, Disable: []string{"Priority"}}.Chain(36)
+	c, err := plugin.Selection{Enable: []string{"AlwaysDeny"}, Disable: []string{"Priority"}}.Chain(open(t, "1.36"), nil)
 	require.NoError(t, err)
 	for name, want := range map[string]bool{"AlwaysDeny": true, "Priority": false, "LimitRanger": true, "AlwaysPullImages": false} {
 		assert.Equal(t, want, c.Enabled(name), name)
 	}
-	_, err = plugin.Selection{Enable: []string{"PodTopologyLabels"}}.Chain(32)
+	_, err = plugin.Selection{Enable: []string{"PodTopologyLabels"}}.Chain(open(t, "1.32"), nil)
 	assert.EqualError(t, err, `enable-admission-plugins plugin "PodTopologyLabels" is unknown`)
-	_, err = plugin.Selection{Enable: []string{"B", "Priority"}, Disable: []string{"C", "Priority"}}.Chain(36)
+	_, err = plugin.Selection{Enable: []string{"B", "Priority"}, Disable: []string{"C", "Priority"}}.Chain(open(t, "1.36"), nil)
 	assert.EqualError(t, err, `[enable-admission-plugins plugin "B" is unknown, disable-admission-plugins plugin "C" is unknown, [Priority] in enable-admission-plugins and disable-admission-plugins overlapped]`)
+}
+
+func open(t *testing.T, name string) *release.Release {
+	r, err := release.Open(name)
+	require.NoError(t, err)
+	return r
 }
 
 // A plugin of all resources runs in its place among the plugins of a resource, and

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // A known is an admission plugin of kube-apiserver.
@@ -78,9 +80,10 @@ type Selection struct {
 	ConfigFile string
 }
 
-// Chain returns the chain of a minor release with the selected plugins. It fails with
-// the errors of Check, and for a wrong configuration.
-func (s Selection) Chain(minor int) (*Chain, error) {
+// Chain returns the chain of a release with the selected plugins. It fails with the errors
+// of Check, and for a wrong configuration. types are those of the release.
+func (s Selection) Chain(r validation.Release, types *resource.Types) (*Chain, error) {
+	minor := r.Minor()
 	if len(s.Enable)+len(s.Disable) == 0 && s.ConfigFile == "" {
 		return defaultChain(minor), nil
 	}
@@ -91,7 +94,7 @@ func (s Selection) Chain(minor int) (*Chain, error) {
 	if s.ConfigFile == "" {
 		return New(enabled), nil
 	}
-	config, err := readConfiguration(s.ConfigFile, enabled)
+	config, err := readConfiguration(s.ConfigFile, enabled, r, types)
 	if err != nil {
 		return nil, err
 	}

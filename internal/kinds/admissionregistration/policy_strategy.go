@@ -38,6 +38,7 @@ var mutatingAdmissionPolicyStrategy = kind.Strategy{
 
 var validatingAdmissionPolicyStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
+		StatusApplyCreates:         true,
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultPolicy,
 		Validate:                   newestExpressions(validateValidatingPolicy),

@@ -8,11 +8,11 @@ import (
 // Strategies returns the strategies of the package, by resource and group.
 func Strategies() map[string]kind.Strategy {
 	return map[string]kind.Strategy{
-		"mutatingadmissionpolicies.admissionregistration.k8s.io":         mutatingAdmissionPolicyStrategy,
-		"mutatingadmissionpolicybindings.admissionregistration.k8s.io":   mutatingAdmissionPolicyBindingStrategy,
-		"mutatingwebhookconfigurations.admissionregistration.k8s.io":     mutatingWebhookConfigurationStrategy,
-		"validatingadmissionpolicies.admissionregistration.k8s.io":       validatingAdmissionPolicyStrategy,
-		"validatingadmissionpolicybindings.admissionregistration.k8s.io": validatingAdmissionPolicyBindingStrategy,
-		"validatingwebhookconfigurations.admissionregistration.k8s.io":   validatingWebhookConfigurationStrategy,
+		"mutatingadmissionpolicies.admissionregistration.k8s.io":         reserveSuffix(mutatingAdmissionPolicyStrategy),
+		"mutatingadmissionpolicybindings.admissionregistration.k8s.io":   reserveSuffix(mutatingAdmissionPolicyBindingStrategy),
+		"mutatingwebhookconfigurations.admissionregistration.k8s.io":     reserveSuffix(mutatingWebhookConfigurationStrategy),
+		"validatingadmissionpolicies.admissionregistration.k8s.io":       reserveSuffix(validatingAdmissionPolicyStrategy),
+		"validatingadmissionpolicybindings.admissionregistration.k8s.io": reserveSuffix(validatingAdmissionPolicyBindingStrategy),
+		"validatingwebhookconfigurations.admissionregistration.k8s.io":   reserveSuffix(validatingWebhookConfigurationStrategy),
 	}
 }

@@ -115,6 +115,7 @@ var certificateSigningRequestStrategy = kind.Strategy{
 		Name:                     validation.AnyName,
 		Prepare:                  prepareSigningRequest,
 		PrepareWithAuthor:        stampSigningRequest,
+		Updated:                  countIssued,
 		Validate:                 validateSigningRequest,
 		ResetFields:              []string{"spec"},
 		SubresourceStrategies:    map[string]resource.SubresourceStrategy{"approval": {Prepare: prepareApproval, Validate: validateApproval, ResetFields: []string{"spec", "status.certificate"}}},

@@ -6,15 +6,19 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -101,6 +105,43 @@ func TestApproval(t *testing.T) {
 			kindtest.CheckValidation(t, r, typ.SubresourceStrategies["approval"].Validate, obj, old)
 		})
 	}
+}
+
+// A certificate counts once, if its request has a duration, and honors it within 5% and five
+// minutes.
+func TestCountIssued(t *testing.T) {
+	typ := kindtest.TypeOf(t, "certificatesigningrequests.certificates.k8s.io")
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	issue := func(valid time.Duration) string {
+		from := time.Unix(0, 0)
+		der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: from.Add(valid)}, &x509.Certificate{}, key.Public(), key)
+		require.NoError(t, err)
+		return `"status":{"certificate":"` + inBase64("CERTIFICATE", der) + `"}`
+	}
+	var counts metrics.Values
+	for _, r := range []struct{ spec, old, now string }{
+		{`"spec":{"expirationSeconds":36000,"signerName":"example.com/s"}`, "", issue(10*time.Hour + 34*time.Minute)},
+		{`"spec":{"expirationSeconds":36000,"signerName":"example.com/s"}`, "", issue(10*time.Hour + 35*time.Minute)},
+		{`"spec":{"expirationSeconds":36000,"signerName":"kubernetes.io/s"}`, "", issue(10 * time.Hour)},
+		{`"spec":{"expirationSeconds":36000,"signerName":"kubernetes.io/s"}`, issue(time.Hour), issue(10 * time.Hour)},
+		{`"spec":{"expirationSeconds":36000,"signerName":"kubernetes.io/s"}`, "", ""},
+		{`"spec":{"signerName":"kubernetes.io/s"}`, "", issue(10 * time.Hour)},
+	} {
+		object := func(status string) map[string]any {
+			return kindtest.Decode(t, typ, `{`+strings.TrimSuffix(r.spec+`,`+status, ",")+`}`)
+		}
+		typ.Updated(object(r.now), object(r.old), &counts)
+	}
+	samples := func(vec *metrics.Vec) (out []string) {
+		for _, s := range counts.Family(vec).Samples {
+			out = append(out, fmt.Sprint(s.Labels[1], " ", s.Value))
+		}
+		return out
+	}
+	vecs := certificates.Metrics()
+	assert.Equal(t, []string{"kubernetes.io/s 1", "other 2"}, samples(vecs[0]), "requested")
+	assert.Equal(t, []string{"kubernetes.io/s 1", "other 1"}, samples(vecs[1]), "honored")
 }
 
 func TestResetFields(t *testing.T) {

@@ -1,11 +1,13 @@
 // Package podnodeselector is the PodNodeSelector admission plugin. Pods get the node
-// selector of their namespace, which is in an annotation.
+// selector of their namespace, which is in an annotation, or that of the cluster.
 package podnodeselector
 
 import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
@@ -14,13 +16,26 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// Plugin implements [admission.Mutator] and [admission.Validator].
-//
-// Differs from kube-apiserver: PodNodeSelector: it has no configuration, so that there
-// is no default selector of the cluster and no list of labels that a namespace permits.
-// Request: POST of a pod with --enable-admission-plugins=PodNodeSelector and
-// --admission-control-config-file.
-type Plugin struct{}
+// A Plugin implements [admission.Mutator] and [admission.Validator]. The zero value has no
+// configuration.
+type Plugin struct {
+	// selectors are the labels that a namespace permits, by its name, and the selector of
+	// namespaces without the annotation, by the name clusterDefault.
+	selectors map[string]string
+}
+
+const clusterDefault = "clusterDefaultNodeSelector"
+
+// Configure returns the plugin of a configuration: an object with the member
+// podNodeSelectorPluginConfig, in YAML or JSON. As in kube-apiserver, what cannot be read
+// is left out: no configuration is an error, and a wrong selector fails requests.
+func Configure(text []byte) Plugin {
+	var config struct {
+		PodNodeSelectorPluginConfig map[string]string
+	}
+	_ = yaml.Unmarshal(text, &config)
+	return Plugin{config.PodNodeSelectorPluginConfig}
+}
 
 var (
 	_ admission.Mutator   = Plugin{}
@@ -36,8 +51,12 @@ func (Plugin) Resources() []status.GroupResource {
 }
 
 // Mutate adds the selector of the namespace to that of a new pod. It refuses a pod
-// whose selector has another value for a label.
+// whose selector has another value for a label, or labels that the namespace does not
+// permit.
 func (p Plugin) Mutate(a *admission.Attributes) error {
+	if a.Operation != admission.Create || a.Subresource != "" {
+		return nil
+	}
 	labels, err := p.labels(a)
 	if err != nil {
 		return err
@@ -45,14 +64,31 @@ func (p Plugin) Mutate(a *admission.Attributes) error {
 	for name, v := range labels {
 		object.Set(a.Object, v, "spec", "nodeSelector", name)
 	}
-	return nil
+	return p.Validate(a)
 }
 
 // Validate refuses a new pod whose selector has another value for a label than the
-// selector of the namespace.
+// selector of the namespace, or labels that the namespace does not permit.
 func (p Plugin) Validate(a *admission.Attributes) error {
-	_, err := p.labels(a)
-	return err
+	if a.Operation != admission.Create || a.Subresource != "" {
+		return nil
+	}
+	if _, err := p.labels(a); err != nil {
+		return err
+	}
+	permitted, err := parse(p.selectors[a.Namespace])
+	if err != nil {
+		return status.Unclassified(err.Error())
+	}
+	if len(permitted) == 0 {
+		return nil
+	}
+	for name, v := range object.Map(a.Object, "spec", "nodeSelector") {
+		if want, ok := permitted[name]; !ok || want != v {
+			return errors.New("pod node label selector labels conflict with its namespace whitelist")
+		}
+	}
+	return nil
 }
 
 const annotation = "scheduler.alpha.kubernetes.io/node-selector"
@@ -61,12 +97,12 @@ var namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "
 
 // labels returns the labels in the selector of the namespace of a new pod. It fails if
 // the pod has other values for them.
-func (Plugin) labels(a *admission.Attributes) (map[string]string, error) {
-	if a.Operation != admission.Create || a.Subresource != "" {
-		return nil, nil
+func (p Plugin) labels(a *admission.Attributes) (map[string]string, error) {
+	text, ok := object.Map(a.Reader.Get(namespaceKind, "", a.Namespace), "metadata", "annotations")[annotation].(string)
+	if !ok {
+		text = p.selectors[clusterDefault]
 	}
-	namespace := a.Reader.Get(namespaceKind, "", a.Namespace)
-	labels, err := parse(object.String(namespace, "metadata", "annotations", annotation))
+	labels, err := parse(text)
 	if err != nil {
 		return nil, status.Unclassified(err.Error())
 	}

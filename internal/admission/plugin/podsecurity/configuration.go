@@ -114,17 +114,20 @@ func (c *Configuration) defaults() policy {
 }
 
 // exempts reports whether the namespace or the user of a request is exempt, which it
-// annotates.
+// annotates and counts.
 func (c *Configuration) exempts(a *admission.Attributes) bool {
+	by := ""
 	switch {
 	case c.exemptsNamespace(a.Namespace):
-		a.Annotate(exemptAnnotation, "namespace")
-		return true
+		by = "namespace"
 	case c != nil && a.User != nil && slices.Contains(c.users, a.User.Name):
-		a.Annotate(exemptAnnotation, "user")
-		return true
+		by = "user"
+	default:
+		return false
 	}
-	return false
+	a.Annotate(exemptAnnotation, by)
+	countExemption(a)
+	return true
 }
 
 const exemptAnnotation = labelPrefix + "exempt"
@@ -134,12 +137,13 @@ func (c *Configuration) exemptsNamespace(name string) bool {
 }
 
 // exemptsClass reports whether the runtime class of a pod or a pod template is exempt, which
-// it annotates.
+// it annotates and counts.
 func (c *Configuration) exemptsClass(a *admission.Attributes, pod map[string]any) bool {
 	if !c.hasExemptClass(pod) {
 		return false
 	}
 	a.Annotate(exemptAnnotation, "runtimeClass")
+	countExemption(a)
 	return true
 }
 
@@ -150,7 +154,7 @@ func (c *Configuration) hasExemptClass(pod map[string]any) bool {
 
 // warnOfExemption warns of the labels of an exempt namespace that have no effect.
 func (c *Configuration) warnOfExemption(a *admission.Attributes, p policy) {
-	if p.enforce.level == levelPrivileged && p.audit.level == levelPrivileged && p.warn.level == levelPrivileged || p == c.policy {
+	if p.privileged() || p == c.policy {
 		return
 	}
 	labels := object.Map(a.Object, "metadata", "labels")

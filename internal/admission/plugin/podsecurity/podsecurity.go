@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // Plugin implements [admission.Validator].
@@ -68,41 +69,70 @@ func (p Plugin) Validate(a *admission.Attributes) error {
 		}
 		return nil
 	}
-	if template := object.Map(a.Object, templatePaths[a.GroupResource()]...); template != nil && a.Subresource == "" {
-		if c.exempts(a) || c.exemptsClass(a, template) {
-			return nil
-		}
-		policy := c.policyOf(a)
-		auditViolations(a, policy.audit, template)
-		warn(a, policy.warn, template)
+	if a.Subresource == "" {
+		c.validateController(a)
 	}
 	return nil
 }
 
-// policyOf returns the policy of the namespace of a request. Errors of its labels are
-// annotations of the audit log.
-func (c *Configuration) policyOf(a *admission.Attributes) policy {
-	policy, errs := c.parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+// validateController checks the pod template of an object.
+func (c *Configuration) validateController(a *admission.Attributes) {
+	if c.exempts(a) {
+		return
+	}
+	policy, errs := c.policyOf(a)
+	if len(errs) == 0 && policy.warn.level == levelPrivileged && policy.audit.level == levelPrivileged {
+		return
+	}
+	template := object.Map(a.Object, templatePaths[a.GroupResource()]...)
+	if template == nil || c.exemptsClass(a, template) {
+		return
+	}
+	noteErrors(a, errs)
+	auditViolations(a, policy.audit, template)
+	warn(a, policy.warn, template)
+}
+
+// policyOf returns the policy of the namespace of a request, and the errors of its labels.
+func (c *Configuration) policyOf(a *admission.Attributes) (policy, validation.List) {
+	return c.parsePolicy(a.Reader.Get(namespaceKind, "", a.Namespace))
+}
+
+// noteErrors counts errors of the labels of a namespace, and annotates the audit log.
+func noteErrors(a *admission.Attributes, errs validation.List) {
 	if len(errs) > 0 {
 		a.Annotate(labelPrefix+"error", "Failed to parse policy: "+errs.Message())
+		countError(a, false)
 	}
-	return policy
 }
 
 // validatePod checks a pod that is new or has new containers or images.
 func (c *Configuration) validatePod(a *admission.Attributes) error {
-	if c.exempts(a) || a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) || c.exemptsClass(a, a.Object) {
+	if c.exempts(a) {
 		return nil
 	}
-	policy := c.policyOf(a)
-	a.Annotate(labelPrefix+"enforce-policy", policy.enforce.String())
+	policy, errs := c.policyOf(a)
+	if len(errs) == 0 && policy.privileged() {
+		a.Annotate(enforceAnnotation, levelVersion{levelPrivileged, latest}.String())
+		countEvaluation(a, true, "enforce", policy.enforce)
+		return nil
+	}
+	if a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) || c.exemptsClass(a, a.Object) {
+		return nil
+	}
+	noteErrors(a, errs)
+	a.Annotate(enforceAnnotation, policy.enforce.String())
+	violations := policy.enforce.violations(a.Object)
+	countEvaluation(a, len(violations) == 0, "enforce", policy.enforce)
 	auditViolations(a, policy.audit, a.Object)
-	if violations := policy.enforce.violations(a.Object); len(violations) > 0 {
+	if len(violations) > 0 {
 		return fmt.Errorf("violates PodSecurity %q: %s", policy.enforce, joinDetails(violations))
 	}
 	warn(a, policy.warn, a.Object)
 	return nil
 }
+
+const enforceAnnotation = labelPrefix + "enforce-policy"
 
 // images returns the images of a pod, with "" after each list of containers. It
 // changes if a container does, as containers cannot be renamed.
@@ -119,12 +149,14 @@ func images(pod map[string]any) (all []string) {
 // auditViolations annotates the audit log with the violations of a level.
 func auditViolations(a *admission.Attributes, level levelVersion, pod map[string]any) {
 	if violations := level.violations(pod); len(violations) > 0 {
+		countEvaluation(a, false, "audit", level)
 		a.Annotate(labelPrefix+"audit-violations", fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }
 
 func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {
 	if violations := level.violations(pod); len(violations) > 0 {
+		countEvaluation(a, false, "warn", level)
 		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }

@@ -63,6 +63,11 @@ type policy struct {
 	enforce, audit, warn levelVersion
 }
 
+// privileged reports whether nothing violates the policy.
+func (p policy) privileged() bool {
+	return p.enforce.level == levelPrivileged && p.audit.level == levelPrivileged && p.warn.level == levelPrivileged
+}
+
 // parsePolicy parses the labels of a namespace. The defaults have what no label says. An invalid level in the enforce
 // label means levelRestricted, in other labels levelPrivileged; an invalid version means
 // latest.

@@ -1,0 +1,62 @@
+package admissionregistration
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// StaticSuffix ends the names of webhooks, policies and bindings in files of the server: the
+// staticManifestsDir of an admission plugin.
+const StaticSuffix = ".static.k8s.io"
+
+// StaticGate is the feature gate of such files, and StaticSince the minor number of the first
+// release that has them.
+const (
+	StaticGate  = "ManifestBasedAdmissionControlConfig"
+	StaticSince = 36
+)
+
+var reservedSuffix = fmt.Sprintf("names ending with %q are reserved for static manifest-based configurations and cannot be managed via the API", StaticSuffix)
+
+// hasReservedName reports whether the name of an object is one of objects in files.
+func hasReservedName(obj map[string]any) bool {
+	return strings.HasSuffix(object.String(obj, "metadata", "name"), StaticSuffix)
+}
+
+// reserveSuffix returns a strategy that refuses new objects with the names of objects in files,
+// on servers that can have such files. The others warn of them.
+func reserveSuffix(s kind.Strategy) kind.Strategy {
+	released := s.Released
+	s.Released = func(r *release.Release, out *resource.Strategy) {
+		if released != nil {
+			released(r, out)
+		}
+		if r.Minor() < StaticSince {
+			return
+		}
+		enabled, validate := r.Enabled(StaticGate), out.Validate
+		out.WarningsOnWrite = func(obj, old map[string]any) []string {
+			if hasReservedName(obj) && (old != nil || !enabled) {
+				return []string{"metadata.name: " + reservedSuffix}
+			}
+			return nil
+		}
+		if !enabled {
+			return
+		}
+		out.Validate = func(obj, old map[string]any) validation.List {
+			list := validate(obj, old)
+			if old == nil && hasReservedName(obj) {
+				list = append(list, validation.Invalid(validation.NewPath("metadata", "name"), object.String(obj, "metadata", "name"), reservedSuffix))
+			}
+			return list
+		}
+	}
+	return s
+}
