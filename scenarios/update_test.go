@@ -23,7 +23,7 @@ func playAndUpdate(t *testing.T, text string) (string, error) {
 	f, err := Load(name)
 	require.NoError(t, err)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	p := &Player{URL: srv.URL, Transport: srv.Transport(), Timeout: 200 * time.Millisecond}
+	p := &Player{URL: srv.URL, Transport: srv.Transport(), Timeout: time.Second}
 	var results []*Result
 	for _, s := range f.Scenarios {
 		results = append(results, p.Play(t.Context(), s))
