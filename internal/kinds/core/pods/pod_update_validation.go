@@ -58,10 +58,6 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 	"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // checkPodSpecUpdate checks that only mutable fields of the spec change.
-//
-// Differs from kube-apiserver: forbidden updates of Pods: the error shows the
-// difference of the specifications. Here it shows an empty list as null. Request:
-// PUT of a Pod with an empty list and a change of an immutable field.
 func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		if p.Len(list) != len(object.List(old, list)) {
@@ -83,6 +79,7 @@ func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	}
 	masked := object.ShallowCopy(p.Obj)
 	for _, list := range []string{"containers", "initContainers"} {
+		delete(masked, list)
 		if containers := withImages(object.List(p.Obj, list), object.List(old, list)); containers != nil {
 			masked[list] = containers
 		}

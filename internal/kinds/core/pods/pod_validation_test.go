@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -113,6 +114,18 @@ func TestValidateChangedPods(t *testing.T) {
 			assert.Equal(t, sorted(r.Errors), texts(errs))
 		})
 	}
+}
+
+// The difference that a forbidden update shows has no empty list of init containers, as their
+// images are put in place of the new ones. Other empty lists it has.
+func TestForbiddenUpdateWithEmptyLists(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	old := kindtest.Create(t, typ, kindtest.Pod("", ""))
+	pod := kindtest.Decode(t, typ, kindtest.Pod("", `"initContainers":[],"volumes":[],"nodeSelector":{"a":"b"}`))
+	pod["metadata"] = object.Copy(old["metadata"])
+	errs := strings.Join(texts(typ.Validate(pod, old)), "\n")
+	assert.Contains(t, errs, `+ "Volumes": []`)
+	assert.NotContains(t, errs, `+ "InitContainers"`)
 }
 
 // admit sets the defaults of the admission plugins Priority and

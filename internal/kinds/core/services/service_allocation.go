@@ -188,13 +188,15 @@ func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
 		return nil
 	}
 	allocated := 0
+	families := object.Strings(spec, "ipFamilies")
 	if old != nil && needsClusterIP(old) {
-		if isHeadless(old) {
+		// Only a second family gets an address. A Service that was created through its
+		// status never gets a first one.
+		if isHeadless(old) || len(object.List(old, "ipFamilies")) != 1 {
 			return nil
 		}
-		allocated = len(object.List(old, "ipFamilies"))
+		allocated = 1
 	}
-	families := object.Strings(spec, "ipFamilies")
 	for i := allocated; i < len(families); i++ {
 		if i >= len(ips) {
 			ips = append(ips, "")

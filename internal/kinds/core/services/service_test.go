@@ -102,6 +102,15 @@ func TestAllocateService(t *testing.T) {
 	}
 }
 
+// A Service that was created through its status has no address, and an update gives it none.
+func TestAllocateServiceWithoutAddress(t *testing.T) {
+	typ := kindtest.TypeOf(t, "services")
+	obj := kindtest.Decode(t, typ, `{"spec":{}}`)
+	require.NoError(t, typ.Allocate(obj, kindtest.Decode(t, typ, `{"spec":{}}`), kindtest.NewPool("IPv4")))
+	assert.Equal(t, []any{"IPv4"}, object.Value(obj, "spec", "ipFamilies"))
+	assert.Nil(t, object.Value(obj, "spec", "clusterIP"))
+}
+
 func TestAllocateServiceErrors(t *testing.T) {
 	typ := kindtest.TypeOf(t, "services")
 	for _, r := range []kindtest.ValidationRow{
