@@ -193,8 +193,9 @@ func (r *Release) WithGates(set map[string]bool) (*Release, error) {
 	if out := gated.releases[key]; out != nil {
 		return out, nil
 	}
-	out := &Release{name: r.name, sections: r.sections, surface: r.surface, openAPI: r.openAPI, changed: changed}
+	out := &Release{name: r.name, sections: r.sections, recorded: r.recorded, documents: r.documents, changed: changed}
 	out.gates = &gateValues{minor: r.Minor(), changed: changed}
+	out.gated()
 	if gated.releases == nil {
 		gated.releases = map[gatedKey]*Release{}
 	}

@@ -29,12 +29,14 @@ var ErrUnknown = errors.New("unknown release")
 // reads each part of the data when it is first asked for. A Release is immutable
 // and safe for concurrent use.
 type Release struct {
-	name     string
-	sections func() sections
-	surface  func() surface.Surface
-	openAPI  func() map[string]document
-	changed  map[string]bool // the gates that do not have their default
-	gates    *gateValues
+	name      string
+	sections  func() sections
+	recorded  func() surface.Surface // with the resources whose gates are off
+	documents func() map[string]document
+	surface   func() surface.Surface
+	openAPI   func() map[string]document
+	changed   map[string]bool // the gates that do not have their default
+	gates     *gateValues
 }
 
 // sections are those of a file in data/surfaces.
@@ -57,9 +59,17 @@ var releases = sync.OnceValue(func() []*Release {
 
 func newRelease(name string) *Release {
 	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
-	r.surface = sync.OnceValue(r.readSurface)
-	r.openAPI = sync.OnceValue(r.readOpenAPI)
+	r.recorded = sync.OnceValue(r.readSurface)
+	r.documents = sync.OnceValue(r.readOpenAPI)
 	r.gates = &gateValues{minor: r.Minor()}
+	return r.gated()
+}
+
+// gated sets what the release serves: what is recorded, without the resources whose gates are
+// off. It returns the release.
+func (r *Release) gated() *Release {
+	r.surface = sync.OnceValue(func() surface.Surface { return r.withoutGated(r.recorded()) })
+	r.openAPI = sync.OnceValue(func() map[string]document { return r.documentsOf(r.GroupVersions()) })
 	return r
 }
 

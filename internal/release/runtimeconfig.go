@@ -158,7 +158,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	}
 	on := map[resource.GroupVersion]bool{} // with all resources if changed
 	changed := map[resource.GroupVersion]bool{}
-	for _, gv := range r.GroupVersions() {
+	for _, gv := range r.recorded().GroupVersions {
 		on[gv] = true
 	}
 	set := func(gv resource.GroupVersion, value bool) { on[gv], changed[gv] = value, true }
@@ -170,7 +170,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 		if value && noAll != nil && stage.key != "api/ga" {
 			return nil, noAll
 		}
-		for _, gv := range all.GroupVersions() {
+		for _, gv := range all.recorded().GroupVersions {
 			if stage.matches.MatchString(gv.Version) {
 				set(gv, value)
 			}
@@ -180,7 +180,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	resources := map[selection]bool{}
 	for _, s := range selections {
 		value := c[s.key]
-		if value && !slices.Contains(all.GroupVersions(), s.gv) {
+		if value && !slices.Contains(all.recorded().GroupVersions, s.gv) {
 			if noAll == nil {
 				continue // kube-apiserver knows its kinds, and serves none
 			}
@@ -213,7 +213,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	}
 	versions := map[resource.GroupVersion]bool{}
 	for _, by := range []*Release{all, r} {
-		for _, t := range by.Types() {
+		for _, t := range by.recorded().Types {
 			if serves(t, by) && !slices.Contains(s.Types, t) {
 				s.Types = append(s.Types, t)
 				versions[t.GroupVersion] = true
@@ -223,7 +223,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 			break
 		}
 	}
-	order := all.GroupVersions()
+	order := all.recorded().GroupVersions
 	for _, gv := range order {
 		if versions[gv] {
 			s.GroupVersions = append(s.GroupVersions, gv)
@@ -233,20 +233,23 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	slices.SortStableFunc(s.Types, func(a, b *resource.Type) int {
 		return cmp.Or(position(a)-position(b), strings.Compare(a.Name, b.Name))
 	})
-	out := &Release{name: r.name, sections: r.sections, surface: func() surface.Surface { return s }, changed: r.changed, gates: r.gates}
-	out.openAPI = sync.OnceValue(func() map[string]document { return all.openAPIOf(s.GroupVersions) })
-	return out, nil
+	out := &Release{name: r.name, sections: r.sections, recorded: func() surface.Surface { return s }, changed: r.changed, gates: r.gates}
+	out.documents = sync.OnceValue(func() map[string]document { return all.documentsOf(s.GroupVersions) })
+	return out.gated(), nil
 }
 
-// openAPIOf returns the OpenAPI documents without those of versions and groups that are
+// documentsOf returns the OpenAPI documents without those of versions and groups that are
 // not served.
-func (r *Release) openAPIOf(served []resource.GroupVersion) map[string]document {
-	out := maps.Clone(r.openAPI())
+func (r *Release) documentsOf(served []resource.GroupVersion) map[string]document {
+	if len(served) == len(r.recorded().GroupVersions) {
+		return r.documents()
+	}
+	out := maps.Clone(r.documents())
 	groups := map[string]bool{}
 	for _, gv := range served {
 		groups[gv.Group] = true
 	}
-	for _, gv := range r.GroupVersions() {
+	for _, gv := range r.recorded().GroupVersions {
 		if !slices.Contains(served, gv) {
 			delete(out, "apis/"+gv.Group+"/"+gv.Version)
 		}

@@ -162,10 +162,12 @@ func (x access) Type(kind resource.Kind) *resource.Type {
 	return nil
 }
 
-// types returns the types of the newest release.
+// types returns the types of the newest release, with those of feature gates.
 func types(t testing.TB) []*resource.Type {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
+	require.NoError(t, err)
+	p, err = p.WithGates(map[string]bool{"GenericWorkload": true})
 	require.NoError(t, err)
 	return kinds.Types(p)
 }

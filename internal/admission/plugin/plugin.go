@@ -23,6 +23,8 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/noderestriction"
 	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
 	"github.com/kubefake/kubefake/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podgroupprotection"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podgroupworkloadexists"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podresizevalidator"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
@@ -54,6 +56,7 @@ func All() []admission.Plugin {
 		extendedresourcetoleration.Plugin{},
 		defaultstorageclass.Plugin{},
 		storageobjectinuseprotection.Plugin{},
+		podgroupprotection.Plugin{},
 		ownerreferencespermissionenforcement.Plugin{},
 		persistentvolumeclaimresize.Plugin{},
 		runtimeclass.Plugin{},
@@ -63,6 +66,7 @@ func All() []admission.Plugin {
 		defaultingressclass.Plugin{},
 		denyserviceexternalips.Plugin{},
 		podtopologylabels.Plugin{},
+		podgroupworkloadexists.Plugin{},
 		nodedeclaredfeaturevalidator.Plugin{},
 		podresizevalidator.Plugin{},
 		// kube-apiserver runs policies and webhooks here: package dynamic.

@@ -24,9 +24,9 @@ type known struct {
 //
 // Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
 // ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit,
-// PodGroupProtection, ClusterTrustBundleAttest, PodGroupWorkloadExists and
-// JobValidation can be enabled and disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
-// namespace without a ServiceAccount.
+// ClusterTrustBundleAttest and JobValidation can be enabled and disabled, and do
+// nothing. Request: POST of a pod without a serviceAccountName in a namespace
+// without a ServiceAccount.
 var allPlugins = []known{
 	{"AlwaysAdmit", false, 0},
 	{"NamespaceAutoProvision", false, 0},

@@ -73,6 +73,9 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "DRAPartitionableDevices", path: "spec.perDeviceNodeSelection"},
 		{gate: "DRAPartitionableDevices", path: "spec.sharedCounters"},
 	},
+	storedKind("scheduling.k8s.io", "PodGroup"): append(gatedGroupFields("spec."),
+		gatedField{gate: "DRAWorkloadResourceClaims", path: "status.resourceClaimStatuses"}),
+	storedKind("scheduling.k8s.io", "Workload"): gatedGroupFields("spec.podGroupTemplates[]."),
 	storedKind("storage.k8s.io", "CSIDriver"): {
 		{gate: "CSIServiceAccountTokenSecrets", path: "spec.serviceAccountTokenInSecrets"},
 		{gate: "MutableCSINodeAllocatableCount", path: "spec.nodeAllocatableUpdatePeriodSeconds"},
@@ -92,6 +95,17 @@ func gatedClaimFields(spec string) []gatedField {
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].exactly.tolerations", since: 35},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].firstAvailable[].tolerations", since: 35},
+	}
+}
+
+// gatedGroupFields are the fields of a PodGroup, or of a template of one, whose path is given.
+func gatedGroupFields(group string) []gatedField {
+	return []gatedField{
+		{gate: "DRAWorkloadResourceClaims", path: group + "resourceClaims"},
+		{gate: "TopologyAwareWorkloadScheduling", path: group + "schedulingConstraints"},
+		{gate: "WorkloadAwarePreemption", path: group + "disruptionMode"},
+		{gate: "WorkloadAwarePreemption", path: group + "priority"},
+		{gate: "WorkloadAwarePreemption", path: group + "priorityClassName"},
 	}
 }
 

@@ -25,11 +25,15 @@ import (
 // name is the resource and its group: "pods", "deployments.apps".
 func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	p, err := release.Open("v1.36-all")
+	all, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	for _, typ := range kinds.Types(p) {
-		if GroupResource(typ) == name && typ.GroupVersion == typ.Stored {
-			return typ
+	for _, gates := range []map[string]bool{nil, {"AllAlpha": true}} {
+		p, err := all.WithGates(gates)
+		require.NoError(t, err)
+		for _, typ := range kinds.Types(p) {
+			if GroupResource(typ) == name && typ.GroupVersion == typ.Stored {
+				return typ
+			}
 		}
 	}
 	require.Fail(t, "no such resource", name)

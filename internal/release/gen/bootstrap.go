@@ -60,11 +60,7 @@ func v1(group string) resource.GroupVersion {
 // newest release.
 func bootstrapText(recordings fs.FS) ([]byte, error) {
 	const newest = release.Default + "-all"
-	dir, err := fs.Sub(recordings, newest)
-	if err != nil {
-		return nil, err
-	}
-	served, err := readSurface(dir)
+	served, err := readSurface(recordings, newest)
 	if err != nil {
 		return nil, err
 	}

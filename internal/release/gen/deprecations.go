@@ -23,11 +23,7 @@ func deprecationsText(recordings fs.FS) ([]byte, error) {
 	goTypes := scheme.New()
 	lines := map[string]string{} // by API version and kind
 	for _, name := range names {
-		dir, err := fs.Sub(recordings, name)
-		if err != nil {
-			return nil, err
-		}
-		served, err := readSurface(dir)
+		served, err := readSurface(recordings, name)
 		if err != nil {
 			return nil, err
 		}

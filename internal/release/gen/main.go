@@ -12,7 +12,8 @@
 //	-server URL -token TOKEN -variant all    the API surface and the bootstrap objects of
 //	                                         a fresh server with --runtime-config=api/all=true
 //	-server URL -token TOKEN -variant gates  the table columns of a server that has
-//	                                         --feature-gates=AllAlpha=true,AllBeta=true too
+//	                                         --feature-gates=AllAlpha=true,AllBeta=true too,
+//	                                         and the API versions that only it serves
 //
 // Of a release before release.Default only the first two are recorded, and the second
 // records the bootstrap objects and the table columns.

@@ -30,10 +30,16 @@ func documentID(bare []byte) string {
 // documentHash is the hash that kube-apiserver publishes for a document.
 func documentHash(document []byte) string { return fmt.Sprintf("%X", sha512.Sum512(document)) }
 
-// readIndex returns openapi.json of a recording.
+// readIndex returns openapi.json of a release, with the documents of versions that only feature
+// gates add.
 func readIndex(recordings fs.FS, name string) (map[string]documentEntry, error) {
 	index := map[string]documentEntry{}
-	err := readJSON(recordings, name+"/openapi.json", &index)
+	if gated := gatedRecording(recordings, name); gated != "" {
+		if err := readJSON(recordings, gated+"/openapi.json", &index); err != nil {
+			return nil, err
+		}
+	}
+	err := readJSON(recordings, name+"/openapi.json", &index) // takes the place of what both have
 	return index, err
 }
 

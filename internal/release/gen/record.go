@@ -80,7 +80,7 @@ func (s *server) record(variant string) (*recording, error) {
 	parts := map[string][]func(*recording) error{
 		"":      {s.recordSurface, recordGates},
 		"all":   {s.recordSurface, s.recordBootstrap},
-		"gates": {s.recordColumns},
+		"gates": {s.recordDiscovery, s.recordOpenAPI, s.recordColumns},
 	}
 	if minorOf(version.GitVersion) < minorOf(release.Default) {
 		parts["all"] = []func(*recording) error{s.recordBootstrap, s.recordColumns}
@@ -152,6 +152,16 @@ func (s *server) getJSON(path, accept string, into any) error {
 // recordSurface records discovery.json, stored.json, openapi.json,
 // openapi-v2.json and the OpenAPI v3 documents.
 func (s *server) recordSurface(rec *recording) error {
+	for _, part := range []func(*recording) error{s.recordDiscovery, s.recordOpenAPI, s.recordOpenAPIV2} {
+		if err := part(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordDiscovery records discovery.json and stored.json.
+func (s *server) recordDiscovery(rec *recording) error {
 	var docs struct {
 		API  json.RawMessage `json:"api"`
 		APIs json.RawMessage `json:"apis"`
@@ -182,13 +192,8 @@ func (s *server) recordSurface(rec *recording) error {
 			return err
 		}
 	}
-	if rec.files["stored.json"], err = indented(stored); err != nil {
-		return err
-	}
-	if err := s.recordOpenAPI(rec); err != nil {
-		return err
-	}
-	return s.recordOpenAPIV2(rec)
+	rec.files["stored.json"], err = indented(stored)
+	return err
 }
 
 // addStored adds the resources of a group version that are stored in another

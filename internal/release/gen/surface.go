@@ -17,17 +17,29 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// surfaceNames returns the names of the recordings that have a surface.
+// surfaceNames returns the names of the releases that have a surface.
 func surfaceNames(recordings fs.FS) ([]string, error) {
 	files, err := fs.Glob(recordings, "*/discovery.json")
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = path.Dir(file)
+	var names []string
+	for _, file := range files {
+		if name := path.Dir(file); !strings.HasSuffix(name, "-gates") {
+			names = append(names, name)
+		}
 	}
 	return names, nil
+}
+
+// gatedRecording returns the name of the recording that has, beside what the surface of a
+// release has, the resources of gates that are off by default; "" if there is none.
+func gatedRecording(recordings fs.FS, name string) string {
+	version, all := strings.CutSuffix(name, "-all")
+	if _, err := fs.Stat(recordings, version+"-gates/discovery.json"); !all || err != nil {
+		return ""
+	}
+	return version + "-gates"
 }
 
 // gitTreeState describes the checkout that the recorded server was built from. The one of
@@ -56,8 +68,8 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	}
 	out.Write(text)
 	out.WriteString("\n-- openapi --\n")
-	var index map[string]documentEntry
-	if err := readJSON(dir, "openapi.json", &index); err != nil {
+	index, err := readIndex(recordings, name)
+	if err != nil {
 		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(index)) {
@@ -72,7 +84,7 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 		fmt.Fprintln(&out, gv)
 	}
 	out.WriteString("-- resources --\n")
-	served, err := readSurface(dir)
+	served, err := readSurface(recordings, name)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +92,16 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// readSurface reads the surface of a recording.
-func readSurface(dir fs.FS) (surface.Surface, error) {
+// readSurface reads the surface of a release, with the resources of gates that are off by
+// default.
+func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
+	if gated := gatedRecording(recordings, name); gated != "" {
+		name = gated
+	}
+	dir, err := fs.Sub(recordings, name)
+	if err != nil {
+		return surface.Surface{}, err
+	}
 	var stored map[string]string
 	if err := readJSON(dir, "stored.json", &stored); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return surface.Surface{}, err

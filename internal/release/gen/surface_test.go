@@ -58,7 +58,7 @@ func TestSurfaceTextErrors(t *testing.T) {
 	for _, row := range []struct{ name, file, content, want string }{
 		{"no version", "version.json", "", "open version.json: file does not exist"},
 		{"version is not JSON", "version.json", "{", "version.json: unexpected end of JSON input"},
-		{"no OpenAPI index", "openapi.json", "", "open openapi.json: file does not exist"},
+		{"no OpenAPI index", "openapi.json", "", "open v1.0.0/openapi.json: file does not exist"},
 		{"no OpenAPI v2 document", "openapi-v2.json", "", "open openapi-v2.json: file does not exist"},
 		{"no discovery", "discovery.json", "", "open discovery.json: file does not exist"},
 		{"discovery of another form", "discovery.json", "[]", "discovery.json: json: cannot unmarshal array"},

@@ -1,5 +1,6 @@
 // Package priority is the Priority admission plugin. It sets the priority of
-// pods from their PriorityClass, and allows only one default PriorityClass.
+// pods and pod groups from their PriorityClass, and allows only one default
+// PriorityClass.
 //
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/.
 package priority
@@ -28,19 +29,32 @@ func (Plugin) Name() string { return "Priority" }
 
 var (
 	pods    = status.GroupResource{Resource: "pods"}
+	groups  = status.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
 	classes = status.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 )
 
-// Resources returns pods and priorityclasses.
-func (Plugin) Resources() []status.GroupResource { return []status.GroupResource{pods, classes} }
+// Resources returns pods, podgroups and priorityclasses.
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{pods, groups, classes}
+}
 
 var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1"}, Kind: "PriorityClass"}
 
 // Mutate sets spec.priority, spec.preemptionPolicy and, from the default class,
 // spec.priorityClassName of a new pod. An update keeps the first two if it does
-// not set them.
+// not set them. Of a new pod group it sets spec.priority and
+// spec.priorityClassName.
 func (Plugin) Mutate(a *admission.Attributes) error {
-	if a.GroupResource() != pods || a.Subresource != "" {
+	if a.Subresource != "" {
+		return nil
+	}
+	switch a.GroupResource() {
+	case groups:
+		if a.Operation != admission.Create || !a.Access.Enabled("WorkloadAwarePreemption") {
+			return nil
+		}
+		return setGroupPriority(a)
+	case classes:
 		return nil
 	}
 	if a.Operation == admission.Update {
@@ -61,18 +75,42 @@ func keepPriority(pod, oldSpec map[string]any) {
 // noClass gives the priority of pods without a class.
 var noClass = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowerPriority"}
 
-func setPriority(a *admission.Attributes) error {
-	spec := object.Map(a.Object, "spec")
-	var class map[string]any
-	if name := object.String(spec, "priorityClassName"); name != "" {
-		if class = findClass(a.Reader, name); class == nil {
-			return fmt.Errorf("no PriorityClass with name %s was found", name)
+// resolveClass returns the class that the spec of a new object names, or else the default
+// one, whose name it sets.
+func resolveClass(a *admission.Attributes) (map[string]any, error) {
+	if name := object.String(a.Object, "spec", "priorityClassName"); name != "" {
+		class := findClass(a.Reader, name)
+		if class == nil {
+			return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 		}
-	} else if class = defaultClass(a.Reader); class != nil {
-		object.Set(a.Object, object.String(class, "metadata", "name"), "spec", "priorityClassName")
-	} else {
-		class = noClass
+		return class, nil
 	}
+	if class := defaultClass(a.Reader); class != nil {
+		object.Set(a.Object, object.String(class, "metadata", "name"), "spec", "priorityClassName")
+		return class, nil
+	}
+	return noClass, nil
+}
+
+func setGroupPriority(a *admission.Attributes) error {
+	class, err := resolveClass(a)
+	if err != nil {
+		return err
+	}
+	priority, _ := object.Int(class, "value")
+	if own, ok := object.Int(object.Map(a.Object, "spec"), "priority"); ok && own != priority {
+		return fmt.Errorf("priority set in the pod group (%d) must match the priority computed (%d) based on the priority class set in the spec", own, priority)
+	}
+	object.Set(a.Object, priority, "spec", "priority")
+	return nil
+}
+
+func setPriority(a *admission.Attributes) error {
+	class, err := resolveClass(a)
+	if err != nil {
+		return err
+	}
+	spec := object.Map(a.Object, "spec")
 	priority, _ := object.Int(class, "value")
 	if own, ok := object.Int(spec, "priority"); ok && own != priority {
 		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", own, priority)

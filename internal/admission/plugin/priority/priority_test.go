@@ -44,3 +44,17 @@ func TestClasses(t *testing.T) {
 		{Name: "update of the default", Resource: "priorityclasses.scheduling.k8s.io", Objects: []string{class("e", `"value":2,"globalDefault":true`)}, Object: second, Old: second, Path: "globalDefault", Want: `true`},
 	})
 }
+
+func TestPodGroups(t *testing.T) {
+	const groups = "podgroups.scheduling.k8s.io"
+	group := func(spec string) string { return `{"metadata":{"name":"g","namespace":"n"},"spec":{` + spec + `}}` }
+	high := []string{class("high", `"value":7`)}
+	on := map[string]bool{"GenericWorkload": true, "GangScheduling": true, "WorkloadAwarePreemption": true}
+	admissiontest.Run(t, priority.Plugin{}, []admissiontest.Request{
+		{Name: "class", Resource: groups, Gates: on, Objects: high, Object: group(`"priorityClassName":"high"`), Path: "spec.priority", Want: `7`},
+		{Name: "no class", Resource: groups, Gates: on, Object: group(""), Path: "spec.priority", Want: `0`},
+		{Name: "default class", Resource: groups, Gates: on, Objects: []string{class("low", `"value":3,"globalDefault":true`)}, Object: group(""), Path: "spec.priorityClassName", Want: `"low"`},
+		{Name: "other priority", Resource: groups, Gates: on, Objects: high, Object: group(`"priorityClassName":"high","priority":5`), Error: "priority set in the pod group (5) must match the priority computed (7) based on the priority class set in the spec"},
+		{Name: "without the gate", Resource: groups, Objects: high, Object: group(`"priorityClassName":"high"`), Path: "spec.priority"},
+	})
+}

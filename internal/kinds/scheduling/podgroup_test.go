@@ -1,0 +1,82 @@
+package scheduling_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+func TestDefaultPodGroup(t *testing.T) {
+	kindtest.TestDefaults(t, "podgroups.scheduling.k8s.io", []kindtest.Row{
+		{"default mode", `{}`, "spec.disruptionMode", `"Pod"`},
+		{"explicit mode", `{"spec":{"disruptionMode":"PodGroup"}}`, "spec.disruptionMode", `"PodGroup"`},
+	})
+}
+
+const label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+
+func TestValidatePodGroup(t *testing.T) {
+	const name, valid = "podgroups.scheduling.k8s.io", `{"metadata":{"name":"a"},"spec":{"schedulingPolicy":{"basic":{}}}}`
+	claims := func(elements string) string { return `{"spec":{"resourceClaims":[` + elements + `]}}` }
+	kindtest.TestPatched(t, name, valid, []kindtest.PatchRow{
+		{"no policy", `{"spec":{"schedulingPolicy":{"basic":null}}}`, "spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`"},
+		{"two policies", `{"spec":{"schedulingPolicy":{"gang":{"minCount":1}}}}`, "spec.schedulingPolicy: Invalid value: \"{basic, gang}\": must specify exactly one of: `basic`, `gang`"},
+		{"no minCount", `{"spec":{"schedulingPolicy":{"basic":null,"gang":{}}}}`, "spec.schedulingPolicy.gang.minCount: Required value"},
+		{"negative minCount", `{"spec":{"schedulingPolicy":{"basic":null,"gang":{"minCount":-1}}}}`, "spec.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal to 1"},
+		{"two keys of a topology", `{"spec":{"schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]}}}`, "spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item"},
+		{"empty key of a topology", `{"spec":{"schedulingConstraints":{"topology":[{"key":""}]}}}`, "spec.schedulingConstraints.topology[0].key: Required value"},
+		{"claim", claims(`{"name":"a","resourceClaimName":"b"}`), ""},
+		{"claim without a name", claims(`{"resourceClaimName":"b"}`), "spec.resourceClaims[0].name: Required value"},
+		{"claim of nothing", claims(`{"name":"A"}`), kindtest.Errors("spec.resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+			`spec.resourceClaims[0].name: Invalid value: "A": `+label)},
+		{"too many claims", claims(`{},{},{},{},{}`), "spec.resourceClaims: Too many: 5: must have at most 4 items"},
+		{"mode", `{"spec":{"disruptionMode":"X"}}`, `spec.disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
+		{"priority", `{"spec":{"priority":1000000001}}`, "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000"},
+		{"template without members", `{"spec":{"podGroupTemplateRef":{}}}`, "spec.podGroupTemplateRef: Invalid value: \"\": must specify one of: `workload`"},
+		{"template without names", `{"spec":{"podGroupTemplateRef":{"workload":{}}}}`, kindtest.Errors(
+			"spec.podGroupTemplateRef.workload.workloadName: Required value", "spec.podGroupTemplateRef.workload.podGroupTemplateName: Required value")},
+	})
+	kindtest.TestPatchedUpdates(t, name, valid, []kindtest.PatchRow{
+		{"labels", `{"metadata":{"labels":{"a":"b"}}}`, ""},
+		{"fields", `{"spec":{"disruptionMode":"X","priority":5}}`, kindtest.Errors("spec.disruptionMode: Invalid value: null: field is immutable", "spec.priority: Invalid value: null: field is immutable")},
+		{"too many claims", claims(`{},{},{},{},{}`), kindtest.Errors("spec.resourceClaims: Invalid value: null: field is immutable", "spec.resourceClaims: Too many: 5: must have at most 4 items")},
+	})
+}
+
+func TestValidateWorkload(t *testing.T) {
+	const name, valid = "workloads.scheduling.k8s.io", `{"metadata":{"name":"a"},"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}}}]}}`
+	kindtest.TestPatched(t, name, valid, []kindtest.PatchRow{
+		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, "spec.podGroupTemplates: Required value"},
+		{"template without a name", `{"spec":{"podGroupTemplates":[{"schedulingPolicy":{"basic":{}}}]}}`, "spec.podGroupTemplates[0].name: Required value"},
+		{"class of a template", `{"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}},"disruptionMode":"X"}]}}`, `spec.podGroupTemplates[0].disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
+		{"empty controller", `{"spec":{"controllerRef":{}}}`, kindtest.Errors("spec.controllerRef.kind: Required value", "spec.controllerRef.name: Required value")},
+		{"kind of the controller", `{"spec":{"controllerRef":{"kind":"a/b","name":"n"}}}`, `spec.controllerRef.kind: Invalid value: "a/b": may not contain '/'`},
+	})
+	kindtest.TestPatchedUpdates(t, name, valid, []kindtest.PatchRow{
+		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, kindtest.Errors("spec.podGroupTemplates: Invalid value: null: field is immutable", "spec.podGroupTemplates: Required value")},
+		{"controller", `{"spec":{"controllerRef":{"kind":"a/b","name":"n"}}}`, "spec.controllerRef: Invalid value: null: field is immutable"},
+	})
+}
+
+func TestValidatePodGroupStatus(t *testing.T) {
+	typ := kindtest.TypeOf(t, "podgroups.scheduling.k8s.io")
+	validate := typ.SubresourceStrategies["status"].Validate
+	for _, row := range []struct{ name, status, want string }{
+		{"claim", `{"resourceClaimStatuses":[{"name":"a","resourceClaimName":"b"}]}`, ""},
+		{"empty name", `{"resourceClaimStatuses":[{"name":"a","resourceClaimName":""}]}`, "status.resourceClaimStatuses[0].resourceClaimName: Invalid value: \"\""},
+		{"another claim", `{"resourceClaimStatuses":[{"name":"z"}]}`, "status.resourceClaimStatuses[0].name: Invalid value: \"z\": must match the name of an entry in `spec.resourceClaims`"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			obj := kindtest.Decode(t, typ, `{"spec":{"resourceClaims":[{"name":"a","resourceClaimName":"b"}]},"status":`+row.status+`}`)
+			var errs validation.List = validate(obj, obj)
+			if row.want == "" {
+				assert.Empty(t, errs)
+				return
+			}
+			assert.Contains(t, errs[0].Error(), row.want)
+		})
+	}
+}
