@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
-	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func TestDefaultPodGroup(t *testing.T) {
@@ -51,7 +50,7 @@ func TestValidateWorkload(t *testing.T) {
 	kindtest.TestPatched(t, name, valid, []kindtest.PatchRow{
 		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, "spec.podGroupTemplates: Required value"},
 		{"template without a name", `{"spec":{"podGroupTemplates":[{"schedulingPolicy":{"basic":{}}}]}}`, "spec.podGroupTemplates[0].name: Required value"},
-		{"class of a template", `{"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}},"disruptionMode":"X"}]}}`, `spec.podGroupTemplates[0].disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
+		{"mode of a template", `{"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}},"disruptionMode":"X"}]}}`, `spec.podGroupTemplates[0].disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
 		{"empty controller", `{"spec":{"controllerRef":{}}}`, kindtest.Errors("spec.controllerRef.kind: Required value", "spec.controllerRef.name: Required value")},
 		{"kind of the controller", `{"spec":{"controllerRef":{"kind":"a/b","name":"n"}}}`, `spec.controllerRef.kind: Invalid value: "a/b": may not contain '/'`},
 	})
@@ -71,7 +70,7 @@ func TestValidatePodGroupStatus(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			obj := kindtest.Decode(t, typ, `{"spec":{"resourceClaims":[{"name":"a","resourceClaimName":"b"}]},"status":`+row.status+`}`)
-			var errs validation.List = validate(obj, obj)
+			errs := validate(obj, obj)
 			if row.want == "" {
 				assert.Empty(t, errs)
 				return
