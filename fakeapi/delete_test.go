@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -52,6 +53,33 @@ func TestOrphanWarning(t *testing.T) {
 				want = []string{warning}
 			}
 			assert.Equal(t, want, resp.Header["Warning"])
+		})
+	}
+}
+
+// The preconditions of a deletion name the resource if it has a phase of termination, and the
+// kind otherwise.
+func TestDeletePreconditions(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}`,
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop"}}`,
+	))
+	for _, tt := range []struct{ name, path, preconditions, want string }{
+		{"namespace of another UID", "/api/v1/namespaces/shop", `{"uid":"x"}`, `Operation cannot be fulfilled on namespaces \"shop\": Precondition failed: UID in precondition: x, UID in object meta: `},
+		{"namespace of another version", "/api/v1/namespaces/shop", `{"resourceVersion":"x"}`, `Operation cannot be fulfilled on namespaces \"shop\": Precondition failed: ResourceVersion in precondition: x, ResourceVersion in object meta: `},
+		{"object of another UID", "/api/v1/namespaces/shop/configmaps/a", `{"uid":"x"}`, `Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (x) does not match the UID in record `},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequest("DELETE", srv.URL+tt.path, strings.NewReader(`{"preconditions":`+tt.preconditions+`}`))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusConflict, resp.StatusCode)
+			assert.Contains(t, string(body), tt.want)
 		})
 	}
 }

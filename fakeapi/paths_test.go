@@ -33,6 +33,7 @@ func TestRareRequests(t *testing.T) {
 		{"empty group", "GET", "/apis//v1/pods", "root-token", "", 404, "404 page not found"},
 		{"slashes at the end", "GET", "/api/v1/namespaces/default//", "root-token", "", 200, `"kind":"Namespace"`},
 		{"export", "GET", configMaps + "/a?export=true", "root-token", "", 400, "the export parameter, deprecated since v1.14, is no longer supported"},
+		{"export of a status", "GET", "/api/v1/namespaces/default/status?export=true", "root-token", "", 400, "the export parameter, deprecated since v1.14, is no longer supported"},
 		{"no export", "GET", configMaps + "/a?export=false", "root-token", "", 200, `"kind":"ConfigMap"`},
 		{"number before selector", "GET", configMaps + "?fieldSelector=bad&limit=x", "root-token", "", 400, `strconv.ParseInt: parsing \"x\": invalid syntax`},
 		{"continue with a name", "GET", configMaps + "?fieldSelector=metadata.name%3Da&continue=bad", "root-token", "", 400, "invalid continue token"},

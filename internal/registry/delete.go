@@ -220,12 +220,23 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 // checkPreconditions fails if a deletion was meant for another object, or for
 // another version of it.
 func (op *operation) checkPreconditions(old *storage.Object, o *DeleteOptions) error {
-	kind := status.GroupResource{Group: op.Type.Group, Resource: op.Type.Kind} // kube-apiserver puts the kind in the place of the resource
-	if o.UID != nil && *o.UID != old.UID {
-		return status.Conflict(kind, old.Name, fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *o.UID, old.UID))
-	}
-	if version := storage.FormatVersion(old.Revision); o.Version != nil && *o.Version != version {
-		return status.Conflict(kind, old.Name, fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *o.Version, version))
+	for _, p := range []struct {
+		what string
+		want *string
+		is   string
+		fate string // of the object that was meant
+	}{
+		{"UID", o.UID, old.UID, "deleted and then recreated"},
+		{"ResourceVersion", o.Version, storage.FormatVersion(old.Revision), "modified"},
+	} {
+		switch {
+		case p.want == nil || *p.want == p.is:
+		case op.Type.MarkTerminating != nil: // kube-apiserver looks before it marks the object
+			return status.Conflict(op.groupResource(), old.Name, fmt.Sprintf("Precondition failed: %s in precondition: %s, %s in object meta: %s", p.what, *p.want, p.what, p.is))
+		default: // kube-apiserver puts the kind in the place of the resource
+			return status.Conflict(status.GroupResource{Group: op.Type.Group, Resource: op.Type.Kind}, old.Name,
+				fmt.Sprintf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", p.what, *p.want, p.what, p.is, p.fate))
+		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (r *request) get() error {
 	version := ""
 	if r.http.URL.RawQuery != "" {
 		version = r.query().Get("resourceVersion")
-		if r.sub == nil && valueOf(boolOf(r.query(), "export")) {
+		if valueOf(boolOf(r.query(), "export")) {
 			return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 		}
 	}
