@@ -29,7 +29,7 @@ type RoleWrite struct {
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping.
 func (a Authorizer) CheckEscalation(ctx context.Context, u *authn.User, w RoleWrite) error {
-	if w.Type.Group != rbacGroup || a.AllowsAll(u) || changesOwnersOnly(w.Object, w.Old) {
+	if w.Type.Group != rbacGroup || a.AllowsAll(u) || ChangesOwnersOnly(w.Object, w.Old) {
 		return nil
 	}
 	c := escalationCheck{ctx, a, u, w}
@@ -133,9 +133,9 @@ func (a RBAC) checkHeld(u *authn.User, namespace string, rules []Rule, roleError
 	return errors.New(message)
 }
 
-// changesOwnersOnly reports whether obj and old differ at most in metadata that
+// ChangesOwnersOnly reports whether obj and old differ at most in metadata that
 // the garbage collector writes. It is false on a creation.
-func changesOwnersOnly(obj, old map[string]any) bool {
+func ChangesOwnersOnly(obj, old map[string]any) bool {
 	if old == nil {
 		return false
 	}

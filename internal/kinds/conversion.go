@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/kinds/autoscaling"
+	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/kinds/coordination"
 	"github.com/kubefake/kubefake/internal/kinds/events"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
@@ -26,6 +27,7 @@ func allConversions() map[kind.VersionedResource]kind.Conversion {
 	for _, group := range []map[kind.VersionedResource]kind.Conversion{
 		admissionregistration.Conversions(),
 		autoscaling.Conversions(),
+		certificates.Conversions(),
 		coordination.Conversions(),
 		events.Conversions(),
 		networking.Conversions(),

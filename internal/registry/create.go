@@ -219,6 +219,7 @@ func (op *operation) validateIn(obj, old map[string]any) validation.List {
 		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name
 		return op.authorize(at)
 	}
+	w.MaySign = func(signer string) bool { return admission.AuthorizedForSigner(reader{op}, "sign", signer) }
 	return op.Type.ValidateInNamespace(w)
 }
 

@@ -150,8 +150,8 @@ type Strategy struct {
 	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
 
-	// ValidateInNamespace makes the checks that depend on the namespace or the
-	// author. It is called before Validate, for the object and its status.
+	// ValidateInNamespace makes the checks that depend on the namespace, the author or the
+	// time. It is called before Validate, for the object and its status.
 	ValidateInNamespace func(w *Write) validation.List
 
 	// Validate validates the object except its metadata.
@@ -264,6 +264,8 @@ type Write struct {
 	// Authorize returns an error if the author may not use the verb on the
 	// subresource, which need not be served.
 	Authorize func(verb, subresource, namespace, name string) error
+	// MaySign reports whether the author may sign certificates as the signer.
+	MaySign func(signer string) bool
 }
 
 // A Reader reads the state of the server. The objects that it returns must not

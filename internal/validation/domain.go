@@ -98,6 +98,16 @@ func SignerName(s string, path *Path) List {
 	return list
 }
 
+// PodCertificateSeconds returns the shortest and the longest lifetime, in seconds, of the
+// certificates that Pods ask of a signer. Signers of Kubernetes itself issue short ones.
+func PodCertificateSeconds(signer string) (shortest, longest int64) {
+	const hour = 60 * 60
+	if host, _, _ := strings.Cut(signer, "/"); host == "kubernetes.io" || strings.HasSuffix(host, ".kubernetes.io") {
+		return hour, 24 * hour
+	}
+	return hour, 91 * 24 * hour
+}
+
 // eachPart checks the parts of s between dots, up to the first invalid one.
 func eachPart(path *Path, s string, format func(string) []string) List {
 	for _, part := range strings.Split(s, ".") {

@@ -58,6 +58,21 @@ func Annotations(annotations map[string]any, path *Path) List {
 	return list
 }
 
+// UserAnnotations checks the annotations that a Pod passes to the signer of its certificate:
+// a map[string]any of strings, or nil. Keys have a prefix. They may have letters of either case.
+func UserAnnotations(annotations map[string]any, path *Path) List {
+	var list List
+	size := 0
+	for _, key := range SortedKeys(annotations) {
+		list = append(list, DomainPrefixedKey(strings.ToLower(key), path)...)
+		size += len(key) + len(stringOf(annotations[key]))
+	}
+	if size > AnnotationsMaxSize {
+		list = append(list, TooLong(path, AnnotationsMaxSize))
+	}
+	return list
+}
+
 // LabelSelectorOptions relax the checks of a label selector.
 type LabelSelectorOptions struct {
 	InvalidValues    bool // allow invalid label values

@@ -364,6 +364,14 @@ func (p View) Quantities(name string) iter.Seq2[string, string] {
 // NotNegative is the error detail of numbers that must not be negative.
 const NotNegative = "must be a non-negative integer"
 
+// Names checks metadata.generateName and metadata.name, where they are set. It is for rules
+// that depend on the object, whose Strategy.Name is AnyName.
+func (p View) Names(rule NameFunc) {
+	meta := p.Field("metadata")
+	meta.FormatIfSet("generateName", func(name string) []string { return rule(name, true) })
+	meta.FormatIfSet("name", func(name string) []string { return rule(name, false) })
+}
+
 // Bytes returns a field that is base64.
 func (p View) Bytes(name string) []byte {
 	b, _ := base64.StdEncoding.DecodeString(p.String(name)) // decoding the object checked it

@@ -167,7 +167,7 @@ func types(t testing.TB) []*resource.Type {
 	t.Helper()
 	p, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	p, err = p.WithGates(map[string]bool{"GenericWorkload": true})
+	p, err = p.WithGates(map[string]bool{"GenericWorkload": true, "ClusterTrustBundle": true})
 	require.NoError(t, err)
 	return kinds.Types(p)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/certificateapproval"
 	"github.com/kubefake/kubefake/internal/admission/plugin/certificatesigning"
 	"github.com/kubefake/kubefake/internal/admission/plugin/certificatesubjectrestriction"
+	"github.com/kubefake/kubefake/internal/admission/plugin/clustertrustbundleattest"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultingressclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultstorageclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
@@ -62,6 +63,7 @@ func All() []admission.Plugin {
 		runtimeclass.Plugin{},
 		certificateapproval.Plugin{},
 		certificatesigning.Plugin{},
+		clustertrustbundleattest.Plugin{},
 		certificatesubjectrestriction.Plugin{},
 		defaultingressclass.Plugin{},
 		denyserviceexternalips.Plugin{},

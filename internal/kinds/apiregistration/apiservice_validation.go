@@ -11,12 +11,8 @@ import (
 // the group version.
 func validateAPIService(obj, _ map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(service validation.View) {
-		spec, meta := service.Field("spec"), service.Field("metadata")
-		for _, member := range []string{"generateName", "name"} {
-			meta.FormatIfSet(member, func(name string) []string {
-				return validation.APIServiceName(spec.String("version"), spec.String("group"))(name, false)
-			})
-		}
+		spec := service.Field("spec")
+		service.Names(validation.APIServiceName(spec.String("version"), spec.String("group")))
 		if spec.String("group") == "" && spec.String("version") != "v1" {
 			spec.Required("group", "only v1 may have an empty group and it better be legacy kube")
 		}

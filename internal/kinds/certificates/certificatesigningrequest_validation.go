@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -40,7 +39,7 @@ func checkSigningRequest(spec validation.View) {
 	if signer := spec.String("signerName"); signer == "kubernetes.io/legacy-unknown" {
 		spec.Invalid("signerName", "the legacy signerName is not allowed via this API version")
 	} else {
-		spec.AddList(signerName(signer, spec.At("signerName")))
+		spec.AddList(validation.SignerName(signer, spec.At("signerName")))
 	}
 	if n, ok := object.Int(spec.Obj, "expirationSeconds"); ok && n < 600 {
 		spec.Invalid("expirationSeconds", "may not specify a duration less than 600 seconds (10 minutes)")
@@ -84,48 +83,6 @@ func ParseRequest(request string) (*x509.CertificateRequest, error) {
 		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
 	}
 	return x509.ParseCertificateRequest(block.Bytes)
-}
-
-// signerName checks the name of a signer: a domain and a path. Each label of the path
-// may be as long as a subdomain.
-func signerName(name string, path *validation.Path) validation.List {
-	if name == "" {
-		return validation.List{validation.Required(path, "")}
-	}
-	domain, rest, ok := strings.Cut(name, "/")
-	if !ok || strings.Contains(rest, "/") {
-		return validation.List{validation.Invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
-	}
-	const longestDomain = validation.DNS1123SubdomainMaxLength
-	const longestPath = validation.DNS1123SubdomainMaxLength + validation.DNS1123LabelMaxLength + 1
-	var list validation.List
-	if len(domain) > longestDomain {
-		list = append(list, validation.TooLong(path, longestDomain))
-	}
-	list = append(list, signerLabels(domain, validation.DNS1123Label, path)...)
-	if !strings.Contains(domain, ".") {
-		list = append(list, validation.Invalid(path, domain, "should be a domain with at least two segments separated by dots"))
-	}
-	list = append(list, signerLabels(rest, validation.DNS1123Subdomain, path)...)
-	if longest := longestDomain + longestPath + 1; len(name) > longest {
-		list = append(list, validation.TooLong(path, longest))
-	}
-	return list
-}
-
-// signerLabels checks the labels of the domain or the path of a signer's name, up to
-// the first invalid one.
-func signerLabels(side string, format func(string) []string, path *validation.Path) validation.List {
-	for _, label := range strings.Split(side, ".") {
-		messages := format(label)
-		for i, m := range messages {
-			messages[i] = fmt.Sprintf("validating label %q: %s", label, m)
-		}
-		if len(messages) > 0 {
-			return validation.Each(path, side, messages)
-		}
-	}
-	return nil
 }
 
 // validateSigningRequestStatus checks a write of a signer. It must neither add nor

@@ -1,5 +1,5 @@
 // Package certificates has the strategies of the certificates.k8s.io group: CertificateSigningRequests,
-// and the columns of the kinds that no release serves without a feature gate.
+// ClusterTrustBundles and PodCertificateRequests.
 package certificates
 
 import (
@@ -10,7 +10,7 @@ import (
 func Strategies() map[string]kind.Strategy {
 	return map[string]kind.Strategy{
 		"certificatesigningrequests.certificates.k8s.io": certificateSigningRequestStrategy,
-		"clustertrustbundles.certificates.k8s.io":        {Cells: clusterTrustBundleCells},
-		"podcertificaterequests.certificates.k8s.io":     {Cells: podCertificateRequestCells},
+		"clustertrustbundles.certificates.k8s.io":        clusterTrustBundleStrategy,
+		"podcertificaterequests.certificates.k8s.io":     podCertificateRequestStrategy,
 	}
 }

@@ -27,6 +27,10 @@ type Status struct {
 	// itself: an empty status on create, the old status on update. The Prepare of the
 	// Strategy sets it instead.
 	OwnedByPrepare bool
+
+	// NotReset makes the field manager of a write to the object own the fields of status
+	// in the body, though the write does not change them.
+	NotReset bool
 }
 
 func (s *Status) build() resource.SubresourceStrategy {

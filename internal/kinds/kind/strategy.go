@@ -76,7 +76,7 @@ func (n ValidatedAsNew) validate(r *release.Release, validate func(obj, old map[
 
 // Build returns the strategy of t in a release; nil is the newest one. Resources with a status subresource get a
 // Prepare that resets status first, unless Status.OwnedByPrepare is set, and the
-// field "status" among the ResetFields. Resources with a scale subresource get
+// field "status" among the ResetFields, unless Status.NotReset is set. Resources with a scale subresource get
 // spec.replicas and status.replicas for it.
 func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strategy {
 	s := k.Strategy
@@ -110,7 +110,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 		if !k.Status.OwnedByPrepare {
 			s.Prepare = resetStatus(t.Codec, s.Prepare)
 		}
-		s.ResetFields = append([]string{"status"}, s.ResetFields...)
+		if !k.Status.NotReset {
+			s.ResetFields = append([]string{"status"}, s.ResetFields...)
+		}
 		subresources := map[string]resource.SubresourceStrategy{"status": k.Status.build()}
 		for name, sub := range s.SubresourceStrategies {
 			subresources[name] = sub

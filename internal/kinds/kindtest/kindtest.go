@@ -27,7 +27,7 @@ func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
 	all, err := release.Open("v1.36-all")
 	require.NoError(t, err)
-	for _, gates := range []map[string]bool{nil, {"AllAlpha": true}} {
+	for _, gates := range []map[string]bool{nil, {"AllAlpha": true, "AllBeta": true}} {
 		p, err := all.WithGates(gates)
 		require.NoError(t, err)
 		for _, typ := range kinds.Types(p) {

@@ -1,5 +1,5 @@
-// Package storagemigration has the columns of the storagemigration.k8s.io group, which no
-// release serves without a feature gate: StorageVersionMigrations.
+// Package storagemigration has the strategies of the storagemigration.k8s.io group:
+// StorageVersionMigrations.
 package storagemigration
 
 import (
@@ -9,6 +9,6 @@ import (
 // Strategies returns the strategies of the package, by resource and group.
 func Strategies() map[string]kind.Strategy {
 	return map[string]kind.Strategy{
-		"storageversionmigrations.storagemigration.k8s.io": {Cells: storageVersionMigrationCells},
+		"storageversionmigrations.storagemigration.k8s.io": storageVersionMigrationStrategy,
 	}
 }

@@ -71,11 +71,12 @@ func downloadModules(modules ...string) (map[string]string, error) {
 	}
 }
 
-// A goPackage is a package of internal types, and the package of versioned
-// types whose tags name their members.
+// A goPackage is a package of internal types, and the packages of versioned types whose
+// tags name their members. The first package that has a type counts.
 type goPackage struct {
-	name                   string
-	unversioned, versioned string // folders
+	name        string
+	unversioned string   // folder
+	versioned   []string // folders
 }
 
 // goPackages returns the packages in the folders of modules.
@@ -83,19 +84,19 @@ func goPackages(dirs map[string]string) []goPackage {
 	extensions := filepath.Join(dirs["k8s.io/apiextensions-apiserver"], "pkg", "apis", "apiextensions")
 	meta := filepath.Join(dirs["k8s.io/apimachinery"], "pkg", "apis", "meta", "v1")
 	list := []goPackage{
-		{"metav1", meta, meta},
-		{"apiextensions", extensions, filepath.Join(extensions, "v1")},
+		{"metav1", meta, []string{meta}},
+		{"apiextensions", extensions, []string{filepath.Join(extensions, "v1")}},
 	}
-	for _, group := range []struct{ name, version string }{
+	for _, group := range []struct{ name, versions string }{
 		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
 		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"}, {"rbac", "v1"}, {"authorization", "v1"},
-		{"certificates", "v1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"node", "v1"}, {"scheduling", "v1"},
+		{"certificates", "v1 v1beta1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"node", "v1"}, {"scheduling", "v1"}, {"storagemigration", "v1beta1"},
 	} {
-		list = append(list, goPackage{
-			group.name,
-			filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", group.name),
-			filepath.Join(dirs["k8s.io/api"], group.name, group.version),
-		})
+		p := goPackage{name: group.name, unversioned: filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", group.name)}
+		for _, version := range strings.Fields(group.versions) {
+			p.versioned = append(p.versioned, filepath.Join(dirs["k8s.io/api"], group.name, version))
+		}
+		list = append(list, p)
 	}
 	return list
 }
@@ -132,26 +133,37 @@ func (d *declarations) read(p goPackage) error {
 	if err != nil {
 		return err
 	}
-	return eachType(p.versioned, func(name string, typ ast.Expr) {
-		fields, ok := typ.(*ast.StructType)
-		if !ok {
-			return
-		}
-		tags := map[string]string{}
-		for _, f := range fields.Fields.List {
-			for _, n := range f.Names {
-				tags[n.Name], _, _ = strings.Cut(jsonTag(f), ",")
+	for _, dir := range p.versioned {
+		err := eachType(dir, func(name string, typ ast.Expr) {
+			fields, ok := typ.(*ast.StructType)
+			if _, known := d.tags[p.name+"."+name]; known || !ok {
+				return
 			}
+			tags := map[string]string{}
+			for _, f := range fields.Fields.List {
+				for _, n := range f.Names {
+					tags[n.Name], _, _ = strings.Cut(jsonTag(f), ",")
+				}
+			}
+			d.tags[p.name+"."+name] = tags
+		})
+		if err != nil {
+			return err
 		}
-		d.tags[p.name+"."+name] = tags
-	})
+	}
+	return nil
 }
 
-// eachType calls yield with every type that the package in a folder declares.
+// eachType calls yield with every type that the API files of the package in a folder
+// declare.
 func eachType(dir string, yield func(name string, typ ast.Expr)) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*types*.go"))
-	if err != nil {
-		return err
+	var files []string
+	for _, pattern := range []string{"*types*.go", "group_version.go"} {
+		matches, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		files = append(files, matches...)
 	}
 	if len(files) == 0 {
 		return fmt.Errorf("no types in %s", dir)

@@ -113,22 +113,15 @@ var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384
 func checkPodCertificate(p validation.View, addPath func(file string, value any)) {
 	signer := p.String("signerName")
 	p.AddList(validation.SignerName(signer, p.At("signerName")))
-	if annotations := object.Map(p.Obj, "userAnnotations"); annotations != nil {
-		for _, key := range validation.SortedKeys(annotations) {
-			p.AddList(validation.DomainPrefixedKey(strings.ToLower(key), p.At("userAnnotations")))
-		}
-	}
+	p.AddList(validation.UserAnnotations(object.Map(p.Obj, "userAnnotations"), p.At("userAnnotations")))
 	if keyType := p.String("keyType"); !slices.Contains(certificateKeyTypes, keyType) {
 		p.Add(validation.NotSupported(p.At("keyType"), keyType, certificateKeyTypes))
 	}
 	if p.Has("maxExpirationSeconds") {
-		longest := int64(maxCertificateExpiration)
-		if host, _, _ := strings.Cut(signer, "/"); host == "kubernetes.io" || strings.HasSuffix(host, ".kubernetes.io") {
-			longest = maxSystemCertificateExpiration
-		}
+		shortest, longest := validation.PodCertificateSeconds(signer)
 		n := p.Int("maxExpirationSeconds")
-		if n < minCertificateExpiration {
-			p.Invalid("maxExpirationSeconds", fmt.Sprintf("if provided, maxExpirationSeconds must be >= %d", minCertificateExpiration))
+		if n < shortest {
+			p.Invalid("maxExpirationSeconds", fmt.Sprintf("if provided, maxExpirationSeconds must be >= %d", shortest))
 		}
 		if n > longest {
 			p.Invalid("maxExpirationSeconds", fmt.Sprintf("if provided, maxExpirationSeconds must be <= %d", longest))
@@ -146,10 +139,3 @@ func checkPodCertificate(p validation.View, addPath func(file string, value any)
 		p.Add(validation.Required(p.Path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"))
 	}
 }
-
-// The bounds of the lifetime of a Pod certificate, in seconds.
-const (
-	minCertificateExpiration       = 60 * 60
-	maxCertificateExpiration       = 91 * 24 * 60 * 60
-	maxSystemCertificateExpiration = 24 * 60 * 60 // for signers in kubernetes.io
-)

@@ -1,0 +1,34 @@
+package certificates
+
+import (
+	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+)
+
+var podCertificateRequestStrategy = kind.Strategy{
+	Strategy: resource.Strategy{
+		Default:             defaultPodCertificateRequest,
+		ValidateInNamespace: validateIssue,
+		Validate:            validatePodCertificateRequest,
+		SelectableFields: []resource.Field{
+			kind.SelectableField("spec.signerName", "spec", "signerName"),
+			kind.SelectableField("spec.podName", "spec", "podName"),
+			kind.SelectableField("spec.nodeName", "spec", "nodeName"),
+		},
+		FieldLabelError: kind.FieldLabelNotSupported,
+	},
+	Status: kind.Status{Prepare: kind.StatusMetadataNone.Prepare, NotReset: true},
+	Cells:  podCertificateRequestCells,
+}
+
+// The types of the conditions of a PodCertificateRequest. It gets at most one of them, once.
+const (
+	podCertificateIssued = "Issued"
+	podCertificateDenied = "Denied"
+	podCertificateFailed = "Failed"
+)
+
+func defaultPodCertificateRequest(obj map[string]any) {
+	object.SetDefault(object.EnsureMap(obj, "spec"), "maxExpirationSeconds", int64(86400))
+}
