@@ -21,6 +21,8 @@ func TestApplyWithoutKeys(t *testing.T) {
 		{"one key", "1.36", `[{"a":"x"}]`, `K.x.io "x" is invalid: spec.l[0].b: Required value`},
 		{"one key in two elements", "1.36", `[{"a":"x"},{"a":"x","b":"y"}]`, `K.x.io "x" is invalid: spec.l[0].b: Required value`},
 		{"no key", "1.36", `[{"v":"x"}]`, typed + `element 0: associative list with keys has an element that omits all key fields ["a" "b"] (and doesn't have default values for any key fields)`},
+		{"one key twice", "1.36", `[{"a":"x"},{"a":"x"}]`, typed + `duplicate entries for key [a="x"]`},
+		{"another key twice", "1.36", `[{"b":"x"},{"b":"x","v":"y"}]`, typed + `duplicate entries for key [b="x"]`},
 		{"no list", "1.36", `"5%"`, typed + `expected list, got &{5%}`},
 		{"one key of an old release", "1.33", `[{"a":"x"}]`, typed + `element 0: associative list with keys has an element that omits key field "b" (and doesn't have default value)`},
 		{"no list of an old release", "1.33", `"5%"`, typed + `expected list, got &{5%!}(MISSING)`},
@@ -32,4 +34,14 @@ func TestApplyWithoutKeys(t *testing.T) {
 			assert.Equal(t, tt.message, answer["message"])
 		})
 	}
+}
+
+// An object that was stored without managed fields, and with a list whose elements have no key,
+// cannot be applied to. Recorded from kube-apiserver v1.36.3.
+func TestApplyToListWithoutKeys(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a","namespace":"default"},"secrets":[{"kind":"Pod"}]}`))
+	code, answer := askWith(t, srv, "PATCH", "/api/v1/namespaces/default/serviceaccounts/a?fieldManager=m", `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"}}`,
+		"Content-Type", "application/apply-patch+yaml")
+	assert.Equal(t, 500, code)
+	assert.Equal(t, `failed to create manager for existing fields: failed to convert new object (default/a; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`, answer["message"])
 }

@@ -215,6 +215,46 @@ func TestResize(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 }
 
+// A resize of an invalid Pod is not also refused for what it changes besides resources.
+func TestResizeInvalid(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	code, _ := do(t, srv, "POST", podsPath, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	require.Equal(t, http.StatusCreated, code)
+	code, answer := do(t, srv, "PUT", podsPath+"p/resize", `{"metadata":{"name":"p"},"spec":{"resources":{"claims":[{"name":"a"}]},"containers":[{"name":"c"}]}}`)
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	assert.NotContains(t, answer["message"], "only cpu and memory resources are mutable")
+}
+
+// Admission sees the managed fields of an action, and the answer has those of a TokenRequest.
+func TestManagedFieldsOfActions(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+			"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+				"operations": []any{"CREATE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"pods/binding", "pods/eviction"},
+			}}},
+			"validations": []any{map[string]any{"expression": "false", "messageExpression": "object.metadata.managedFields.map(m, m.manager + ' at ' + m.subresource)[0]"}},
+		}},
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"},
+			"spec": map[string]any{"policyName": "p", "validationActions": []any{"Deny"}}},
+		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a","namespace":"default"}}`,
+	))
+	runPod(t, srv, "p", "True")
+	for _, tt := range []struct{ name, body string }{
+		{"binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`},
+		{"eviction", `{"metadata":{"name":"p"},"deleteOptions":{"gracePeriodSeconds":1}}`},
+	} {
+		_, answer := do(t, srv, "POST", podsPath+"p/"+tt.name+"?fieldManager=m", tt.body)
+		assert.Contains(t, answer["message"], "denied request: m at "+tt.name)
+	}
+	_, token := do(t, srv, "POST", "/api/v1/namespaces/default/serviceaccounts/a/token?fieldManager=m", `{}`)
+	meta, _ := token["metadata"].(map[string]any)
+	fields, _ := meta["managedFields"].([]any)
+	require.Len(t, fields, 1)
+	entry, _ := fields[0].(map[string]any)
+	assert.Equal(t, map[string]any{"f:spec": map[string]any{"f:expirationSeconds": map[string]any{}}}, entry["fieldsV1"])
+	assert.Equal(t, "token", entry["subresource"])
+}
+
 // An object that is not stored keeps the resourceVersion of the request.
 func TestDryRunKeepsResourceVersion(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

@@ -170,7 +170,7 @@ func (g *generator) revise(f *definitionField, v any, depth int) any {
 		}
 		return t
 	case list:
-		if len(t) == 0 || g.chance(5) {
+		if len(t) == 0 || f.Items == nil || g.chance(5) { // a list of any JSON has no definition of its elements
 			return g.value("", f, depth)
 		}
 		i := g.IntN(len(t))

@@ -216,12 +216,14 @@ func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
 	return nil
 }
 
-// clean removes what a story has made outside its namespace, then the namespace.
+// clean removes what a story has made outside its namespace, its Services, for there are few
+// addresses, then the namespace.
 func (t *teller) clean(ctx context.Context, views [2]*view) {
 	for k, e := range t.ends {
 		paths := slices.Sorted(maps.Keys(views[k].uids))
 		for _, path := range slices.Backward(paths) {
-			if strings.Contains(path, views[k].id) && !strings.Contains(path, "/namespaces/"+views[k].id+"/") {
+			in := strings.Contains(path, "/namespaces/"+views[k].id+"/") && !strings.Contains(path, "/services/")
+			if strings.Contains(path, views[k].id) && !in {
 				_, _ = e.send(ctx, Step{Method: http.MethodDelete, Path: path}, views[k]) // it may be gone
 			}
 		}

@@ -49,7 +49,8 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 		if err := t.kind.ApplyError; err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
 		}
-		if !t.matchesSchema(live) {
+		// An object of a built-in kind may have a list whose elements lack their keys.
+		if !t.compiled().types.matches(live) {
 			if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
 				return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert new object (%s) to smd typed: %w", describe(live), err)
 			}

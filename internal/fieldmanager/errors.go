@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,61 @@ var (
 	missingKey = regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
 	// verb matches a % in a value, which structured-merge-diff v4 formats again.
 	verb = regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`)
+	// nullKey matches a key that withKeys has set in the steps to an element.
+	nullKey = regexp.MustCompile(`([[,])[\w-]+=null(?:,|(\]))`)
 )
+
+// withKeys returns v with null for the keys that elements of lists lack, if they have
+// another key. structured-merge-diff v4 refuses elements without a key.
+func (s *resolvedType) withKeys(v any) any {
+	switch v := v.(type) {
+	case []any:
+		if s == nil || s.list == nil {
+			return v
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = s.list.withKeys(s.list.element.withKeys(e))
+		}
+		return out
+	case map[string]any:
+		if s == nil || s.object == nil {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			_, t := s.object.field(name)
+			out[name] = t.withKeys(e)
+		}
+		return out
+	}
+	return v
+}
+
+func (l *listType) withKeys(element any) any {
+	obj, ok := element.(map[string]any)
+	if l.atomic || !ok || !slices.ContainsFunc(l.keys, func(k keyField) bool { _, set := obj[k.name]; return set || k.absent != nil }) {
+		return element
+	}
+	obj = maps.Clone(obj)
+	for _, k := range l.keys {
+		if _, set := obj[k.name]; !set && k.absent == nil {
+			obj[k.name] = nil
+		}
+	}
+	return obj
+}
+
+// withoutNullKeys returns a text that names elements without the keys of withKeys.
+func withoutNullKeys(text string) string {
+	for {
+		shorter := nullKey.ReplaceAllString(text, "$1$2")
+		if shorter == text {
+			return strings.ReplaceAll(text, ",]", "]")
+		}
+		text = shorter
+	}
+}
 
 // describe returns the error of [typed.ParseableType.FromUnstructured] with the texts of
 // structured-merge-diff v6, which kube-apiserver has since release 1.34.
@@ -35,7 +90,7 @@ func (c *compiled) describe(err error) error {
 				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
 			}
 		}
-		errs[i].ErrorMessage = text
+		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(e.Path), withoutNullKeys(text)
 	}
 	return errs
 }

@@ -81,6 +81,9 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	c := t.compiled()
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil && t.kind.PartialKeys {
+		if _, other := c.FromUnstructured(c.types.withKeys(obj), o...); other != nil {
+			err = other
+		}
 		err = c.describe(err)
 	}
 	return v, err

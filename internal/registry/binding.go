@@ -46,8 +46,8 @@ var (
 	bindingResource = status.GroupResource{Resource: "pods/binding"}
 )
 
-// readAction decodes the body of an action in a namespace, and has it mutated by
-// admission.
+// readAction decodes the body of an action in a namespace, sets its managed fields, and
+// has it mutated by admission.
 func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, error) {
 	obj, err := op.decode(body, o)
 	if err != nil {
@@ -60,6 +60,7 @@ func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, err
 	if err := op.checkNamespace(admission.DisplayName(op.Name, obj), true); err != nil {
 		return nil, err
 	}
+	obj = op.fieldManagers().Update(nil, obj, op.fieldOptions(o))
 	return obj, op.mutate(obj, nil, o)
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
@@ -69,6 +70,9 @@ func (op *operation) isOtherVersion(kind resource.Kind) bool {
 func (op *operation) defaulted(obj map[string]any) map[string]any {
 	if op.isScale() || op.isAction() {
 		op.setKind(obj)
+		if op.groupResource() == (status.GroupResource{Resource: "serviceaccounts"}) && op.Subresource == "token" {
+			serviceaccount.SetDefaults(obj)
+		}
 		return obj
 	}
 	obj = defaulted(op.Type, obj)
@@ -166,8 +170,11 @@ func (op *operation) dedupOwnerReferences(meta map[string]any, when string) {
 // of Scales.
 func (op *operation) fieldManagers() *fieldmanager.Type {
 	m := op.surface.fieldManagersOf(op.Type)
-	if op.isScale() {
+	switch {
+	case op.isScale():
 		return m.scales
+	case op.isAction():
+		return m.action(op.Subresource, op.bodyCodec(), op.base.release)
 	}
 	return m.objects
 }

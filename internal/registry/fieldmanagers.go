@@ -25,6 +25,17 @@ type fieldManagers struct {
 	// scales and scale are of the scale subresource, nil without one.
 	scales *fieldmanager.Type
 	scale  *fieldmanager.ScaleHandler
+
+	actions sync.Map // of names of subresources that take an action to its *fieldmanager.Type
+}
+
+// action returns the type of the body of an action at a subresource.
+func (m *fieldManagers) action(subresource string, body resource.Codec, p *release.Release) *fieldmanager.Type {
+	t, ok := m.actions.Load(subresource)
+	if !ok {
+		t, _ = m.actions.LoadOrStore(subresource, fieldmanager.New(body.ManagedKind(p)))
+	}
+	return t.(*fieldmanager.Type)
 }
 
 // fieldManagerCache makes the fieldManagers of types when they are first needed.

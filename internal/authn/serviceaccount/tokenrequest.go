@@ -28,6 +28,18 @@ const (
 
 var requestKind = status.GroupKind{Group: "authentication.k8s.io", Kind: "TokenRequest"}
 
+// SetDefaults sets the defaults of a TokenRequest.
+func SetDefaults(obj map[string]any) {
+	spec := object.Map(obj, "spec")
+	if spec == nil {
+		spec = map[string]any{}
+		obj["spec"] = spec
+	}
+	if spec["expirationSeconds"] == nil {
+		spec["expirationSeconds"] = int64(defaultExpiration)
+	}
+}
+
 // Request issues a token of the service account for a TokenRequest. It sets the
 // defaults, the metadata and the status of obj. Errors are of type
 // *status.Status.
@@ -39,14 +51,8 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 	if err != nil {
 		return err
 	}
+	SetDefaults(obj)
 	spec := object.Map(obj, "spec")
-	if spec == nil {
-		spec = map[string]any{}
-		obj["spec"] = spec
-	}
-	if spec["expirationSeconds"] == nil {
-		spec["expirationSeconds"] = int64(defaultExpiration)
-	}
 	if len(object.List(spec, "audiences")) == 0 {
 		spec["audiences"] = object.FromStrings(t.Keys.Audiences())
 	}

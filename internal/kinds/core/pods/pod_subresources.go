@@ -111,7 +111,6 @@ func validateResize(pod, old map[string]any) validation.List {
 }
 
 func checkResize(p validation.View, old map[string]any) {
-	start := len(*p.Errs)
 	spec, was := p.Field("spec"), object.Map(old, "spec")
 	class := object.String(old, "status", "qosClass")
 	if class == "" {
@@ -150,7 +149,7 @@ func checkResize(p validation.View, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		object.Keep(masked, was, list)
 	}
-	if p.NoErrorsSince(start) && !validation.Equal(masked, was) {
+	if len(*p.Errs) == 0 && !validation.Equal(masked, was) {
 		p.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable"))
 	}
 }
