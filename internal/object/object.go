@@ -125,6 +125,23 @@ func Condition(obj map[string]any, typ, status string) map[string]any {
 	return nil
 }
 
+// ControllerOf returns the owner reference of obj that is its controller, nil if it
+// has none.
+func ControllerOf(obj map[string]any) map[string]any {
+	for ref := range Each(Value(obj, "metadata", "ownerReferences")) {
+		if Bool(ref, "controller") {
+			return ref
+		}
+	}
+	return nil
+}
+
+// ControlledBy reports whether the controller of obj is the object with the UID.
+func ControlledBy(obj map[string]any, uid string) bool {
+	ref := ControllerOf(obj)
+	return ref != nil && String(ref, "uid") == uid
+}
+
 // All reports whether ok returns true for v and for every value nested in it. name
 // is the name of the field that holds the value, "" for v and for list items.
 func All(v any, ok func(name string, v any) bool) bool { return all("", v, ok) }

@@ -76,6 +76,17 @@ func TestCondition(t *testing.T) {
 	assert.Nil(t, object.Condition(pod(), "Ready", "True"))
 }
 
+func TestController(t *testing.T) {
+	obj := map[string]any{"metadata": map[string]any{"ownerReferences": []any{
+		map[string]any{"uid": "1"}, map[string]any{"uid": "2", "controller": true},
+	}}}
+	assert.Equal(t, "2", object.ControllerOf(obj)["uid"])
+	assert.True(t, object.ControlledBy(obj, "2"))
+	assert.False(t, object.ControlledBy(obj, "1"))
+	assert.Nil(t, object.ControllerOf(map[string]any{}))
+	assert.False(t, object.ControlledBy(map[string]any{}, ""))
+}
+
 func TestAll(t *testing.T) {
 	v := map[string]any{"a": []any{int64(1), map[string]any{"b": nil}}}
 	var seen []string

@@ -1,7 +1,9 @@
 package release
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"net/netip"
@@ -29,12 +31,15 @@ type BootstrapObject struct {
 }
 
 // BootstrapObjects yields the objects of a fresh cluster of the release, of all API
-// versions whether the release serves them or not.
+// versions whether the release serves them or not, with the roles of feature gates that are
+// off by default.
 //
 // Differs from kube-apiserver: objects of a fresh cluster: they are without the Lease by
 // which a kube-apiserver reports that it is alive. Request: GET
 // /apis/coordination.k8s.io/v1/leases.
-func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] { return bootstrapObjects(r.Minor()) }
+func (r *Release) BootstrapObjects() iter.Seq[BootstrapObject] {
+	return r.withGatedRoles(bootstrapObjects(r.Minor()))
+}
 
 // bootstrapObjects yields those of a release, by its minor number.
 func bootstrapObjects(minor int) iter.Seq[BootstrapObject] {
@@ -97,6 +102,15 @@ func parseResource(s string) (resource.GroupVersion, string) {
 		return resource.GroupVersion{Group: gv, Version: version}, rest
 	}
 	return resource.GroupVersion{Version: gv}, name
+}
+
+// BootstrapUID returns the UID of the bootstrap object with a key that all clusters have
+// alike: a UID of version 4 that is a hash of the key.
+func BootstrapUID(key string) string {
+	b := sha256.Sum256([]byte(key))
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
 // Unique reports whether each cluster has the object with a UID of its own. The

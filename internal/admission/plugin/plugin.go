@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/admission/plugin/denyserviceexternalips"
 	"github.com/kubefake/kubefake/internal/admission/plugin/extendedresourcetoleration"
+	"github.com/kubefake/kubefake/internal/admission/plugin/jobvalidation"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitpodhardantiaffinitytopology"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitranger"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespaceexists"
@@ -70,6 +71,7 @@ func All() []admission.Plugin {
 		podtopologylabels.Plugin{},
 		podgroupworkloadexists.Plugin{},
 		nodedeclaredfeaturevalidator.Plugin{},
+		jobvalidation.Plugin{},
 		podresizevalidator.Plugin{},
 		// kube-apiserver runs policies and webhooks here: package dynamic.
 		resourcequota.Plugin{},

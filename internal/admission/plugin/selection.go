@@ -23,9 +23,9 @@ type known struct {
 // NamespaceAutoProvision. The others are known by name and have no effect.
 //
 // Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
-// ImagePolicyWebhook, PodTolerationRestriction, EventRateLimit and JobValidation can be
-// enabled and disabled, and do nothing. Request: POST of a pod without a
-// serviceAccountName in a namespace without a ServiceAccount.
+// ImagePolicyWebhook, PodTolerationRestriction and EventRateLimit can be enabled and
+// disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
+// namespace without a ServiceAccount.
 var allPlugins = []known{
 	{"AlwaysAdmit", false, 0},
 	{"NamespaceAutoProvision", false, 0},

@@ -18,7 +18,7 @@ type Owners struct {
 // Of returns the owner that is the controller of a dependent, nil if it has no
 // controller or one of another kind.
 func (s *Owners) Of(dependent *Object) *Object {
-	ref := ControllerOf(dependent.Generic())
+	ref := object.ControllerOf(dependent.Generic())
 	if ref == nil || object.String(ref, "kind") != s.Informer.typ.Kind {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (s *Owners) Affected(old, dependent *Object) (owners []*Object) {
 }
 
 func controllerUID(o *Object) string {
-	return object.String(ControllerOf(o.Generic()), "uid")
+	return object.String(object.ControllerOf(o.Generic()), "uid")
 }
 
 // Candidates returns what an owner may claim of an informer that has the index

@@ -47,7 +47,7 @@ func (e *Env) Informer(res Resource, handlers ...func(old, new *Object)) *Inform
 func (e *Env) OwnedInformer(res Resource, handlers ...func(old, new *Object)) *Informer {
 	i := e.Informer(res, handlers...)
 	i.Index(ByController, func(o *Object) []string {
-		if ref := ControllerOf(o.Generic()); ref != nil {
+		if ref := object.ControllerOf(o.Generic()); ref != nil {
 			return []string{object.String(ref, "uid")}
 		}
 		return []string{Orphans(o.Namespace)}

@@ -7,29 +7,12 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// ControllerOf returns the owner reference of obj that is its controller, nil if it
-// has none.
-func ControllerOf(obj map[string]any) map[string]any {
-	for ref := range object.Each(object.Value(obj, "metadata", "ownerReferences")) {
-		if object.Bool(ref, "controller") {
-			return ref
-		}
-	}
-	return nil
-}
-
 // ControllerRef returns the owner reference by which owner is a controller.
 func ControllerRef(owner *Object) map[string]any {
 	return map[string]any{
 		"apiVersion": owner.Type.GroupVersion.String(), "kind": owner.Type.Kind, "name": owner.Name, "uid": owner.UID,
 		"controller": true, "blockOwnerDeletion": true,
 	}
-}
-
-// ControlledBy reports whether the controller of obj is owner.
-func ControlledBy(obj map[string]any, uid string) bool {
-	ref := ControllerOf(obj)
-	return ref != nil && object.String(ref, "uid") == uid
 }
 
 // A Claim brings the owner references of dependents in line with a selector: the
@@ -65,7 +48,7 @@ func (c *Claim) Objects(candidates []*Object) (claimed []*Object, err error) {
 
 func (c *Claim) claim(o *Object) (bool, error) {
 	matches := c.Selector.Matches(selector.Map(o.Labels))
-	if ref := ControllerOf(o.Generic()); ref != nil {
+	if ref := object.ControllerOf(o.Generic()); ref != nil {
 		switch {
 		case object.String(ref, "uid") != c.Owner.UID:
 			return false, nil

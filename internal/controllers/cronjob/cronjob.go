@@ -64,7 +64,7 @@ func (c *cronJobs) jobChanged(old, job *controller.Object) {
 	changed := old
 	if job != nil {
 		changed = job
-		if old != nil && controller.ControllerOf(job.Generic()) == nil {
+		if old != nil && object.ControllerOf(job.Generic()) == nil {
 			changed = old
 		}
 	}
@@ -339,7 +339,7 @@ func (r *run) create(name string, at time.Time) (bool, error) {
 		if job, err = r.client.Get(controller.Jobs, r.object.Namespace, name); err != nil {
 			return false, err
 		}
-		if !controller.ControlledBy(job.Generic(), r.object.UID) || r.isActive(job.UID) {
+		if !object.ControlledBy(job.Generic(), r.object.UID) || r.isActive(job.UID) {
 			return false, nil
 		}
 	case err != nil:

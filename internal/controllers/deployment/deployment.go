@@ -302,7 +302,7 @@ func (r *rollout) create() error {
 	case controller.IsAlreadyExists(err):
 		existed = true
 		created = r.replicaSets.Get(r.object.Namespace, name)
-		if created == nil || !controller.ControlledBy(created.Generic(), r.object.UID) ||
+		if created == nil || !object.ControlledBy(created.Generic(), r.object.UID) ||
 			!sameTemplate(object.Map(created.Generic(), "spec", "template"), object.Map(r.obj, "spec", "template")) {
 			if created != nil { // another template with the same hash
 				object.Set(r.obj, collisions+1, "status", "collisionCount")

@@ -221,7 +221,7 @@ func (c *disruption) count(budget *controller.Object, pods []*controller.Object)
 func (c *disruption) expectedScale(pods []*controller.Object) (sum int64, unmanaged bool, err error) {
 	known := map[string]bool{} // UIDs
 	for _, pod := range pods {
-		ref := controller.ControllerOf(pod.Generic())
+		ref := object.ControllerOf(pod.Generic())
 		if ref == nil {
 			unmanaged = true
 			continue
@@ -256,7 +256,7 @@ func (c *disruption) scale(namespace string, ref map[string]any) (uid string, re
 	var owner *controller.Object
 	if kind == "ReplicaSet" && isApps(gv.Group) {
 		if owner = c.replicaSets.Get(namespace, name); owner != nil && owner.UID == object.String(ref, "uid") {
-			if up := controller.ControllerOf(owner.Generic()); up != nil && object.String(up, "kind") == "Deployment" {
+			if up := object.ControllerOf(owner.Generic()); up != nil && object.String(up, "kind") == "Deployment" {
 				if d := c.deployments.Get(namespace, object.String(up, "name")); d != nil && d.UID == object.String(up, "uid") {
 					return d.UID, controller.IntOr(d.Generic(), 1, "spec", "replicas"), nil
 				}

@@ -78,7 +78,7 @@ func (c *ephemeral) sync(k controller.Key) error {
 func (c *ephemeral) ensure(pod *controller.Object, v map[string]any) error {
 	name := pods.VolumeClaimName(pod.Name, v)
 	if claim := c.claims.Get(pod.Namespace, name); claim != nil {
-		if !controller.ControlledBy(claim.Generic(), pod.UID) {
+		if !object.ControlledBy(claim.Generic(), pod.UID) {
 			return fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, pod.Namespace, pod.Name)
 		}
 		return nil

@@ -118,7 +118,7 @@ func (c *jobs) podChanged(old, pod *controller.Object) {
 		c.expected.Created(job.Key())
 	case job != nil && !hasFinalizer(pod):
 		delete(c.removals[job.Key()], pod.UID)
-	case controller.ControllerOf(pod.Generic()) == nil && hasFinalizer(pod):
+	case object.ControllerOf(pod.Generic()) == nil && hasFinalizer(pod):
 		c.orphans.Add(pod.Key())
 	}
 	for _, job := range c.owners.Affected(old, pod) {
@@ -132,7 +132,7 @@ func (c *jobs) syncOrphan(k controller.Key) error {
 	if pod == nil || !hasFinalizer(pod) {
 		return nil
 	}
-	if ref := controller.ControllerOf(pod.Generic()); ref != nil {
+	if ref := object.ControllerOf(pod.Generic()); ref != nil {
 		if object.String(ref, "kind") != "Job" || object.String(ref, "apiVersion") != "batch/v1" {
 			return nil
 		}

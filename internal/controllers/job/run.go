@@ -80,7 +80,7 @@ func newRun(c *jobs, job *controller.Object, claimed []*controller.Object) *run 
 	for _, o := range claimed {
 		p := &pod{Object: o, obj: o.Generic(), index: indexOf(o.Generic())}
 		p.phase = object.String(p.obj, "status", "phase")
-		p.tracked = hasFinalizer(o) || controller.ControllerOf(p.obj) == nil
+		p.tracked = hasFinalizer(o) || object.ControllerOf(p.obj) == nil
 		r.pods = append(r.pods, p)
 		switch {
 		case controller.PodActive(p.obj):

@@ -105,7 +105,7 @@ func uses(pod, claim *controller.Object) bool {
 	down := pod.Terminating && ok && grace == 0
 	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
 		if pods.VolumeClaimName(pod.Name, v) == claim.Name &&
-			(v["ephemeral"] == nil || !down && controller.ControlledBy(claim.Generic(), pod.UID)) {
+			(v["ephemeral"] == nil || !down && object.ControlledBy(claim.Generic(), pod.UID)) {
 			return true
 		}
 	}

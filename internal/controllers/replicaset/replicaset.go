@@ -105,7 +105,7 @@ func (c *replicaSets) sync(k controller.Key) error {
 		case controller.PodEnded(pod.Generic()):
 		case !pod.Terminating:
 			active = append(active, pod)
-		case controller.ControlledBy(pod.Generic(), rs.UID) && labels.Matches(selector.Map(pod.Labels)):
+		case object.ControlledBy(pod.Generic(), rs.UID) && labels.Matches(selector.Map(pod.Labels)):
 			terminating++
 		}
 	}
@@ -204,7 +204,7 @@ func (c *replicaSets) choose(rs *controller.Object, active []*controller.Object,
 
 // siblings returns the ReplicaSets that have the controller of rs.
 func (c *replicaSets) siblings(rs *controller.Object) []*controller.Object {
-	ref := controller.ControllerOf(rs.Generic())
+	ref := object.ControllerOf(rs.Generic())
 	if ref == nil {
 		return nil
 	}

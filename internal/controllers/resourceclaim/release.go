@@ -36,7 +36,7 @@ func (c *claims) syncClaim(k controller.Key) error {
 	if len(remaining) > 0 {
 		return nil
 	}
-	ref := controller.ControllerOf(claim.Generic())
+	ref := object.ControllerOf(claim.Generic())
 	if object.String(ref, "kind") != "Pod" || object.String(ref, "apiVersion") != "v1" {
 		return nil
 	}

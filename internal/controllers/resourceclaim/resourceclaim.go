@@ -183,7 +183,7 @@ func (c *claims) syncPod(k controller.Key) error {
 // owned reports whether the claim of an entry may be used by the Pod: a claim of a template
 // belongs to one Pod.
 func owned(pod, claim *controller.Object, entry map[string]any) bool {
-	return object.String(entry, "resourceClaimTemplateName") == "" || controller.ControlledBy(claim.Generic(), pod.UID)
+	return object.String(entry, "resourceClaimTemplateName") == "" || object.ControlledBy(claim.Generic(), pod.UID)
 }
 
 // ensure creates the claim of an entry from its template, unless it exists.

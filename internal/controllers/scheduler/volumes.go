@@ -38,7 +38,7 @@ func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
 			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", name, object.String(claim.Generic(), "spec", "volumeName"))
 		case claim.Terminating:
 			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q is being deleted", name)
-		case ephemeral && !controller.ControlledBy(claim.Generic(), p.object.UID):
+		case ephemeral && !object.ControlledBy(claim.Generic(), p.object.UID):
 			return nil, "VolumeBinding", fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, claim.Namespace, p.object.Name)
 		}
 		switch {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,7 +186,7 @@ func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, vari
 		key := t.Key(object.String(meta, "namespace"), object.String(meta, "name"))
 		meta["uid"] = "${uid}"
 		if !unique {
-			meta["uid"] = hashUID(key)
+			meta["uid"] = release.BootstrapUID(key)
 		}
 		line := bootstrapLine(t, storage.New(t, obj))
 		if strings.Count(line, "$") != strings.Count(line, "${uid}") {
@@ -221,12 +220,4 @@ func column(values []string) string {
 		return "-"
 	}
 	return strings.Join(values, ",")
-}
-
-// hashUID returns a UID of version 4 that is a hash of the key.
-func hashUID(key string) string {
-	b := sha256.Sum256([]byte(key))
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }

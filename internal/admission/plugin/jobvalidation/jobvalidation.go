@@ -1,0 +1,59 @@
+// Package jobvalidation is the JobValidation admission plugin. It refuses another
+// parallelism of a Job whose Pods are scheduled as a gang.
+//
+// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
+package jobvalidation
+
+import (
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+)
+
+// Plugin implements [admission.Validator].
+type Plugin struct{}
+
+var _ admission.Validator = Plugin{}
+
+// Name returns "JobValidation".
+func (Plugin) Name() string { return "JobValidation" }
+
+// Resources returns jobs.
+func (Plugin) Resources() []status.GroupResource {
+	return []status.GroupResource{{Group: "batch", Resource: "jobs"}}
+}
+
+var podGroupKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1alpha2"}, Kind: "PodGroup"}
+
+// Validate refuses an update that changes the parallelism of a Job of a gang.
+func (Plugin) Validate(a *admission.Attributes) error {
+	if a.Subresource != "" || a.Operation != admission.Update ||
+		object.Equal(object.Value(a.Object, "spec", "parallelism"), object.Value(a.Old, "spec", "parallelism")) ||
+		!a.Access.Enabled("GenericWorkload") && !a.Access.Enabled("WorkloadWithJob") {
+		return nil
+	}
+	for _, group := range groupsOf(a.Reader, a.Old) {
+		if object.Value(group, "spec", "schedulingPolicy", "gang") != nil {
+			return fmt.Errorf("cannot change parallelism for a Job referencing gang-scheduled PodGroup %q", object.String(group, "metadata", "name"))
+		}
+	}
+	return nil
+}
+
+// groupsOf returns the PodGroup that the template of a Job names, or those that the Job
+// controls.
+func groupsOf(r resource.Reader, job map[string]any) (groups []map[string]any) {
+	namespace := object.String(job, "metadata", "namespace")
+	if name := object.String(job, "spec", "template", "spec", "schedulingGroup", "podGroupName"); name != "" {
+		return []map[string]any{r.Get(podGroupKind, namespace, name)}
+	}
+	for _, group := range r.List(podGroupKind, namespace) {
+		if object.ControlledBy(group, object.String(job, "metadata", "uid")) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
