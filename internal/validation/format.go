@@ -379,6 +379,19 @@ func unixID(id int64) []string {
 	return []string{RangeMessage(0, math.MaxInt32)}
 }
 
+// DecimalInteger checks an integer in the form in which strconv prints it: without a plus
+// sign and leading zeros.
+func DecimalInteger(s string) []string {
+	if s == "" {
+		return []string{"must be non-empty"}
+	}
+	digits := strings.TrimPrefix(s, "-")
+	if s != "0" && (strings.Trim(digits, "0123456789") != "" || digits == "" || digits[0] == '0') {
+		return []string{"must be a valid decimal integer in canonical form"}
+	}
+	return nil
+}
+
 // Percent checks digits followed by a percent sign.
 func Percent(s string) []string {
 	if n, ok := strings.CutSuffix(s, "%"); ok && digit.all(n) {

@@ -51,6 +51,10 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleUp.tolerance"},
 	},
+	storedKind("coordination.k8s.io", "Lease"): {
+		{gate: "CoordinatedLeaderElection", path: "spec.strategy"},
+		{gate: "CoordinatedLeaderElection", path: "spec.preferredHolder"},
+	},
 	storedKind("resource.k8s.io", "DeviceClass"):           {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
 	storedKind("resource.k8s.io", "ResourceClaim"):         gatedClaimFields("spec."),
 	storedKind("resource.k8s.io", "ResourceClaimTemplate"): gatedClaimFields("spec.spec."),

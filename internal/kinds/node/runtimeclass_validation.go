@@ -33,7 +33,7 @@ func checkRuntimeClassSpec(p validation.View) {
 	p.IfPresent("scheduling", func(scheduling validation.View) {
 		scheduling.AddList(validation.Labels(object.Map(scheduling.Obj, "nodeSelector"), scheduling.At("nodeSelector")))
 		list := scheduling.At("tolerations").String()
-		for _, e := range validation.Collect(scheduling.Obj, scheduling.Path, func(p validation.View) { nodes.CheckTolerations(p, "tolerations") }) {
+		for _, e := range validation.Collect(scheduling.Obj, scheduling.Path, func(p validation.View) { nodes.CheckClassTolerations(p, "tolerations") }) {
 			scheduling.Add(e.FieldBefore(35, list+strings.TrimPrefix(e.Field, scheduling.Path.String())))
 		}
 		seen := validation.Seen{}

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/validation"
@@ -8,14 +9,25 @@ import (
 
 var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
-// CheckTolerations validates the tolerations in the field name.
+// CheckTolerations validates the tolerations of a Pod in the field name.
 func CheckTolerations(p validation.View, name string) {
 	for _, t := range p.Each(name) {
-		checkToleration(t)
+		checkToleration(t, true)
 	}
 }
 
-func checkToleration(p validation.View) {
+// CheckClassTolerations validates the tolerations of a RuntimeClass in the field name. They
+// compare no numbers.
+func CheckClassTolerations(p validation.View, name string) {
+	for _, t := range p.Each(name) {
+		checkToleration(t, false)
+	}
+}
+
+// comparisonGate is the feature gate of tolerations that compare numbers.
+const comparisonGate = "TaintTolerationComparisonOperators"
+
+func checkToleration(p validation.View, mayCompare bool) {
 	key, operator, value := p.String("key"), p.String("operator"), p.String("value")
 	if key != "" {
 		p.AddList(validation.LabelKey(key, p.At("key")))
@@ -35,8 +47,17 @@ func checkToleration(p validation.View) {
 		if value != "" {
 			p.Add(validation.Invalid(p.At("operator"), value, "value must be empty when `operator` is 'Exists'"))
 		}
-	case "Lt", "Gt": // need a feature gate that is off by default
-		p.Add(validation.NotSupported(p.At("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"}))
+	case "Lt", "Gt":
+		refused := validation.NotSupported(p.At("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"})
+		if !mayCompare {
+			p.Add(refused)
+			break
+		}
+		p.Add(refused.WithoutGate(comparisonGate))
+		p.AddList(validation.Each(p.At("value"), value, validation.DecimalInteger(value)).WithGate(comparisonGate))
+		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+			p.Add(validation.Invalid(p.At("value"), value, err.Error()).WithGate(comparisonGate, nil))
+		}
 	default:
 		p.OneOf("operator", "Equal", "Exists")
 	}

@@ -40,7 +40,16 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	p.IfPresent("windowsOptions", checkWindowsOptions)
 	p.IfPresent("appArmorProfile", checkAppArmor)
 	p.OneOfIfSet("supplementalGroupsPolicy", "Merge", "Strict")
-	p.OneOfIfSet("seLinuxChangePolicy", "Recursive") // the others need a feature gate that is off by default
+	if policy := p.String("seLinuxChangePolicy"); policy != "" && policy != "Recursive" {
+		refuse := func(supported ...string) *validation.Error {
+			return validation.NotSupported(p.At("seLinuxChangePolicy"), validation.NamedString(policy), supported)
+		}
+		e := refuse("Recursive").WithoutGate("SELinuxMount")
+		if policy != "MountOption" {
+			e = refuse("MountOption", "Recursive").WithGate("SELinuxMount", refuse("Recursive"))
+		}
+		p.Add(e)
+	}
 }
 
 func (r *podRules) checkContainerSecurity(p validation.View) {
