@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/filewatch"
@@ -43,6 +44,10 @@ type Files struct {
 	// RequestHeaderCA takes the place of ClientCA in Authentication.RequestHeader, which must
 	// not be nil.
 	RequestHeaderCA string
+
+	// ProxyClientCertificate and ProxyClientKey are the client certificate for aggregated API
+	// servers: those of APIServices with a service.
+	ProxyClientCertificate, ProxyClientKey string
 
 	// AuthenticationConfig takes the place of Config in Authentication. Its anonymous field
 	// must not change.
@@ -103,6 +108,12 @@ func (c *config) readWatched() error {
 	}
 	for _, n := range f.NamedCertificates {
 		c.http.Named = append(c.http.Named, httptest.NamedCertificate{Certificate: read(n.Certificate), Key: read(n.Key), Names: n.Names})
+	}
+	if f.ProxyClientCertificate != "" {
+		c.proxyCertificate = [2][]byte{read(f.ProxyClientCertificate), read(f.ProxyClientKey)}
+		if err == nil {
+			err = c.setProxyCertificate()
+		}
 	}
 	if f.ClientCA != "" {
 		c.clientCAs = [][]byte{read(f.ClientCA)}
@@ -175,6 +186,11 @@ func (c *config) newReloader() *reloader {
 	}
 	if f.RequestHeaderCA != "" {
 		r.watch([]string{f.RequestHeaderCA}, r.setProxyCA, nil, c.authentication.RequestHeader.ClientCA)
+	}
+	if f.ProxyClientCertificate != "" {
+		r.watch([]string{f.ProxyClientCertificate, f.ProxyClientKey}, func(contents [][]byte) error {
+			return c.server.ProxyCertificate.Set(contents[0], contents[1])
+		}, nil, c.proxyCertificate[0], c.proxyCertificate[1])
 	}
 	for i, n := range f.NamedCertificates {
 		r.watch([]string{n.Certificate, n.Key}, func(contents [][]byte) error {
@@ -442,4 +458,13 @@ func (r *reloader) setAuthorization(contents [][]byte) error {
 		return err
 	}
 	return r.config.server.Auth.Modes.Replace(modes)
+}
+
+// setProxyCertificate sets the client certificate for aggregated API servers.
+func (c *config) setProxyCertificate() error {
+	c.server.ProxyCertificate = &aggregator.Certificate{}
+	if err := c.server.ProxyCertificate.Set(c.proxyCertificate[0], c.proxyCertificate[1]); err != nil {
+		return optionError(fmt.Errorf("the client certificate for aggregated API servers: %w", err))
+	}
+	return nil
 }

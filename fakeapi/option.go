@@ -48,13 +48,14 @@ type config struct {
 	auditWriter io.Writer // of WithAuditLog; nil without it
 	faults      []files
 
-	clientCAs      [][]byte            // in PEM
-	proxyCAs       []*x509.Certificate // of authentication.RequestHeader
-	authentication *Authentication
-	authorization  *Authorization
-	abac           func() (*authz.ABAC, error) // reads the policies of the mode ABAC once
-	rbac           bool                        // of WithRBAC
-	alwaysDeny     bool                        // of WithAlwaysDeny
+	clientCAs        [][]byte            // in PEM
+	proxyCAs         []*x509.Certificate // of authentication.RequestHeader
+	proxyCertificate [2][]byte           // and its key, of Files; in PEM
+	authentication   *Authentication
+	authorization    *Authorization
+	abac             func() (*authz.ABAC, error) // reads the policies of the mode ABAC once
+	rbac             bool                        // of WithRBAC
+	alwaysDeny       bool                        // of WithAlwaysDeny
 
 	transportSecurity []string // of WithStrictTransportSecurity
 
@@ -347,7 +348,8 @@ func WithCRDs(fsys fs.FS, globs ...string) Option {
 }
 
 // WithWebhookService sets the address of a Service's webhooks, such as
-// "127.0.0.1:9443". Without it the server cannot call webhooks by Service.
+// "127.0.0.1:9443". Without it the server cannot call webhooks by Service. The address is also
+// that of the aggregated API server of APIServices with the Service.
 func WithWebhookService(namespace, name, addr string) Option {
 	return func(c *config) {
 		if c.server.Services == nil {

@@ -51,6 +51,7 @@ type kubeAPIServer struct {
 	signingKey                    string
 	proxyCA                       string
 	proxyNames                    []string
+	proxyCertFile, proxyKeyFile   string
 	proxyHeaders                  fakeapi.RequestHeader
 	plugins                       plugin.Selection
 	runtimeConfig                 []string
@@ -138,6 +139,8 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&s.certDir, "cert-dir", "/var/run/kubernetes", "read apiserver.crt and apiserver.key from this folder, or write them")
 	fs.StringVar(&c.certFile, "tls-cert-file", "", "serve with this certificate")
 	fs.StringVar(&c.keyFile, "tls-private-key-file", "", "the key of --tls-cert-file")
+	fs.StringVar(&c.proxyCertFile, "proxy-client-cert-file", "", "the client certificate for aggregated API servers")
+	fs.StringVar(&c.proxyKeyFile, "proxy-client-key-file", "", "the key of --proxy-client-cert-file")
 	flagSet{fs}.Func("tls-sni-cert-key", "serve clients that ask for a name with a certificate, as in CERT,KEY:NAME,...; repeatable", c.addNamedCertificate)
 	fs.StringVar(&c.clientCA, "client-ca-file", "", "authenticate client certificates of these CAs")
 	fs.StringVar(&c.proxyCA, "requestheader-client-ca-file", "", "authenticate proxies by certificates of these CAs")
@@ -417,6 +420,9 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	c.serve.watched = fakeapi.Files{
 		Certificate: c.certFile, Key: c.keyFile, NamedCertificates: c.namedCertificates,
 		ClientCA: c.clientCA, RequestHeaderCA: c.proxyCA, AuthenticationConfig: c.serve.authn.config,
+	}
+	if c.proxyCertFile != "" && c.proxyKeyFile != "" { // otherwise kube-apiserver has none
+		c.serve.watched.ProxyClientCertificate, c.serve.watched.ProxyClientKey = c.proxyCertFile, c.proxyKeyFile
 	}
 	if files.err != nil {
 		return nil, files.err

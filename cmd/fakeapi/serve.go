@@ -241,7 +241,7 @@ func (c *serveCommand) flags() []flagGroup {
 		}},
 		{"Initial state", func(fs flagSet) {
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
-			fs.Func("webhook-service", "call the webhooks of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
+			fs.Func("webhook-service", "call the webhooks, or the aggregated API server, of a service at an address, as in `NAMESPACE/NAME=ADDRESS`; repeatable", c.setService)
 			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.BoolVar(&c.createNamespaces, "create-namespaces", false, "create the namespaces of these objects that do not exist")
 			fs.StringVar(&c.reenact, "reenact", "", "make the changes of the history in `FILE`, which fakeapi record --state writes, at their times")

@@ -59,6 +59,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		return err
 	}
 	op.revision = rev
+	op.changed(op.Type)
 	switch op.Type.Group {
 	case dynamic.Group:
 		op.reloadAdmission()

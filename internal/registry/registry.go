@@ -52,6 +52,11 @@ type Config struct {
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
 
+	// Changed is called after a write to objects of a type, and with nil after one to objects of
+	// any types. The caller may hold locks of the registry; Changed must not write. Nil is not
+	// called.
+	Changed func(t *resource.Type)
+
 	// ServiceRanges are the ranges of cluster IPs, at most one of an IP family,
 	// the default family first. Without any it is 10.0.0.0/24.
 	ServiceRanges []netip.Prefix
@@ -247,12 +252,20 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 	return g
 }
 
+// Forked has what a fork has of its own. The fields are those of Config.
+type Forked struct {
+	Context  context.Context
+	Clock    *clock.Clock
+	Journal  *journal.Journal
+	Webhooks *webhook.Client
+	Changed  func(t *resource.Type)
+}
+
 // Fork returns a Registry of the same state, history and configuration. The two
-// share nothing that changes. The arguments are the fork's own. It takes constant
-// time.
-func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal, w *webhook.Client) *Registry {
-	config := g.config
-	config.Context, config.Clock, config.Journal, config.Webhooks = ctx, c, j, w
+// share nothing that changes. It takes constant time.
+func (g *Registry) Fork(of Forked) *Registry {
+	config, c := g.config, of.Clock
+	config.Context, config.Clock, config.Journal, config.Webhooks, config.Changed = of.Context, c, of.Journal, of.Webhooks, of.Changed
 	g.definitionsMu.Lock()
 	store, api := g.store.Fork(c, config.historyLimits()), g.api()
 	served := api.served.Load()
@@ -267,6 +280,13 @@ func (g *Registry) Fork(ctx context.Context, c *clock.Clock, j *journal.Journal,
 	out.api().manifests = g.Manifests()
 	out.reloadWebhookConversions()
 	return out
+}
+
+// changed tells the server that objects of a type were written, or of any types if t is nil.
+func (g *Registry) changed(t *resource.Type) {
+	if g.config.Changed != nil {
+		g.config.Changed(t)
+	}
 }
 
 // Close ends timers and what the registry does by itself.

@@ -31,6 +31,7 @@ func (f *Front) Upgrade(to *release.Release) error {
 	}
 	was.restart()
 	g.reloadAdmission()
+	g.changed(nil)
 	g.flows.changed()
 	return g.reconcileBootstrap(f.api.Load())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/activity"
+	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/codec"
@@ -29,8 +30,9 @@ type request struct {
 	surface *registry.Surface // when the request came
 	user    *authn.User
 	start   time.Time
-	order   int64  // in the journal
-	auditID string // of the answer's header Audit-Id
+	remote  *aggregator.Remote // the server that serves the path; nil for this one
+	order   int64              // in the journal
+	auditID string             // of the answer's header Audit-Id
 
 	event             *audit.Event // of the audit log; nil if it has none
 	omitManagedFields bool         // in event

@@ -34,6 +34,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w},
 		surface: s.front.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
 	}
+	r.remote = s.aggregator.Lookup(r.Path)
 	if !r.isLongRunning() {
 		s.activity.Begin(&r.call, hr)
 	}
@@ -104,6 +105,9 @@ func (r *request) serve() (err error) {
 	}
 	if r.isControl() {
 		return r.serveControl()
+	}
+	if r.remote != nil {
+		return r.forward()
 	}
 	if !r.IsResource {
 		return r.serveNonResource()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
@@ -21,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/webhook"
@@ -64,9 +66,13 @@ type Config struct {
 	// State is the state to continue; nil is that of a fresh cluster.
 	State *storage.State
 
-	// Services maps the services of webhooks, as "namespace/name", to the
-	// addresses at which they are called. The map must not change.
+	// Services maps the services of webhooks and of aggregated API servers, as
+	// "namespace/name", to the addresses at which they are called. The map must not change.
 	Services map[string]string
+
+	// ProxyCertificate is the client certificate for aggregated API servers; nil for none.
+	// Forks share it.
+	ProxyCertificate *aggregator.Certificate
 
 	// MinWatchTimeout is the shortest time that a watch without timeoutSeconds lasts. The
 	// longest is twice that. Nil means 30 minutes. A watch ends at once if it is 0.
@@ -110,6 +116,7 @@ type Server struct {
 	registry   *registry.Registry
 	faults     *fault.Set
 	hooks      *webhook.Client
+	aggregator *aggregator.Aggregator // replicas share it
 	control    *control.Control
 	manager    *controllers.Manager
 	requests   metrics.Requests
@@ -177,10 +184,15 @@ func New(c Config) (*Server, error) {
 		HistoryBytes:  c.HistoryBytes,
 		Compaction:    c.Compaction,
 		EventTTL:      c.EventTTL,
+		Changed:       s.changed,
 	})
 	if err != nil {
 		s.cancel()
 		return nil, err
+	}
+	s.addAggregator()
+	if c.State != nil {
+		s.aggregator.Changed(nil)
 	}
 	s.manifestReloads = &manifestCounts{}
 	s.countManifests(s.started)
@@ -216,6 +228,21 @@ func (s *Server) newFaults() *fault.Set {
 	})
 }
 
+// addAggregator adds what forwards requests to other API servers.
+func (s *Server) addAggregator() {
+	s.aggregator = aggregator.New(aggregator.Config{
+		Context: s.ctx, Clock: s.config.Clock, Registry: s.registry,
+		Services: s.config.Services, Certificate: s.config.ProxyCertificate, Busy: s.trackDo,
+	})
+}
+
+// changed is called when objects of a type, or of any types if t is nil, were written.
+func (s *Server) changed(t *resource.Type) {
+	if s.aggregator != nil { // it is nil while the registry is made
+		s.aggregator.Changed(t)
+	}
+}
+
 // addControl adds what needs the registry.
 func (s *Server) addControl() {
 	s.front = s.registry.Front()
@@ -224,7 +251,8 @@ func (s *Server) addControl() {
 	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity)
 }
 
-// trackDo counts a watch as activity while a fault's Do runs for it.
+// trackDo counts a request as activity: a watch while a fault's Do runs for it, and a check of
+// an aggregated API server.
 func (s *Server) trackDo(hr *http.Request) (done func()) {
 	call := &activity.Call{}
 	s.activity.Begin(call, hr)
@@ -246,7 +274,11 @@ func (s *Server) Fork() (*Server, error) {
 	config.Release = s.registry.Surface().Release()
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(config)
-	out.registry = s.registry.Fork(out.ctx, config.Clock, journal.New(config.Clock.Now), out.hooks)
+	out.registry = s.registry.Fork(registry.Forked{Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed})
+	out.addAggregator()
+	if s.aggregator.HasRemote() {
+		out.aggregator.Changed(nil)
+	}
 	out.manifestReloads = &manifestCounts{}
 	out.countManifests(out.started)
 	out.addControl()
@@ -268,6 +300,7 @@ func (s *Server) NewReplica(name string) *Server {
 	out.ctx, out.cancel = context.WithCancel(s.ctx)
 	out.faults = out.newFaults()
 	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
+	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
 	out.front, out.replica = s.registry.NewFront(name), true
 	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity)
@@ -310,6 +343,7 @@ func (s *Server) Close() {
 	if s.manager != nil {
 		s.manager.Close()
 	}
+	s.aggregator.Close()
 	s.registry.Close()
 }
 

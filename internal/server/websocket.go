@@ -28,7 +28,7 @@ type webSocketWriter struct {
 // webSocket makes the answer of a watch that asks for a WebSocket use one. The caller
 // calls end after the answer.
 func (r *request) webSocket() (end func()) {
-	if r.Verb != "watch" || !websocket.IsRequest(r.http.Header) {
+	if r.remote != nil || r.Verb != "watch" || !websocket.IsRequest(r.http.Header) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(r.http.Context())

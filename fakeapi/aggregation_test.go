@@ -1,0 +1,297 @@
+package fakeapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+const apiServicesPath = "/apis/apiregistration.k8s.io/v1/apiservices"
+
+// aggregated starts an aggregated API server of the group flowers.example.com. Its answers show the
+// request.
+func aggregated(t *testing.T) *httptest.Server {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/apis/flowers.example.com/v1":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"flowers.example.com/v1","resources":[
+				{"name":"roses","singularName":"rose","namespaced":true,"kind":"Rose","verbs":["get","list"]},
+				{"name":"roses/status","singularName":"","namespaced":true,"kind":"Rose","verbs":["get"]}]}`)
+		case "/apis/flowers.example.com/v1/moved":
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		case "/apis/flowers.example.com/v1/namespaces/default/roses/a/echo":
+			if r.Header.Get("Upgrade") == "" {
+				return
+			}
+			w.Header().Set("Upgrade", r.Header.Get("Upgrade"))
+			w.Header().Set("Connection", "Upgrade")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			conn, rw, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			line, _ := rw.ReadString('\n')
+			io.WriteString(conn, line)
+		case "/apis/flowers.example.com/v1/namespaces/default/roses":
+			w.Header().Set("X-Seen", strings.TrimSpace(fmt.Sprintln(r.Header["X-Remote-User"], r.Header["X-Remote-Group"], r.Header["X-Remote-Uid"], r.Header["X-Remote-Extra-Example.com%2fcolor"],
+				r.Header["Authorization"], r.Header["Impersonate-User"], len(r.Header["Audit-Id"]), r.URL.RawQuery, r.TLS.ServerName, len(r.TLS.PeerCertificates))))
+			w.WriteHeader(http.StatusTeapot)
+			io.WriteString(w, "tea")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	srv.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// apiService is an APIService of a port of the Service default/flowers with the beginning of its
+// spec.
+func apiService(spec, port string) string {
+	return `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.flowers.example.com"},"spec":{` + spec + `,
+		"group":"flowers.example.com","version":"v1","groupPriorityMinimum":500,"versionPriority":10,
+		"service":{"namespace":"default","name":"flowers","port":` + port + `}}}`
+}
+
+const insecure = `"insecureSkipTLSVerify":true`
+
+// available returns the condition Available of the APIService after the server has settled.
+func available(t *testing.T, srv *fakeapi.Server) string {
+	require.NoError(t, srv.Settle(context.Background()))
+	_, obj := do(t, srv, "GET", apiServicesPath+"/v1.flowers.example.com", "")
+	conditions, _ := obj["status"].(map[string]any)["conditions"].([]any)
+	require.Len(t, conditions, 1)
+	c := conditions[0].(map[string]any)
+	assert.Equal(t, "Available", c["type"])
+	return fmt.Sprint(c["status"], " ", c["reason"], ": ", c["message"])
+}
+
+func TestForward(t *testing.T) {
+	const roses = "/apis/flowers.example.com/v1/namespaces/default/roses"
+	backend := aggregated(t)
+	srv := fakeapi.Start(t, fakeapi.WithAuthentication(fakeapi.Authentication{NoAnonymous: true}), fakeapi.WithRBAC(),
+		fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+	admin := srv.TokenFor(fakeapi.User{Name: "boss", Groups: []string{"system:masters"}})
+	get := func(path, token string, pairs ...string) (*http.Response, string) {
+		r, err := http.NewRequest("GET", srv.URL+path, nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+token)
+		for i := 0; i < len(pairs); i += 2 {
+			r.Header.Set(pairs[i], pairs[i+1])
+		}
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp, string(body)
+	}
+	resp, body := get(roses, admin)
+	assert.Equal(t, 404, resp.StatusCode, "no APIService")
+	assert.Equal(t, "404 page not found\n", body)
+
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	require.NoError(t, srv.Settle(context.Background()))
+
+	for _, row := range []struct {
+		name, path, token string
+		headers           []string
+		code              int
+		body, seen        string
+	}{
+		{"user", roses + "?b=1&a=2", srv.TokenFor(fakeapi.User{Name: "boss", UID: "u", Groups: []string{"system:masters"}, Extra: map[string][]string{"example.com/color": {"red"}}}), nil,
+			418, "tea", "[boss] [system:masters system:authenticated] [u] [red] [] [] 1 a=2&b=1 flowers.default.svc 0"},
+		{"headers of a client that are not for it", roses, admin, []string{"X-Remote-User", "root", "X-Remote-Group", "root", "X-Remote-Extra-Example.com%2fcolor", "blue"},
+			418, "tea", "[boss] [system:masters system:authenticated] [] [] [] [] 1  flowers.default.svc 0"},
+		{"impersonation", roses, admin, []string{"Impersonate-User", "bob", "Impersonate-Group", "system:masters"},
+			418, "tea", "[bob] [system:masters system:authenticated] [] [] [] [] 1  flowers.default.svc 0"},
+		{"user without permission", roses, srv.TokenFor(fakeapi.User{Name: "bob"}), nil, 403, "", ""},
+		{"no user", roses, "unknown", nil, 401, "", ""},
+		{"redirect", "/apis/flowers.example.com/v1/moved", admin, nil, 502, "the backend attempted to redirect this request, which is not permitted", ""},
+		{"path that it does not have", "/apis/flowers.example.com/v1/other", admin, nil, 404, "404 page not found\n", ""},
+		{"version that no APIService has", "/apis/flowers.example.com/v2/roses", admin, nil, 404, "404 page not found\n", ""},
+		{"no upgrade", roses + "/a/echo", admin, []string{"Connection", "Upgrade"}, 503, "invalid upgrade response: status code 200\n", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			resp, body := get(row.path, row.token, row.headers...)
+			assert.Equal(t, row.code, resp.StatusCode, body)
+			assert.Equal(t, row.seen, resp.Header.Get("X-Seen"))
+			if row.body != "" {
+				assert.Equal(t, row.body, body)
+			}
+		})
+	}
+	t.Run("changed protocol", func(t *testing.T) {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+		require.NoError(t, err)
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET %s/a/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n", roses, admin)
+		r := bufio.NewReader(conn)
+		resp, err := http.ReadResponse(r, nil)
+		require.NoError(t, err)
+		assert.Equal(t, 101, resp.StatusCode)
+		assert.Equal(t, "SPDY/3.1", resp.Header.Get("Upgrade"))
+		fmt.Fprintln(conn, "hello")
+		line, err := r.ReadString('\n')
+		require.NoError(t, err)
+		assert.Equal(t, "hello\n", line)
+	})
+	t.Run("unavailable", func(t *testing.T) {
+		backend.Close()
+		resp, body := get(roses, admin)
+		assert.Equal(t, 503, resp.StatusCode)
+		assert.Contains(t, body, "error trying to reach service: dial tcp ")
+	})
+	t.Run("deleted", func(t *testing.T) {
+		require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+		resp, body := get(roses, admin)
+		assert.Equal(t, 404, resp.StatusCode)
+		assert.Equal(t, "404 page not found\n", body)
+	})
+}
+
+func TestAPIServiceAvailability(t *testing.T) {
+	backend := aggregated(t)
+	host, port, err := net.SplitHostPort(backend.Listener.Addr().String())
+	require.NoError(t, err)
+	bundle := `"caBundle":"` + base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw})) + `"`
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	closed.Close()
+
+	service := func(spec string) string {
+		return `{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"default","name":"flowers"},"spec":` + spec + `}`
+	}
+	clusterIP := service(`{"type":"ClusterIP","clusterIP":"10.0.0.9","ports":[{"name":"api","port":443}]}`)
+	slice := func(endpoints string) string {
+		return `{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"namespace":"default","name":"flowers-a","labels":{"kubernetes.io/service-name":"flowers"}},
+			"addressType":"IPv4","ports":[{"name":"api","port":` + port + `}],"endpoints":` + endpoints + `}`
+	}
+	external := service(`{"type":"ExternalName","externalName":"` + host + `","ports":[{"port":` + port + `}]}`)
+	for _, row := range []struct {
+		name    string
+		spec    string
+		port    string
+		address string // of WithWebhookService
+		objects []string
+		want    string
+	}{
+		{"no Service", insecure, "443", "", nil, `False ServiceNotFound: service/flowers in "default" is not present`},
+		{"other port", insecure, port, "", []string{clusterIP}, `False ServicePortError: service/flowers in "default" is not listening on port ` + port},
+		{"no EndpointSlices", insecure, "443", "", []string{clusterIP}, `False EndpointsNotFound: cannot find endpointslices for service/flowers in "default"`},
+		{"no endpoints", insecure, "443", "", []string{clusterIP, slice(`[]`)}, `False MissingEndpoints: endpointslices for service/flowers in "default" have no addresses with port name "api"`},
+		{"endpoints not ready", insecure, "443", "", []string{clusterIP, slice(`[{"addresses":["127.0.0.1"],"conditions":{"ready":false}}]`)},
+			`False MissingEndpoints: endpointslices for service/flowers in "default" have no addresses with port name "api"`},
+		{"endpoint", insecure, "443", "", []string{clusterIP, slice(`[{"addresses":["127.0.0.1"]}]`)}, "True Passed: all checks passed"},
+		{"external name", insecure, port, "", []string{external}, "True Passed: all checks passed"},
+		{"address", insecure, "443", backend.Listener.Addr().String(), nil, "True Passed: all checks passed"},
+		{"certificate of another name", bundle, "443", backend.Listener.Addr().String(), nil, `False FailedDiscoveryCheck: failing or missing response from ` +
+			`https://flowers.default.svc:443/apis/flowers.example.com/v1: Get "https://flowers.default.svc:443/apis/flowers.example.com/v1": ` +
+			`tls: failed to verify certificate: x509: certificate is valid for example.com, *.example.com, not flowers.default.svc`},
+		{"nobody listens", insecure, "443", closed.Addr().String(), nil, `False FailedDiscoveryCheck: failing or missing response from ` +
+			`https://flowers.default.svc:443/apis/flowers.example.com/v1: Get "https://flowers.default.svc:443/apis/flowers.example.com/v1": ` +
+			`dial tcp ` + closed.Addr().String() + `: connect: connection refused`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			options := []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch)}
+			if row.address != "" {
+				options = append(options, fakeapi.WithWebhookService("default", "flowers", row.address))
+			}
+			srv := fakeapi.Start(t, options...)
+			for _, o := range row.objects {
+				_, err := srv.Put(o)
+				require.NoError(t, err)
+			}
+			_, err := srv.Put(apiService(row.spec, row.port))
+			require.NoError(t, err)
+			assert.Equal(t, row.want, available(t, srv))
+		})
+	}
+}
+
+func TestProxyClientCertificate(t *testing.T) {
+	issuer := fakeapi.Start(t, fakeapi.WithTLS())
+	certificate, key, err := issuer.IssueClient(fakeapi.User{Name: "front-proxy"})
+	require.NoError(t, err)
+	files := fakeapi.Files{ProxyClientCertificate: filepath.Join(t.TempDir(), "proxy.crt"), ProxyClientKey: filepath.Join(t.TempDir(), "proxy.key")}
+	require.NoError(t, os.WriteFile(files.ProxyClientCertificate, certificate, 0o600))
+	require.NoError(t, os.WriteFile(files.ProxyClientKey, key, 0o600))
+
+	srv := fakeapi.Start(t, fakeapi.WithFiles(files), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
+	_, err = srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	assert.Equal(t, "True Passed: all checks passed", available(t, srv))
+	resp, err := srv.Client().Get(srv.URL + "/apis/flowers.example.com/v1/namespaces/default/roses")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Contains(t, resp.Header.Get("X-Seen"), "flowers.default.svc 1")
+
+	require.NoError(t, os.WriteFile(files.ProxyClientKey, []byte("no key"), 0o600))
+	_, err = fakeapi.New(fakeapi.WithFiles(files))
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+}
+
+func TestAPIServiceOfSnapshotsAndForks(t *testing.T) {
+	const roses = "/apis/flowers.example.com/v1/namespaces/default/roses"
+	options := []fakeapi.Option{fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String())}
+	srv := fakeapi.Start(t, options...)
+	empty := srv.Snapshot()
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	assert.Equal(t, "True Passed: all checks passed", available(t, srv))
+	var state bytes.Buffer
+	require.NoError(t, srv.WriteState(&state))
+	code := func(srv *fakeapi.Server) int {
+		resp, err := srv.Client().Get(srv.URL + roses)
+		require.NoError(t, err)
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	fork := srv.Fork(t)
+	require.NoError(t, srv.Restore(empty))
+	for _, row := range []struct {
+		name string
+		srv  *fakeapi.Server
+		want int
+	}{
+		{"restored", srv, 404},
+		{"fork", fork, 418},
+		{"replica", fork.Replica(t), 418},
+		{"state", fakeapi.Start(t, append(options, fakeapi.WithState(&state))...), 418},
+	} {
+		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, code(row.srv)) })
+	}
+}
+
+func TestAPIServiceBecomesLocal(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch))
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	assert.Equal(t, `False ServiceNotFound: service/flowers in "default" is not present`, available(t, srv))
+	code, obj := do(t, srv, "PATCH", apiServicesPath+"/v1.flowers.example.com", `{"spec":{"service":null,"insecureSkipTLSVerify":false}}`)
+	require.Equal(t, 200, code, "%v", obj)
+	assert.Equal(t, "True Local: Local APIServices are always available", available(t, srv))
+}
