@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -294,4 +297,120 @@ func TestAPIServiceBecomesLocal(t *testing.T) {
 	code, obj := do(t, srv, "PATCH", apiServicesPath+"/v1.flowers.example.com", `{"spec":{"service":null,"insecureSkipTLSVerify":false}}`)
 	require.Equal(t, 200, code, "%v", obj)
 	assert.Equal(t, "True Local: Local APIServices are always available", available(t, srv))
+}
+
+func TestAggregatedDiscovery(t *testing.T) {
+	const list = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	document := func(version string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/apis" && version != "" {
+				w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v="+version+";as=APIGroupDiscoveryList")
+				fmt.Fprintf(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/%s","items":[{"metadata":{"name":"flowers.example.com"},"versions":[
+					{"version":"v1","freshness":"Stale","resources":[{"resource":"roses","scope":"Namespaced","verbs":["get"],"shortNames":["r"],"subresources":[{"subresource":"status","verbs":["get"]}]}]}]}]}`, version)
+			}
+		}
+	}
+	const roses = `[{"resource":"roses","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["get"],"shortNames":["r"],` +
+		`"subresources":[{"subresource":"status","responseKind":{"group":"","version":"","kind":""},"verbs":["get"]}]}]`
+	for _, row := range []struct {
+		name    string
+		handler http.Handler
+		want    string
+	}{
+		{"v2", document("v2"), `{"version":"v1","resources":` + roses + `,"freshness":"Current"}`},
+		{"v2beta1", document("v2beta1"), `{"version":"v1","resources":` + roses + `,"freshness":"Current"}`},
+		{"not aggregated", aggregated(t).Config.Handler, `{"version":"v1","resources":[{"resource":"roses","responseKind":{"group":"","version":"","kind":"Rose"},"scope":"Namespaced",` +
+			`"singularResource":"rose","verbs":["get","list"],"subresources":[{"subresource":"status","responseKind":{"group":"","version":"","kind":"Rose"},"verbs":["get"]}]}],"freshness":"Current"}`},
+		{"no document", document(""), `{"version":"v1","freshness":"Stale"}`},
+		{"nobody listens", nil, `{"version":"v1","freshness":"Stale"}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			backend := httptest.NewTLSServer(row.handler)
+			t.Cleanup(backend.Close)
+			if row.handler == nil {
+				backend.Close()
+			}
+			srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+			before, _ := send(t, srv, "/apis", list)
+			_, err := srv.Put(apiService(insecure, "443"))
+			require.NoError(t, err)
+			require.NoError(t, srv.Settle(context.Background()))
+
+			var doc struct {
+				Items []struct {
+					Metadata struct{ Name string }
+					Versions []json.RawMessage
+				}
+			}
+			after, body := send(t, srv, "/apis", list)
+			assert.NotEqual(t, before.Get("Etag"), after.Get("Etag"))
+			require.NoError(t, json.Unmarshal([]byte(body), &doc))
+			last := doc.Items[len(doc.Items)-1]
+			assert.Equal(t, "flowers.example.com", last.Metadata.Name)
+			assert.JSONEq(t, row.want, string(last.Versions[0]))
+
+			const group = `"name":"flowers.example.com","versions":[{"groupVersion":"flowers.example.com/v1","version":"v1"}],"preferredVersion":{"groupVersion":"flowers.example.com/v1","version":"v1"}}`
+			_, body = send(t, srv, "/apis", "application/json")
+			assert.True(t, strings.HasSuffix(body, `,{`+group+"]}\n"), body)
+			_, body = send(t, srv, "/apis/flowers.example.com", "application/json")
+			assert.Equal(t, `{"kind":"APIGroup","apiVersion":"v1",`+group+"\n", body)
+			_, body = send(t, srv, "/", "")
+			assert.Contains(t, body, `"/apis/flowers.example.com",`)
+			assert.Contains(t, body, `"/apis/flowers.example.com/v1",`)
+
+			require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+			after, _ = send(t, srv, "/apis", list)
+			assert.Equal(t, before.Get("Etag"), after.Get("Etag"))
+		})
+	}
+}
+
+// send requests a path and returns the header and the body of the answer.
+func send(t *testing.T, srv *fakeapi.Server, path, accept string) (http.Header, string) {
+	r, err := http.NewRequest("GET", srv.URL+path, nil)
+	require.NoError(t, err)
+	r.Header.Set("Accept", accept)
+	resp, err := srv.Client().Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.Header, string(body)
+}
+
+func TestAPIServiceTimes(t *testing.T) {
+	var code atomic.Int64
+	var documents atomic.Int64
+	backend := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/apis" {
+			documents.Add(1)
+		}
+		w.WriteHeader(int(code.Load()))
+	}))
+	t.Cleanup(backend.Close)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+	code.Store(500)
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	for _, row := range []struct {
+		name    string
+		code    int64
+		advance time.Duration
+		want    string
+		asked   int64 // for the discovery document, so far
+	}{
+		{"at once", 500, 0, "False FailedDiscoveryCheck", 1},
+		{"before the first delay ends", 200, 4 * time.Millisecond, "False FailedDiscoveryCheck", 1},
+		{"after the first delay", 200, time.Millisecond, "True Passed", 2}, // it is also asked for when the availability changes
+		{"before the interval ends", 500, 29 * time.Second, "True Passed", 3},
+		{"after the interval", 500, time.Second, "False FailedDiscoveryCheck", 4},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code.Store(row.code)
+			require.NoError(t, srv.Clock().Advance(row.advance))
+			assert.Contains(t, available(t, srv), row.want+":")
+			assert.Equal(t, row.asked, documents.Load())
+		})
+	}
 }

@@ -38,7 +38,9 @@ type Aggregator struct {
 	config Config
 	known  atomic.Pointer[services] // nil if no APIService is remote
 
-	mu      sync.Mutex         // guards the fields below
+	discovery atomic.Pointer[Discovery] // nil if no APIService is remote
+
+	mu      sync.Mutex         // guards the fields below, and worker.discovered
 	workers map[string]*worker // by the names of remote APIServices
 	closed  bool
 
@@ -104,6 +106,7 @@ func (a *Aggregator) load() {
 		known = nil
 	}
 	a.known.Store(known)
+	a.publishLocked()
 	a.makeLocalLocked(stale)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/registry"
 )
 
@@ -18,19 +19,22 @@ type worker struct {
 	ctx        context.Context                       // ends with the APIService
 	stop       context.CancelFunc
 
-	availability *loop
+	availability, discovery *loop
+
+	discovered *discovery.Remote // what the server says of its group version
 }
 
 func (a *Aggregator) newWorker(s *apiService) *worker {
-	w := &worker{aggregator: a}
+	w := &worker{aggregator: a, discovered: &discovery.Remote{}}
 	w.service.Store(s)
 	w.ctx, w.stop = context.WithCancel(a.config.Context)
 	w.availability = &loop{worker: w, call: w.checkAvailability, interval: 30 * time.Second, delay: 5 * time.Millisecond, maxDelay: 30 * time.Second}
+	w.discovery = &loop{worker: w, call: w.discover, interval: time.Minute, delay: 500 * time.Millisecond, maxDelay: time.Minute}
 	return w
 }
 
 // loops returns the calls that the worker repeats.
-func (w *worker) loops() []*loop { return []*loop{w.availability} }
+func (w *worker) loops() []*loop { return []*loop{w.availability, w.discovery} }
 
 // current returns the APIService as it was last loaded.
 func (w *worker) current() *apiService { return w.service.Load() }
@@ -103,7 +107,7 @@ func (l *loop) rest(closing bool) {
 // run makes the calls until the worker stops.
 func (l *loop) run() {
 	defer l.rest(true)
-	timer, delay := clock.Never(), l.delay
+	timer, retry := clock.Never(), l.delay
 	for {
 		select {
 		case <-l.worker.ctx.Done():
@@ -111,13 +115,14 @@ func (l *loop) run() {
 			return
 		case <-l.woken:
 			timer.Stop()
-		case <-timer.C:
 		}
+		next := l.interval
 		if err := l.call(l.worker.ctx); err == nil {
-			timer, delay = l.worker.aggregator.config.Clock.After(l.interval), l.delay
+			retry = l.delay
 		} else {
-			timer, delay = l.worker.aggregator.config.Clock.After(delay), min(2*delay, l.maxDelay)
+			next, retry = retry, min(2*retry, l.maxDelay)
 		}
+		timer = l.worker.aggregator.config.Clock.AfterFunc(next, l.wake)
 		l.rest(false)
 	}
 }

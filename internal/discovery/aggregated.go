@@ -69,6 +69,9 @@ func aggregate(groups []group, nullTimes bool) groupDiscoveryList {
 }
 
 func describeVersion(v version) versionDiscovery {
+	if v.remote != nil {
+		return v.remote.describe(v.Version)
+	}
 	doc := versionDiscovery{Version: v.Version, Freshness: "Current"}
 	for _, t := range v.types {
 		r := resourceDiscovery{

@@ -54,18 +54,22 @@ const (
 // to must not change afterwards.
 func New(s Surface) *Documents {
 	d := &Documents{encodings: s.Encodings, beta: s.Beta, byPath: map[string]*document{}}
-	groups := s.groups()
-	var legacy, others []group
+	groups, plain := s.groups()
+	legacy, others := splitLegacy(groups)
+	_, plainOthers := splitLegacy(plain)
+	paths := slices.Clone(s.Paths)
 	for _, g := range groups {
 		prefix := "/apis/" + g.name
 		if g.name == "" {
 			prefix = "/api"
-			legacy = append(legacy, g)
 		} else {
 			d.byPath[prefix] = &document{plain: once(func() any { return describeGroup(g) }), anyMethod: true}
-			others = append(others, g)
 		}
 		for _, v := range g.versions {
+			if v.remote != nil {
+				paths = append(paths, prefix+"/"+v.Version)
+				continue
+			}
 			d.byPath[prefix+"/"+v.Version] = &document{plain: once(func() any { return resourceList(v) }), anyMethod: v.custom, routed: !v.custom}
 		}
 	}
@@ -75,19 +79,30 @@ func New(s Surface) *Documents {
 		routed:     true,
 	}
 	d.byPath["/apis"] = &document{
-		plain:      once(func() any { return groupList(others) }),
+		plain:      once(func() any { return groupList(plainOthers) }),
 		aggregated: onceAggregated(others, s.NullTimes),
 		anyMethod:  true,
 	}
 	d.root = sync.OnceValue(func() []byte {
-		paths := slices.AppendSeq([]string{"/apis/"}, maps.Keys(d.byPath))
-		paths = append(paths, s.Paths...)
+		paths := slices.AppendSeq(append([]string{"/apis/"}, paths...), maps.Keys(d.byPath))
 		slices.Sort(paths)
 		return indent(encode(struct {
 			Paths []string `json:"paths"`
 		}{slices.Compact(paths)}))
 	})
 	return d
+}
+
+// splitLegacy returns the legacy group, if there is one, and the other ones.
+func splitLegacy(groups []group) (legacy, others []group) {
+	for _, g := range groups {
+		if g.name == "" {
+			legacy = append(legacy, g)
+		} else {
+			others = append(others, g)
+		}
+	}
+	return legacy, others
 }
 
 // once renders a document that does not depend on the request.

@@ -23,6 +23,11 @@ type Surface struct {
 	// in the order of discovery.
 	Types []*resource.Type
 
+	// APIServices are those in the store if one of them is remote; otherwise they may be
+	// missing. With them groups and versions are sorted by their priorities. Group versions
+	// without one have those of custom resources.
+	APIServices []APIService
+
 	// Paths are the other paths that / lists, in any order.
 	Paths []string
 
@@ -53,11 +58,22 @@ type version struct {
 	resource.GroupVersion
 	custom bool
 	types  []*resource.Type
+	remote *Remote // of another server; nil for one of this server
 }
 
-// groups returns the groups in the order of discovery. The legacy group, if
-// there is one, has the name "".
-func (s *Surface) groups() []group {
+// groups returns the groups in the order of aggregated documents, and in that of other ones.
+// The legacy group, if there is one, has the name "".
+func (s *Surface) groups() (aggregated, plain []group) {
+	groups := s.localGroups()
+	if s.APIServices == nil {
+		return groups, groups
+	}
+	groups = s.addRemote(groups)
+	return groups, s.sortGroups(groups)
+}
+
+// localGroups returns the groups of this server in the order of discovery.
+func (s *Surface) localGroups() []group {
 	custom := slices.SortedFunc(slices.Values(s.Custom), func(a, b resource.GroupVersion) int {
 		if c := strings.Compare(a.Group, b.Group); c != 0 {
 			return c
@@ -86,15 +102,15 @@ func (s *Surface) groups() []group {
 			builtin[gv.Group] = true
 			for _, c := range custom {
 				if c.Group == gv.Group {
-					add(version{c, true, types[c]})
+					add(version{c, true, types[c], nil})
 				}
 			}
 		}
-		add(version{gv, false, types[gv]})
+		add(version{gv, false, types[gv], nil})
 	}
 	for _, c := range custom {
 		if !builtin[c.Group] {
-			add(version{c, true, types[c]})
+			add(version{c, true, types[c], nil})
 		}
 	}
 	return groups

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/discovery"
@@ -16,9 +17,10 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// documents are the discovery and OpenAPI documents of a set of types.
+// documents are the discovery and OpenAPI documents of a set of types and of other servers.
 type documents struct {
 	types     *resource.Types
+	remote    *aggregator.Discovery
 	discovery *discovery.Documents
 	openapi   func() *openapi.Service // made when it is first asked for
 }
@@ -26,20 +28,27 @@ type documents struct {
 // documentsOf returns the documents of a Surface. They are made when the first
 // client asks for them.
 func (s *Server) documentsOf(surface *registry.Surface) *documents {
-	if d := s.documents.Load(); d != nil && d.types == surface.Types {
+	remote := s.aggregator.Discovery()
+	if d := s.documents.Load(); d != nil && d.types == surface.Types && d.remote == remote {
 		return d
 	}
 	base := builtinDocumentsOf(surface.Release())
-	d := &documents{types: surface.Types, discovery: base.documents}
+	d := &documents{types: surface.Types, remote: remote, discovery: base.documents}
 	sets := []*openapi.Set{base.openapi}
-	if custom := slices.Collect(surface.Defined()); len(custom) > 0 {
-		all := base.surface
+	all := base.surface
+	if remote != nil {
+		all.APIServices = remote.APIServices
+	}
+	custom := slices.Collect(surface.Defined())
+	if len(custom) > 0 {
 		for _, t := range custom {
 			all.Custom = append(all.Custom, t.GroupVersion)
 		}
 		all.Types = slices.Concat(all.Types, custom)
-		d.discovery = discovery.New(all)
 		sets = append(sets, customOpenAPI(surface.Release(), custom))
+	}
+	if len(custom) > 0 || remote != nil {
+		d.discovery = discovery.New(all)
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
 		return openapi.New(sets, s.registry.Clock().Now)
