@@ -54,7 +54,6 @@ func TestRun(t *testing.T) {
 		{"authorization mode", "serve --authorization-mode ABAC", 2, "", "authorization-mode ABAC's authorization policy file not passed"},
 		{"allowed host", "serve --allowed-hosts http://a", 2, "", `"http://a" is not a host name`},
 		{"release", "serve --release v1.2", 2, "", `unknown release "v1.2": there are v1.32`},
-		{"release without all", "serve --release v1.35 --runtime-config api/all=true", 2, "", `unknown release "v1.35.4-all"`},
 		{"runtime config entry", "serve --runtime-config foo/v1=true", 2, "", `--runtime-config: unknown api groups foo/v1`},
 		{"runtime config value", "serve --runtime-config apps/v1=maybe", 2, "", `invalid value of apps/v1: maybe, err: strconv.ParseBool`},
 		{"unknown gate", "serve --feature-gates Magic=true", 2, "", `--feature-gates: unrecognized feature gate: Magic`},

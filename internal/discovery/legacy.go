@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 
@@ -130,9 +131,10 @@ func resourceList(v version) apiResourceList {
 // the same hash share their storage. It is "" for a type whose objects are not
 // stored.
 func storageVersionHash(t *resource.Type) string {
-	if t.Stored == (resource.GroupVersion{}) {
+	stored := cmp.Or(t.PublishedStored, t.Stored)
+	if stored == (resource.GroupVersion{}) {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(t.Stored.Group + "/" + t.Stored.Version + "/" + t.Kind))
+	sum := sha256.Sum256([]byte(stored.Group + "/" + stored.Version + "/" + t.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }

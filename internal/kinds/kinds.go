@@ -13,9 +13,12 @@
 package kinds
 
 import (
+	"sync"
+
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // Types returns copies of a release's types with their codecs, strategies,
@@ -39,9 +42,7 @@ func build(r *release.Release, released []*resource.Type) []*resource.Type {
 		if t.Group == "events.k8s.io" {
 			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource that is stored in another group
 		}
-		if !isServed[kind.VersionedResource{GroupVersion: t.Stored, Name: t.Name}] {
-			t.Stored = t.GroupVersion
-		}
+		t.PublishedStored, t.Stored = t.Stored, storedVersion(&t, isServed)
 		t.Prefix = "/" + qualified(t.Stored.Group, t.Name) + "/"
 		s := strategyOf(&t)
 		t.Layout = s.Layout(r, &t)
@@ -53,6 +54,40 @@ func build(r *release.Release, released []*resource.Type) []*resource.Type {
 	link(out)
 	return out
 }
+
+// storedVersion returns the version in which this server stores a resource: the one of the
+// release if it is served, but if the newest release stores another, which conversions
+// convert to, that one.
+func storedVersion(t *resource.Type, isServed map[kind.VersionedResource]bool) resource.GroupVersion {
+	served := func(gv resource.GroupVersion) bool {
+		return isServed[kind.VersionedResource{GroupVersion: gv, Name: t.Name}]
+	}
+	if _, converts := conversions[kind.VersionedResource{GroupVersion: t.Stored, Name: t.Name}]; converts {
+		if hub, ok := newestStored()[status.GroupResource{Group: t.Group, Resource: t.Name}]; ok && served(hub) {
+			return hub
+		}
+	}
+	if !served(t.Stored) {
+		return t.GroupVersion
+	}
+	return t.Stored
+}
+
+// newestStored returns the versions in which the newest release stores resources.
+var newestStored = sync.OnceValue(func() map[status.GroupResource]resource.GroupVersion {
+	out := map[status.GroupResource]resource.GroupVersion{}
+	newest, err := release.Open(release.Default + "-all")
+	if err == nil {
+		newest, err = newest.WithGates(map[string]bool{"AllAlpha": true, "AllBeta": true})
+	}
+	if err != nil {
+		panic("kinds: " + err.Error()) // unreachable: the release is embedded
+	}
+	for _, t := range newest.Types() {
+		out[status.GroupResource{Group: t.Group, Resource: t.Name}] = t.Stored
+	}
+	return out
+})
 
 // minorOf returns the minor number of a release, 0 for nil.
 func minorOf(r *release.Release) int {

@@ -19,7 +19,9 @@ import (
 
 func TestNames(t *testing.T) {
 	names := release.Names()
-	assert.Equal(t, []string{"v1.32.13", "v1.33.13", "v1.34.4", "v1.35.4", "v1.36.3", "v1.36.3-all"}, names)
+	assert.Equal(t, []string{
+		"v1.32.13", "v1.32.13-all", "v1.33.13", "v1.33.13-all", "v1.34.4", "v1.34.4-all", "v1.35.4", "v1.35.4-all", "v1.36.3", "v1.36.3-all",
+	}, names)
 	assert.Equal(t, []string{release.Default, release.Default + "-all"}, names[len(names)-2:], "the default is the newest")
 }
 
@@ -33,6 +35,7 @@ func TestOpen(t *testing.T) {
 		"1.36-all":    "v1.36.3-all",
 		"v1.36.3-all": "v1.36.3-all",
 		"v1.32":       "v1.32.13",
+		"v1.32-all":   "v1.32.13-all",
 	} {
 		t.Run("name="+name, func(t *testing.T) {
 			p, err := release.Open(name)
@@ -43,7 +46,7 @@ func TestOpen(t *testing.T) {
 			assert.Same(t, p, again)
 		})
 	}
-	for _, name := range []string{"v1.3", "v1", "v", "1.36.4", "v1.32-all", "-all", "all", "v1.36.3/"} {
+	for _, name := range []string{"v1.3", "v1", "v", "1.36.4", "v1.31-all", "-all", "all", "v1.36.3/"} {
 		t.Run("unknown="+name, func(t *testing.T) {
 			_, err := release.Open(name)
 			require.ErrorIs(t, err, release.ErrUnknown)

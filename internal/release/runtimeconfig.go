@@ -122,8 +122,7 @@ var selected struct {
 }
 
 // Select returns the release with other API versions and resources. It fails as Check
-// does, for versions that are off by default in a release of which only the default
-// ones are known, and if the core group is turned off. The caller may compare the
+// does, and if the core group is turned off. The caller may compare the
 // results of equal configurations with ==.
 func (r *Release) Select(c RuntimeConfig) (*Release, error) {
 	if len(c) == 0 {
@@ -152,9 +151,9 @@ func (r *Release) Select(c RuntimeConfig) (*Release, error) {
 // withConfig is Select without the cache and the check.
 func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	version, _ := cutAll(r.name)
-	all, noAll := Open(version + "-all")
-	if noAll != nil {
-		all = r
+	all, err := Open(version + "-all")
+	if err != nil {
+		return nil, err // unreachable: every release has one
 	}
 	on := map[resource.GroupVersion]bool{} // with all resources if changed
 	changed := map[resource.GroupVersion]bool{}
@@ -167,9 +166,6 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 		if !ok {
 			continue
 		}
-		if value && noAll != nil && stage.key != "api/ga" {
-			return nil, noAll
-		}
 		for _, gv := range all.recorded().GroupVersions {
 			if stage.matches.MatchString(gv.Version) {
 				set(gv, value)
@@ -181,10 +177,7 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	for _, s := range selections {
 		value := c[s.key]
 		if value && !slices.Contains(all.recorded().GroupVersions, s.gv) {
-			if noAll == nil {
-				continue // kube-apiserver knows its kinds, and serves none
-			}
-			return nil, fmt.Errorf("the API version %s of %s is not known here", s.gv, version)
+			continue // kube-apiserver knows its kinds, and serves none
 		}
 		if !value && slices.Contains(required, s.gv) {
 			return nil, fmt.Errorf("%s cannot be turned off here", s.key)

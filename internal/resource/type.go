@@ -64,6 +64,10 @@ type Type struct {
 	// versions share it and Prefix.
 	Stored GroupVersion
 
+	// PublishedStored is the storage version of a built-in resource in the release, of which
+	// discovery publishes a hash. It is Stored unless this server stores another one.
+	PublishedStored GroupVersion
+
 	// Prefix is the prefix of the resource's keys in the store:
 	// "/deployments.apps/".
 	Prefix string

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubefake/kubefake/internal/release"
-	"github.com/kubefake/kubefake/internal/release/gen/scheme"
 )
 
 // deprecationsText returns the file deprecations.txt: what the Go types of the
@@ -20,7 +19,6 @@ func deprecationsText(recordings fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	goTypes := scheme.New()
 	lines := map[string]string{} // by API version and kind
 	for _, name := range names {
 		served, err := readSurface(recordings, name)
@@ -29,7 +27,7 @@ func deprecationsText(recordings fs.FS) ([]byte, error) {
 		}
 		for _, t := range served.Types {
 			gvk := schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind}
-			obj, err := goTypes.New(gvk)
+			obj, err := goTypes().New(gvk)
 			if err != nil {
 				return nil, err
 			}

@@ -60,8 +60,8 @@ type server struct {
 	url, token string
 }
 
-// record records the parts of a variant. The variants of releases before release.Default
-// are those that differ from it.
+// record records the parts of a variant. Releases before release.Default have no variant
+// gates: their columns are those of the variant all.
 func (s *server) record(variant string) (*recording, error) {
 	body, err := s.get("/version", "application/json")
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *server) record(variant string) (*recording, error) {
 		"gates": {s.recordDiscovery, s.recordOpenAPI, s.recordColumns},
 	}
 	if minorOf(version.GitVersion) < minorOf(release.Default) {
-		parts["all"] = []func(*recording) error{s.recordBootstrap, s.recordColumns}
+		parts["all"] = append(parts["all"], s.recordColumns)
 		delete(parts, "gates")
 	}
 	if parts[variant] == nil {

@@ -11,8 +11,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/gen/scheme"
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -92,8 +96,16 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// goTypes are the Go types of release.Default.
+var goTypes = sync.OnceValue(scheme.New)
+
 // readSurface reads the surface of a release, with the resources of gates that are off by
-// default.
+// default, and without those that strategies and Go types of release.Default do not describe.
+//
+// Differs from kube-apiserver: alpha and beta versions of resource.k8s.io before v1.34: they
+// are not served, DeviceTaintRules excepted. Request: GET
+// /apis/resource.k8s.io/v1beta1/resourceclaims with --release=1.33
+// --runtime-config=api/all=true.
 func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
 	if gated := gatedRecording(recordings, name); gated != "" {
 		name = gated
@@ -110,7 +122,12 @@ func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
 	if err != nil {
 		return surface.Surface{}, err
 	}
-	return readDiscovery(text, stored)
+	served, err := readDiscovery(text, stored)
+	served.Types = slices.DeleteFunc(served.Types, func(t *resource.Type) bool {
+		beforeV1 := t.Group == "resource.k8s.io" && t.Name != "devicetaintrules" && minorOf(name) < 34
+		return beforeV1 || !goTypes().Recognizes(schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind})
+	})
+	return served, err
 }
 
 // discovery is the part of an APIGroupDiscoveryList that varies.

@@ -9,18 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordings is a recording of two resources and one document.
+// recordings is a recording of three resources, one of a kind that was removed, and one
+// document.
 var recordings = fstest.MapFS{
 	"v1.0.0/version.json": {Data: []byte(`{"major":"1","gitTreeState":"clean"}`)},
 	"v1.0.0/discovery.json": {Data: []byte(`{"api":{"items":[{"versions":[{"version":"v1","resources":[
 		{"resource":"pods","responseKind":{"kind":"Pod"},"scope":"Namespaced","singularResource":"pod","verbs":["get","watch"],
 		 "subresources":[{"subresource":"eviction","responseKind":{"group":"policy","version":"v1","kind":"Eviction"},"verbs":["create"]}]},
 		{"resource":"bindings","responseKind":{"kind":"Binding"},"scope":"Namespaced","singularResource":"binding","verbs":["create"]}]}]}]},
-		"apis":{"items":[{"metadata":{"name":"g"},"versions":[{"version":"v2","resources":[
-		{"resource":"things","responseKind":{"kind":"Thing"},"scope":"Cluster","singularResource":"thing","verbs":["watch"],"shortNames":["t"]}]}]}]}}`)},
-	"v1.0.0/stored.json":      {Data: []byte(`{"g/v2/things":"g/v1"}`)},
-	"v1.0.0/openapi.json":     {Data: []byte(`{"apis/g/v2":{"hash":"AB","document":"cd"},"api/v1":{"hash":"EF","document":"ef"}}`)},
-	"v1.0.0/openapi-v2.json":  {Data: []byte(`{"etag":"12","groupVersions":["v1","g/v2"]}`)},
+		"apis":{"items":[{"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[
+		{"resource":"things","responseKind":{"kind":"Deployment"},"scope":"Cluster","singularResource":"thing","verbs":["watch"],"shortNames":["t"]},
+		{"resource":"gone","responseKind":{"kind":"Gone"},"scope":"Cluster","singularResource":"gone","verbs":["watch"]}]}]}]}}`)},
+	"v1.0.0/stored.json":      {Data: []byte(`{"apps/v1/things":"apps/v0"}`)},
+	"v1.0.0/openapi.json":     {Data: []byte(`{"apis/apps/v1":{"hash":"AB","document":"cd"},"api/v1":{"hash":"EF","document":"ef"}}`)},
+	"v1.0.0/openapi-v2.json":  {Data: []byte(`{"etag":"12","groupVersions":["v1","apps/v1"]}`)},
 	"v1.0.0-x/columns.json":   {Data: []byte(`{}`)},
 	"v1.0.0/unrelated/a.json": {Data: []byte(`{}`)},
 }
@@ -40,17 +42,17 @@ func TestSurfaceText(t *testing.T) {
 }
 -- openapi --
 api/v1 EF ef
-apis/g/v2 AB cd
+apis/apps/v1 AB cd
 -- scheme --
 v1
-g/v2
+apps/v1
 -- resources --
 @v1
 pods pod Pod namespaced = get,watch - -
 /eviction policy/v1/Eviction create
 bindings binding Binding namespaced - create - -
-@g/v2
-things thing Thing cluster g/v1 watch t -
+@apps/v1
+things thing Deployment cluster apps/v0 watch t -
 `, string(text))
 }
 
