@@ -13,6 +13,8 @@
 package kinds
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
@@ -33,44 +35,68 @@ func Newest(types []*resource.Type) []*resource.Type { return build(nil, types) 
 func build(r *release.Release, released []*resource.Type) []*resource.Type {
 	isServed := make(map[kind.VersionedResource]bool, len(released))
 	for _, p := range released {
-		isServed[kind.VersionedResource{GroupVersion: p.GroupVersion, Name: p.Name}] = true
+		isServed[versioned(p, p.GroupVersion)] = true
 	}
 	out := make([]*resource.Type, len(released))
+	unserved := map[kind.VersionedResource]*resource.Type{} // storage versions that are not served
 	for i, p := range released {
 		t := *p
-		t.Codec = resource.BuiltinCodecIn(minorOf(r), resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
 		if t.Group == "events.k8s.io" {
 			t.Stored = resource.GroupVersion{Version: "v1"} // the only resource that is stored in another group
 		}
 		t.PublishedStored, t.Stored = t.Stored, storedVersion(&t, isServed)
 		t.Prefix = "/" + qualified(t.Stored.Group, t.Name) + "/"
-		s := strategyOf(&t)
-		t.Layout = s.Layout(r, &t)
-		if t.Allows("list") && t.Allows("create") {
-			t.Strategy = s.Build(r, &t)
+		out[i] = complete(&t, r)
+		if stored := versioned(p, t.Stored); !isServed[stored] && unserved[stored] == nil {
+			hub := t
+			hub.GroupVersion = t.Stored
+			unserved[stored] = complete(&hub, r)
 		}
-		out[i] = &t
 	}
-	link(out)
+	link(slices.AppendSeq(slices.Clone(out), maps.Values(unserved)))
 	return out
+}
+
+// complete sets what the package of its group defines of a type in a release; nil is the
+// newest one.
+func complete(t *resource.Type, r *release.Release) *resource.Type {
+	t.Codec = resource.BuiltinCodecIn(minorOf(r), resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind})
+	s := strategyOf(t)
+	t.Layout = s.Layout(r, t)
+	if t.Allows("list") && t.Allows("create") {
+		t.Strategy = s.Build(r, t)
+	}
+	return t
+}
+
+// versioned returns the resource of a type in a version.
+func versioned(t *resource.Type, gv resource.GroupVersion) kind.VersionedResource {
+	return kind.VersionedResource{GroupVersion: gv, Name: t.Name}
 }
 
 // storedVersion returns the version in which this server stores a resource: the one of the
 // release if it is served, but if the newest release stores another, which conversions
-// convert to, that one.
+// convert to, that one. It need not be served if conversions change more than apiVersion:
+// strategies are written for its form.
 func storedVersion(t *resource.Type, isServed map[kind.VersionedResource]bool) resource.GroupVersion {
-	served := func(gv resource.GroupVersion) bool {
-		return isServed[kind.VersionedResource{GroupVersion: gv, Name: t.Name}]
+	hub, ok := newestStored()[status.GroupResource{Group: t.Group, Resource: t.Name}]
+	if _, converts := conversions[versioned(t, t.Stored)]; ok && converts && (isServed[versioned(t, hub)] || changesForm(t)) {
+		return hub
 	}
-	if _, converts := conversions[kind.VersionedResource{GroupVersion: t.Stored, Name: t.Name}]; converts {
-		if hub, ok := newestStored()[status.GroupResource{Group: t.Group, Resource: t.Name}]; ok && served(hub) {
-			return hub
-		}
-	}
-	if !served(t.Stored) {
+	if !isServed[versioned(t, t.Stored)] {
 		return t.GroupVersion
 	}
 	return t.Stored
+}
+
+// changesForm reports whether a conversion of the resource changes more than apiVersion.
+func changesForm(t *resource.Type) bool {
+	for v, c := range conversions {
+		if v.Group == t.Group && v.Name == t.Name && c.ToStored != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // newestStored returns the versions in which the newest release stores resources.

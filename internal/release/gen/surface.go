@@ -102,9 +102,9 @@ var goTypes = sync.OnceValue(scheme.New)
 // readSurface reads the surface of a release, with the resources of gates that are off by
 // default, and without those that strategies and Go types of release.Default do not describe.
 //
-// Differs from kube-apiserver: alpha and beta versions of resource.k8s.io before v1.34: they
-// are not served, DeviceTaintRules excepted. Request: GET
-// /apis/resource.k8s.io/v1beta1/resourceclaims with --release=1.33
+// Differs from kube-apiserver: kinds of resource.k8s.io/v1alpha3 before v1.34: they are not
+// served, DeviceTaintRules excepted. Request: GET
+// /apis/resource.k8s.io/v1alpha3/resourceclaims with --release=1.33
 // --runtime-config=api/all=true.
 func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
 	if gated := gatedRecording(recordings, name); gated != "" {
@@ -124,8 +124,7 @@ func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
 	}
 	served, err := readDiscovery(text, stored)
 	served.Types = slices.DeleteFunc(served.Types, func(t *resource.Type) bool {
-		beforeV1 := t.Group == "resource.k8s.io" && t.Name != "devicetaintrules" && minorOf(name) < 34
-		return beforeV1 || !goTypes().Recognizes(schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind})
+		return !goTypes().Recognizes(schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind})
 	})
 	return served, err
 }
